@@ -1,0 +1,47 @@
+#!/bin/sh
+# Make the virtual environment that `make` runs in; does nothing where it is ready.
+#
+#   PYTHON=python3.12   interpreter to use (3.10 to 3.14)
+#   DISTRO=jazzy        which wheels to take where no ROS 2 is sourced (default kilted)
+#   VENV=/somewhere     where to put it (default .venv in the tree)
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+venv=${VENV:-$root/.venv}
+distro=${DISTRO:-kilted}
+fail() { echo "setup: $*" >&2; exit 1; }
+
+[ -f "$root/env/$distro.txt" ] || fail "unknown DISTRO '$distro', expected kilted or jazzy"
+python=${PYTHON:-}
+if [ -z "$python" ]; then
+  for python in python3 python3.14 python3.13 python3.12 python3.11 python3.10 none; do
+    "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))' \
+      2>/dev/null && break
+  done
+fi
+[ "$python" != none ] || fail 'found no Python 3.10 to 3.14 (set PYTHON=/path/to/python3)'
+"$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null \
+  || fail "$python is not a Python 3.10 to 3.14"
+
+# A sourced ROS 2 is used as it is; without one its wheels come from the package index.
+if "$python" -c 'import rclpy' 2>/dev/null; then
+  ros="sourced $(command -v "$python") ${ROS_DISTRO:-}"
+  site=--system-site-packages
+  requirements="-r $root/env/tools.txt"
+else
+  ros=$distro
+  site=
+  requirements="-r $root/env/$distro.txt -r $root/env/tools.txt"
+fi
+want="$ros $("$python" -V 2>&1) $(cat "$root/env/"*.txt "$root/setup.py" | cksum)"
+if [ -f "$venv/ready" ] && [ "$(cat "$venv/ready")" = "$want" ]; then exit 0; fi
+
+echo "setup: making $venv ($ros, $("$python" -V 2>&1)); this takes a minute, once"
+rm -rf "$venv"
+"$python" -m venv $site "$venv" \
+  || fail "$python cannot make a virtual environment; on Debian: apt install python3-venv"
+# shellcheck disable=SC2086
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check $requirements \
+  || fail 'the package index did not give what is needed, see above'
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+  --no-build-isolation --editable "$root" || fail 'propulsion_ros could not be installed'
+echo "$want" > "$venv/ready"

@@ -1,0 +1,1 @@
+"""Actuator physics and flight logic for robots that push against something."""
