@@ -1,0 +1,33 @@
+"""What all tests share: golden vectors, flight logs, and an own corner of the network."""
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+# Before any rclpy context exists: no test may hear or disturb another robot or test run.
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ['ROS_DOMAIN_ID'] = str(random.SystemRandom().randint(1, 100))
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parent
+
+
+@pytest.fixture(scope='session')
+def golden():
+    """Return a reader of recorded vectors of the original systems, by file name."""
+    def read(name: str):
+        return json.loads((HERE / 'data' / 'golden' / f'{name}.json').read_text())
+    return read
+
+
+@pytest.fixture(scope='session')
+def flights():
+    """Return the folder of flight logs beside the repository, or skip."""
+    folder = REPOSITORY.parent / 'shared' / 'flights'
+    if not folder.is_dir():
+        pytest.skip(f'no flight logs: {folder} is absent')
+    return folder

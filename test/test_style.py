@@ -1,0 +1,25 @@
+"""The linters are tests, so that a green run means a clean tree."""
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.parametrize('command', [
+    pytest.param(['ruff', 'check', '.'], id='ruff'),
+    pytest.param(['mypy'], id='mypy'),
+])
+def test_linter_finds_nothing(command):
+    program = shutil.which(command[0], path=str(Path(sys.executable).parent))
+    if program is None:
+        pytest.skip(f'{command[0]} is not installed beside this Python')
+    result = subprocess.run(
+        [program, *command[1:]], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
