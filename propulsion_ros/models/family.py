@@ -1,0 +1,164 @@
+"""What every actuator family is to the rest of the package: one step from command to wrench."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from propulsion_ros.quantity import BoolArray, FloatArray
+
+
+@dataclass(frozen=True)
+class Command:
+    """What was asked, one column per name in `Family.command_names`.
+
+    Attributes
+    ----------
+    position, velocity, effort : FloatArray or None
+        Shape (..., m), SI units; NaN where a name was never commanded or takes another field.
+    """
+
+    position: FloatArray | None = None
+    velocity: FloatArray | None = None
+    effort: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class BodyState:
+    """Motion of the vehicle through its fluid, in base_link axes.
+
+    Attributes
+    ----------
+    velocity : FloatArray or None
+        Velocity relative to the fluid [m/s], shape (..., 3).
+    angular_velocity : FloatArray or None
+        [rad/s], shape (..., 3).
+    gravity : FloatArray or None
+        Acceleration of gravity [m/s^2], shape (..., 3).
+    """
+
+    velocity: FloatArray | None = None
+    angular_velocity: FloatArray | None = None
+    gravity: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class TankState:
+    """What is left in the tanks of a family after a step, in base_link axes.
+
+    Attributes
+    ----------
+    mass : FloatArray
+        Propellant [kg], shape (..., m).
+    com : FloatArray
+        Centre of mass in base_link [m], shape (..., m, 3).
+    inertia : FloatArray
+        About the centre of mass [kg m^2], shape (..., m, 3, 3).
+    """
+
+    mass: FloatArray
+    com: FloatArray
+    inertia: FloatArray
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one step did.
+
+    Attributes
+    ----------
+    wrench : FloatArray
+        Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6).
+    forces : FloatArray
+        Force of each actuator in base_link axes [N], shape (..., n, 3).
+    position, velocity, effort : FloatArray or None
+        State, one column per name in `Family.state_names`; NaN where a name has no such field.
+    computed, applied : FloatArray
+        The value before and after the physical limits, shape (..., n).
+    flags : mapping of str to BoolArray
+        Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ...
+    tanks : TankState or None
+        Propellant left, for families that burn any.
+    """
+
+    wrench: FloatArray
+    forces: FloatArray
+    position: FloatArray | None = None
+    velocity: FloatArray | None = None
+    effort: FloatArray | None = None
+    computed: FloatArray | None = None
+    applied: FloatArray | None = None
+    flags: Mapping[str, BoolArray] = field(default_factory=dict)
+    tanks: TankState | None = None
+
+
+class Family(Protocol):
+    """Actuators of one kind: configuration in, wrench out.
+
+    A family is built from its `Params` alone. It reads no clock: ``dt`` and ``tick`` are
+    arguments, and what it does depends on nothing else.
+
+    Attributes
+    ----------
+    Params : type
+        The frozen configuration dataclass.
+    command_names : sequence of str
+        What can be commanded, in column order.
+    command_fields : sequence of str
+        The JointState field that each name takes: 'position', 'velocity' or 'effort'.
+    state_names : sequence of str
+        Columns of the state in `Output`.
+    safe_command : FloatArray
+        Value applied to each name whose command is stale, shape (m,).
+    nan_is_safe : sequence of bool
+        Whether NaN in a name's own field asks for its safe command; else it is refused.
+    uses_body : bool
+        Whether `step` depends on the body's motion, so that a host must supply it.
+    actuator_names, actuator_frames : sequence of str
+        The n actuators that make forces, and the link each acts on.
+    tank_names : sequence of str
+        The m tanks, () for families without.
+    """
+
+    Params: ClassVar[type]
+
+    @property
+    def command_names(self) -> Sequence[str]: ...  # noqa: D102
+
+    @property
+    def command_fields(self) -> Sequence[str]: ...  # noqa: D102
+
+    @property
+    def state_names(self) -> Sequence[str]: ...  # noqa: D102
+
+    @property
+    def safe_command(self) -> FloatArray: ...  # noqa: D102
+
+    @property
+    def nan_is_safe(self) -> Sequence[bool]: ...  # noqa: D102
+
+    @property
+    def uses_body(self) -> bool: ...  # noqa: D102
+
+    @property
+    def actuator_names(self) -> Sequence[str]: ...  # noqa: D102
+
+    @property
+    def actuator_frames(self) -> Sequence[str]: ...  # noqa: D102
+
+    @property
+    def tank_names(self) -> Sequence[str]: ...  # noqa: D102
+
+    def __init__(self, params: Any) -> None: ...
+
+    def check_command(self, command: Command) -> None:
+        """Raise `CommandError` for values that this family refuses beyond NaN and infinity."""
+        ...
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; ``tick`` numbers the step and keys the noise."""
+        ...
+
+    def reset(self) -> None:
+        """Restore the state at construction."""
+        ...

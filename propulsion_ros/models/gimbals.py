@@ -1,0 +1,142 @@
+"""Two-axis gimbals that turn a booster's thrust.
+
+Each axis is a first-order lag of the commanded angle inside its range, after PyFlyt's Gimbals.
+Axis 1 is the outer one and carries axis 2, so the thrust axis u points along R1 R2 u.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.lag import Lag
+from propulsion_ros.models.wrench import unit_rows
+from propulsion_ros.quantity import BoolArray, FloatArray, names, quantity, validate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GimbalsParams:
+    """Configuration of g gimbals, each with two axes."""
+
+    booster: tuple[str, ...] = names('booster that each gimbal turns', ())
+    joints: tuple[str, ...] = quantity(
+        '', doc='joints of the outer and the inner axis', kind=str, shape=('n', 2),
+        geometry='joints',
+    )
+    range: FloatArray = quantity(
+        0.0873, 'rad', doc='largest angle to either side, per axis', lo=0.0, hi=np.pi,
+        shape=('n', 2),
+    )
+    time_constant: FloatArray = quantity(
+        0.0, 's', doc='first-order lag of the angle', lo=0.0, shape=('n',)
+    )
+    rate_limit: FloatArray = quantity(
+        0.0, 'rad/s', doc='largest rate of the angle; 0 means no limit', lo=0.0, shape=('n',)
+    )
+    axes: FloatArray = quantity(
+        (1.0, 0.0, 0.0, 0.0, 1.0, 0.0), doc='unit axes of rotation in base_link',
+        shape=('n', 2, 3), geometry='joint_axes',
+    )
+    pivots: FloatArray = quantity(
+        (0.0,) * 6, 'm', doc='points in base_link that the axes pass through',
+        shape=('n', 2, 3), geometry='joint_origins',
+    )
+    integrator: str = quantity(
+        'exact', doc='exact, or the explicit step of the original', kind=str,
+        choices=('exact', 'euler'),
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        owners = [booster for booster in self.booster for _ in range(2)]
+        joints = tuple(
+            joint or f'{owner}_gimbal_{i % 2 + 1}'
+            for i, (owner, joint) in enumerate(zip(owners, self.joints, strict=True))
+        )
+        object.__setattr__(self, 'joints', joints)
+
+
+class Gimbals:
+    """Angles and rotations of g gimbals.
+
+    Parameters
+    ----------
+    params : GimbalsParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    angles : FloatArray
+        [rad], shape (..., g, 2).
+    """
+
+    def __init__(self, params: GimbalsParams, batch: tuple[int, ...] = ()) -> None:
+        g = len(params.booster)
+        self._range = params.range
+        self._lag = Lag(
+            np.broadcast_to(params.time_constant[:, None], (g, 2)),
+            np.broadcast_to(params.rate_limit[:, None], (g, 2)),
+            params.integrator,
+        )
+        self._cross = _cross_matrices(unit_rows('gimbals.axes', params.axes))
+        self._cross_squared = self._cross @ self._cross
+        self._outer = params.pivots[:, 0]
+        self._inner = params.pivots[:, 1]
+        self._shape = (*batch, g, 2)
+        self.angles: FloatArray = np.zeros(self._shape)
+
+    def reset(self) -> None:
+        """Return all angles to 0."""
+        self.angles = np.zeros(self._shape)
+
+    def step(self, command: FloatArray, dt: float) -> BoolArray:
+        """Follow the commanded angles for dt [s].
+
+        Parameters
+        ----------
+        command : FloatArray
+            [rad], shape (..., g, 2); clipped to the range.
+        dt : float
+            [s].
+
+        Returns
+        -------
+        BoolArray
+            Whether each command was outside the range, shape (..., g, 2).
+        """
+        demand = np.minimum(np.maximum(command, -self._range), self._range)
+        self.angles = self._lag.step(self.angles, demand, dt)
+        return np.asarray(demand != command)
+
+    def rotations(self) -> tuple[FloatArray, FloatArray]:
+        """Return the outer rotation R1 and the whole rotation R1 R2, each (..., g, 3, 3)."""
+        angles = self.angles[..., None, None]
+        each = (
+            np.eye(3)
+            + np.sin(angles) * self._cross
+            + 2.0 * np.sin(0.5 * angles) ** 2 * self._cross_squared
+        )
+        outer = each[..., 0, :, :]
+        return outer, outer @ each[..., 1, :, :]
+
+    def carry(
+        self, points: FloatArray, axes: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return points and axes (g, 3) of base_link as the present angles move them.
+
+        The result is (..., g, 3) each; the points turn about the pivots, the axes do not.
+        """
+        outer, whole = self.rotations()
+        turned = (whole @ axes[..., None])[..., 0]
+        inner = (whole @ (points - self._inner)[..., None])[..., 0]
+        between = (outer @ (self._inner - self._outer)[..., None])[..., 0]
+        return self._outer + between + inner, turned
+
+
+def _cross_matrices(axes: FloatArray) -> FloatArray:
+    x, y, z = axes[..., 0], axes[..., 1], axes[..., 2]
+    zero = np.zeros_like(x)
+    rows = ((zero, -z, y), (z, zero, -x), (-y, x, zero))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

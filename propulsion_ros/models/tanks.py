@@ -1,0 +1,101 @@
+"""Propellant tanks whose mass and inertia fall with what is drawn from them."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.family import TankState
+from propulsion_ros.quantity import BoolArray, FloatArray, names, quantity, validate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TanksParams:
+    """Configuration of m propellant tanks."""
+
+    names: tuple[str, ...] = names('tank names', ())
+    capacity: FloatArray = quantity(
+        0.0, 'kg', doc='propellant when full', lo=0.0, shape=('n',)
+    )
+    inertia: FloatArray = quantity(
+        (0.0, 0.0, 0.0), 'kg m^2', lo=0.0, shape=('n', 3),
+        doc='principal moments of the full tank about its centre of mass, axes of its link',
+    )
+    starting_fuel_ratio: FloatArray = quantity(
+        1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, shape=('n',)
+    )
+    com: FloatArray = quantity(
+        (0.0, 0.0, 0.0), 'm', doc='centre of mass in base_link', shape=('n', 3),
+        geometry='origin',
+    )
+    rotation: FloatArray = quantity(
+        (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), shape=('n', 3, 3), geometry='rotation',
+        doc='rotation matrix from the axes of the link to base_link',
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+class Tanks:
+    """m tanks: mass and inertia are proportional to what is left, the centre of mass stays.
+
+    Parameters
+    ----------
+    params : TanksParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    propellant : FloatArray
+        What is left [kg], shape (..., m).
+    """
+
+    def __init__(self, params: TanksParams, batch: tuple[int, ...] = ()) -> None:
+        self._capacity = params.capacity
+        # A tank without capacity holds 0 of anything.
+        self._whole = np.maximum(params.capacity, np.finfo(float).tiny)
+        start = params.starting_fuel_ratio * params.capacity
+        self._start = np.broadcast_to(start, (*batch, len(start)))
+        self._com = params.com
+        principal = params.rotation * params.inertia[:, None, :]
+        self._full_inertia = principal @ np.swapaxes(params.rotation, -1, -2)
+        self.reset()
+
+    def reset(self) -> None:
+        """Fill to `starting_fuel_ratio`."""
+        self.propellant: FloatArray = self._start.copy()
+
+    @property
+    def fuel_ratio(self) -> FloatArray:
+        """What is left over capacity, (..., m)."""
+        return np.asarray(self.propellant / self._whole)
+
+    @property
+    def is_dry(self) -> BoolArray:
+        """Whether each tank is empty, (..., m)."""
+        return self.propellant <= 0.0
+
+    def draw(self, wanted: FloatArray) -> FloatArray:
+        """Take what is wanted [kg], (..., m), as far as there is any.
+
+        Returns
+        -------
+        FloatArray
+            What was got over what was wanted, (..., m).
+        """
+        short = wanted > self.propellant
+        share = np.ones_like(wanted)
+        if short.any():
+            np.divide(self.propellant, wanted, out=share, where=short)
+        # The explicit step of the original can overshoot below 0 and refill a tank to its brim.
+        left = np.maximum(self.propellant - wanted, 0.0)
+        self.propellant = np.minimum(left, self._capacity)
+        return share
+
+    def state(self) -> TankState:
+        """Return mass, centre of mass and inertia of what is left."""
+        inertia = self.fuel_ratio[..., None, None] * self._full_inertia
+        return TankState(self.propellant, self._com, inertia)

@@ -1,0 +1,56 @@
+"""Wrenches: force first, then torque, six numbers about a point."""
+from __future__ import annotations
+
+import numpy as np
+
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.quantity import FloatArray
+
+
+def cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return a x b over the last axis; faster than numpy's for the few vectors of a step."""
+    a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
+    b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
+    return np.stack((a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0), axis=-1)
+
+
+def net_wrench(forces: FloatArray, positions: FloatArray) -> FloatArray:
+    """Return the wrench about the origin of forces that act at positions.
+
+    Parameters
+    ----------
+    forces, positions : FloatArray
+        Shape (..., n, 3), [N] and [m], in the same axes.
+
+    Returns
+    -------
+    FloatArray
+        Shape (..., 6).
+    """
+    return np.concatenate(
+        (forces.sum(axis=-2), cross(positions, forces).sum(axis=-2)), axis=-1
+    )
+
+
+def move_wrench(wrench: FloatArray, offset: FloatArray) -> FloatArray:
+    """Return a wrench about p as the wrench about q, where ``offset`` = p - q [m].
+
+    The force stays; the torque gains offset x force.
+    """
+    force = wrench[..., :3]
+    return np.concatenate((force, wrench[..., 3:] + cross(offset, force)), axis=-1)
+
+
+def unit_rows(key: str, vectors: FloatArray) -> FloatArray:
+    """Return vectors (..., 3) scaled to length 1 one by one.
+
+    Raises
+    ------
+    ConfigError
+        Where a vector has no direction.
+    """
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    if np.any(length < 1e-12):
+        row = int(np.argwhere(length[..., 0] < 1e-12)[0][0])
+        raise ConfigError(key, 'expected a direction, got a vector of length 0', row)
+    return np.asarray(vectors / length)
