@@ -1,0 +1,16 @@
+"""Actuator physics: numpy only, no ROS, no clock, no files."""
+from __future__ import annotations
+
+from propulsion_ros.models.boosters import Boosters
+from propulsion_ros.models.family import Family
+from propulsion_ros.models.fins import Fins
+from propulsion_ros.models.rotors import Rotors
+from propulsion_ros.models.thrusters import Thrusters
+
+FAMILIES: dict[str, type[Family]] = {
+    'boosters': Boosters,
+    'rotors': Rotors,
+    'thrusters': Thrusters,
+    'fins': Fins,
+}
+"""Every actuator family by the name that parameters and plugin blocks call it."""

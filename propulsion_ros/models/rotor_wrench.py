@@ -1,0 +1,68 @@
+"""Forces and wrench of thrusts along fixed axes, fast for large batches."""
+from __future__ import annotations
+
+import numpy as np
+
+from propulsion_ros.models.allocation import allocation_matrix
+from propulsion_ros.models.wrench import unit_rows
+from propulsion_ros.quantity import FloatArray
+
+# Thrusts per matrix product: BLAS shares larger ones among threads, which costs more than it saves.
+_BLOCK = 32768
+
+
+class RotorWrench:
+    """What n thrusts do to the body they are fixed to.
+
+    Parameters
+    ----------
+    position : FloatArray
+        Where the thrusts act [m], shape (n, 3).
+    axis : FloatArray
+        Their directions, any length above 0, shape (n, 3).
+    moment_constant : FloatArray
+        Torque on the body about the axis over the thrust [m], right-handed, shape (n,).
+    batch : tuple of int
+        Leading batch shape of the thrusts.
+
+    Raises
+    ------
+    ConfigError
+        Where an axis has no direction.
+    """
+
+    def __init__(
+        self,
+        position: FloatArray,
+        axis: FloatArray,
+        moment_constant: FloatArray,
+        batch: tuple[int, ...],
+    ) -> None:
+        unit = unit_rows('axis', axis)
+        self._shape = (*batch, len(unit))
+        self._per_thrust = np.ascontiguousarray(
+            allocation_matrix(position, unit, moment_constant).T
+        )
+        # Planes of one component keep numpy's inner loops long where rows of three would not,
+        # and one axis for all rotors is one number a plane.
+        some = unit[:1] if np.all(unit == unit[:1]) else unit
+        planes: FloatArray = some.T.reshape(3, *(1 for _ in batch), len(some))
+        if len(some) > 1:
+            planes = np.array(np.broadcast_to(planes, (3, *self._shape)))
+        self._planes = planes
+        self._planes_last = (*range(1, len(self._shape) + 1), 0)
+
+    def forces(self, thrust: FloatArray) -> FloatArray:
+        """Return the force of each rotor [N], (..., n, 3), for thrusts [N], (..., n)."""
+        planes: FloatArray = self._planes * thrust
+        return np.transpose(planes, self._planes_last)
+
+    def wrench(self, thrust: FloatArray) -> FloatArray:
+        """Return the net wrench about the origin, (..., 6), for thrusts [N], (..., n)."""
+        rows = thrust.reshape(-1, self._shape[-1])
+        wrench: FloatArray = np.empty((len(rows), 6))
+        count = max(1, _BLOCK // max(1, self._shape[-1]))
+        for start in range(0, len(rows), count):
+            block = slice(start, start + count)
+            np.matmul(rows[block], self._per_thrust, out=wrench[block])
+        return np.asarray(wrench.reshape((*self._shape[:-1], 6)))
