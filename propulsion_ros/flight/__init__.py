@@ -1,0 +1,1 @@
+"""Flight logic: phases, apogee, events; time is an argument."""

@@ -1,0 +1,50 @@
+"""What the apogee detector knows after one sample."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+_NAN3 = (math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class ApogeeEstimate:
+    """What is known after one sample; altitudes above the pad, up positive.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Stamp of the sample.
+    detected : bool
+        Whether apogee has been detected; latched until `ApogeeDetector.reset`.
+    detected_ns : int or None
+        Stamp of the sample that decided it.
+    apogee_ns : int or None
+        Time of the vertex: predicted while climbing, final once detected.
+    apogee_altitude : float
+        Altitude of the vertex [m]; NaN where unknown.
+    sigma : float
+        One sigma of the time of the vertex [s]; NaN where unknown.
+    altitude, velocity, acceleration : float
+        Fitted at the stamp [m], [m/s], [m/s^2]; NaN where there is no fit.
+    coefficients : tuple of float
+        h = c0 + c1 t + c2 t^2 with t in seconds since the stamp; NaN where there is no fit.
+    reason : str
+        Why apogee was decided: 'fit', 'descent', 'drop' or 'velocity'; '' before.
+    health : str
+        'ok', or what keeps the detector from deciding: 'filling', 'no altitude', 'late', 'gap',
+        'frozen', 'outliers', 'shock', 'lockout', 'below minimum height'.
+    """
+
+    stamp_ns: int
+    detected: bool = False
+    detected_ns: int | None = None
+    apogee_ns: int | None = None
+    apogee_altitude: float = math.nan
+    sigma: float = math.nan
+    altitude: float = math.nan
+    velocity: float = math.nan
+    acceleration: float = math.nan
+    coefficients: tuple[float, float, float] = _NAN3
+    reason: str = ''
+    health: str = 'filling'

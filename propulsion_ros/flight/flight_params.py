@@ -1,0 +1,55 @@
+"""Parameters of the flight logic beside the apogee detector's own."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from propulsion_ros.quantity import quantity, validate
+
+STANDARD_GRAVITY = 9.80665
+"""[m/s^2]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlightParams:
+    """When a vehicle has lifted off, has landed, and may be trusted to say so."""
+
+    liftoff_acceleration: float = quantity(
+        1.5 * STANDARD_GRAVITY,
+        'm/s^2',
+        above=STANDARD_GRAVITY,
+        doc='specific force that means liftoff, 1 g at rest',
+    )
+    liftoff_acceleration_time: float = quantity(
+        0.1, 's', above=0.0, doc='for how long that force must act'
+    )
+    liftoff_velocity: float = quantity(
+        10.0, 'm/s', above=0.0, doc='vertical speed that means liftoff, together with the rise'
+    )
+    liftoff_rise: float = quantity(
+        15.0, 'm', above=0.0, doc='rise since arming that means liftoff, together with the speed'
+    )
+    liftoff_rise_time: float = quantity(
+        0.2, 's', above=0.0, doc='for how long speed and rise must hold'
+    )
+    max_ascent_time: float = quantity(
+        0.0, 's', lo=0.0, doc='time after liftoff at which apogee is assumed; 0 means never'
+    )
+    landed_velocity: float = quantity(
+        2.0, 'm/s', above=0.0, doc='vertical speed below which the vehicle may have landed'
+    )
+    landed_band: float = quantity(
+        5.0, 'm', above=0.0, doc='how far the altitude may wander at rest, to either side'
+    )
+    landed_time: float = quantity(5.0, 's', above=0.0, doc='for how long it must lie still')
+    frozen_time: float = quantity(
+        0.5, 's', above=0.0, doc='a feed that has not changed for this long is unknown'
+    )
+    sample_timeout: float = quantity(
+        1.0, 's', above=0.0, doc='age at which the last sample says nothing of the vehicle now'
+    )
+    longest_step: float = quantity(
+        2.0, 's', above=0.0, doc='no gap between two stamps counts for more than this'
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)

@@ -1,0 +1,170 @@
+"""What a flight knows at one moment, and the flight variables that conditions read from it."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+NAN = math.nan
+_UNKNOWN = (NAN, NAN)
+_UNKNOWN_NED = (NAN, NAN, NAN)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One estimate of the vehicle's motion; NaN means unknown.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Message stamp [ns].
+    altitude : float
+        Above the pad, up positive [m].
+    velocity : float
+        Up positive [m/s].
+    acceleration : float
+        Net of gravity, up positive [m/s^2]: 0 at rest, -g in free fall.
+    horizontal_position, horizontal_velocity, horizontal_acceleration : tuple of float
+        (east, north) [m], [m/s], [m/s^2].
+    """
+
+    stamp_ns: int
+    altitude: float
+    velocity: float = NAN
+    acceleration: float = NAN
+    horizontal_position: tuple[float, float] = _UNKNOWN
+    horizontal_velocity: tuple[float, float] = _UNKNOWN
+    horizontal_acceleration: tuple[float, float] = _UNKNOWN
+
+
+def ned(horizontal: tuple[float, float], up: float) -> tuple[float, float, float]:
+    """Return (north, east, down) of an (east, north) pair and an upward component."""
+    east, north = horizontal
+    return north, east, -up
+
+
+def _never(event_id: int) -> int | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Variables:
+    """What conditions are evaluated on: times on the flight clock, vectors in NED.
+
+    Attributes
+    ----------
+    clock_ns : int
+        Now, on the clock of `FlightClock` [ns].
+    position, velocity, acceleration : tuple of float
+        North, east, down; NaN where unknown.
+    ignition_ns, liftoff_ns, apogee_ns : int or None
+        When it happened, None where it has not.
+    time_since_event : callable
+        Event id to the time [ns] since its condition last held, None where that is unknown.
+    """
+
+    clock_ns: int
+    position: tuple[float, float, float] = _UNKNOWN_NED
+    velocity: tuple[float, float, float] = _UNKNOWN_NED
+    acceleration: tuple[float, float, float] = _UNKNOWN_NED
+    ignition_ns: int | None = None
+    liftoff_ns: int | None = None
+    apogee_ns: int | None = None
+    time_since_event: Callable[[int], int | None] = _never
+
+
+class Label(NamedTuple):
+    """How a value is said in a sentence: its name, and the unit after scaling."""
+
+    name: str
+    unit: str
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class FlightVariable:
+    """One flight variable of the event configuration.
+
+    Attributes
+    ----------
+    read : callable
+        (variables, component) to the value in the configuration's units (NED metres and
+        seconds, times in milliseconds), NaN where unknown.
+    labels : mapping of int to Label
+        One per allowed component; a variable without components has only 0.
+    has_component : bool
+        Whether the configuration must name a component.
+    is_event_id : bool
+        Whether the component is the id of an event, so that any id is allowed.
+    """
+
+    read: Callable[[Variables, int], float]
+    labels: Mapping[int, Label]
+    has_component: bool = True
+    is_event_id: bool = False
+
+    def label(self, component: int) -> Label:
+        """Return the label of a component; event ids are appended to the name."""
+        if not self.is_event_id:
+            return self.labels[component]
+        name, unit, scale = self.labels[0]
+        return Label(f'{name} {component}', unit, scale)
+
+
+def _component(vector: tuple[float, float, float], component: int) -> float:
+    if component >= 0:
+        return vector[component]
+    return math.sqrt(sum(value * value for value in vector))
+
+
+def _since(now_ns: int, then_ns: int | None) -> float:
+    # What lies in the future has not happened: unknown, not negative.
+    return NAN if then_ns is None or then_ns > now_ns else (now_ns - then_ns) / 1e6
+
+
+def _since_event(variables: Variables, event_id: int) -> float:
+    elapsed_ns = variables.time_since_event(event_id)
+    return NAN if elapsed_ns is None else elapsed_ns / 1e6
+
+
+def _elapsed(name: str, read: Callable[[Variables, int], float]) -> FlightVariable:
+    return FlightVariable(read, {0: Label(f'time since {name}', 's', 1e-3)}, has_component=False)
+
+
+VARIABLES: Mapping[str, FlightVariable] = {
+    'TimeSinceIgnition': _elapsed('ignition', lambda v, _: _since(v.clock_ns, v.ignition_ns)),
+    'TimeSinceLiftoff': _elapsed('liftoff', lambda v, _: _since(v.clock_ns, v.liftoff_ns)),
+    'TimeSinceApogee': _elapsed('apogee', lambda v, _: _since(v.clock_ns, v.apogee_ns)),
+    'TimeSinceEvent': FlightVariable(
+        _since_event, {0: Label('time since event', 's', 1e-3)}, is_event_id=True
+    ),
+    'Position': FlightVariable(
+        lambda v, component: _component(v.position, component),
+        {
+            0: Label('distance north', 'm'),
+            1: Label('distance east', 'm'),
+            2: Label('altitude', 'm', -1.0),
+            -1: Label('distance from the pad', 'm'),
+        },
+    ),
+    'Velocity': FlightVariable(
+        lambda v, component: _component(v.velocity, component),
+        {
+            0: Label('velocity north', 'm/s'),
+            1: Label('velocity east', 'm/s'),
+            2: Label('upward velocity', 'm/s', -1.0),
+            -1: Label('speed', 'm/s'),
+        },
+    ),
+    'Acceleration': FlightVariable(
+        lambda v, component: _component(v.acceleration, component),
+        {
+            0: Label('acceleration north', 'm/s^2'),
+            1: Label('acceleration east', 'm/s^2'),
+            2: Label('upward acceleration', 'm/s^2', -1.0),
+            -1: Label('magnitude of acceleration', 'm/s^2'),
+        },
+    ),
+}
+"""Every flight variable of the event configuration, by its name there."""

@@ -1,0 +1,494 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import pytest
+
+from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeParams
+from propulsion_ros.flight.conditions import All, MoreThan
+from propulsion_ros.flight.deployers import DeployerSpec
+from propulsion_ros.flight.events import Action, EventSpec
+from propulsion_ros.flight.flight_clock import Stamp
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.flight_state import FlightState
+from propulsion_ros.flight.phases import Phase, Subphase
+from propulsion_ros.flight.variables import Sample
+
+NAN = math.nan
+S = 1_000_000_000
+RATE = 50
+G = 9.80665
+
+DEPLOYERS = (DeployerSpec(0, 'drogue'), DeployerSpec(1, 'main'))
+APOGEE = MoreThan('TimeSinceApogee', 0, 0.0)
+EVENTS = (
+    EventSpec(0, 'drogue', APOGEE, (Action('deployment', 0, 1000.0),)),
+    EventSpec(
+        1, 'main', All((MoreThan('Position', 2, -100.0), APOGEE)),
+        (Action('deployment', 1, 2000.0),),
+    ),
+)
+BURN_TIME, THRUST_ACCELERATION, DESCENT = 3.0, 30.0, 10.0
+BURNOUT_SPEED = THRUST_ACCELERATION * BURN_TIME
+BURNOUT_ALTITUDE = 0.5 * BURNOUT_SPEED * BURN_TIME
+APOGEE_TIME = BURN_TIME + BURNOUT_SPEED / G
+APOGEE_ALTITUDE = BURNOUT_ALTITUDE + 0.5 * BURNOUT_SPEED**2 / G
+LANDING_TIME = APOGEE_TIME + APOGEE_ALTITUDE / DESCENT
+
+
+@dataclass
+class FakeEstimate:
+    """The part of the detector's answer that the flight state reads."""
+
+    detected: bool
+    velocity: float = NAN
+    acceleration: float = NAN
+    health: str = 'ok'
+    detected_ns: int | None = None
+    reason: str = ''
+
+
+class FakeDetector:
+    """Detects once told to, and latches until reset."""
+
+    def __init__(self):
+        self.is_told = False
+        self.resets = 0
+        self.latched = False
+        self.velocity = NAN
+        self.health = 'ok'
+
+    def update(self, stamp_ns, altitude, velocity=NAN, acceleration=NAN):
+        self.latched |= self.is_told
+        return FakeEstimate(self.latched, self.velocity, health=self.health)
+
+    def reset(self):
+        self.resets += 1
+        self.latched = False
+
+
+def wiggle(i):
+    return 1e-4 * (-1) ** i
+
+
+def motion(t):
+    """Return altitude, velocity and acceleration t seconds after liftoff, in closed form."""
+    if t < 0.0 or t > LANDING_TIME:
+        return 0.0, 0.0, 0.0
+    if t < BURN_TIME:
+        a = THRUST_ACCELERATION
+        return 0.5 * a * t * t, a * t, a
+    if t < APOGEE_TIME:
+        s = t - BURN_TIME
+        return BURNOUT_ALTITUDE + BURNOUT_SPEED * s - 0.5 * G * s * s, BURNOUT_SPEED - G * s, -G
+    return APOGEE_ALTITUDE - DESCENT * (t - APOGEE_TIME), -DESCENT, 0.0
+
+
+def motion_under_drogue(t):
+    """Return `motion` with 5 m/s more speed on the way down."""
+    altitude, velocity, acceleration = motion(t)
+    past = max(0.0, t - APOGEE_TIME)
+    return altitude - 5.0 * past, velocity - 5.0 * (past > 0.0), acceleration
+
+
+def at_rest(t):
+    return 0.0, 0.0, 0.0
+
+
+class Flight:
+    """A flight state that is fed a feed whose time is in seconds after liftoff."""
+
+    def __init__(self, detector=None, events=EVENTS, offset=100.0, **params):
+        self.detector = detector or ApogeeDetector(ApogeeParams())
+        self.state = FlightState(FlightParams(**params), self.detector, events, DEPLOYERS)
+        self.offset = offset
+        self.changes = []
+        self.fired = []
+        self.commands = []
+        self.subphases = []
+        self.report = None
+
+    def stamp(self, t):
+        return round((t + self.offset) * S)
+
+    def feed(self, start, stop, at=motion):
+        """Feed samples at 50 Hz from start to before stop [s]."""
+        for i in range(round(start * RATE), round(stop * RATE)):
+            altitude, velocity, acceleration = at(i / RATE)
+            self.sample(i / RATE, altitude + wiggle(i), velocity + wiggle(i),
+                        acceleration + wiggle(i))
+        return self
+
+    def sample(self, t, altitude, velocity=NAN, acceleration=NAN):
+        self.report = self.state.update(Sample(self.stamp(t), altitude, velocity, acceleration))
+        self.changes += [
+            (c.target.value, c.trigger, (c.stamp_ns / S) - self.offset)
+            for c in self.report.phase_changes
+        ]
+        self.fired += [(e.name, e.stamp_ns / S - self.offset) for e in self.report.events]
+        self.commands += self.report.deployers
+        if self.report.subphase.value not in self.subphases[-1:]:
+            self.subphases.append(self.report.subphase.value)
+        return self.report
+
+    def command(self, name, t, **options):
+        return self.state.command(name, self.stamp(t), **options)
+
+    def armed(self, t=-3.0):
+        """Rest on the pad for two seconds and arm."""
+        self.feed(t - 2.0, t)
+        assert self.command('launch', t) == ''
+        return self
+
+    @property
+    def words(self):
+        return [target for target, _, _ in self.changes]
+
+    def times(self, name):
+        return [time for event, time in self.fired if event == name]
+
+
+def in_flight(detector=None, **options):
+    """Return a flight one second after liftoff."""
+    flight = Flight(detector, **options).armed().feed(-3.0, 1.0)
+    assert flight.state.phase is Phase.FLIGHT
+    return flight
+
+
+def test_whole_flight():
+    flight = Flight().armed().feed(-3.0, LANDING_TIME + 8.0)
+    assert flight.words == ['launch', 'flight', 'recovery']
+    assert flight.subphases == ['', 'boost', 'coast', 'descent', 'landed']
+    report = flight.report
+    assert report.liftoff.source == 'acceleration'
+    assert report.liftoff.stamp_ns == flight.stamp(0.0)
+    assert report.apogee.source == 'detected'
+    assert report.apogee.stamp_ns / S - flight.offset == pytest.approx(APOGEE_TIME, abs=0.3)
+    (drogue,), (main,) = flight.times('drogue'), flight.times('main')
+    assert drogue == report.apogee.stamp_ns / S - flight.offset
+    assert main == pytest.approx(APOGEE_TIME + (APOGEE_ALTITUDE - 100.0) / DESCENT, abs=1.5 / RATE)
+    assert [(c.name, c.on_time_ns) for c in flight.commands] == [
+        ('drogue', 1 * S), ('main', 2 * S),
+    ]
+    assert flight.command('reset', LANDING_TIME + 8.0) == ''
+    assert flight.state.phase is Phase.PREFLIGHT
+
+
+def test_a_report_is_frozen():
+    report = Flight().sample(0.0, 1.0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.phase = Phase.DEBUG
+
+
+def test_altitude_alone_flies_as_well():
+    flight = Flight()
+    for i in range(-5 * RATE, 20 * RATE):
+        flight.sample(i / RATE, motion(i / RATE)[0] + wiggle(i))
+        if i == -3 * RATE:
+            assert flight.command('launch', -3.0) == ''
+    assert flight.words == ['launch', 'flight', 'recovery']
+    assert flight.report.liftoff.source == 'climb'
+    assert flight.times('drogue') == [pytest.approx(APOGEE_TIME, abs=0.3)]
+
+
+@pytest.mark.parametrize(
+    ('command', 'source'), [('abort', 'abort'), ('apogee_override', 'override')]
+)
+def test_forced_end_of_ascent_stamps_apogee_and_the_drogue_comes(command, source):
+    flight = in_flight(FakeDetector())
+    assert flight.command(command, 1.0) == ''
+    flight.feed(1.0, 2.0)
+    assert flight.report.apogee.source == source
+    assert flight.report.apogee.stamp_ns == flight.stamp(1.0)
+    assert flight.times('drogue') == [1.0]
+
+
+def test_backup_timer_ends_an_ascent_that_the_detector_misses():
+    flight = in_flight(FakeDetector(), max_ascent_time=10.0).feed(1.0, 15.0)
+    assert flight.report.apogee.source == 'timer'
+    assert flight.times('drogue') == [pytest.approx(10.06, abs=1e-6)]
+
+
+def test_backup_timer_needs_no_sensor():
+    flight = in_flight(FakeDetector(), max_ascent_time=10.0)
+    flight.feed(1.0, 15.0, at=lambda t: (NAN, NAN, NAN))
+    assert flight.report.apogee.source == 'timer'
+    assert len(flight.times('drogue')) == 1
+    assert flight.report.flags >= {'altitude_unknown', 'velocity_unknown'}
+
+
+def test_backup_timer_is_off_unless_asked_for():
+    assert in_flight(FakeDetector()).feed(1.0, 100.0).state.phase is Phase.FLIGHT
+
+
+@pytest.mark.parametrize('stray', [1000.0, -90.0, -100.0], ids=['future', 'past', 'unset'])
+def test_one_stray_stamp_changes_nothing(stray):
+    events = (EventSpec(0, 'late', MoreThan('TimeSinceLiftoff', 0, 20e3)),)
+    flight = in_flight(FakeDetector(), events=events, max_ascent_time=15.0)
+    report = flight.sample(stray, 50.0, 30.0, 30.0)
+    assert report.stamp is Stamp.STRAY
+    flight.feed(1.0, 3.0)
+    assert flight.state.phase is Phase.FLIGHT
+    assert flight.fired == []
+
+
+def test_detection_on_the_pad_does_not_end_the_next_ascent():
+    detector = FakeDetector()
+    flight = Flight(detector)
+    flight.armed()
+    detector.is_told = True
+    flight.feed(-3.0, 0.0)
+    assert flight.state.phase is Phase.LAUNCH
+    assert flight.fired == []
+    detector.is_told = False
+    flight.feed(0.0, 5.0)
+    assert flight.state.phase is Phase.FLIGHT
+
+
+def test_override_of_liftoff_drops_a_detection_on_the_pad_too():
+    detector = FakeDetector()
+    flight = Flight(detector).armed()
+    detector.is_told = True
+    flight.feed(-3.0, -2.0)
+    detector.is_told = False
+    assert flight.command('liftoff_override', -2.0) == ''
+    flight.feed(-2.0, -1.0)
+    assert flight.state.phase is Phase.FLIGHT
+    assert flight.report.liftoff.source == 'override'
+
+
+def test_launch_resets_the_detector():
+    detector = FakeDetector()
+    flight = Flight(detector)
+    detector.is_told = True
+    flight.feed(-5.0, -3.0)
+    assert flight.command('launch', -3.0) == ''
+    assert not detector.latched
+
+
+def test_detection_stands_where_the_feed_begins_in_the_fall():
+    detector = FakeDetector()
+    flight = Flight(detector)
+    start = APOGEE_TIME + 5.0
+    flight.sample(start, *motion_under_drogue(start))
+    assert flight.command('launch', start) == ''
+    detector.is_told = True
+    flight.feed(start + 0.02, start + 0.5, at=motion_under_drogue)
+    detector.is_told = False
+    flight.feed(start + 0.5, start + 2.0, at=motion_under_drogue)
+    assert flight.words == ['launch', 'flight', 'recovery']
+
+
+@pytest.mark.parametrize(
+    ('health', 'phase'),
+    [('ok', Phase.FLIGHT), ('filling', Phase.LAUNCH), ('outliers', Phase.LAUNCH)],
+)
+def test_speed_of_a_bad_fit_is_no_liftoff(health, phase):
+    detector = FakeDetector()
+    detector.velocity, detector.health = 50.0, health
+    flight = Flight(detector).armed()
+    for i in range(50):
+        flight.sample(-3.0 + i / RATE, 120.0 * (i > 10) + wiggle(i))
+    assert flight.state.phase is phase
+
+
+def test_rise_is_measured_from_the_pad_of_this_flight():
+    flight = Flight(FakeDetector()).armed().feed(-3.0, -2.0)
+    assert flight.command('abort', -2.0) == ''
+    assert flight.command('launch', -2.0) == ''
+    for i in range(100):
+        flight.sample(-2.0 + i / RATE, 100.0 + wiggle(i), 50.0)
+    assert flight.state.phase is Phase.LAUNCH
+
+
+def test_second_flight_repeats_the_first():
+    flight = Flight().armed().feed(-3.0, LANDING_TIME + 8.0)
+    first = flight.fired
+    subphases, flight.subphases = flight.subphases, []
+    assert flight.command('reset', LANDING_TIME + 8.0) == ''
+    flight.offset += LANDING_TIME + 20.0
+    flight.fired = []
+    flight.armed()
+    assert flight.state.apogee is None
+    flight.feed(-3.0, LANDING_TIME + 8.0)
+    assert flight.subphases == subphases
+    assert [name for name, _ in flight.fired] == ['drogue', 'main']
+    assert [t for _, t in flight.fired] == pytest.approx([t for _, t in first], abs=1e-6)
+
+
+def test_launch_after_an_abort_on_the_pad_fires_nothing():
+    detector = FakeDetector()
+    flight = in_flight(detector)
+    detector.is_told = True
+    flight.feed(1.0, 2.0)
+    detector.is_told = False
+    assert flight.times('drogue') == [1.0]
+    flight.feed(2.0, 10.0, at=at_rest)
+    assert flight.command('reset', 10.0) == ''
+    assert flight.command('launch', 10.0) == ''
+    assert flight.command('abort', 10.0) == ''
+    assert flight.command('launch', 10.0) == ''
+    flight.fired = []
+    flight.feed(10.0, 20.0, at=at_rest)
+    assert flight.state.phase is Phase.LAUNCH
+    assert flight.fired == []
+
+
+@pytest.mark.parametrize('silent', ['nan', 'frozen'])
+def test_one_g_for_two_seconds_is_not_met_by_silence(silent):
+    events = (
+        EventSpec(0, 'below 1 g', MoreThan('Acceleration', 2, -9.81), (), False),
+        EventSpec(1, 'boosted', MoreThan('TimeSinceEvent', 0, 2000.0), EVENTS[0].actions),
+    )
+    flight = Flight(FakeDetector(), events=events).armed().feed(-3.0, 0.5)
+    held = (5.0, 10.0, 30.0)
+    for i in range(500):
+        values = (NAN, NAN, NAN) if silent == 'nan' else held
+        flight.sample(0.5 + i / RATE, *values)
+    assert flight.times('boosted') == []
+    assert 'frozen' in flight.report.flags
+
+
+def test_one_g_for_two_seconds_is_met_by_a_boost_of_two_seconds():
+    events = (
+        EventSpec(0, 'below 1 g', MoreThan('Acceleration', 2, -9.81), (), False),
+        EventSpec(1, 'boosted', MoreThan('TimeSinceEvent', 0, 2000.0), EVENTS[0].actions),
+    )
+    flight = Flight(FakeDetector(), events=events).armed().feed(-3.0, 5.0)
+    # The last sample below 1 g is the one before liftoff.
+    assert flight.times('boosted') == [pytest.approx(2.0 - 1.0 / RATE, abs=1e-6)]
+
+
+def test_repeated_and_late_samples_are_counted_and_change_nothing():
+    flight = in_flight(FakeDetector())
+    before = flight.report
+    for t in (0.98, 0.9):
+        report = flight.sample(t, 1e6, -100.0, -100.0)
+        assert (report.phase, report.apogee, report.events) == (before.phase, None, ())
+    counts = flight.state.stamp_counts
+    assert (counts[Stamp.DUPLICATE], counts[Stamp.LATE]) == (1, 1)
+
+
+def test_clock_set_back_in_flight_keeps_the_flight():
+    flight = in_flight().feed(1.0, 8.0)
+    flight.offset -= 3.0
+    flight.feed(8.0, 16.0)
+    assert flight.words == ['launch', 'flight', 'recovery']
+    assert flight.report.apogee.stamp_ns / S - flight.offset == pytest.approx(APOGEE_TIME, abs=0.3)
+    assert len(flight.times('drogue')) == 1
+
+
+def test_timed_events_keep_their_time_when_the_clock_is_set_back():
+    events = (EventSpec(0, 'later', MoreThan('TimeSinceLiftoff', 0, 5e3), EVENTS[0].actions),)
+    flight = in_flight(FakeDetector(), events=events).feed(1.0, 4.0)
+    flight.offset -= 3.0
+    flight.feed(4.0, 8.0)
+    # The stamp of the jump itself is held back, so one sample of the feed is not counted.
+    assert flight.times('later') == [pytest.approx(5.0 + 1.0 / RATE, abs=1e-6)]
+
+
+def test_simulation_that_starts_again_is_a_new_flight():
+    flight = in_flight(FakeDetector())
+    flight.offset = 2.0
+    flight.feed(-2.0, -1.0)
+    assert flight.words == ['launch', 'flight', 'preflight']
+    assert flight.changes[-1][1] == 'time restarted'
+    assert flight.state.liftoff is None
+    flight.offset = 10.0
+    flight.armed().feed(-3.0, 1.0)
+    assert flight.state.phase is Phase.FLIGHT
+
+
+@pytest.mark.parametrize(
+    ('start', 'liftoff'),
+    [
+        pytest.param(2.0, 'acceleration', id='in boost'),
+        pytest.param(5.0, 'climb', id='in coast'),
+        pytest.param(APOGEE_TIME + 5.0, 'fall', id='under the drogue'),
+    ],
+)
+def test_log_that_begins_in_the_air_comes_down(start, liftoff):
+    flight = Flight()
+    flight.feed(start, start + 0.02, at=motion_under_drogue)
+    assert flight.command('launch', start) == ''
+    flight.feed(start + 0.02, APOGEE_TIME + 20.0, at=motion_under_drogue)
+    assert flight.report.liftoff.source == liftoff
+    assert flight.state.phase is Phase.RECOVERY
+    assert len(flight.times('drogue')) == 1
+
+
+def test_launch_is_refused_blind_unless_forced():
+    flight = Flight()
+    refusal = "'launch' is refused: no recent sample gives an altitude"
+    assert flight.command('launch', 0.0) == refusal
+    flight.sample(0.0, NAN)
+    assert flight.command('launch', 0.0) == refusal
+    flight.sample(0.1, 0.0)
+    assert flight.command('launch', 5.0) == refusal
+    assert flight.command('launch', 5.0, force=True) == ''
+    assert flight.command('reset', 5.0, force=True) == (
+        "'reset' is refused in launch, it belongs to recovery or debug"
+    )
+
+
+def test_reset_under_the_parachute_is_refused():
+    flight = Flight().armed().feed(-3.0, APOGEE_TIME + 5.0)
+    assert flight.state.phase is Phase.RECOVERY
+    assert flight.command('reset', APOGEE_TIME + 5.0) == (
+        "'reset' is refused: the vehicle is still moving"
+    )
+
+
+def test_ignition_is_stamped_once_and_conditions_see_it():
+    events = (EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 500.0)),)
+    flight = Flight(FakeDetector(), events=events).armed()
+    assert flight.command('ignition', -3.0) == ''
+    flight.feed(-3.0, -2.8)
+    assert flight.command('ignition', -2.8) == ''
+    flight.feed(-2.8, 0.0)
+    assert flight.state.ignition.stamp_ns == flight.stamp(-3.0)
+    # The clock stood at the last sample before the command, 0.02 s earlier.
+    assert flight.times('lit') == [pytest.approx(-2.52, abs=1e-6)]
+
+
+def test_events_run_in_armed_phases_alone():
+    events = (EventSpec(0, 'always', MoreThan('Position', 2, -1e9), EVENTS[0].actions),)
+    flight = Flight(FakeDetector(), events=events).feed(-5.0, -3.0)
+    assert flight.fired == []
+    assert flight.command('debug', -3.0) == ''
+    flight.feed(-3.0, -2.0)
+    assert flight.fired == []
+    assert flight.command('reset', -2.0) == ''
+    assert flight.command('launch', -2.0) == ''
+    flight.feed(-2.0, -1.0)
+    assert flight.times('always') == [-2.0]
+
+
+def test_infinite_values_are_unknown_ones():
+    flight = Flight(FakeDetector()).armed()
+    report = flight.sample(-3.0, math.inf, -math.inf, math.inf)
+    assert report.flags == {'altitude_unknown', 'velocity_unknown'}
+    assert report.phase is Phase.LAUNCH
+
+
+def test_reset_of_the_object_forgets_everything():
+    flight = in_flight(FakeDetector())
+    flight.state.reset()
+    assert flight.state.phase is Phase.PREFLIGHT
+    assert flight.state.subphase is Subphase.NONE
+    assert flight.state.liftoff is None
+    assert flight.sample(-50.0, 0.0).stamp is Stamp.ACCEPTED
+
+
+def test_same_samples_same_reports():
+    def reports():
+        flight = Flight().armed()
+        out = []
+        for i in range(-3 * RATE, 15 * RATE):
+            altitude, velocity, acceleration = motion(i / RATE)
+            out.append(flight.sample(i / RATE, altitude + wiggle(i), velocity, acceleration))
+        return repr(out)
+
+    assert reports() == reports()

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from propulsion_ros.flight.flight_params import STANDARD_GRAVITY, FlightParams
+from propulsion_ros.flight.liftoff import LiftoffDetector
+from propulsion_ros.flight.subphases import BurnMonitor, LandingDetector
+
+NAN = math.nan
+STEP_NS = 10_000_000
+
+
+def run(samples, step_ns=STEP_NS):
+    """Return (index, liftoff) of the first liftoff for (altitude, velocity, acceleration)."""
+    detector = LiftoffDetector(FlightParams())
+    for i, sample in enumerate(samples):
+        liftoff = detector.update(i * step_ns, *sample)
+        if liftoff is not None:
+            return i, liftoff
+    return None
+
+
+def wiggle(i):
+    """Return noise of the last digit: what tells a live sensor from a stuck one."""
+    return 1e-3 * (-1) ** i
+
+
+def boost(i, a=20.0, step=0.01):
+    t = i * step
+    return 0.5 * a * t * t, a * t, a + wiggle(i)
+
+
+PAD = [(wiggle(i), wiggle(i), wiggle(i)) for i in range(100)]
+
+
+def test_acceleration_path_takes_a_tenth_of_a_second_and_is_back_dated():
+    index, liftoff = run(PAD + [boost(i) for i in range(1, 100)])
+    assert liftoff.source == 'acceleration'
+    assert liftoff.clock_ns == 100 * STEP_NS
+    assert index == 110
+
+
+def test_climb_path_is_back_dated_to_speed_and_rise():
+    flight = [(h, v, NAN) for h, v, _ in map(boost, range(1, 200))]
+    index, liftoff = run([(h, v, NAN) for h, v, _ in PAD] + flight)
+    assert liftoff.source == 'climb'
+    # 15 m above the lowest altitude at 20 m/s^2: sqrt(2 15 / 20) = 1.225 s.
+    assert liftoff.clock_ns == (99 + 123) * STEP_NS
+    assert index == 99 + 123 + 20
+
+
+@pytest.mark.parametrize(
+    ('acceleration', 'lifts_off'),
+    [
+        pytest.param(0.5 * STANDARD_GRAVITY - 0.01, False, id='below 1.5 g on the scale'),
+        pytest.param(0.5 * STANDARD_GRAVITY + 0.01, True, id='above 1.5 g on the scale'),
+    ],
+)
+def test_the_limit_is_one_and_a_half_g_of_specific_force(acceleration, lifts_off):
+    samples = [(NAN, NAN, acceleration + wiggle(i)) for i in range(50)]
+    assert (run(samples) is not None) == lifts_off
+
+
+def test_weak_motor_that_the_flown_software_never_noticed():
+    # Net acceleration below 2 g and burnout below 50 m: neither limit of the original is met.
+    index, liftoff = run(PAD + [boost(i, a=6.0) for i in range(1, 300)])
+    assert liftoff.source == 'acceleration'
+    assert index < 120
+
+
+@pytest.mark.parametrize(
+    'samples',
+    [
+        pytest.param(PAD * 10, id='pad'),
+        pytest.param([(50.0, 40.0, 30.0)] * 500, id='frozen in boost'),
+        pytest.param([(NAN, NAN, NAN)] * 500, id='all unknown'),
+        pytest.param(
+            [(wiggle(i), NAN, NAN if i % 2 else 30.0 + wiggle(i)) for i in range(500)],
+            id='acceleration unknown every other time',
+        ),
+        pytest.param(
+            [(wiggle(i), wiggle(i), 30.0 if 200 <= i < 209 else wiggle(i)) for i in range(500)],
+            id='a knock of 0.09 s',
+        ),
+        pytest.param(
+            [(1e6 if i == 200 else wiggle(i), 50.0, NAN) for i in range(500)],
+            id='one spike up in altitude, velocity wrong',
+        ),
+        pytest.param(
+            [(1e6 if i == 200 else 20.0 + wiggle(i), -50.0, NAN) for i in range(500)],
+            id='one spike up in altitude, velocity wrong the other way',
+        ),
+        pytest.param(
+            [(-0.2 * i, -20.0, NAN) for i in range(500)], id='pressure drifts below the pad'
+        ),
+        pytest.param(
+            [(-1e5 if i == 200 else wiggle(i), 50.0, NAN) for i in range(500)],
+            id='one spike down in altitude, velocity wrong',
+        ),
+        pytest.param(
+            [(wiggle(i) + (120.0 if i > 200 else 0.0), wiggle(i), NAN) for i in range(500)],
+            id='pad reference moves by 120 m',
+        ),
+        pytest.param([(120.0 + wiggle(i), wiggle(i), NAN) for i in range(500)], id='pad at 120 m'),
+    ],
+)
+def test_no_liftoff(samples):
+    assert run(samples) is None
+
+
+def test_two_samples_across_a_gap_are_no_liftoff_but_three_are():
+    gap_ns = 10_000_000_000
+    samples = [(100.0 * i, 50.0, 20.0 + i) for i in range(3)]
+    assert run(samples[:2], gap_ns) is None
+    assert run(samples, gap_ns) is not None
+
+
+@pytest.mark.parametrize(
+    ('velocity', 'source'),
+    [pytest.param(100.0, 'climb', id='ascending'), pytest.param(-20.0, 'fall', id='descending')],
+)
+def test_a_feed_that_begins_in_the_air_is_a_flight(velocity, source):
+    samples = [(800.0 + velocity * 0.01 * i, velocity, NAN) for i in range(300)]
+    _, liftoff = run(samples)
+    assert liftoff.source == source
+
+
+def test_reset_forgets_the_altitudes_of_the_last_flight():
+    detector = LiftoffDetector(FlightParams())
+    for i in range(100):
+        detector.update(i * STEP_NS, -500.0 + wiggle(i), 0.0, NAN)
+    detector.reset()
+    # At the pad's level with a wrong speed: a rise only against the old lowest altitude.
+    for i in range(100, 200):
+        assert detector.update(i * STEP_NS, wiggle(i), 50.0, NAN) is None
+
+
+def burn(accelerations, fitted=False, step_ns=STEP_NS):
+    monitor = BurnMonitor()
+    states = []
+    for i, a in enumerate(accelerations):
+        monitor.update(i * step_ns, *((NAN, a) if fitted else (a, NAN)))
+        states.append(monitor.is_burning)
+    return states
+
+
+def test_burnout_and_a_second_stage_are_seen():
+    states = burn([30.0] * 100 + [-12.0] * 100 + [40.0] * 100 + [-10.0] * 100)
+    changes = [i for i in range(1, 400) if states[i] != states[i - 1]]
+    assert changes == [110, 210, 310]
+
+
+def test_noise_about_zero_does_not_chatter():
+    assert all(burn([4.0 * (-1) ** i for i in range(500)]))
+    assert not any(burn([-12.0] * 20 + [-12.0 + 40.0 * (i % 5 == 0) for i in range(500)])[20:])
+
+
+def test_fitted_acceleration_needs_a_second():
+    states = burn([-12.0] * 200, fitted=True)
+    assert states.index(False) == 100
+
+
+def landing(samples, step_ns=100_000_000):
+    detector = LandingDetector(FlightParams())
+    for i, (altitude, velocity) in enumerate(samples):
+        detector.update(i * step_ns, altitude, velocity)
+        if detector.has_landed:
+            return i
+    return None
+
+
+@pytest.mark.parametrize(
+    ('samples', 'index'),
+    [
+        pytest.param([(30.0 + wiggle(i), wiggle(i)) for i in range(100)], 50, id='on a hill'),
+        pytest.param([(2.4 * (-1) ** i, NAN) for i in range(100)], 50, id='noise, speed unknown'),
+        pytest.param([(500.0 - 0.5 * i, -5.0) for i in range(900)], None, id='under the main'),
+        pytest.param([(500.0 - 0.5 * i, NAN) for i in range(900)], None, id='speed unknown'),
+        pytest.param([(500.0, -5.0)] * 900, None, id='altitude stuck'),
+        pytest.param([(NAN, 0.0)] * 900, None, id='altitude unknown'),
+        pytest.param([(NAN, NAN)] * 900, None, id='all unknown'),
+    ],
+)
+def test_landing(samples, index):
+    assert landing(samples) == index
