@@ -1,0 +1,235 @@
+"""One actuator group from stamped commands to what is published, without ROS.
+
+The node and the offline tools both run this, so that they give the same bytes.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.command_hold import CommandHold, CommandUpdate
+from propulsion_ros.models.family import BodyState, Family, Output
+from propulsion_ros.quantity import BoolArray, FloatArray, quantity, validate
+from propulsion_ros.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
+
+COMMAND, ODOMETRY, CURRENT, CLOCK = 'command', 'odometry', 'current', 'clock'
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoopParams:
+    """When an actuator group steps and publishes."""
+
+    update_rate: float = quantity(100.0, 'Hz', doc='steps per second', above=0.0, hi=1e5)
+    publish_rate: float = quantity(
+        0.0, 'Hz', doc='wrenches per second; divides update_rate; 0 means each step', lo=0.0
+    )
+    command_timeout: float = quantity(
+        0.5, 's', doc='stamp time after which the safe command replaces a silent one; 0 never',
+        lo=0.0,
+    )
+    step_on: str = quantity(
+        'clock', kind=str, choices=('clock', 'stamp'),
+        doc='clock: step with the ROS clock; stamp: step with the stamps of the inputs',
+    )
+    hold_back: float = quantity(
+        0.0, 's', doc='how far to step behind the clock, to let late commands arrive', lo=0.0
+    )
+    wait_for: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), choices=(COMMAND, ODOMETRY, CURRENT, CLOCK),
+        doc='inputs that must have passed a step before it runs; empty: any one',
+    )
+    max_lag: float = quantity(
+        0.0, 's', doc='stamp time after which a silent input is not waited for; 0 for ever',
+        lo=0.0,
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.publish_rate:
+            self.publish_every  # noqa: B018  it raises where the rates do not divide
+
+    @property
+    def publish_every(self) -> int:
+        """Steps for each publication."""
+        if not self.publish_rate:
+            return 1
+        return ticks_per('publish_rate', self.update_rate, self.publish_rate)
+
+    @property
+    def grid(self) -> Grid:
+        """The same settings in whole nanoseconds."""
+        wait_for = self.wait_for or ((CLOCK,) if self.step_on == 'clock' else ())
+        return Grid(
+            period_from_rate(self.update_rate),
+            wait_for,
+            round(self.max_lag * 1e9) if self.max_lag else None,
+        )
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How base_link moves, the payload of `ODOMETRY`.
+
+    Attributes
+    ----------
+    velocity : FloatArray
+        Of its origin, in its own axes [m/s], (3,).
+    angular_velocity : FloatArray
+        In its own axes [rad/s], (3,).
+    rotation : FloatArray
+        Rotation matrix from base_link to the world, (3, 3).
+    """
+
+    velocity: FloatArray
+    angular_velocity: FloatArray
+    rotation: FloatArray
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is published at one stamp.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Stamp of the tick.
+    wrench : FloatArray
+        Mean over the ticks since the last report, (6,), so that impulse is conserved.
+    output : Output
+        What the last tick did.
+    stale : BoolArray
+        Names whose command is too old, (m,).
+    """
+
+    stamp_ns: int
+    wrench: FloatArray
+    output: Output
+    stale: BoolArray
+
+
+class ActuatorLoop:
+    """A family on a time grid, with its commands and their watchdog.
+
+    Parameters
+    ----------
+    family : Family
+        The actuators.
+    params : LoopParams
+        When ticks run and reports are due; a report lies on a multiple of its ticks.
+    emit : callable
+        Receives each `Report`.
+    on_jump : callable
+        ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        params: LoopParams,
+        emit: Callable[[Report], None],
+        on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
+    ) -> None:
+        self.family = family
+        grid = params.grid
+        timeout_ns = round(params.command_timeout * 1e9)
+        self.hold = CommandHold(family.command_fields, family.safe_command, timeout_ns)
+        self.runner = FixedStepRunner(
+            grid,
+            (ODOMETRY, CURRENT, COMMAND, CLOCK),
+            self._apply,
+            self._step,
+            self._jumped,
+            trusted=(CLOCK,),
+        )
+        self._dt = grid.period_ns * 1e-9
+        self._every = params.publish_every
+        self._emit = emit
+        self._on_jump = on_jump
+        self._enabled = True
+        self._motion: Motion | None = None
+        self._current: FloatArray = np.zeros(3)
+        self._rest()
+        # Some settings are wrong only together with the step, and this is where both meet.
+        family.step(self.hold.at(0), self._body, self._dt, 0)
+        family.reset()
+
+    @property
+    def enabled(self) -> bool:
+        """Whether commands are followed; without it every command is safe."""
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._enabled = value
+        self.hold.clear()
+
+    def reset(self) -> None:
+        """Return the actuators, their commands and the grid to the start."""
+        self.family.reset()
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget commands and the place on the grid, but keep the actuators' state."""
+        self.runner.restart()
+        self._rest()
+
+    def push(self, source: str, stamp_ns: int, payload: Any = None) -> None:
+        """Take one input.
+
+        Its payload is a `CommandUpdate`, a `Motion`, the velocity of the fluid in the world
+        [m/s], or None for the time of a clock.
+        """
+        self.runner.push(source, stamp_ns, payload)
+
+    def _jumped(self, from_ns: int, to_ns: int) -> None:
+        self._rest()
+        self._on_jump(from_ns, to_ns)
+
+    def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
+        if source == COMMAND:
+            if self._enabled:
+                update: CommandUpdate = payload
+                self.hold.apply(stamp_ns, update)
+            return
+        if source == ODOMETRY:
+            self._motion = payload
+        else:
+            self._current = payload
+        self._body = self._through_fluid()
+
+    def _through_fluid(self) -> BodyState:
+        """Return the motion relative to a fluid that drifts with the current."""
+        motion = self._motion
+        if motion is None:
+            return BodyState()
+        velocity = motion.velocity - motion.rotation.T @ self._current
+        return BodyState(velocity=velocity, angular_velocity=motion.angular_velocity)
+
+    def _step(self, tick: int, stamp_ns: int) -> None:
+        output = self.family.step(self.hold.at(stamp_ns), self._body, self._dt, tick)
+        self._wrench_sum += output.wrench
+        self._ticks += 1
+        if tick % self._every:
+            return
+        wrench = self._wrench_sum / self._ticks
+        self._clear_sums()
+        self._emit(Report(stamp_ns, wrench, output, self.hold.stale))
+
+    def _rest(self) -> None:
+        """Forget commands, motion and what was not yet reported."""
+        self.hold.clear()
+        self._motion, self._current = None, np.zeros(3)
+        self._body = BodyState()
+        self._clear_sums()
+
+    @property
+    def lacks_motion(self) -> bool:
+        """Whether the family needs the body's motion and has not heard of it."""
+        return self.family.uses_body and self._motion is None
+
+    def _clear_sums(self) -> None:
+        self._wrench_sum = np.zeros(6)
+        self._ticks = 0

@@ -1,0 +1,1 @@
+"""The border to ROS 2: topics, lifecycle, parameters."""

@@ -1,0 +1,168 @@
+"""What every node of the package does alike: lifecycle, parameters, diagnostics, complaints."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.declare import declare, refuse_unknown
+from propulsion_ros.schema import Parameter
+
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+
+
+class PropulsionNode(LifecycleNode):
+    """A lifecycle node that starts by itself, says what is wrong in one line, and goes quietly.
+
+    rclpy runs subscriptions and timers in every lifecycle state, so callbacks ask `is_active`.
+
+    ROS Parameters
+    --------------
+    autostart : bool
+        Configure and activate at the start (default true).
+
+    Publishers
+    ----------
+    /diagnostics : diagnostic_msgs/DiagnosticArray
+        Health, once a second while active.
+    """
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        self.is_active = False
+        self.has_failed = False
+        self.counts: Counter[str] = Counter()
+        self._last_complaint = ''
+        descriptor = ParameterDescriptor(
+            description='configure and activate at the start', read_only=True
+        )
+        self.autostart = bool(self.declare_parameter('autostart', True, descriptor).value)
+        self._diagnostics = self.create_publisher(
+            DiagnosticArray, '/diagnostics', qos.DIAGNOSTICS
+        )
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._health_timer = self.create_timer(1.0, self._publish_health, clock=steady)
+
+    # What a node adds.
+
+    def setup(self) -> None:
+        """Read parameters, build the model and create topics; raise `ConfigError` if wrong."""
+
+    def started(self) -> None:
+        """Begin; called on activation, when publishers are open."""
+
+    def stopping(self) -> None:
+        """Leave a safe last word; called on deactivation, while publishers are still open."""
+
+    def teardown(self) -> None:
+        """Destroy what `setup` made, as far as it came."""
+
+    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+        """Yield component, level, message and values for the diagnostics."""
+        return ()
+
+    # Lifecycle.
+
+    def start(self) -> None:
+        """Configure and activate, if parameter ``autostart`` says so."""
+        if not self.autostart:
+            return
+        if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+            self.trigger_activate()
+
+    def close(self) -> None:
+        """Deactivate if active, and destroy."""
+        if self.is_active:
+            self.trigger_deactivate()
+        self.destroy_node()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Build everything, or say in one line why not."""
+        try:
+            self.setup()
+        except ConfigError as error:
+            self.get_logger().error(str(error))
+            self.has_failed = True
+            self.teardown()
+            return TransitionCallbackReturn.FAILURE
+        self.has_failed = False
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Open the gate."""
+        result = super().on_activate(state)
+        self.is_active = True
+        self.started()
+        return result
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Close the gate after the last word."""
+        self.stopping()
+        self.is_active = False
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Destroy what `setup` made."""
+        result = super().on_cleanup(state)
+        self.teardown()
+        return result
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Leave the last word, then destroy."""
+        if self.is_active:
+            self.stopping()
+            self.is_active = False
+        result = super().on_shutdown(state)
+        self.teardown()
+        return result
+
+    # Helpers.
+
+    def declare_some(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Declare parameters and return their values; see `declare`."""
+        return declare(self, parameters, defaults or {})
+
+    def declare_rest(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Declare the last parameters; what is given beside them all is refused.
+
+        So a misspelt key is called that, and not the required one missing.
+        """
+        values = declare(self, parameters, defaults or {})
+        refuse_unknown(self)
+        return values
+
+    def complain(self, kind: str, text: str) -> None:
+        """Count a refused input, and warn: once for the same text, else every 5 s."""
+        self.counts[kind] += 1
+        if text != self._last_complaint:
+            self.get_logger().warning(text, throttle_duration_sec=5.0)
+            self._last_complaint = text
+
+    def _publish_health(self) -> None:
+        if not self.is_active:
+            return
+        message = DiagnosticArray()
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.status = [
+            DiagnosticStatus(
+                name=f'{self.get_name()}: {component}',
+                level=level,
+                message=text,
+                hardware_id=self.get_fully_qualified_name(),
+                values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+            )
+            for component, level, text, values in self.health()
+        ]
+        self._diagnostics.publish(message)

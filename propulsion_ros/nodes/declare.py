@@ -1,0 +1,77 @@
+"""Configuration dataclasses as ROS parameters.
+
+rclpy neither turns an integer into a double nor checks the elements of an array, and it ignores
+a misspelt key. So parameters are declared with a dynamic type, and `propulsion_ros.quantity`
+checks them.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.node import Node
+
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.schema import Parameter, unknown_keys
+
+_OWN = ('use_sim_time', 'start_type_description_service')
+
+
+def overrides_of(node: Node) -> dict[str, Any]:
+    """Return the parameters that files, launch and command line give to a node."""
+    # rclpy has no public way to ask for them, and without it a misspelt key goes unnoticed.
+    return {key: value.value for key, value in node._parameter_overrides.items()}
+
+
+def declare(
+    node: Node, parameters: Iterable[Parameter], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Declare read-only parameters and return their values, None where one is not set.
+
+    Parameters
+    ----------
+    node : Node
+        Gets the parameters.
+    parameters : iterable of Parameter
+        What to declare; what the node already has is only read.
+    defaults : mapping
+        Values that stand in front of the schema's defaults, by key.
+    """
+    values: dict[str, Any] = {}
+    for parameter in parameters:
+        if not node.has_parameter(parameter.key):
+            default = defaults.get(
+                parameter.key, None if parameter.required else parameter.default
+            )
+            node.declare_parameter(parameter.key, _plain(default), _descriptor(parameter))
+        value = node.get_parameter(parameter.key).value
+        # rclpy turns an empty list into None; both mean that nothing was given.
+        values[parameter.key] = defaults.get(parameter.key) if value is None else value
+    return values
+
+
+def refuse_unknown(node: Node) -> None:
+    """Raise `ConfigError` for the first given parameter that the node does not have."""
+    given = [key for key in overrides_of(node) if not key.startswith('qos_overrides.')]
+    errors = unknown_keys(given, [*_OWN, *node._parameters])
+    if errors:
+        more = f' (and {len(errors) - 1} more)' if len(errors) > 1 else ''
+        raise ConfigError(errors[0].key, errors[0].problem + more)
+
+
+def _descriptor(parameter: Parameter) -> ParameterDescriptor:
+    # One for each parameter: rclpy changes the descriptor that it is given.
+    return ParameterDescriptor(
+        description=parameter.description,
+        additional_constraints=parameter.constraints,
+        read_only=True,
+        dynamic_typing=True,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a default in a type that rclpy takes."""
+    if isinstance(value, (tuple, list)):
+        return list(value) if value else None
+    return value

@@ -1,0 +1,24 @@
+"""Quality of service of every endpoint, in one place.
+
+Publishers are reliable, since a reliable publisher serves both kinds of subscription. No
+subscription requests a deadline: it would refuse every publisher that does not offer one.
+"""
+from __future__ import annotations
+
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+COMMAND = QoSProfile(depth=100)
+STATE = QoSProfile(depth=10)
+DIAGNOSTICS = QoSProfile(depth=10)
+CLOCK = QoSProfile(depth=10)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED_HISTORY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+SENSOR = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+LOCKSTEP = QoSProfile(depth=100)
+"""For sensor inputs that must not lose a sample: simulation in lockstep, and replay."""
+
+
+def overridable() -> QoSOverridingOptions:
+    """Return options that let a parameter file change history, depth and reliability."""
+    return QoSOverridingOptions.with_default_policies()

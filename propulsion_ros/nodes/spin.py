@@ -1,0 +1,89 @@
+"""Run nodes in one process until a signal, and leave cleanly."""
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import rclpy
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.experimental.events_executor import EventsExecutor
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+
+from propulsion_ros.nodes.base import PropulsionNode
+
+_WAKE = 0.2
+"""How long a signal may go unnoticed while nothing happens [s]."""
+
+
+def make_executor(kind: str, context: rclpy.Context | None = None) -> Executor:
+    """Return the executor called 'events' or 'single'."""
+    if kind == 'events':
+        return EventsExecutor(context=context)
+    return SingleThreadedExecutor(context=context)
+
+
+def run(
+    make_nodes: Callable[[argparse.Namespace], Sequence[PropulsionNode]],
+    args: Sequence[str] | None = None,
+    add_arguments: Callable[[argparse.ArgumentParser], Any] = lambda parser: None,
+) -> int:
+    """Make nodes, start them and spin until SIGINT or SIGTERM.
+
+    Parameters
+    ----------
+    make_nodes : callable
+        Gets the parsed arguments; called after rclpy is initialised.
+    args : sequence of str, optional
+        Command line, the process's own by default.
+    add_arguments : callable, optional
+        Adds arguments that are not ROS's.
+
+    Returns
+    -------
+    int
+        Exit code: 0 after a signal, 1 where a node could not be configured.
+    """
+    argv = list(sys.argv if args is None else args)
+    parser = argparse.ArgumentParser(prog=argv[0].rsplit('/', 1)[-1])
+    parser.add_argument(
+        '--executor', choices=('events', 'single'), default='events',
+        help='rclpy executor (default: %(default)s)',
+    )
+    add_arguments(parser)
+    stopped: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda signum, frame: stopped.append(signum))
+    try:
+        options = parser.parse_args(remove_ros_args(argv)[1:])
+        # rclpy's own handlers end the context at once, before a last zero wrench could be sent.
+        rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    except RCLError as error:
+        # What follows the first source location is rcl's own stack.
+        reason = ' '.join(str(error).split(', at ')[0].split())
+        print(f'{parser.prog}: {reason}', file=sys.stderr)
+        return 1
+    nodes: Sequence[PropulsionNode] = []
+    try:
+        nodes = make_nodes(options)
+        executor = make_executor(options.executor)
+        for node in nodes:
+            executor.add_node(node)
+            node.start()
+            if node.has_failed:
+                return 1
+        while rclpy.ok() and not stopped:
+            # The events executor's own spin() does not return in every build.
+            executor.spin_once(timeout_sec=_WAKE)
+        return 0
+    finally:
+        for node in nodes:
+            node.close()
+        rclpy.try_shutdown()
+        # Ctrl-C under launch signals twice; the second must not kill the interpreter as it ends.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)

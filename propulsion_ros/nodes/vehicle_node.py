@@ -1,0 +1,404 @@
+"""The vehicle that the demos push: a rigid body in lockstep with its actuators."""
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.clock import Clock as RosClock
+from rclpy.clock_type import ClockType
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import FluidPressure, Imu, JointState
+
+from propulsion_ros.description import mass_from_urdf
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.models.atmosphere import temperature_and_pressure
+from propulsion_ros.models.noise import TickNoise
+from propulsion_ros.models.parachutes import Parachutes, ParachutesParams
+from propulsion_ros.models.rigid_body import BodyMotion, BodyParams, MassProperties, RigidBody
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import OK, PropulsionNode
+from propulsion_ros.nodes.conversions import (
+    inertia_to_msg,
+    msg_to_inertia,
+    msg_to_wrench,
+    ns_to_stamp,
+    stamp_to_ns,
+)
+from propulsion_ros.nodes.spin import run
+from propulsion_ros.quantity import FloatArray, group, quantity, validate
+from propulsion_ros.schema import build, parameters_of
+from propulsion_ros.stepping import FixedStepRunner, Grid, period_from_rate
+
+_POLL = 0.05
+"""How often a waiting vehicle looks at the graph [s]."""
+_SETTLE = 0.3
+"""From a complete graph to the first step: the other side may know of it a little later [s]."""
+_REPEAT = 1.0
+"""How often the first step is announced again until it is answered [s]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VehicleNodeParams:
+    """What a vehicle node is made from."""
+
+    robot_description: str = quantity(
+        '', doc='URDF; its links give the dry mass and inertia', kind=str
+    )
+    base_link: str = quantity('', doc='frame of the body; empty: the root link', kind=str)
+    world_frame: str = quantity('odom', doc='ENU frame of the odometry', kind=str)
+    update_rate: float = quantity(
+        100.0, 'Hz', doc="steps per second, the actuators' rate of publication", above=0.0
+    )
+    wrench_topics: tuple[str, ...] = quantity(
+        doc='wrenches that push the body; each step waits for all', kind=str, shape=('*',)
+    )
+    tank_topics: tuple[str, ...] = quantity(
+        (), doc='tanks that weigh on the body; each step waits for all', kind=str, shape=('*',)
+    )
+    state_topics: tuple[str, ...] = quantity(
+        (), doc='actuator states that ~/joint_states joins', kind=str, shape=('*',)
+    )
+    deployer_topic: str = quantity(
+        '', doc='JointState whose efforts free the parachutes', kind=str
+    )
+    wait_for_subscribers: tuple[str, ...] = quantity(
+        ('clock',), kind=str, shape=('*',), choices=('clock', 'odometry', 'imu', 'pressure'),
+        doc='own topics that must have a subscription before the first step',
+    )
+    real_time_factor: float = quantity(
+        1.0, doc='simulated over wall time; 0: as fast as the actuators answer', lo=0.0
+    )
+    lockstep_timeout: float = quantity(
+        10.0, 's', doc='wall time after which a missing wrench stops the vehicle', above=0.0
+    )
+    pressure_noise: float = quantity(
+        0.0, 'Pa', doc='standard deviation of the pressure', lo=0.0
+    )
+    noise_seed: int = quantity(0, doc='seed of the sensor noise', kind=int, lo=0)
+    body: BodyParams = group(BodyParams, element='body')
+    parachutes: ParachutesParams = group(ParachutesParams, element='parachute')
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if not self.wrench_topics:
+            raise ConfigError('wrench_topics', 'expected at least one topic')
+        if self.parachutes.names and not self.deployer_topic:
+            raise ConfigError('deployer_topic', 'is required with parachutes')
+
+
+class VehicleNode(PropulsionNode):
+    """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
+
+    Odometry and clock of step k go out, then the vehicle waits for the wrench stamped k of
+    every topic; that wrench acts from k to k + 1.
+
+    ROS Parameters
+    --------------
+    Those of `VehicleNodeParams`.
+
+    Publishers
+    ----------
+    /clock : rosgraph_msgs/Clock
+        Simulated time.
+    ~/odometry : nav_msgs/Odometry
+        Pose of base_link in the world; twist in base_link.
+    ~/imu : sensor_msgs/Imu
+        Specific force and rate in base_link.
+    ~/pressure : sensor_msgs/FluidPressure
+        Static pressure of standard air at the altitude.
+    ~/inertia : geometry_msgs/InertiaStamped
+        Mass of the body with its tanks, centre of mass and inertia in base_link.
+    ~/joint_states : sensor_msgs/JointState
+        Joint positions of all ``state_topics``.
+
+    Subscribers
+    -----------
+    wrench_topics : geometry_msgs/WrenchStamped
+    tank_topics : geometry_msgs/InertiaStamped
+    state_topics, deployer_topic : sensor_msgs/JointState
+    """
+
+    def __init__(self, name: str = 'vehicle', **kwargs: Any) -> None:
+        self._entities: list[Any] = []
+        super().__init__(name, **kwargs)
+
+    # Configuration.
+
+    def setup(self) -> None:
+        """Read the configuration, weigh the robot, open the topics."""
+        params = build(VehicleNodeParams, self.declare_rest(parameters_of(VehicleNodeParams)))
+        if not params.robot_description:
+            raise ConfigError('robot_description', 'is required: it gives mass and inertia')
+        self._frame, self._dry = mass_from_urdf(params.robot_description, params.base_link)
+        if self._dry.mass <= 0.0 or np.linalg.matrix_rank(self._dry.inertia) < 3:
+            raise ConfigError(
+                'robot_description',
+                f'expected links with mass and inertia, got {self._dry.mass:g} kg in all',
+            )
+        self._params = params
+        self._period_ns = period_from_rate(params.update_rate)
+        self._body = RigidBody(params.body)
+        self._parachutes = Parachutes(params.parachutes)
+        self._noise = TickNoise(np.array([params.noise_seed]))
+        lockstep = (*params.wrench_topics, *params.tank_topics)
+        self._deployers = (params.deployer_topic,) if params.parachutes.names else ()
+        sources = (*self._deployers, *params.tank_topics, *params.wrench_topics)
+        self._runner = FixedStepRunner(
+            Grid(self._period_ns, wait_for=sources), sources, self._apply, self._step,
+            # A parachute pulls later than its pyro fires, so a step need not wait for the news.
+            delays_ns=dict.fromkeys(self._deployers, self._parachutes.delay_ns),
+        )
+        self._lockstep = lockstep
+        self._open()
+
+    def _open(self) -> None:
+        params, subscribe = self._params, self.create_subscription
+        publish = self.create_lifecycle_publisher
+        self._clock_pub = publish(Clock, '/clock', qos.CLOCK)
+        self._odometry_pub = publish(Odometry, '~/odometry', qos.STATE)
+        self._imu_pub = publish(Imu, '~/imu', qos.STATE)
+        self._pressure_pub = publish(FluidPressure, '~/pressure', qos.STATE)
+        self._inertia_pub = publish(InertiaStamped, '~/inertia', qos.STATE)
+        self._joints_pub = publish(JointState, '~/joint_states', qos.STATE)
+        self._awaited = {
+            'clock': self._clock_pub, 'odometry': self._odometry_pub, 'imu': self._imu_pub,
+            'pressure': self._pressure_pub,
+        }
+        self._entities = [*self._awaited.values(), self._inertia_pub, self._joints_pub]
+        for topic in params.wrench_topics:
+            callback = functools.partial(self._on_wrench, topic)
+            self._entities.append(subscribe(WrenchStamped, topic, callback, qos.LOCKSTEP))
+        for topic in params.tank_topics:
+            tank = functools.partial(self._on_tank, topic)
+            self._entities.append(subscribe(InertiaStamped, topic, tank, qos.LOCKSTEP))
+        for topic in params.state_topics:
+            self._entities.append(subscribe(JointState, topic, self._on_state, qos.STATE))
+        for topic in self._deployers:
+            self._entities.append(
+                subscribe(JointState, topic, self._on_deployers, qos.LOCKSTEP)
+            )
+        steady = RosClock(clock_type=ClockType.STEADY_TIME)
+        pace = params.real_time_factor * params.update_rate
+        self._timer = self.create_timer(
+            min(1.0 / pace, _POLL) if pace else _POLL, self._on_timer, clock=steady
+        )
+        self._entities.append(self._timer)
+
+    def teardown(self) -> None:
+        """Close the topics."""
+        for entity in self._entities:
+            any(
+                remove(entity) for remove in
+                (self.destroy_publisher, self.destroy_subscription, self.destroy_timer)
+            )
+        self._entities = []
+
+    # Inputs.
+
+    def _on_wrench(self, topic: str, message: WrenchStamped) -> None:
+        wrench = msg_to_wrench(message)
+        if message.header.frame_id != self._frame:
+            self.complain(
+                'refused',
+                f'{topic}: expected a wrench in {self._frame!r}, got {message.header.frame_id!r}',
+            )
+        elif not np.all(np.isfinite(wrench)):
+            self.complain('refused', f'{topic}: the wrench is not finite')
+        else:
+            self._push(topic, stamp_to_ns(message.header.stamp), wrench)
+
+    def _on_tank(self, topic: str, message: InertiaStamped) -> None:
+        tank = MassProperties(*msg_to_inertia(message))
+        if not np.isfinite(tank.mass) or tank.mass < 0.0:
+            self.complain('refused', f'{topic}: a mass of {tank.mass} kg')
+        else:
+            self._push(topic, stamp_to_ns(message.header.stamp), tank)
+
+    def _on_deployers(self, message: JointState) -> None:
+        fired = [
+            name for name, effort in zip(message.name, message.effort, strict=False)
+            if effort > 0.0 and name in self._parachutes.names
+        ]
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        self._push(self._params.deployer_topic, stamp_ns, [(name, stamp_ns) for name in fired])
+
+    def _on_state(self, message: JointState) -> None:
+        if not self.is_active:
+            return
+        for name, position in zip(message.name, message.position, strict=False):
+            if np.isfinite(position) and '/' not in name:
+                self._joints[name] = position
+
+    def _push(self, source: str, stamp_ns: int, payload: Any) -> None:
+        if self.is_active:
+            self._runner.push(source, stamp_ns, payload)
+
+    # Steps.
+
+    def started(self) -> None:
+        """Return to the start and wait for the actuators."""
+        self._body.reset()
+        self._parachutes.reset()
+        self._runner.restart()
+        self._wrenches = {topic: np.zeros(6) for topic in self._params.wrench_topics}
+        self._tanks: dict[str, MassProperties] = {}
+        self._mass: MassProperties | None = None
+        self._joints: dict[str, float] = {}
+        self._tick = 0
+        self._pending = True
+        self._complete_wall: float | None = None
+        self._begun = False
+        self._start_wall = self._last_wall = self._asked_wall = time.monotonic()
+
+    def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
+        if source in self._wrenches:
+            self._wrenches[source] = payload
+        elif source in self._params.tank_topics:
+            self._tanks[source] = payload
+        else:
+            for name, fired_ns in payload:
+                self._parachutes.fire(name, fired_ns)
+
+    def _step(self, tick: int, stamp_ns: int) -> None:
+        after = MassProperties.total([self._dry, *self._tanks.values()])
+        # Tanks are known only after their first message, so the first step burns nothing.
+        before = self._mass or after
+        wrench: FloatArray = np.sum(list(self._wrenches.values()), axis=0)
+        area = self._parachutes.drag_area(stamp_ns)
+        drag = (area, self._parachutes.attachment) if area else None
+        self._body.step(wrench, before, after, self._period_ns * 1e-9, drag)
+        self._mass = after
+        self._tick = tick + 1
+        self._pending = True
+        self._publish_if_due()
+
+    def _on_timer(self) -> None:
+        if not self.is_active:
+            return
+        now = time.monotonic()
+        if not self._begun:
+            self._begin_if_complete(now)
+        if self._begun:
+            self._publish_if_due()
+        waited = now - self._last_wall
+        if waited > self._params.lockstep_timeout:
+            self._give_up()
+        elif self._begun and self._tick == 0 and now - self._asked_wall > _REPEAT:
+            self._asked_wall = now
+            self._publish(0)
+
+    def _begin_if_complete(self, now: float) -> None:
+        if self._missing():
+            self._complete_wall = None
+        elif self._complete_wall is None:
+            self._complete_wall = now
+        elif now - self._complete_wall >= _SETTLE:
+            self._begun = True
+            self._start_wall = self._last_wall = self._asked_wall = now
+
+    def _missing(self) -> str:
+        """Return what the graph lacks before the first step, '' where it is complete."""
+        for topic in (*self._lockstep, *self._deployers):
+            if not self.count_publishers(topic):
+                return f'no publisher of {topic}'
+        for topic in self._params.wait_for_subscribers:
+            if not self._awaited[topic].get_subscription_count():
+                return f'no subscription to {topic}'
+        return ''
+
+    def _publish_if_due(self) -> None:
+        factor = self._params.real_time_factor
+        now = time.monotonic()
+        elapsed = self._tick * self._period_ns * 1e-9
+        if not self._pending or (factor and now - self._start_wall < elapsed / factor):
+            return
+        self._pending = False
+        self._last_wall = now
+        self._publish(self._tick)
+
+    def _give_up(self) -> None:
+        stamp_ns = self._tick * self._period_ns
+        missing = self._missing() or (
+            f'nothing stamped {stamp_ns * 1e-9:.3f} s from {self._runner.behind(stamp_ns)}'
+        )
+        self.get_logger().error(f'stopped: {missing} within {self._params.lockstep_timeout:g} s')
+        self.trigger_deactivate()
+
+    # Outputs.
+
+    def _publish(self, tick: int) -> None:
+        stamp = ns_to_stamp(tick * self._period_ns)
+        motion = self._body.motion
+        self._clock_pub.publish(Clock(clock=stamp))
+        self._pressure_pub.publish(self._pressure(stamp, motion, tick))
+        self._imu_pub.publish(self._imu(stamp, motion))
+        mass = self._mass or self._dry
+        self._inertia_pub.publish(inertia_to_msg(
+            tick * self._period_ns, self._frame, mass.mass, mass.com, mass.inertia
+        ))
+        if self._joints:
+            self._joints_pub.publish(self._joint_states(stamp))
+        self._odometry_pub.publish(self._odometry(stamp, motion))
+
+    def _odometry(self, stamp: Any, motion: BodyMotion) -> Odometry:
+        message = Odometry()
+        message.header.stamp, message.header.frame_id = stamp, self._params.world_frame
+        message.child_frame_id = self._frame
+        pose, twist = message.pose.pose, message.twist.twist
+        at, turn = pose.position, pose.orientation
+        at.x, at.y, at.z = motion.position.tolist()
+        turn.x, turn.y, turn.z, turn.w = motion.quaternion.tolist()
+        linear, angular = twist.linear, twist.angular
+        linear.x, linear.y, linear.z = motion.velocity_body.tolist()
+        angular.x, angular.y, angular.z = motion.angular_velocity.tolist()
+        return message
+
+    def _imu(self, stamp: Any, motion: BodyMotion) -> Imu:
+        message = Imu()
+        message.header.stamp, message.header.frame_id = stamp, self._frame
+        force, rate = message.linear_acceleration, message.angular_velocity
+        force.x, force.y, force.z = motion.specific_force.tolist()
+        rate.x, rate.y, rate.z = motion.angular_velocity.tolist()
+        message.orientation_covariance[0] = -1.0
+        return message
+
+    def _pressure(self, stamp: Any, motion: BodyMotion, tick: int) -> FluidPressure:
+        altitude = self._params.body.site_altitude + motion.position[2]
+        _, pressure = temperature_and_pressure(altitude)
+        noise = self._params.pressure_noise
+        message = FluidPressure()
+        message.header.stamp, message.header.frame_id = stamp, self._frame
+        message.fluid_pressure = float(pressure + noise * self._noise.at(tick)[0])
+        message.variance = noise**2
+        return message
+
+    def _joint_states(self, stamp: Any) -> JointState:
+        message = JointState()
+        message.header.stamp = stamp
+        message.name = list(self._joints)
+        message.position = list(self._joints.values())
+        return message
+
+    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+        """Yield the simulated time and what was refused."""
+        yield 'body', OK, 'ok', {
+            'time': f'{self._tick * self._period_ns * 1e-9:.3f}',
+            'refused': self.counts['refused'],
+            'late': self._runner.counts['late'],
+        }
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run one vehicle node."""
+    sys.exit(run(lambda options: [VehicleNode()], args))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,92 @@
+"""A small window on the ROS graph for tests: no sleeps, it waits for what it is told to."""
+from __future__ import annotations
+
+import time
+import uuid
+from collections import defaultdict
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+LIMIT = 20.0
+
+
+class Graph:
+    """An own context with nodes under test and one node that listens and talks."""
+
+    def __init__(self):
+        self.context = rclpy.Context()
+        rclpy.init(args=[], context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.probe = Node(f'probe_{uuid.uuid4().hex[:8]}', context=self.context)
+        self.executor.add_node(self.probe)
+        self.received = defaultdict(list)
+        self.nodes = []
+
+    def add(self, cls, name, parameters=None, start=True, cli_args=None, **kwargs):
+        """Make a node of the package, and start it."""
+        node = cls(
+            name, context=self.context, cli_args=cli_args,
+            parameter_overrides=[
+                Parameter(key, value=value) for key, value in (parameters or {}).items()
+            ],
+            **kwargs,
+        )
+        self.nodes.append(node)
+        self.executor.add_node(node)
+        if start:
+            node.start()
+        return node
+
+    def listen(self, kind, topic, profile=10):
+        """Collect the messages of a topic."""
+        received = self.received[topic]
+        self.probe.create_subscription(kind, topic, received.append, profile)
+        return received
+
+    def talk(self, kind, topic, profile=10):
+        """Return a publisher that has found its subscription."""
+        publisher = self.probe.create_publisher(kind, topic, profile)
+        self.until(lambda: publisher.get_subscription_count() > 0, f'a subscription to {topic}')
+        return publisher
+
+    def call(self, kind, name, request=None):
+        """Call a service and return the response."""
+        client = self.probe.create_client(kind, name)
+        self.until(client.service_is_ready, f'the service {name}')
+        future = client.call_async(request or kind.Request())
+        self.until(future.done, f'an answer of {name}')
+        return future.result()
+
+    def until(self, condition, what, limit=LIMIT):
+        """Spin until something is so."""
+        end = time.monotonic() + limit
+        while not condition():
+            assert time.monotonic() < end, f'waited {limit:g} s for {what}'
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def heard(self, topic, count=1):
+        """Spin until a topic gave so many messages, and return them."""
+        self.until(lambda: len(self.received[topic]) >= count, f'{count} messages of {topic}')
+        return self.received[topic]
+
+    def close(self):
+        """Destroy everything."""
+        for node in self.nodes:
+            node.close()
+        self.probe.destroy_node()
+        self.executor.shutdown()
+        rclpy.try_shutdown(context=self.context)
+
+
+@pytest.fixture
+def graph():
+    """Yield a `Graph` and close it."""
+    graph = Graph()
+    try:
+        yield graph
+    finally:
+        graph.close()

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import DescribeParameters
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.share import share_directory
+
+MS = 1_000_000
+PLAIN = {
+    'family': 'boosters', 'names': ['b'], 'max_thrust': [1000.0], 'max_fuel_rate': [1.0],
+    'tank': ['t'], 'tanks.names': ['t'], 'tanks.capacity': [10.0],
+    'gimbals.booster': ['b'], 'gimbals.joints': ['x', 'y'], 'gimbals.range': [0.1],
+    'step_on': 'stamp',
+}
+
+
+class Boosters:
+    """A node under test with its topics."""
+
+    def __init__(self, graph, start=True, **parameters):
+        self.graph = graph
+        self.node = graph.add(ActuatorNode, 'boosters', {**PLAIN, **parameters}, start)
+        self.wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
+        self.states = graph.listen(JointState, 'boosters/state', qos.COMMAND)
+        if start:
+            self.command = graph.talk(JointState, 'boosters/command', qos.COMMAND)
+            graph.until(
+                lambda: self.node.count_subscribers('boosters/wrench') == 1
+                and self.node._wrench_pub.get_subscription_count() == 1
+                and self.node._state_pub.get_subscription_count() == 1,
+                'the probe to be found',
+            )
+
+    def send(self, ms, thrust=None, **fields):
+        message = JointState(**(fields or {'name': ['b'], 'effort': [thrust]}))
+        message.header.stamp = ns_to_stamp(round(ms * MS))
+        self.command.publish(message)
+
+    def fly(self, begin_ms, end_ms, thrust):
+        """Command every 10 ms and return the wrench of the last stamp."""
+        for ms in range(begin_ms, end_ms + 1, 10):
+            self.send(ms, thrust)
+        return self.wrench_at(end_ms)
+
+    def wrench_at(self, ms):
+        stamp = ns_to_stamp(round(ms * MS))
+        found = lambda: [w for w in self.wrenches if w.header.stamp == stamp]  # noqa: E731
+        self.graph.until(found, f'a wrench stamped {ms} ms')
+        return found()[-1]
+
+
+@pytest.fixture
+def boosters(graph):
+    return Boosters(graph)
+
+
+def test_command_becomes_a_wrench_with_its_stamp_and_frame(boosters):
+    wrench = boosters.fly(10, 60, 800.0)
+    assert wrench.header.frame_id == 'base_link'
+    assert wrench.wrench.force.z == 800.0
+    assert [stamp_to_ns(w.header.stamp) // MS for w in boosters.wrenches] == list(
+        range(10, 61, 10)
+    )
+
+
+def test_state_names_and_fields(boosters):
+    boosters.fly(10, 20, 500.0)
+    state = boosters.graph.heard('boosters/state', 2)[-1]
+    position = dict(zip(state.name, state.position, strict=True))
+    effort = dict(zip(state.name, state.effort, strict=True))
+    assert effort['b'] == 500.0
+    assert math.isnan(position['b'])
+    assert position['x'] == 0.0
+    assert position['b/ignition'] == 1.0
+    assert position['b/throttle'] == 0.5
+    assert position['t/fuel_ratio'] == pytest.approx(0.999, abs=2e-4)
+    assert math.isnan(effort['t/fuel_ratio'])
+
+
+def test_gimbal_turns_the_force(boosters):
+    for ms in (10, 20):
+        boosters.send(ms, name=['b', 'y'], effort=[1000.0, math.nan], position=[math.nan, 0.05])
+    force = boosters.wrench_at(20).wrench.force
+    assert force.x == pytest.approx(1000.0 * math.sin(0.05))
+    assert force.z == pytest.approx(1000.0 * math.cos(0.05))
+
+
+@pytest.mark.parametrize('bad', [
+    pytest.param({'name': ['b'], 'effort': [math.inf]}, id='infinite thrust'),
+    pytest.param({'name': ['x'], 'position': [math.nan]}, id='NaN gimbal'),
+    pytest.param({'name': ['c'], 'effort': [500.0]}, id='unknown name'),
+    pytest.param({'name': ['b', 'b'], 'effort': [500.0, 500.0]}, id='repeated name'),
+    pytest.param({'name': ['b'], 'effort': [-500.0]}, id='negative thrust'),
+    pytest.param({'name': ['b'], 'effort': []}, id='no value'),
+    pytest.param({'name': [], 'effort': []}, id='empty'),
+])
+def test_bad_command_is_dropped_said_once_and_counted(boosters, capfd, bad):
+    boosters.fly(10, 20, 0.0)
+    for ms in (30, 40):
+        boosters.send(ms, **bad)
+    wrench = boosters.fly(50, 50, 0.0)
+    assert wrench.wrench.force.z == 0.0
+    assert boosters.node.counts['refused'] == 2
+    err = capfd.readouterr().err
+    assert err.count('command refused: ') == 1
+    assert 'Traceback' not in err
+    assert boosters.fly(60, 70, 700.0).wrench.force.z == 700.0
+
+
+def test_stale_command_shuts_down_in_stamp_time(graph):
+    boosters = Boosters(graph, command_timeout=0.1)
+    boosters.fly(10, 20, 800.0)
+    # Only the gimbal is commanded from here on, so the thrust goes stale and the angle does not.
+    for ms in range(30, 201, 10):
+        boosters.send(ms, name=['y'], position=[0.0])
+    assert boosters.wrench_at(120).wrench.force.z == 800.0
+    assert boosters.wrench_at(130).wrench.force.z == 0.0
+
+
+def test_deactivation_says_zero_once_and_old_commands_do_not_come_back(boosters):
+    boosters.fly(10, 20, 800.0)
+    graph, name = boosters.graph, 'boosters/change_state'
+    request = ChangeState.Request(
+        transition=Transition(id=Transition.TRANSITION_DEACTIVATE)
+    )
+    assert graph.call(ChangeState, name, request).success
+    graph.until(lambda: boosters.wrenches[-1].wrench.force.z == 0.0, 'a zero wrench')
+    count = len(boosters.wrenches)
+    boosters.send(30, 800.0)
+    request.transition.id = Transition.TRANSITION_ACTIVATE
+    assert graph.call(ChangeState, name, request).success
+    boosters.send(40, name=['y'], position=[0.01])
+    assert boosters.wrench_at(40).wrench.force.z == 0.0
+    assert len(boosters.wrenches) == count + 1, 'nothing came while it was inactive'
+
+
+def test_disabled_group_stays_safe(boosters):
+    boosters.fly(10, 20, 800.0)
+    graph = boosters.graph
+    assert graph.call(SetBool, 'boosters/set_enabled', SetBool.Request(data=False)).success
+    assert boosters.fly(30, 60, 800.0).wrench.force.z == 0.0
+    assert graph.call(SetBool, 'boosters/set_enabled', SetBool.Request(data=True)).success
+    assert boosters.fly(70, 80, 800.0).wrench.force.z == 800.0
+
+
+def test_reset_fills_the_tank(boosters):
+    tanks = boosters.graph.listen(InertiaStamped, 'boosters/tanks/t', qos.LATCHED)
+    boosters.fly(10, 500, 1000.0)
+    boosters.graph.until(lambda: tanks and tanks[-1].inertia.m < 9.6, 'propellant to burn')
+    assert boosters.graph.call(Trigger, 'boosters/reset').success
+    boosters.send(10_000, 0.0)
+    boosters.graph.until(lambda: tanks[-1].inertia.m == 10.0, 'a full tank')
+
+
+def test_late_joiner_gets_the_tank(boosters):
+    boosters.fly(10, 50, 1000.0)
+    tanks = boosters.graph.listen(InertiaStamped, 'boosters/tanks/t', qos.LATCHED)
+    boosters.graph.until(lambda: tanks, 'the latched tank')
+    assert tanks[0].header.stamp == ns_to_stamp(50 * MS)
+
+
+def test_simulated_clock_steps_it_and_its_jump_back_resets_it(graph, capfd):
+    boosters = Boosters(graph, step_on='clock', use_sim_time=True)
+    clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    boosters.send(0, 1000.0)
+    for ms in range(1000, 1101, 10):
+        boosters.send(ms, 1000.0)
+        clock.publish(Clock(clock=ns_to_stamp(ms * MS)))
+        boosters.wrench_at(ms)
+    clock.publish(Clock(clock=ns_to_stamp(10 * MS)))
+    assert boosters.wrench_at(10).wrench.force.z == 0.0
+    assert 'time jumped by -1.090 s, actuators reset' in capfd.readouterr().err
+    graph.until(
+        lambda: boosters.states[-1].header.stamp == ns_to_stamp(10 * MS), 'the state at 10 ms'
+    )
+    state = boosters.states[-1]
+    assert dict(zip(state.name, state.position, strict=True))['t/fuel_ratio'] == 1.0
+
+
+def test_diagnostics_count_what_was_refused(boosters):
+    diagnostics = boosters.graph.listen(DiagnosticArray, '/diagnostics')
+    boosters.send(10, math.inf)
+    boosters.fly(20, 30, 2000.0)
+    boosters.graph.until(
+        lambda: any(s.name == 'boosters: actuators' and s.message == 'saturated'
+                    for array in diagnostics for s in array.status),
+        'the diagnostics',
+    )
+    status = diagnostics[-1].status[0]
+    values = {pair.key: pair.value for pair in status.values}
+    assert values['refused'] == '1'
+    assert values['saturated'] == '1'
+
+
+def test_parameters_describe_themselves(boosters):
+    request = DescribeParameters.Request(names=['max_thrust', 'command_timeout'])
+    described = boosters.graph.call(
+        DescribeParameters, 'boosters/describe_parameters', request
+    ).descriptors
+    assert described[0].description == 'thrust at throttle 1 [N]'
+    assert described[0].additional_constraints == 'above 0, one value per name'
+    assert described[1].description.endswith('[s]')
+    assert described[0].read_only
+
+
+@pytest.mark.parametrize(('given', 'text'), [
+    pytest.param({'max_trust': [1.0]}, "parameter 'max_trust': unknown, did you mean 'max_thrust'?",
+                 id='misspelt key'),
+    pytest.param({'time_constant': [-0.1]}, "parameter 'time_constant[0]': -0.1 is below 0 s",
+                 id='negative time constant'),
+    pytest.param({'max_thrust': [math.inf]}, "parameter 'max_thrust[0]': inf is not finite",
+                 id='infinite thrust'),
+    pytest.param({'max_thrust': ['much']},
+                 "parameter 'max_thrust[0]': expected a number, got 'much'", id='text'),
+    pytest.param({'family': 'booster'},
+                 "parameter 'family': unknown family 'booster', did you mean 'boosters'?",
+                 id='unknown family'),
+    pytest.param({'family': ''}, "parameter 'family': is required", id='no family'),
+    pytest.param({'tank': ['x']}, "parameter 'tank[0]': unknown tank 'x', known: t",
+                 id='unknown tank'),
+    pytest.param({'tanks.names': ['a b'], 'tank': ['a b']},
+                 "parameter 'tanks.names': 'a b' cannot be part of a topic name",
+                 id='name that is no topic'),
+    pytest.param({'integrator': 'euler', 'time_constant': [0.001]},
+                 "parameter 'integrator': euler diverges", id='wrong only with the step'),
+    pytest.param({'robot_description': '<robot name="r"><link name="base_link"/></robot>'},
+                 "parameter 'plugin': no plugin block 'boosters'; found: none",
+                 id='description without a block'),
+])
+def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, given, text):
+    boosters = Boosters(graph, start=False, **given)
+    boosters.node.start()
+    assert boosters.node.has_failed
+    assert not boosters.node.is_active
+    err = capfd.readouterr().err
+    assert err.count('[ERROR]') == 1
+    assert text in err
+    assert 'Traceback' not in err
+
+
+def test_integers_serve_where_numbers_are_meant(graph):
+    boosters = Boosters(graph, max_thrust=[1000], command_timeout=1, time_constant=0)
+    assert boosters.fly(10, 20, 800.0).wrench.force.z == 800.0
+
+
+FIN = {
+    'family': 'fins', 'names': ['f'], 'chord': [1.0, 0.0, 0.0], 'span': [0.0, 0.0, 1.0],
+    'quadratic.fin': ['f'], 'quadratic.lift_constant': [2.0], 'quadratic.drag_constant': [0.5],
+    'step_on': 'stamp', 'wait_for': ['command'],
+}
+
+
+def test_fin_makes_force_only_with_odometry(graph, capfd):
+    node = graph.add(ActuatorNode, 'fins', FIN)
+    wrenches = graph.listen(WrenchStamped, 'fins/wrench', qos.COMMAND)
+    command = graph.talk(JointState, 'fins/command', qos.COMMAND)
+    odometry = graph.talk(Odometry, 'fins/odometry', qos.COMMAND)
+    graph.until(lambda: node._wrench_pub.get_subscription_count() == 1, 'the probe to be found')
+
+    def steer(ms):
+        message = JointState(name=['f'], position=[0.2])
+        message.header.stamp = ns_to_stamp(ms * MS)
+        command.publish(message)
+        graph.until(lambda: wrenches and wrenches[-1].header.stamp == message.header.stamp, ms)
+        return wrenches[-1].wrench.force
+
+    assert steer(10).y == 0.0
+    ((_, _, text, _),) = node.health()
+    assert text == 'no odometry yet, so no force'
+    message = Odometry(child_frame_id='base_link')
+    message.header.stamp = ns_to_stamp(20 * MS)
+    message.twist.twist.linear.x = 2.0
+    message.pose.pose.orientation.w = 0.0
+    odometry.publish(message)
+    graph.until(lambda: node.counts['refused'] == 1, 'the odometry without orientation')
+    message.pose.pose.orientation.w = 1.0
+    odometry.publish(message)
+    graph.until(lambda: not node._loop.lacks_motion or steer(20), 'the odometry')
+    assert abs(steer(30).y) > 0.1
+    assert 'odometry refused: the orientation is no rotation' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('family', ['rotors', 'thrusters', 'fins'])
+def test_shipped_settings_start_every_family(graph, family):
+    path = share_directory() / 'config' / f'{family}.yaml'
+    node = graph.add(ActuatorNode, family, {'family': family}, cli_args=[
+        '--ros-args', '--params-file', str(path),
+    ])
+    assert node.is_active

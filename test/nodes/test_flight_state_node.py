@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PointStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import FluidPressure, JointState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from propulsion_ros.models.atmosphere import temperature_and_pressure
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.share import share_directory
+
+CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
+PERIOD = 0.02
+LIFTOFF, BURNOUT, SPEED, ACCELERATION, GRAVITY = 4.0, 7.0, 90.0, 30.0, 9.8
+APOGEE = BURNOUT + SPEED / GRAVITY
+TOP = 0.5 * ACCELERATION * 9.0 + 0.5 * SPEED**2 / GRAVITY
+DESCENT = 20.0
+
+
+def altitude(t):
+    """Boost, free fall to the apogee and some way beyond, then a steady descent."""
+    if t < LIFTOFF:
+        return 0.0
+    if t < BURNOUT:
+        return 0.5 * ACCELERATION * (t - LIFTOFF) ** 2
+    if t < APOGEE + 2.0:
+        return TOP - 0.5 * GRAVITY * (t - APOGEE) ** 2
+    return max(TOP - 0.5 * GRAVITY * 4.0 - DESCENT * (t - APOGEE - 2.0), 0.0)
+
+
+class Flight:
+    """A node under test, fed with a flight sample by sample."""
+
+    def __init__(self, graph, source='pressure', **settings):
+        self.graph, self.source = graph, source
+        self.node = graph.add(FlightStateNode, 'flight_state', {
+            'config_file': CONFIG, 'altitude_source': source, 'reliable_inputs': True,
+            'silence_timeout': 0.0, **settings,
+        })
+        self.fits = graph.listen(JointState, 'flight_state/fit', qos.COMMAND)
+        self.deployers = graph.listen(JointState, 'flight_state/deployers', qos.COMMAND)
+        self.phases = graph.listen(String, 'flight_state/phase', qos.LATCHED)
+        self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
+        self.events = graph.listen(DiagnosticArray, 'flight_state/events', qos.LATCHED_HISTORY)
+        self.apogees = graph.listen(PointStamped, 'flight_state/apogee', qos.LATCHED)
+        kind = FluidPressure if source == 'pressure' else Odometry
+        self.sensor = graph.talk(kind, f'flight_state/{source}', qos.COMMAND)
+        graph.until(
+            lambda: self.node._deployers_pub.get_subscription_count()
+            and self.node._fit_pub.get_subscription_count(), 'the probe to be found',
+        )
+
+    def command(self, name):
+        return self.graph.call(Trigger, f'flight_state/{name}')
+
+    def feed(self, begin, end, site=120.0):
+        """Send samples and wait until the node has taken the last."""
+        for k in range(round(begin / PERIOD), round(end / PERIOD)):
+            t = k * PERIOD
+            if self.source == 'pressure':
+                _, pressure = temperature_and_pressure(site + altitude(t))
+                message = FluidPressure(fluid_pressure=float(pressure))
+            else:
+                message = Odometry()
+                message.pose.pose.position.z = altitude(t)
+                message.pose.pose.orientation.w = 1.0
+                message.twist.twist.linear.z = (altitude(t + 1e-4) - altitude(t - 1e-4)) / 2e-4
+            message.header.stamp = ns_to_stamp(round(t * 1e9))
+            self.sensor.publish(message)
+            if k % 20 == 0:
+                self._settle(t)
+        self._settle((round(end / PERIOD) - 1) * PERIOD)
+
+    def _settle(self, t):
+        stamp_ns = round(t * 1e9)
+        self.graph.until(lambda: self.node._stamp_ns >= stamp_ns, f'the sample at {t:.2f} s')
+
+
+@pytest.fixture(params=['pressure', 'odometry'])
+def flown(request, graph):
+    """A whole flight."""
+    flight = Flight(graph, request.param)
+    flight.feed(0.0, 2.0)
+    assert flight.command('launch').success
+    flight.feed(2.0, APOGEE + 30.0)
+    graph.until(lambda: len(flight.events) == 2, 'two events')
+    return flight
+
+
+def test_whole_flight(flown):
+    flags = {pair.key: pair.value for pair in flown.flags[-1].status[0].values}
+    assert [message.data for message in flown.phases][-3:] == ['launch', 'flight', 'recovery']
+    assert float(flags['liftoff']) == pytest.approx(LIFTOFF, abs=1.5)
+    assert flags['apogee_source'] == 'detected'
+    apogee = flown.apogees[-1]
+    assert stamp_to_ns(apogee.header.stamp) * 1e-9 == pytest.approx(APOGEE, abs=0.3)
+    assert apogee.point.z == pytest.approx(TOP, abs=3.0)
+    names = [status.name for array in flown.events for status in array.status]
+    assert names == ['drogue parachute', 'main parachute']
+    drogue, main = (stamp_to_ns(array.header.stamp) * 1e-9 for array in flown.events)
+    assert APOGEE < drogue < APOGEE + 0.6
+    assert altitude(main) == pytest.approx(450.0, abs=4.0)
+    why = flown.events[1].status[0].message
+    assert why == 'altitude <= 450 m and time since apogee >= 0 s'
+
+
+def test_pyros_are_on_for_their_time_and_never_latched(flown):
+    drogue = stamp_to_ns(flown.events[0].header.stamp) * 1e-9
+    on = [
+        stamp_to_ns(message.header.stamp) * 1e-9 for message in flown.deployers
+        if message.effort[message.name.index('drogue')] == 1.0
+    ]
+    assert on[0] == pytest.approx(drogue, abs=1e-9)
+    assert on[-1] <= drogue + 1.0
+    assert np.all(np.diff(on) < 0.1 + 1e-9), 'republished at 10 Hz'
+    late = []
+    flown.graph.probe.create_subscription(JointState, 'flight_state/deployers', late.append, 10)
+    beacon = flown.graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)
+    flown.graph.until(lambda: beacon and beacon[-1].data, 'the latched beacon')
+    assert not late
+
+
+def test_nothing_fires_before_launch_is_commanded(graph):
+    flight = Flight(graph)
+    flight.feed(0.0, APOGEE + 30.0)
+    assert not flight.events
+    assert [message.data for message in flight.phases][-1] == 'preflight'
+
+
+@pytest.mark.parametrize(('commands', 'reason'), [
+    pytest.param(['launch'], "'launch' is refused: no recent sample gives an altitude",
+                 id='without an altitude'),
+    pytest.param(['abort'], "'abort' is refused in preflight, it belongs to launch or flight",
+                 id='in the wrong phase'),
+])
+def test_command_is_refused_with_a_reason(graph, commands, reason):
+    flight = Flight(graph)
+    for name in commands:
+        response = flight.command(name)
+    assert not response.success
+    assert response.message == reason
+
+
+def test_not_a_number_is_survived(graph):
+    flight = Flight(graph, 'odometry')
+    flight.feed(0.0, 2.0)
+    assert flight.command('launch').success
+    flight.feed(2.0, 10.0)
+    message = Odometry()
+    message.header.stamp = ns_to_stamp(10_000_000_000)
+    message.pose.pose.position.z = math.nan
+    flight.sensor.publish(message)
+    flight.feed(10.02, APOGEE + 2.0)
+    graph.until(lambda: flight.apogees, 'the apogee')
+    assert stamp_to_ns(flight.apogees[-1].header.stamp) * 1e-9 == pytest.approx(APOGEE, abs=0.3)
+
+
+@pytest.mark.parametrize(('settings', 'text'), [
+    pytest.param({'config_file': '/nowhere/x.jsonc'}, '/nowhere/x.jsonc', id='no such file'),
+    pytest.param({'altitude_source': 'gps'}, "expected one of odometry, pressure, got 'gps'",
+                 id='unknown source'),
+    pytest.param({'apogee.window': -1.0}, "parameter 'apogee.window': -1 must be above 0 s",
+                 id='negative window'),
+    pytest.param({'apogee.windw': 1.0}, "unknown, did you mean 'apogee.window'?", id='misspelt'),
+])
+def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, settings, text):
+    node = graph.add(FlightStateNode, 'flight_state', settings)
+    assert node.has_failed
+    err = capfd.readouterr().err
+    assert err.count('[ERROR]') == 1
+    assert text in err
+    assert 'Traceback' not in err

@@ -1,0 +1,163 @@
+"""Nodes as processes: signals, exit codes, parameter files."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+import yaml
+from geometry_msgs.msg import WrenchStamped
+from lifecycle_msgs.srv import GetState
+from sensor_msgs.msg import JointState
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.share import load_robot_description, share_directory
+
+GOOD = """
+/**/boosters:
+  ros__parameters:
+    family: boosters
+    names: [b]
+    max_thrust: [1000]
+    max_fuel_rate: [1.0]
+    command_timeout: 1
+    step_on: stamp
+"""
+
+
+class Process:
+    """A node started as its executable would start it."""
+
+    def __init__(self, module, *ros_args):
+        command = [sys.executable, '-m', f'propulsion_ros.nodes.{module}', '--ros-args', *ros_args]
+        self.popen = subprocess.Popen(
+            command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=os.environ
+        )
+
+    def end(self, number=None, times=1):
+        """Signal it, wait, and return exit code and standard error."""
+        for _ in range(times if number else 0):
+            self.popen.send_signal(number)
+        _, err = self.popen.communicate(timeout=20.0)
+        return self.popen.returncode, err
+
+
+@pytest.fixture
+def start():
+    """Start processes and make sure that none stays."""
+    processes = []
+
+    def _start(*args):
+        processes.append(Process(*args))
+        return processes[-1]
+
+    yield _start
+    for process in processes:
+        if process.popen.poll() is None:
+            process.popen.kill()
+            process.popen.communicate()
+
+
+@pytest.fixture
+def params_file(tmp_path):
+    """Return a writer of parameter files."""
+    def write(text):
+        path = tmp_path / 'params.yaml'
+        path.write_text(text)
+        return str(path)
+    return write
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
+@pytest.mark.parametrize('times', [1, 2], ids=['once', 'twice'])
+def test_signal_ends_it_with_a_zero_wrench_and_code_0(graph, start, params_file, number, times):
+    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
+    process = start('actuator_node', '-r', '__node:=boosters', '--params-file', params_file(GOOD))
+    command = graph.talk(JointState, 'boosters/command', qos.COMMAND)
+    message = JointState(name=['b'], effort=[700.0])
+
+    def pushed():
+        message.header.stamp.nanosec += 10_000_000
+        command.publish(message)
+        return bool(wrenches) and wrenches[-1].wrench.force.z > 0.0
+
+    graph.until(pushed, 'thrust')
+    code, err = process.end(number, times)
+    assert code == 0
+    assert err == ''
+    graph.until(lambda: wrenches[-1].wrench.force.z == 0.0, 'the last word')
+
+
+@pytest.mark.parametrize(('text', 'problem'), [
+    pytest.param(GOOD.replace('max_thrust', 'max_trust'),
+                 "parameter 'max_trust': unknown, did you mean 'max_thrust'?",
+                 id='misspelt required key'),
+    pytest.param(GOOD + '    time_constat: [0.1]\n',
+                 "parameter 'time_constat': unknown, did you mean 'time_constant'?",
+                 id='misspelt key'),
+    pytest.param(GOOD + '    time_constant: [-0.1]\n',
+                 "parameter 'time_constant[0]': -0.1 is below 0 s", id='negative time constant'),
+    pytest.param(GOOD.replace('[1000]', '[.inf]'),
+                 "parameter 'max_thrust[0]': inf is not finite", id='infinite thrust'),
+    pytest.param(GOOD.replace('[1000]', '[1000, 0.5]'),
+                 'Sequence should be of same type', id='integers and numbers in one list'),
+    pytest.param('a: [', "Couldn't parse params file", id='not YAML'),
+])
+def test_wrong_file_ends_it_with_code_1_and_one_line(start, params_file, text, problem):
+    process = start('actuator_node', '-r', '__node:=boosters', '--params-file', params_file(text))
+    code, err = process.end()
+    assert code == 1
+    assert err.count('\n') == 1
+    assert problem in err
+
+
+def test_integers_in_a_file_serve_as_numbers(graph, start, params_file):
+    process = start('actuator_node', '-r', '__node:=boosters', '--params-file', params_file(GOOD))
+    graph.talk(JointState, 'boosters/command', qos.COMMAND)
+    assert process.end(signal.SIGINT) == (0, '')
+
+
+@pytest.fixture
+def rocket_file(params_file):
+    """Return a writer of parameter files with the rocket's description."""
+    description = load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro')
+
+    def write(**parameters):
+        parameters['robot_description'] = description
+        return params_file(yaml.safe_dump({'/**/boosters': {'ros__parameters': parameters}}))
+    return write
+
+
+def test_without_autostart_it_waits_to_be_configured(graph, start, rocket_file):
+    path = rocket_file(autostart=False)
+    process = start('actuator_node', '-r', '__node:=boosters', '--params-file', path)
+    assert graph.call(GetState, 'boosters/get_state').current_state.label == 'unconfigured'
+    assert process.end(signal.SIGTERM) == (0, '')
+
+
+def test_parameter_wins_over_the_description_and_says_so(graph, start, rocket_file):
+    path = rocket_file(command_timeout=2.0)
+    process = start('actuator_node', '-r', '__node:=boosters', '--params-file', path)
+    graph.talk(JointState, 'boosters/command', qos.COMMAND)
+    code, err = process.end(signal.SIGINT)
+    assert code == 0
+    assert "parameter 'command_timeout': 2.0 wins over the robot description's 0.5" in err
+
+
+def test_geometry_is_not_taken_from_a_parameter(start, rocket_file):
+    path = rocket_file(position=[0.0, 0.0, 1.0])
+    code, err = start('actuator_node', '-r', '__node:=boosters', '--params-file', path).end()
+    assert code == 1
+    assert "'position': comes from the robot description, not from a parameter" in err
+
+
+def test_stack_runs_all_nodes_of_a_vehicle(graph, start):
+    process = start('stack')
+    for name in ('boosters', 'flight_state', 'vehicle'):
+        state = graph.call(GetState, f'{name}/get_state').current_state
+        assert state.label in ('inactive', 'active', 'unconfigured')
+    graph.listen(WrenchStamped, 'boosters/wrench')
+    graph.heard('boosters/wrench', 3)
+    assert process.end(signal.SIGINT) == (0, '')

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import FluidPressure, Imu, JointState
+
+from propulsion_ros.models.atmosphere import altitude_of_pressure
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns, wrench_to_msg
+from propulsion_ros.nodes.vehicle_node import VehicleNode
+
+MS = 1_000_000
+URDF = """
+<robot name="block"><link name="base_link"><inertial><origin xyz="0 0 0.5"/>
+  <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
+</inertial></link></robot>
+"""
+SETTINGS = {
+    'robot_description': URDF, 'wrench_topics': ['a/wrench', 'b/wrench'],
+    'real_time_factor': 0.0, 'wait_for_subscribers': ['odometry'], 'body.gravity': 10.0,
+}
+
+
+class Vehicle:
+    """A vehicle under test, pushed by hand."""
+
+    def __init__(self, graph, **settings):
+        self.graph = graph
+        self.odometry = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
+        self.clock = graph.listen(Clock, '/clock', qos.LOCKSTEP)
+        self.imu = graph.listen(Imu, 'vehicle/imu', qos.LOCKSTEP)
+        self.pressure = graph.listen(FluidPressure, 'vehicle/pressure', qos.LOCKSTEP)
+        self.node = graph.add(VehicleNode, 'vehicle', {**SETTINGS, **settings})
+        self.wrench = {
+            topic: graph.talk(WrenchStamped, topic, qos.COMMAND)
+            for topic in ('a/wrench', 'b/wrench')
+        }
+
+    def push(self, topic, tick, up, frame='base_link'):
+        wrench = np.array([0.0, 0.0, up, 0.0, 0.0, 0.0])
+        self.wrench[topic].publish(wrench_to_msg(tick * 10 * MS, frame, wrench))
+
+    def at(self, tick):
+        stamp = ns_to_stamp(tick * 10 * MS)
+        found = lambda: [o for o in self.odometry if o.header.stamp == stamp]  # noqa: E731
+        self.graph.until(found, f'odometry of tick {tick}')
+        return found()[-1]
+
+
+def test_each_step_waits_for_the_wrench_of_every_topic(graph):
+    vehicle = Vehicle(graph)
+    vehicle.at(0)
+    vehicle.push('a/wrench', 0, 15.0)
+    vehicle.push('a/wrench', 1, 15.0)
+    vehicle.push('b/wrench', 0, 15.0)
+    # 30 N on 2 kg under 10 m/s^2: 5 m/s^2 up for 0.01 s.
+    odometry = vehicle.at(1)
+    assert odometry.twist.twist.linear.z == pytest.approx(0.05, rel=1e-6)
+    assert odometry.pose.pose.position.z == pytest.approx(0.5 * 5.0 * 0.01**2, rel=1e-6)
+    assert odometry.child_frame_id == 'base_link'
+    vehicle.push('b/wrench', 1, 15.0)
+    vehicle.at(2)
+    graph.until(lambda: len(vehicle.clock) == 3, 'three clocks')
+    assert [stamp_to_ns(c.clock) for c in vehicle.clock] == [0, 10 * MS, 20 * MS]
+
+
+def test_sensors_say_what_the_body_does(graph):
+    vehicle = Vehicle(graph, **{'body.site_altitude': 500.0})
+    vehicle.at(0)
+    for topic in vehicle.wrench:
+        vehicle.push(topic, 0, 15.0)
+    vehicle.at(1)
+    graph.until(lambda: len(vehicle.imu) >= 2 and len(vehicle.pressure) >= 2, 'sensors')
+    assert vehicle.imu[0].linear_acceleration.z == pytest.approx(10.0), 'at rest'
+    assert vehicle.imu[1].linear_acceleration.z == pytest.approx(15.0, rel=1e-6)
+    assert altitude_of_pressure(vehicle.pressure[0].fluid_pressure) == pytest.approx(500.0)
+
+
+def test_tank_weighs(graph):
+    vehicle = Vehicle(graph, tank_topics=['a/tank'])
+    tank = graph.talk(InertiaStamped, 'a/tank', qos.LATCHED)
+    vehicle.at(0)
+    message = InertiaStamped()
+    message.inertia.m = 1.0
+    tank.publish(message)
+    for topic in vehicle.wrench:
+        vehicle.push(topic, 0, 30.0)
+    assert vehicle.at(1).twist.twist.linear.z == pytest.approx((60.0 / 3.0 - 10.0) * 0.01)
+
+
+def test_parachute_opens_after_its_delay(graph):
+    vehicle = Vehicle(graph, **{
+        'deployer_topic': 'pyros', 'parachutes.names': ['main'], 'parachutes.drag_area': [1.0],
+        'parachutes.deployment_delay': [0.1], 'parachutes.inflation_time': [0.0],
+        'body.start_position': [0.0, 0.0, 1000.0], 'body.fluid_density': 1.0,
+    })
+    pyros = graph.talk(JointState, 'pyros', qos.COMMAND)
+    vehicle.at(0)
+    speeds = []
+    for tick in range(40):
+        if tick % 10 == 0:
+            message = JointState(name=['main'], effort=[float(tick == 10)])
+            message.header.stamp = ns_to_stamp(tick * 10 * MS)
+            pyros.publish(message)
+        for topic in vehicle.wrench:
+            vehicle.push(topic, tick, 0.0)
+        speeds.append(vehicle.at(tick + 1).twist.twist.linear.z)
+    falling = -10.0 * 0.01 * np.arange(1, 21)
+    np.testing.assert_allclose(speeds[:20], falling, rtol=1e-9)
+    assert speeds[25] > falling[-1] - 10.0 * 0.06 + 1e-3, 'the parachute brakes'
+
+
+def test_wrench_in_another_frame_is_refused(graph, capfd):
+    vehicle = Vehicle(graph)
+    vehicle.at(0)
+    vehicle.push('a/wrench', 0, 1.0, frame='map')
+    vehicle.push('a/wrench', 0, 100.0)
+    vehicle.push('b/wrench', 0, 0.0)
+    assert vehicle.at(1).twist.twist.linear.z == pytest.approx(0.4, rel=1e-6)
+    assert "a/wrench: expected a wrench in 'base_link', got 'map'" in capfd.readouterr().err
+
+
+def test_missing_wrench_stops_the_vehicle_with_one_clear_error(graph, capfd):
+    vehicle = Vehicle(graph, lockstep_timeout=0.8)
+    vehicle.at(0)
+    vehicle.push('a/wrench', 0, 0.0)
+    graph.until(lambda: not vehicle.node.is_active, 'the vehicle to give up')
+    err = capfd.readouterr().err
+    assert err.count('[ERROR]') == 1
+    assert 'stopped: nothing stamped 0.000 s from b/wrench within 0.8 s' in err
+
+
+def test_missing_publisher_is_named(graph, capfd):
+    graph.listen(Odometry, 'vehicle/odometry')
+    node = graph.add(VehicleNode, 'vehicle', {**SETTINGS, 'lockstep_timeout': 0.3})
+    graph.until(lambda: not node.is_active, 'the vehicle to give up')
+    assert 'stopped: no publisher of a/wrench within 0.3 s' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(('given', 'text'), [
+    pytest.param({'robot_description': ''}, "'robot_description': is required", id='no URDF'),
+    pytest.param({'robot_description': '<robot name="r"><link name="l"/></robot>'},
+                 'expected links with mass and inertia, got 0 kg in all', id='no mass'),
+    pytest.param({'robot_description': '<robot'}, 'robot: not well-formed XML', id='no XML'),
+    pytest.param({'base_link': 'bse_link'}, "unknown link 'bse_link', did you mean 'base_link'?",
+                 id='unknown link'),
+    pytest.param({'parachutes.names': ['main']}, "'deployer_topic': is required with parachutes",
+                 id='no deployers'),
+    pytest.param({'wait_for_subscribers': ['odom']}, 'expected one of clock, odometry',
+                 id='unknown topic'),
+])
+def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, given, text):
+    node = graph.add(VehicleNode, 'vehicle', {**SETTINGS, **given})
+    assert node.has_failed
+    err = capfd.readouterr().err
+    assert err.count('[ERROR]') == 1
+    assert text in err

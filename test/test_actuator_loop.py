@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from propulsion_ros.actuator_loop import (
+    CLOCK,
+    COMMAND,
+    CURRENT,
+    ODOMETRY,
+    ActuatorLoop,
+    LoopParams,
+    Motion,
+)
+from propulsion_ros.command_hold import CommandUpdate
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.models.boosters import Boosters, BoostersParams
+from propulsion_ros.models.fins import Fins, FinsParams
+from propulsion_ros.models.lift_drag import QuadraticParams
+from propulsion_ros.models.tanks import TanksParams
+
+MS = 1_000_000
+
+
+def make_loop(reports, family=None, **params):
+    family = family or Boosters(BoostersParams(
+        names=['b'], max_thrust=1000.0, max_fuel_rate=2.0, time_constant=0.05, tank='t',
+        tanks=TanksParams(names=['t'], capacity=5.0),
+    ))
+    return ActuatorLoop(family, LoopParams(**params), reports.append)
+
+
+def thrust(value):
+    return CommandUpdate(np.array([0]), np.array([float(value)]))
+
+
+def test_impulse_is_conserved_when_publishing_slower_than_stepping():
+    fine, coarse = [], []
+    for reports, rate in ((fine, 0.0), (coarse, 20.0)):
+        loop = make_loop(reports, step_on='stamp', publish_rate=rate, command_timeout=0.0)
+        loop.push(COMMAND, 0, thrust(0))
+        loop.push(COMMAND, 10 * MS, thrust(800))
+        for ms in range(20, 1010, 10):
+            loop.push(COMMAND, ms * MS, thrust(800))
+    assert len(coarse) == 21
+    impulse = sum(report.wrench[2] * 0.01 for report in fine)
+    # The first report holds one step, each other one five.
+    mean = sum(report.wrench[2] * 0.05 for report in coarse[1:])
+    assert mean == pytest.approx(impulse, rel=1e-12)
+    assert all(report.stamp_ns % (50 * MS) == 0 for report in coarse)
+
+
+def test_state_is_the_value_at_its_stamp():
+    reports = []
+    loop = make_loop(reports, step_on='stamp', publish_rate=50.0)
+    for ms in (0, 10, 20):
+        loop.push(COMMAND, ms * MS, thrust(1000))
+    assert reports[-1].output.applied[0] > reports[-1].wrench[2]
+
+
+def test_clock_steps_without_commands_and_the_watchdog_counts_in_stamp_time():
+    reports = []
+    loop = make_loop(reports, command_timeout=0.1)
+    loop.push(COMMAND, 0, thrust(1000))
+    assert not reports, 'on the clock a command alone runs nothing'
+    for ms in range(0, 1010, 10):
+        loop.push(CLOCK, ms * MS)
+    assert [report.stale[0] for report in reports].index(True) == 11
+    assert reports[10].output.applied[0] > 500.0
+    assert reports[-1].output.applied[0] < 1.0
+
+
+def test_disabled_group_follows_no_command_and_does_not_remember_any():
+    reports = []
+    loop = make_loop(reports, step_on='stamp')
+    loop.push(COMMAND, 0, thrust(1000))
+    loop.enabled = False
+    loop.push(COMMAND, 10 * MS, thrust(1000))
+    loop.enabled = True
+    loop.push(COMMAND, 500 * MS, CommandUpdate(np.array([], int), np.array([])))
+    assert reports[-1].output.applied[0] < 0.1
+
+
+def test_reset_restores_the_propellant():
+    reports = []
+    loop = make_loop(reports, step_on='stamp')
+    for ms in range(0, 500, 10):
+        loop.push(COMMAND, ms * MS, thrust(1000))
+    assert reports[-1].output.tanks.mass[0] < 5.0
+    loop.reset()
+    loop.push(COMMAND, 10_000 * MS, thrust(0))
+    assert reports[-1].output.tanks.mass[0] == 5.0
+
+
+@pytest.mark.parametrize(('params', 'message'), [
+    pytest.param({'update_rate': 0}, "parameter 'update_rate': 0 must be above 0 Hz", id='rate'),
+    pytest.param({'publish_rate': 30.0}, '30 Hz does not divide 100 Hz', id='rates'),
+    pytest.param({'step_on': 'timer'}, "expected one of clock, stamp, got 'timer'", id='step_on'),
+    pytest.param({'wait_for': ['x']},
+                 "expected one of command, odometry, current, clock, got 'x'", id='wait_for'),
+])
+def test_settings_are_checked(params, message):
+    with pytest.raises(ConfigError, match=message):
+        make_loop([], **params)
+
+
+def test_settings_that_are_wrong_only_together_stop_the_start():
+    family = Boosters(BoostersParams(
+        names=['b'], max_thrust=1.0, max_fuel_rate=1.0, time_constant=0.001, integrator='euler'
+    ))
+    with pytest.raises(ConfigError, match=r'euler diverges for a step of 0\.01 s'):
+        make_loop([], family)
+
+
+def make_fin():
+    """A fin whose chord is x and whose span is z."""
+    return Fins(FinsParams(
+        names=['f'], chord=[1, 0, 0], span=[0, 0, 1],
+        quadratic=QuadraticParams(fin=['f'], lift_constant=[2.0], drag_constant=[0.5]),
+    ))
+
+
+def test_fin_feels_the_flow_and_the_current():
+    reports = []
+    loop = make_loop(reports, make_fin(), step_on='stamp', wait_for=[COMMAND])
+    assert loop.lacks_motion
+    # Heading north: the body's x axis is the world's y axis.
+    north = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    loop.push(ODOMETRY, 0, Motion(np.array([3.0, 0.0, 0.0]), np.zeros(3), north))
+    loop.push(COMMAND, 0, CommandUpdate(np.array([0]), np.array([0.1])))
+    assert not loop.lacks_motion
+    swimming = reports[-1].wrench.copy()
+    assert swimming[1] != 0.0
+    # A current that goes along leaves no flow.
+    loop.push(CURRENT, 10 * MS, np.array([0.0, 3.0, 0.0]))
+    loop.push(COMMAND, 10 * MS, CommandUpdate(np.array([0]), np.array([0.1])))
+    np.testing.assert_allclose(reports[-1].wrench, 0.0, atol=1e-12)
+    # Half of it leaves a quarter of the force.
+    loop.push(CURRENT, 20 * MS, np.array([0.0, 1.5, 0.0]))
+    loop.push(COMMAND, 20 * MS, CommandUpdate(np.array([0]), np.array([0.1])))
+    np.testing.assert_allclose(reports[-1].wrench, swimming / 4.0, rtol=1e-12)
