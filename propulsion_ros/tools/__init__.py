@@ -1,0 +1,1 @@
+"""Commands for the terminal and other hosts of the models."""

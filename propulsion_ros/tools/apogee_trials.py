@@ -1,0 +1,65 @@
+"""The command ``apogee-trials``: the detector on seeded random flights."""
+from __future__ import annotations
+
+import argparse
+import sys
+
+import numpy as np
+
+from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeEstimate, ApogeeParams
+from propulsion_ros.tools.simulated_flights import SimulatedFlight, simulate_flight
+
+PREMATURE = -0.5
+"""A detection earlier than this against the true apogee is premature [s]."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument('--flights', type=int, default=1000, help='number (default: %(default)d)')
+    parser.add_argument('--seed', type=int, default=0, help='of the first (default: %(default)d)')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fly and print one line per failure, then the figures; return 1 where one failed."""
+    if args.flights < 1 or args.seed < 0:
+        print('propulsion_ros apogee-trials: expected --flights of at least 1 and --seed of at '
+              f'least 0, got {args.flights} and {args.seed}', file=sys.stderr)
+        return 1
+    delays = []
+    failures = 0
+    for seed in range(args.seed, args.seed + args.flights):
+        flight = simulate_flight(seed)
+        delay = detection_delay(flight)
+        if delay is not None:
+            delays.append(delay)
+        if delay is None or delay < PREMATURE:
+            failures += 1
+            outcome = 'missed' if delay is None else f'{delay:+.2f} s'
+            print(f'seed {seed}: {outcome}, fault: {flight.fault or "none"}')
+    print(f'{args.flights} flights, {failures} premature or missed')
+    if delays:
+        low, middle, high = np.percentile(delays, [1.0, 50.0, 99.0])
+        print(f'delay [s]: median {middle:.3f}, 1 % {low:.3f}, 99 % {high:.3f}, '
+              f'range {min(delays):.3f} to {max(delays):.3f}')
+    return 1 if failures else 0
+
+
+def detection_delay(flight: SimulatedFlight) -> float | None:
+    """Return detection less true apogee [s], None for a miss."""
+    estimate = watch(flight)
+    if estimate is None or estimate.detected_ns is None:
+        return None
+    return estimate.detected_ns / 1e9 - flight.apogee_time
+
+
+def watch(flight: SimulatedFlight) -> ApogeeEstimate | None:
+    """Return the estimate that decides the apogee of a flight, None for a miss."""
+    detector = ApogeeDetector(ApogeeParams())
+    for sample in zip(
+        flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(),
+        flight.acceleration.tolist(), strict=True,
+    ):
+        estimate = detector.update(*sample)
+        if estimate.detected:
+            return estimate
+    return None

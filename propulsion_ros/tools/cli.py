@@ -1,0 +1,26 @@
+"""The command `propulsion_ros`."""
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from propulsion_ros.tools import apogee, apogee_trials, demo
+
+COMMANDS = {'apogee': apogee, 'apogee-trials': apogee_trials, 'demo': demo}
+"""Each module has a docstring, `add_arguments(parser)` and `run(options) -> exit code`."""
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = argparse.ArgumentParser(prog='propulsion_ros', description=__doc__)
+    subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    for name, module in COMMANDS.items():
+        text = (module.__doc__ or '').strip().splitlines()[0]
+        module.add_arguments(subparsers.add_parser(name, help=text, description=text))
+    options = parser.parse_args(args)
+    return int(COMMANDS[options.command].run(options))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

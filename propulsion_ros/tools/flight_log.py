@@ -1,0 +1,99 @@
+"""CSV flight logs: one sample a row, in order of arrival."""
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.flight.variables import Sample
+
+_REQUIRED = ('time_s', 'altitude_m')
+_OPTIONAL = ('vz_mps', 'az_mps2')
+_LARGEST_TIME = 9e9  # what nanoseconds in 64 bits can hold [s]
+
+
+def read_flight_log(path: Path) -> list[Sample]:
+    """Return the rows of ``time_s,altitude_m[,vz_mps][,az_mps2]`` in file order.
+
+    Other columns are ignored; an empty cell or ``nan`` is no value.
+
+    Raises
+    ------
+    SourceError
+        Naming the file, the line, what was expected and what came.
+    """
+    try:
+        with path.open(encoding='utf-8-sig', newline='') as file:
+            return list(_samples(path, file))
+    except OSError as error:
+        raise SourceError(str(path), f'cannot be read: {error.strerror}') from error
+    except UnicodeDecodeError as error:
+        raise SourceError(
+            str(path), f'expected UTF-8 text, got byte 0x{error.object[error.start]:02x} '
+            f'at offset {error.start}'
+        ) from error
+
+
+def _samples(path: Path, file: TextIO) -> Iterator[Sample]:
+    rows = csv.reader(file, strict=True)
+    columns: dict[str, int] | None = None
+    while True:
+        line = rows.line_num + 1
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            problem = f'expected comma-separated values: {error}'
+            raise SourceError(f'{path}:{line}', problem) from error
+        if row is None:
+            break
+        if not any(cell.strip() for cell in row):
+            continue
+        if columns is None:
+            columns = _columns(f'{path}:{line}', row)
+        else:
+            yield _sample(f'{path}:{line}', columns, row)
+    if columns is None:
+        raise SourceError(f'{path}:1', f'expected a header {",".join(_REQUIRED)}, got no lines')
+
+
+def _columns(place: str, header: list[str]) -> dict[str, int]:
+    """Return the index of each known column."""
+    names = [name.strip() for name in header]
+    for name in _REQUIRED:
+        if name not in names:
+            raise SourceError(place, f'expected a column {name}, got the header {",".join(names)}')
+    for name in (*_REQUIRED, *_OPTIONAL):
+        if names.count(name) > 1:
+            raise SourceError(place, f'expected one column {name}, got {names.count(name)}')
+    return {name: names.index(name) for name in (*_REQUIRED, *_OPTIONAL) if name in names}
+
+
+def _sample(place: str, columns: dict[str, int], row: list[str]) -> Sample:
+    time = _number(place, columns, row, 'time_s')
+    if not abs(time) < _LARGEST_TIME:
+        raise SourceError(place, f'time_s: expected a finite time in seconds, got {time:g}')
+    return Sample(
+        round(time * 1e9),
+        _number(place, columns, row, 'altitude_m'),
+        _number(place, columns, row, 'vz_mps'),
+        _number(place, columns, row, 'az_mps2'),
+    )
+
+
+def _number(place: str, columns: dict[str, int], row: list[str], name: str) -> float:
+    if name not in columns:
+        return math.nan
+    if columns[name] >= len(row):
+        raise SourceError(
+            place, f'{name}: expected column {columns[name] + 1}, got a row of {len(row)}'
+        )
+    cell = row[columns[name]].strip()
+    if not cell:
+        return math.nan
+    try:
+        return float(cell)
+    except ValueError as error:
+        raise SourceError(place, f'{name}: expected a number, got {cell!r}') from error

@@ -1,0 +1,75 @@
+"""The demo's pilot, as numbers: a launch sequence and an attitude hold on two gimbal axes."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.models.wrench import cross
+from propulsion_ros.quantity import FloatArray
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """Holds a rocket's nose on a pitch programme.
+
+    Attributes
+    ----------
+    ignition_time : float
+        [s].
+    full_thrust, cruise_thrust : float
+        Before and after ``throttle_time`` [N].
+    throttle_time : float
+        [s].
+    tilt : float
+        Lean of the nose towards east, reached ``tilt_time`` [s] after ignition [rad].
+    tilt_time : float
+        [s].
+    inertia : float
+        About a transverse axis [kg m^2].
+    lever : float
+        From the gimbal to the centre of mass [m].
+    bandwidth, damping : float
+        Of the closed loop [rad/s] and [1].
+    """
+
+    ignition_time: float = 2.0
+    full_thrust: float = 2600.0
+    cruise_thrust: float = 1700.0
+    throttle_time: float = 3.5
+    tilt: float = 0.1
+    tilt_time: float = 0.6
+    inertia: float = 42.0
+    lever: float = 1.27
+    bandwidth: float = 3.0
+    damping: float = 0.8
+
+    def thrust(self, time: float) -> float:
+        """Return the thrust to ask for [N] at a time [s]."""
+        if time < self.ignition_time:
+            return 0.0
+        return self.full_thrust if time < self.throttle_time else self.cruise_thrust
+
+    def gimbal(self, time: float, quaternion: FloatArray, rate: FloatArray) -> FloatArray:
+        """Return the angles of both gimbal axes [rad], (2,).
+
+        Parameters
+        ----------
+        time : float
+            [s].
+        quaternion : FloatArray
+            Rotation from base_link to the world, x y z w.
+        rate : FloatArray
+            Angular velocity in base_link [rad/s].
+        """
+        thrust = self.thrust(time)
+        if not thrust:
+            return np.zeros(2)
+        lean = self.tilt * min((time - self.ignition_time) / self.tilt_time, 1.0)
+        nose_world = np.array([np.sin(lean), 0.0, np.cos(lean)])
+        nose = Rotation.from_quat(quaternion).as_matrix().T @ nose_world
+        error = cross(np.array([0.0, 0.0, 1.0]), nose)
+        spin = self.bandwidth**2 * error - 2.0 * self.damping * self.bandwidth * rate
+        # A small angle a about x pushes the tail along -y: torque -lever * thrust * a about x.
+        return -self.inertia * spin[:2] / (self.lever * thrust)

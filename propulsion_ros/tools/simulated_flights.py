@@ -1,0 +1,210 @@
+"""Seeded random rocket flights and what an imperfect altimeter makes of them."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.atmosphere import STANDARD_GRAVITY, density, speed_of_sound
+from propulsion_ros.quantity import FloatArray, IntArray
+
+_STEP = 0.01  # [s]
+_PAD_TIME = 3.0  # at rest before ignition [s]
+_AFTER_APOGEE = 8.0  # [s]
+_FAULTS = ('altitude frozen', 'altitude lost', 'velocity lost', 'velocity stuck', 'velocity offset')
+
+
+@dataclass(frozen=True)
+class SimulatedFlight:
+    """One flight as its sensors saw it, and the truth.
+
+    Attributes
+    ----------
+    stamp_ns : tuple of int
+        Stamps of the samples, in order of arrival [ns].
+    altitude, velocity, acceleration : FloatArray
+        Samples, NaN where there is none, shape (n,) [m], [m/s], [m/s^2].
+    apogee_time, apogee_altitude : float
+        Truth [s], [m].
+    sigma : float
+        Altitude noise that was added [m].
+    fault : str
+        The sensor fault, '' for none.
+    """
+
+    stamp_ns: tuple[int, ...]
+    altitude: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    apogee_time: float
+    apogee_altitude: float
+    sigma: float
+    fault: str
+
+
+@dataclass(frozen=True)
+class _Truth:
+    apogee: int
+    time: FloatArray
+    altitude: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    mach: FloatArray
+
+
+def simulate_flight(seed: int) -> SimulatedFlight:
+    """Return the flight of a seed; the apogee lies at least 130 m above the pad."""
+    rng = np.random.default_rng(seed)
+    truth = _fly(rng)
+    while truth.altitude[truth.apogee] < 130.0:
+        truth = _fly(rng)
+    return _measure(rng, truth)
+
+
+def _fly(rng: np.random.Generator) -> _Truth:
+    """Integrate a point mass in a vertical plane: boosts, coast, drogue."""
+    mass = 10.0 ** rng.uniform(0.0, 2.0)
+    net = rng.uniform(2.0, 12.0) * STANDARD_GRAVITY
+    burn = rng.uniform(0.6, 5.0)
+    if rng.random() < 0.1:  # a weak engine that burns long
+        net, burn = rng.uniform(0.3, 1.5) * STANDARD_GRAVITY, rng.uniform(3.0, 8.0)
+    thrust = net + STANDARD_GRAVITY
+    second = burn + rng.uniform(2.0, 6.0) if rng.random() < 0.1 else np.inf
+    ballistic = rng.uniform(2e-5, 4e-4) * (10.0 / mass) ** 0.2  # drag area over mass, Cd A / 2 m
+    wind = rng.normal(0.0, 5.0)
+    angle = np.deg2rad(rng.uniform(0.0, 8.0))
+    drogue = rng.uniform(0.0, 2.0) if rng.random() < 0.8 else np.inf
+    drogue_ratio = rng.uniform(20.0, 200.0)
+    altitudes = np.arange(0.0, 60e3, 100.0)
+    densities, sounds = density(altitudes), speed_of_sound(altitudes)
+    position = np.zeros(2)
+    velocity = np.zeros(2)
+    rows: list[tuple[float, ...]] = []
+    apogee = -1
+    time = -_PAD_TIME
+    while apogee < 0 or time < rows[apogee][0] + _AFTER_APOGEE:
+        level = min(int(max(position[1], 0.0) / 100.0), len(densities) - 1)
+        flow: FloatArray = velocity - np.array([wind, 0.0])
+        speed = float(np.hypot(flow[0], flow[1]))
+        mach = speed / sounds[level]
+        area = ballistic * (1.0 + 1.2 * np.exp(-(((mach - 1.1) / 0.25) ** 2)))
+        if apogee >= 0 and time > rows[apogee][0] + drogue:
+            area *= drogue_ratio
+        drag = min(area * densities[level] * speed, 0.5 / _STEP)
+        push = 0.0
+        if time >= second and apogee >= 0:
+            second = np.inf  # never lit once falling
+        if 0.0 <= time < burn or second <= time < second + 0.5 * burn:
+            push = thrust * min(1.0, (time if time < burn else time - second) / 0.1)
+        heading = np.array([np.sin(angle), np.cos(angle)])
+        if np.hypot(*velocity) > 20.0:
+            heading = velocity / np.hypot(*velocity)
+        acceleration = push * heading - drag * flow - np.array([0.0, STANDARD_GRAVITY])
+        if position[1] <= 0.0 and acceleration[1] < 0.0 and apogee < 0:
+            acceleration = np.zeros(2)
+        rows.append((time, position[1], velocity[1], acceleration[1], mach))
+        if apogee < 0 and position[1] > 1.0 and velocity[1] <= 0.0:
+            apogee = len(rows) - 1
+        position = position + velocity * _STEP + 0.5 * acceleration * _STEP**2
+        velocity = velocity + acceleration * _STEP
+        time += _STEP
+    return _Truth(apogee, *np.array(rows).T)
+
+
+def _measure(rng: np.random.Generator, truth: _Truth) -> SimulatedFlight:
+    """Sample a flight at a random rate with noise, shocks, losses and perhaps a fault."""
+    rate = float(rng.choice([5.0, 10.0, 20.0, 50.0, 100.0, 200.0]))
+    start, end = truth.time[0], truth.time[-1]
+    time = np.arange(start, end, 1.0 / rate)
+    time = time + rng.uniform(-0.2, 0.2) / rate * rng.random(len(time))
+    apogee_time = float(truth.time[truth.apogee])
+    sigma = float(10.0 ** rng.uniform(-0.7, 0.4))
+    altitude = np.interp(time, truth.time, truth.altitude)
+    altitude += rng.normal(0.0, sigma, len(time))
+    altitude += _coloured(rng, time, 0.3 * sigma, rng.uniform(0.2, 1.5))
+    altitude += _port_shock(rng, time, truth)
+    altitude += _charge(rng, time, apogee_time)
+    if rng.random() < 0.3:
+        quantum = rng.choice([0.3, 1.0])
+        altitude = np.round(altitude / quantum) * quantum
+    spikes = rng.random(len(time)) < (0.003 if rng.random() < 0.3 else 0.0)
+    count = int(spikes.sum())
+    altitude[spikes] += rng.choice([-1.0, 1.0], count) * 10.0 ** rng.uniform(1.0, 5.0, count)
+    velocity = np.full(len(time), np.nan)
+    acceleration = np.full(len(time), np.nan)
+    has_velocity = rng.random() < 0.5
+    if has_velocity:
+        lag = rng.uniform(0.0, 0.2)
+        velocity = np.interp(time - lag, truth.time, truth.velocity)
+        velocity += rng.normal(0.0, 0.7, len(time)) + rng.normal(0.0, 1.0)
+    if rng.random() < 0.5:
+        acceleration = np.interp(time, truth.time, truth.acceleration)
+        acceleration += rng.normal(0.0, 0.3, len(time))
+    fault = str(rng.choice(_FAULTS)) if has_velocity and rng.random() < 0.2 else ''
+    _spoil(rng, fault, time, altitude, velocity, apogee_time)
+    kept = _kept(rng, time, apogee_time)
+    altitude[rng.random(len(time)) < 0.01] = np.nan
+    return SimulatedFlight(
+        tuple(round(t * 1e9) for t in time[kept].tolist()),
+        altitude[kept], velocity[kept], acceleration[kept],
+        apogee_time, float(truth.altitude[truth.apogee]), sigma, fault,
+    )
+
+
+def _coloured(
+    rng: np.random.Generator, time: FloatArray, sigma: float, period: float
+) -> FloatArray:
+    """Return slow pressure noise, such as wind over the static ports [m]."""
+    grid = np.arange(time[0] - period, time[-1] + 2.0 * period, 0.5 * period)
+    return np.interp(time, grid, rng.normal(0.0, sigma, len(grid)))
+
+
+def _port_shock(rng: np.random.Generator, time: FloatArray, truth: _Truth) -> FloatArray:
+    """Return the altitude error of static ports near Mach 1 [m]."""
+    depth = rng.uniform(50.0, 800.0)
+    mach = np.interp(time, truth.time, truth.mach)
+    climbs = np.interp(time, truth.time, truth.velocity) > 0.0
+    return np.where(climbs, -depth * np.exp(-(((mach - 1.0) / 0.05) ** 2)), 0.0)
+
+
+def _charge(rng: np.random.Generator, time: FloatArray, apogee_time: float) -> FloatArray:
+    """Return the pressure pulse of an ejection charge near apogee in a third of flights [m]."""
+    if rng.random() > 1.0 / 3.0:
+        return np.zeros(len(time))
+    since = time - (apogee_time + rng.uniform(-0.5, 2.0))
+    size = rng.choice([-1.0, -1.0, 1.0]) * 10 ** rng.uniform(1.0, 2.5)
+    decay = np.exp(-np.maximum(since, 0.0) / rng.uniform(0.03, 0.2))
+    pulse: FloatArray = np.where(since >= 0.0, size * decay, 0.0)
+    return pulse
+
+
+def _spoil(
+    rng: np.random.Generator,
+    fault: str,
+    time: FloatArray,
+    altitude: FloatArray,
+    velocity: FloatArray,
+    apogee_time: float,
+) -> None:
+    """Let one sensor fail at a random time of the flight, in place."""
+    begin = int(np.searchsorted(time, rng.uniform(0.3, 0.95) * apogee_time))
+    if fault == 'altitude frozen':
+        altitude[begin:] = altitude[begin]
+    elif fault == 'altitude lost':
+        altitude[begin:] = np.nan
+    elif fault == 'velocity lost':
+        velocity[begin:] = np.nan
+    elif fault == 'velocity stuck':
+        velocity[begin:] = velocity[begin]
+    elif fault == 'velocity offset':
+        velocity[begin:] += rng.choice([-1.0, 1.0]) * rng.uniform(5.0, 60.0)
+
+
+def _kept(rng: np.random.Generator, time: FloatArray, apogee_time: float) -> IntArray:
+    """Return the indices of the samples that arrive."""
+    lost = rng.random(len(time)) < rng.choice([0.0, 0.02, 0.2])
+    for _ in range(rng.integers(0, 4)):
+        begin = rng.uniform(0.0, apogee_time + 2.0)
+        lost |= (time > begin) & (time < begin + rng.uniform(0.1, 0.9))
+    kept: IntArray = np.flatnonzero(~lost)
+    return kept

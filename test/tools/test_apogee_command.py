@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import argparse
+import json
+
+import numpy as np
+import pytest
+
+from propulsion_ros.tools import apogee, apogee_trials
+
+_KEYS = {'detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason'}
+
+
+@pytest.fixture
+def command(tmp_path, capsys):
+    """Run the command on a file of this text; return exit code, output and error."""
+    def run(content: str | bytes, *options: str):
+        log = tmp_path / 'log.csv'
+        log.write_bytes(content.encode() if isinstance(content, str) else content)
+        parser = argparse.ArgumentParser()
+        apogee.add_arguments(parser)
+        code = apogee.run(parser.parse_args([str(log), *options]))
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+    return run
+
+
+def _throw(columns='time_s,altitude_m', extra='', speed=60.0, begin=0.0):
+    time = np.arange(begin, 10.0, 0.05)
+    altitude = speed * time - 4.903325 * time**2
+    rows = [f'{t:.2f},{h:.3f}{extra}' for t, h in zip(time, altitude, strict=True)]
+    return '\n'.join([columns, *rows, ''])
+
+
+def test_prints_one_json_object(command):
+    code, out, err = command(_throw())
+    found = json.loads(out)
+    assert (code, err, out.count('\n')) == (0, '', 1)
+    assert set(found) == _KEYS
+    assert found['detected_time'] == pytest.approx(60.0 / 9.80665, abs=0.2)
+    assert found['apogee_time'] == pytest.approx(60.0 / 9.80665, abs=0.02)
+    assert found['apogee_altitude'] == pytest.approx(1800.0 / 9.80665, abs=0.1)
+    assert 0.0 < found['sigma'] < 0.1
+    assert found['reason'] == 'fit'
+
+
+@pytest.mark.parametrize(
+    'content',
+    [
+        pytest.param('time_s,altitude_m\n', id='header only'),
+        pytest.param('time_s,altitude_m\n0,nan\n1,\n2,nan\n', id='no values'),
+        pytest.param(_throw(speed=20.0), id='low hop'),
+        pytest.param(_throw(speed=300.0), id='still climbing'),
+    ],
+)
+def test_nothing_detected_is_all_null(command, content):
+    code, out, _ = command(content)
+    assert code == 0
+    assert json.loads(out) == dict.fromkeys(_KEYS)
+
+
+def test_unknown_times_are_null_and_never_nan(command):
+    rows = [f'{0.02 * i:.2f},{900.0 - 0.3 * i:.2f}' for i in range(100)]
+    _, out, _ = command('\n'.join(['time_s,altitude_m', *rows]))
+    found = json.loads(out, parse_constant=pytest.fail)
+    assert found['reason'] == 'descent'
+    assert found['sigma'] is None
+
+
+def test_minimum_height(command):
+    content = _throw(speed=40.0)
+    assert json.loads(command(content, '--minimum-height', '30')[1])['reason'] == 'fit'
+
+
+@pytest.mark.parametrize(
+    'content',
+    [
+        pytest.param(_throw('time_s,altitude_m,vz_mps,az_mps2', ',,'), id='empty cells'),
+        pytest.param(_throw('time_s,altitude_m,vz_mps,az_mps2', ',nan,NaN'), id='nan'),
+        pytest.param(_throw('time_s,altitude_m,pressure_pa', ',abc'), id='other columns ignored'),
+        pytest.param(_throw().replace('\n', '\r\n'), id='CRLF'),
+        pytest.param('\ufeff' + _throw(), id='byte order mark'),
+        pytest.param(_throw(' time_s , altitude_m '), id='blanks'),
+        pytest.param(_throw().replace('\n1.00', '\n\n1.00'), id='empty line'),
+        pytest.param(_throw() + '\n\n', id='empty lines at the end'),
+    ],
+)
+def test_what_a_log_may_hold(command, content):
+    assert command(content)[:2] == command(_throw())[:2]
+
+
+def test_columns_in_any_order(command):
+    lines = [','.join(reversed(line.split(','))) for line in _throw().split()]
+    assert command('\n'.join(lines))[1] == command(_throw())[1]
+
+
+@pytest.mark.parametrize(
+    ('content', 'message'),
+    [
+        pytest.param('', ':1: expected a header time_s,altitude_m, got no lines', id='empty'),
+        pytest.param('time_s,height\n0,1\n', ':1: expected a column altitude_m', id='no column'),
+        pytest.param(
+            'time_s,altitude_m,time_s\n', ':1: expected one column time_s, got 2', id='twice'
+        ),
+        pytest.param(
+            'time_s,altitude_m\n0,1\n1,abc\n', ":3: altitude_m: expected a number, got 'abc'",
+            id='text',
+        ),
+        pytest.param(
+            'time_s,altitude_m\n\n0,1\n1\n', ':4: altitude_m: expected column 2, got a row of 1',
+            id='short row',
+        ),
+        pytest.param(
+            'time_s,altitude_m\nnan,1\n', ':2: time_s: expected a finite time', id='NaN time'
+        ),
+        pytest.param('time_s,altitude_m\n,1\n', ':2: time_s: expected a finite', id='no time'),
+        pytest.param('time_s,altitude_m\n1e30,1\n', ':2: time_s: expected', id='huge time'),
+        pytest.param('time_s,altitude_m\n0,"1\n', ':2: expected comma-separated', id='quote'),
+        pytest.param(b'\xff\xfe\x00', 'expected UTF-8 text, got byte 0xff', id='binary'),
+    ],
+)
+def test_malformed_log_is_one_line_and_code_1(command, tmp_path, content, message):
+    code, out, err = command(content)
+    assert (code, out) == (1, '')
+    assert err.count('\n') == 1
+    assert err.startswith(f'propulsion_ros apogee: {tmp_path / "log.csv"}')
+    assert message in err
+
+
+def test_absent_log(capsys, tmp_path):
+    args = argparse.Namespace(log=tmp_path / 'none.csv', minimum_height=100.0)
+    assert apogee.run(args) == 1
+    assert 'none.csv: cannot be read: No such file or directory' in capsys.readouterr().err
+
+
+def test_negative_minimum_height(command):
+    code, _, err = command(_throw(), '--minimum-height', '-3')
+    assert code == 1
+    assert "parameter 'minimum_height': -3 is below 0 m" in err
+
+
+def test_trials_print_their_figures(capsys):
+    parser = argparse.ArgumentParser()
+    apogee_trials.add_arguments(parser)
+    assert apogee_trials.run(parser.parse_args(['--flights', '3', '--seed', '5'])) == 0
+    assert '3 flights, 0 premature or missed' in capsys.readouterr().out
+    assert apogee_trials.run(parser.parse_args(['--flights', '0'])) == 1
+    assert 'got 0 and 0' in capsys.readouterr().err
