@@ -43,7 +43,8 @@ class QuadraticParams:
         shape=('n',),
     )
     drag_constant: FloatArray = quantity(
-        (), 'N s^2/(m^2 rad^2)', doc='kd, drag over the squares of angle and speed', lo=0.0, shape=('n',)
+        (), 'N s^2/(m^2 rad^2)', doc='kd, drag over the squares of angle and speed', lo=0.0,
+        shape=('n',),
     )
 
     def __post_init__(self) -> None:
