@@ -5,10 +5,10 @@ ros2 service call /flight_state/launch std_srvs/srv/Trigger
 ros2 topic pub -r 20 /boosters/command sensor_msgs/msg/JointState \
         "{name: [booster], effort: [2600.0]}"
 """
+from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from launch import LaunchContext, LaunchDescription
 from propulsion_ros.launching import ARGUMENTS, launch_graph
 from propulsion_ros.wiring import vehicle_graph
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch import LaunchContext
 from launch.actions import LogInfo
 from launch_ros.actions import LifecycleNode, Node
 
-from launch import LaunchContext
 from propulsion_ros.share import PACKAGE
 from propulsion_ros.wiring import Graph, NodeSpec
 

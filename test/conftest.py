@@ -31,3 +31,15 @@ def flights():
     if not folder.is_dir():
         pytest.skip(f'no flight logs: {folder} is absent')
     return folder
+
+
+@pytest.fixture
+def graph():
+    """Yield a window on the ROS graph and close it."""
+    from ros_graph import Graph
+
+    graph = Graph()
+    try:
+        yield graph
+    finally:
+        graph.close()

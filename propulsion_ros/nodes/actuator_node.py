@@ -102,7 +102,6 @@ class ActuatorNode(PropulsionNode):
     """
 
     def __init__(self, name: str = 'actuators', **kwargs: Any) -> None:
-        self._topics: list[Any] = []
         self._loop: ActuatorLoop | None = None
         super().__init__(name, **kwargs)
 
@@ -180,7 +179,7 @@ class ActuatorNode(PropulsionNode):
         self._tank_pubs = [
             publish(InertiaStamped, f'~/tanks/{name}', qos.LATCHED) for name in family.tank_names
         ]
-        self._topics = [
+        self.entities += [
             self._wrench_pub, self._state_pub, *self._tank_pubs,
             self.create_subscription(
                 JointState, '~/command', self._on_command, qos.COMMAND,
@@ -192,7 +191,7 @@ class ActuatorNode(PropulsionNode):
         if family.uses_body:
             profile = qos.LOCKSTEP if self._reliable_inputs else qos.SENSOR
             subscribe = self.create_subscription
-            self._topics += [
+            self.entities += [
                 subscribe(kind, topic, callback, profile, qos_overriding_options=options)
                 for kind, topic, callback in (
                     (Odometry, '~/odometry', self._on_odometry),
@@ -200,21 +199,15 @@ class ActuatorNode(PropulsionNode):
                 )
             ]
         if params.step_on == 'clock':
-            self._topics.append(
+            self.entities.append(
                 self.create_subscription(Clock, '/clock', self._on_clock, qos.CLOCK)
                 if self._sim_time
                 else self.create_timer(1.0 / params.update_rate, self._on_timer)
             )
 
     def teardown(self) -> None:
-        """Close the topics."""
-        destroy = (
-            self.destroy_publisher, self.destroy_subscription, self.destroy_service,
-            self.destroy_timer,
-        )
-        for topic in self._topics:
-            any(remove(topic) for remove in destroy)
-        self._topics = []
+        """Close the topics and forget the family."""
+        super().teardown()
         self._loop = None
 
     # Inputs.

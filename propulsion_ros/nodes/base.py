@@ -22,6 +22,7 @@ OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.E
 class PropulsionNode(LifecycleNode):
     """A lifecycle node that starts by itself, says what is wrong in one line, and goes quietly.
 
+    What a node creates in `setup` it puts into `entities`, which `teardown` destroys.
     rclpy runs subscriptions and timers in every lifecycle state, so callbacks ask `is_active`.
 
     ROS Parameters
@@ -37,6 +38,7 @@ class PropulsionNode(LifecycleNode):
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
+        self.entities: list[Any] = []
         self.is_active = False
         self.has_failed = False
         self.counts: Counter[str] = Counter()
@@ -63,7 +65,15 @@ class PropulsionNode(LifecycleNode):
         """Leave a safe last word; called on deactivation, while publishers are still open."""
 
     def teardown(self) -> None:
-        """Destroy what `setup` made, as far as it came."""
+        """Destroy what `setup` made, as far as it came: everything in `entities`."""
+        destroy = (
+            self.destroy_lifecycle_publisher, self.destroy_subscription, self.destroy_service,
+            self.destroy_timer,
+        )
+        for entity in self.entities:
+            # Each of them says whether the entity was its own.
+            any(remove(entity) for remove in destroy)
+        self.entities.clear()
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
         """Yield component, level, message and values for the diagnostics."""

@@ -107,7 +107,6 @@ class FlightStateNode(PropulsionNode):
     """
 
     def __init__(self, name: str = 'flight_state', **kwargs: Any) -> None:
-        self._entities: list[Any] = []
         super().__init__(name, **kwargs)
 
     def setup(self) -> None:
@@ -135,7 +134,7 @@ class FlightStateNode(PropulsionNode):
         self._fit_pub = publish(JointState, '~/fit', qos.COMMAND)
         self._deployers_pub = publish(JointState, '~/deployers', qos.COMMAND)
         self._beacon_pub = publish(Bool, '~/beacon', qos.LATCHED)
-        self._entities = [
+        self.entities += [
             self._phase_pub, self._subphase_pub, self._flags_pub, self._apogee_pub,
             self._prediction_pub, self._events_pub, self._fit_pub, self._deployers_pub,
             self._beacon_pub,
@@ -145,26 +144,16 @@ class FlightStateNode(PropulsionNode):
         callback: Any = self._on_odometry
         if self._params.altitude_source == 'pressure':
             kind, callback = FluidPressure, self._on_pressure
-        self._entities.append(self.create_subscription(
+        self.entities.append(self.create_subscription(
             kind, f'~/{self._params.altitude_source}', callback, profile,
             qos_overriding_options=options,
         ))
         for name in COMMANDS:
             command = functools.partial(self._on_command, name)
-            self._entities.append(self.create_service(Trigger, f'~/{name}', command))
+            self.entities.append(self.create_service(Trigger, f'~/{name}', command))
         if self._params.silence_timeout and not self.get_parameter('use_sim_time').value:
             steady = Clock(clock_type=ClockType.STEADY_TIME)
-            self._entities.append(self.create_timer(0.1, self._on_silence, clock=steady))
-
-    def teardown(self) -> None:
-        """Close the topics."""
-        destroy = (
-            self.destroy_publisher, self.destroy_subscription, self.destroy_service,
-            self.destroy_timer,
-        )
-        for entity in self._entities:
-            any(remove(entity) for remove in destroy)
-        self._entities = []
+            self.entities.append(self.create_timer(0.1, self._on_silence, clock=steady))
 
     def started(self) -> None:
         """Begin in preflight."""

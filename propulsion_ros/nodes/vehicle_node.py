@@ -126,7 +126,6 @@ class VehicleNode(PropulsionNode):
     """
 
     def __init__(self, name: str = 'vehicle', **kwargs: Any) -> None:
-        self._entities: list[Any] = []
         super().__init__(name, **kwargs)
 
     # Configuration.
@@ -171,17 +170,17 @@ class VehicleNode(PropulsionNode):
             'clock': self._clock_pub, 'odometry': self._odometry_pub, 'imu': self._imu_pub,
             'pressure': self._pressure_pub,
         }
-        self._entities = [*self._awaited.values(), self._inertia_pub, self._joints_pub]
+        self.entities += [*self._awaited.values(), self._inertia_pub, self._joints_pub]
         for topic in params.wrench_topics:
             callback = functools.partial(self._on_wrench, topic)
-            self._entities.append(subscribe(WrenchStamped, topic, callback, qos.LOCKSTEP))
+            self.entities.append(subscribe(WrenchStamped, topic, callback, qos.LOCKSTEP))
         for topic in params.tank_topics:
             tank = functools.partial(self._on_tank, topic)
-            self._entities.append(subscribe(InertiaStamped, topic, tank, qos.LOCKSTEP))
+            self.entities.append(subscribe(InertiaStamped, topic, tank, qos.LOCKSTEP))
         for topic in params.state_topics:
-            self._entities.append(subscribe(JointState, topic, self._on_state, qos.STATE))
+            self.entities.append(subscribe(JointState, topic, self._on_state, qos.STATE))
         for topic in self._deployers:
-            self._entities.append(
+            self.entities.append(
                 subscribe(JointState, topic, self._on_deployers, qos.LOCKSTEP)
             )
         steady = RosClock(clock_type=ClockType.STEADY_TIME)
@@ -189,16 +188,7 @@ class VehicleNode(PropulsionNode):
         self._timer = self.create_timer(
             min(1.0 / pace, _POLL) if pace else _POLL, self._on_timer, clock=steady
         )
-        self._entities.append(self._timer)
-
-    def teardown(self) -> None:
-        """Close the topics."""
-        for entity in self._entities:
-            any(
-                remove(entity) for remove in
-                (self.destroy_publisher, self.destroy_subscription, self.destroy_timer)
-            )
-        self._entities = []
+        self.entities.append(self._timer)
 
     # Inputs.
 
@@ -273,7 +263,12 @@ class VehicleNode(PropulsionNode):
         wrench: FloatArray = np.sum(list(self._wrenches.values()), axis=0)
         area = self._parachutes.drag_area(stamp_ns)
         drag = (area, self._parachutes.attachment) if area else None
-        self._body.step(wrench, before, after, self._period_ns * 1e-9, drag)
+        try:
+            self._body.step(wrench, before, after, self._period_ns * 1e-9, drag)
+        except FloatingPointError as error:
+            self.get_logger().error(f'stopped at {stamp_ns * 1e-9:.3f} s: {error}')
+            self.trigger_deactivate()
+            return
         self._mass = after
         self._tick = tick + 1
         self._pending = True

@@ -6,33 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from bodies import G, body, floating, part, run
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.models.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.rigid_body import BodyParams, MassProperties, RigidBody
-
-G = STANDARD_GRAVITY
-DT = 0.01
-REST = np.zeros(6)
-
-
-def part(mass=2.0, com=(0.0, 0.0, 0.0), inertia=(1.0, 2.0, 2.5)) -> MassProperties:
-    return MassProperties(mass, np.array(com, float), np.diag(inertia))
-
-
-def body(height: float = 1000.0, **kwargs) -> RigidBody:
-    return RigidBody(BodyParams(**{'start_position': [0.0, 0.0, height], **kwargs}))
-
-
-def floating(**kwargs) -> RigidBody:
-    return body(gravity=0.0, **kwargs)
-
-
-def run(model: RigidBody, steps: int, wrench=REST, mass=None, dt: float = DT, drag=None):
-    mass = mass or part()
-    for _ in range(steps):
-        model.step(np.array(wrench, float), mass, mass, dt, drag)
-    return model.motion
-
 
 # Forces.
 
@@ -193,3 +170,15 @@ def test_a_motion_that_leaves_the_numbers_says_so():
     with np.errstate(all='ignore'), pytest.raises(FloatingPointError, match='left the numbers'):
         run(model, 100, [0, 0, 1e6, 0, 0, 0])
     assert np.all(np.isfinite(np.concatenate([model.motion.position, model.motion.velocity])))
+
+
+def test_stiff_parachute_on_a_light_body_brakes_and_does_not_blow_up():
+    body = RigidBody(BodyParams(ground=False, fluid_density=1.2, start_position=[0, 0, 1e4]))
+    light = MassProperties(2.0, np.zeros(3), np.eye(3))
+    for _ in range(500):
+        body.step(np.zeros(6), light, light, 0.01)
+    assert body.motion.velocity[2] < -45.0
+    for _ in range(500):
+        body.step(np.zeros(6), light, light, 0.01, (200.0, np.zeros(3)))
+    terminal = np.sqrt(2.0 * 2.0 * STANDARD_GRAVITY / (1.2 * 200.0))
+    assert body.motion.velocity[2] == pytest.approx(-terminal, rel=1e-6)

@@ -7,32 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.models.rigid_body import BodyParams, MassProperties, RigidBody
+from bodies import DT, REST, G, body, floating, part, run
+from propulsion_ros.models.rigid_body import MassProperties, RigidBody
 from propulsion_ros.models.wrench import move_wrench
-
-G = STANDARD_GRAVITY
-DT = 0.01
-REST = np.zeros(6)
-
-
-def part(mass=2.0, com=(0.0, 0.0, 0.0), inertia=(1.0, 2.0, 2.5)) -> MassProperties:
-    return MassProperties(mass, np.array(com, float), np.diag(inertia))
-
-
-def body(height: float = 1000.0, **kwargs) -> RigidBody:
-    return RigidBody(BodyParams(**{'start_position': [0.0, 0.0, height], **kwargs}))
-
-
-def floating(**kwargs) -> RigidBody:
-    return body(gravity=0.0, **kwargs)
-
-
-def run(model: RigidBody, steps: int, wrench=REST, mass=None, dt: float = DT, drag=None):
-    mass = mass or part()
-    for _ in range(steps):
-        model.step(np.array(wrench, float), mass, mass, dt, drag)
-    return model.motion
 
 
 def rotation(model: RigidBody) -> np.ndarray:

@@ -147,6 +147,32 @@ def test_deactivation_says_zero_once_and_old_commands_do_not_come_back(boosters)
     assert len(boosters.wrenches) == count + 1, 'nothing came while it was inactive'
 
 
+def test_cleanup_leaves_nothing_and_it_can_be_configured_again(boosters):
+    node, name = boosters.node, 'boosters/change_state'
+    boosters.fly(10, 20, 800.0)
+    counts = []
+    for _ in range(3):
+        for transition in (
+            Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+            Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE,
+        ):
+            request = ChangeState.Request(transition=Transition(id=transition))
+            assert boosters.graph.call(ChangeState, name, request).success
+            if transition == Transition.TRANSITION_CLEANUP:
+                assert not node.entities
+                assert not node._managed_entities
+        counts.append((
+            len(list(node.publishers)), len(list(node.subscriptions)), len(list(node.services)),
+            len(list(node.timers)), len(node._managed_entities),
+        ))
+    assert counts[0] == counts[1] == counts[2]
+    boosters.graph.until(
+        lambda: node._wrench_pub.get_subscription_count() == 1
+        and boosters.command.get_subscription_count() == 1, 'the probe to be found again',
+    )
+    assert boosters.fly(1010, 1020, 700.0).wrench.force.z == 700.0
+
+
 def test_disabled_group_stays_safe(boosters):
     boosters.fly(10, 20, 800.0)
     graph = boosters.graph

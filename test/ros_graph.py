@@ -5,7 +5,6 @@ import time
 import uuid
 from collections import defaultdict
 
-import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -80,13 +79,3 @@ class Graph:
         self.probe.destroy_node()
         self.executor.shutdown()
         rclpy.try_shutdown(context=self.context)
-
-
-@pytest.fixture
-def graph():
-    """Yield a `Graph` and close it."""
-    graph = Graph()
-    try:
-        yield graph
-    finally:
-        graph.close()
