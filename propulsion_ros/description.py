@@ -56,7 +56,10 @@ class ActuatorSpec:
 
 
 def actuators_from_urdf(
-    xml: str, common: type | None = None, families: Mapping[str, Any] = FAMILIES
+    xml: str,
+    common: type | None = None,
+    base_link: str = '',
+    families: Mapping[str, Any] = FAMILIES,
 ) -> list[ActuatorSpec]:
     """Read every ``<gazebo><plugin filename="propulsion_ros">`` block of a robot description.
 
@@ -70,6 +73,8 @@ def actuators_from_urdf(
         URDF, xacro already expanded.
     common : type, optional
         Configuration class of settings that every block may have beside its family's.
+    base_link : str
+        Frame of geometry and wrenches; empty: as each block says, else the root link.
     families : mapping
         Actuator families by name.
 
@@ -84,7 +89,7 @@ def actuators_from_urdf(
     for plugin in robot.iterfind('gazebo/plugin'):
         if plugin.get('filename') != FILENAME:
             continue
-        spec = _Block(plugin, tree, common, families).read()
+        spec = _Block(plugin, tree, common, base_link, families).read()
         if spec.name in [other.name for other in specs]:
             raise SourceError(f'gazebo/plugin[name={spec.name}]', 'is named twice')
         specs.append(spec)
@@ -126,7 +131,12 @@ class _Block:
     """Reads one plugin element."""
 
     def __init__(
-        self, plugin: Element, tree: LinkTree, common: type | None, families: Mapping[str, Any]
+        self,
+        plugin: Element,
+        tree: LinkTree,
+        common: type | None,
+        base_link: str,
+        families: Mapping[str, Any],
     ) -> None:
         self._plugin = plugin
         self._tree = tree
@@ -148,8 +158,8 @@ class _Block:
             for parameter in parameters_of(cls)
             if not parameter.spec.per_row and parameter.spec.shape != ('names',)
         }
-        base_link = self._text('base_link') or tree.root
-        self._base_link = tree.require_link(base_link, f'{self._path}/base_link')
+        frame = base_link or self._text('base_link') or tree.root
+        self._base_link = tree.require_link(frame, f'{self._path}/base_link')
         self._values: dict[str, Any] = {}
         self._paths: dict[str, str] = {}
         self._row_paths: dict[tuple[str, int], str] = {}

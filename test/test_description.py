@@ -96,6 +96,12 @@ def test_base_link_moves_the_geometry():
     np.testing.assert_allclose(spec.values['position'][:3], [1, 0, 0], atol=1e-15)
 
 
+def test_base_link_of_the_caller_wins():
+    (spec,) = actuators_from_urdf(URDF, LoopParams, 'ns/two')
+    assert spec.base_link == 'ns/two'
+    np.testing.assert_allclose(spec.values['position'][:3], [1, 0, 0], atol=1e-15)
+
+
 BLOCK = 'gazebo/plugin[name=boosters]'
 ONE = f'{BLOCK}/booster[name=one]'
 

@@ -267,7 +267,8 @@ class Boosters:
             flags['dry'] = self._tanks.is_dry
         return Output(
             wrench=net_wrench(forces, position),
-            forces=forces,
+            thrusts=thrust,
+            axes=axis,
             computed=self.throttle * self._max_thrust,
             applied=thrust,
             flags=flags,

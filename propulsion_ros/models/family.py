@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from propulsion_ros.quantity import BoolArray, FloatArray
 
 
@@ -69,8 +71,10 @@ class Output:
     ----------
     wrench : FloatArray
         Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6).
-    forces : FloatArray
-        Force of each actuator in base_link axes [N], shape (..., n, 3).
+    thrusts : FloatArray
+        How hard each actuator pushes along its row of `axes` [N], shape (..., n).
+    axes : FloatArray
+        In base_link, shape (..., n, 3), without the batch axes where it is the same for all.
     position, velocity, effort : FloatArray or None
         State, one column per name in `Family.state_names`; NaN where a name has no such field.
     computed, applied : FloatArray
@@ -82,7 +86,8 @@ class Output:
     """
 
     wrench: FloatArray
-    forces: FloatArray
+    thrusts: FloatArray
+    axes: FloatArray
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
@@ -90,6 +95,12 @@ class Output:
     applied: FloatArray | None = None
     flags: Mapping[str, BoolArray] = field(default_factory=dict)
     tanks: TankState | None = None
+
+    @property
+    def forces(self) -> FloatArray:
+        """Force of each actuator in base_link axes [N], shape (..., n, 3)."""
+        # Multiplied out where it is read: in large batches that costs more than the step.
+        return np.asarray(self.thrusts[..., None] * self.axes)
 
 
 class Family(Protocol):

@@ -159,6 +159,8 @@ class Fins:
         self._drives = RotorDynamics(params, reach) if np.any(self._driven) else None
 
         self._span = unit_rows('span', params.span)
+        # A fin has no axis of its own to push along: its row of axes is its force.
+        self._once = np.ones(n)
         self._plane = _planes(unit_rows('chord', params.chord), self._span)
         points = np.repeat(params.position, 2, axis=0)
         # Its transpose turns the twist of the body into the flow at each fin (virtual work).
@@ -207,7 +209,8 @@ class Fins:
         wrench[..., 3:] += loads.moment @ self._span
         return Output(
             wrench=wrench,
-            forces=np.einsum('...ni,nij->...nj', turned, self._plane),
+            thrusts=self._once,
+            axes=np.einsum('...ni,nij->...nj', turned, self._plane),
             position=self.deflection,
             effort=loads.force[..., 1],
             computed=np.broadcast_to(wanted, self.deflection.shape),

@@ -1,4 +1,4 @@
-"""Forces and wrench of thrusts along fixed axes, fast for large batches."""
+"""Wrench of thrusts along fixed axes, fast for large batches."""
 from __future__ import annotations
 
 import numpy as np
@@ -25,6 +25,11 @@ class RotorWrench:
     batch : tuple of int
         Leading batch shape of the thrusts.
 
+    Attributes
+    ----------
+    axis : FloatArray
+        Directions of length 1, shape (n, 3).
+
     Raises
     ------
     ConfigError
@@ -38,24 +43,11 @@ class RotorWrench:
         moment_constant: FloatArray,
         batch: tuple[int, ...],
     ) -> None:
-        unit = unit_rows('axis', axis)
-        self._shape = (*batch, len(unit))
+        self.axis = unit_rows('axis', axis)
+        self._shape = (*batch, len(self.axis))
         self._per_thrust = np.ascontiguousarray(
-            allocation_matrix(position, unit, moment_constant).T
+            allocation_matrix(position, self.axis, moment_constant).T
         )
-        # Planes of one component keep numpy's inner loops long where rows of three would not,
-        # and one axis for all rotors is one number a plane.
-        some = unit[:1] if np.all(unit == unit[:1]) else unit
-        planes: FloatArray = some.T.reshape(3, *(1 for _ in batch), len(some))
-        if len(some) > 1:
-            planes = np.array(np.broadcast_to(planes, (3, *self._shape)))
-        self._planes = planes
-        self._planes_last = (*range(1, len(self._shape) + 1), 0)
-
-    def forces(self, thrust: FloatArray) -> FloatArray:
-        """Return the force of each rotor [N], (..., n, 3), for thrusts [N], (..., n)."""
-        planes: FloatArray = self._planes * thrust
-        return np.transpose(planes, self._planes_last)
 
     def wrench(self, thrust: FloatArray) -> FloatArray:
         """Return the net wrench about the origin, (..., 6), for thrusts [N], (..., n)."""

@@ -241,7 +241,8 @@ class Rotors:
         applied = self.advance(asked, dt)
         return Output(
             wrench=self._body.wrench(applied),
-            forces=self._body.forces(applied),
+            thrusts=applied,
+            axes=self._body.axis,
             velocity=self.rotor_speed,
             effort=applied,
             computed=self.thrust,

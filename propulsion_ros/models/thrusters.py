@@ -226,7 +226,8 @@ class Thrusters:
         off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
         return Output(
             wrench=thrust @ self._allocation,
-            forces=self._axis * thrust[..., None],
+            thrusts=thrust,
+            axes=self._axis,
             velocity=speed,
             effort=thrust,
             computed=computed,

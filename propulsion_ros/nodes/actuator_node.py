@@ -129,7 +129,7 @@ class ActuatorNode(PropulsionNode):
             self._family = family_type(build(family_type.Params, values))
         except ConfigError as error:
             raise (spec.locate(error) if spec else error) from None
-        self._frame = own.base_link or (spec.base_link if spec else 'base_link')
+        self._frame = spec.base_link if spec else own.base_link or 'base_link'
         self._resets_on_jump = loop_params.step_on == 'stamp' or self._sim_time
         self._hold_back_ns = round(loop_params.hold_back * 1e9)
         self._reliable_inputs = own.reliable_inputs
@@ -146,7 +146,7 @@ class ActuatorNode(PropulsionNode):
         """Return this node's plugin block, None without a robot description."""
         if not own.robot_description:
             return None
-        specs = actuators_from_urdf(own.robot_description, LoopParams)
+        specs = actuators_from_urdf(own.robot_description, LoopParams, own.base_link)
         wanted = own.plugin or self.get_name()
         for spec in specs:
             if spec.name == wanted:
