@@ -70,7 +70,8 @@ class FixedStepRunner:
 
     A stamp far from its source's newest is held until the next message of that source confirms
     that time has jumped, so that one wrong stamp can neither move the grid nor run a million
-    ticks. A trusted source, such as the simulation's clock, needs no confirmation.
+    ticks. A trusted source, a clock, needs no confirmation; once it was heard, other inputs far
+    from it are dropped.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ class FixedStepRunner:
     Attributes
     ----------
     counts : collections.Counter
-        'late', 'stray' (a stamp far off that was not confirmed), 'overflow' and 'jump'.
+        'late', 'stray' (dropped for a stamp far off), 'overflow' and 'jump'.
     """
 
     def __init__(
@@ -134,8 +135,13 @@ class FixedStepRunner:
 
     @property
     def newest_ns(self) -> int | None:
-        """Newest stamp that any source has reached, None before the first input."""
-        return max(self._newest.values(), default=None)
+        """Newest stamp of the clocks, else of any source; None before the first input."""
+        clock = self._clock_ns
+        return max(self._newest.values(), default=None) if clock is None else clock
+
+    @property
+    def _clock_ns(self) -> int | None:
+        return max((self._newest[s] for s in self._trusted if s in self._newest), default=None)
 
     def behind(self, stamp_ns: int) -> str:
         """Return the awaited sources that have not passed a stamp, for messages."""
@@ -144,20 +150,31 @@ class FixedStepRunner:
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> None:
         """Take one input and run every tick that it makes due."""
-        newest = self._newest.get(source)
-        if newest is not None:
-            newest -= self._delays_ns.get(source, 0)
-        if newest is not None and self._is_stray(newest, stamp_ns):
-            if source in self._trusted:
+        if source in self._trusted:
+            newest = self._newest.get(source)
+            if newest is not None and self._is_far(newest, stamp_ns):
                 self._jump(newest, stamp_ns)
-            elif not self._confirm(source, newest, stamp_ns, payload):
-                return
-        elif self._strays.pop(source, None) is not None:
-            self.counts['stray'] += 1
+        elif not self._is_believed(source, stamp_ns, payload):
+            return
         self._enqueue(source, stamp_ns, payload)
         self._run()
 
-    def _is_stray(self, newest: int, stamp_ns: int) -> bool:
+    def _is_believed(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """Return whether an input is of the present time, or of a new one that it confirms."""
+        if self._clock_ns is not None:
+            # Against a clock no other input can move time.
+            is_far = self._is_far(self._clock_ns, stamp_ns)
+            self.counts['stray'] += is_far
+            return not is_far
+        newest = self._newest.get(source)
+        if newest is not None:
+            newest -= self._delays_ns.get(source, 0)
+            if self._is_far(newest, stamp_ns):
+                return self._confirm(source, newest, stamp_ns, payload)
+        self.counts['stray'] += self._strays.pop(source, None) is not None
+        return True
+
+    def _is_far(self, newest: int, stamp_ns: int) -> bool:
         return not -self._grid.jump_back_ns <= stamp_ns - newest <= self._grid.max_gap_ns
 
     def _confirm(self, source: str, newest: int, stamp_ns: int, payload: Any) -> bool:
@@ -194,7 +211,9 @@ class FixedStepRunner:
 
     def _horizon(self) -> int | None:
         """Return the stamp up to which ticks may run, None for none yet."""
-        newest = max(self._newest.values())
+        newest = self.newest_ns
+        if newest is None:
+            return None
         wait_for = self._grid.wait_for
         if not wait_for:
             return newest

@@ -101,6 +101,23 @@ def test_trusted_source_needs_no_confirmation():
     assert log.lines == [500, ('jump', 5000 * MS, 0), 0]
 
 
+def test_against_a_clock_no_other_input_moves_time():
+    log = Log(('a', 'clock'), trusted=('clock',), wait_for=('clock',)).push('clock', 5000)
+    for ms in (10**9, 10**9 + 1, 0, 1, -(10**6)):
+        log.push('a', ms, 'far')
+    log.push('a', 5005, 'near').push('clock', 5010)
+    assert log.lines == [500, 'near', 501]
+    assert log.runner.counts['stray'] == 5
+    assert log.runner.counts['jump'] == 0
+
+
+def test_wild_stamp_before_the_clock_does_no_harm():
+    log = Log(('a', 'clock'), trusted=('clock',), wait_for=('clock',)).push('a', 10**12, 'far')
+    log.push('clock', 5000).push('a', 5005, 'near').push('clock', 5010)
+    assert log.lines == [500, 'near', 501]
+    assert log.runner.newest_ns == 5010 * MS
+
+
 def test_long_silence_moves_the_grid_instead_of_running_it():
     log = Log().push('a', 0).push('a', 3_600_000, 'x').push('a', 3_600_010, 'y')
     assert log.lines == [0, ('jump', 0, 3_600_000 * MS), 'x', 360000, 'y', 360001]
