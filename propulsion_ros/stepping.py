@@ -135,9 +135,8 @@ class FixedStepRunner:
 
     @property
     def newest_ns(self) -> int | None:
-        """Newest stamp of the clocks, else of any source; None before the first input."""
-        clock = self._clock_ns
-        return max(self._newest.values(), default=None) if clock is None else clock
+        """Newest stamp that any source has reached, None before the first input."""
+        return max(self._newest.values(), default=None)
 
     @property
     def _clock_ns(self) -> int | None:
@@ -152,7 +151,9 @@ class FixedStepRunner:
         """Take one input and run every tick that it makes due."""
         if source in self._trusted:
             newest = self._newest.get(source)
-            if newest is not None and self._is_far(newest, stamp_ns):
+            if newest is None:
+                self._drop_far(stamp_ns)
+            elif self._is_far(newest, stamp_ns):
                 self._jump(newest, stamp_ns)
         elif not self._is_believed(source, stamp_ns, payload):
             return
@@ -173,6 +174,16 @@ class FixedStepRunner:
                 return self._confirm(source, newest, stamp_ns, payload)
         self.counts['stray'] += self._strays.pop(source, None) is not None
         return True
+
+    def _drop_far(self, clock_ns: int) -> None:
+        """Forget inputs that came before the clock and are not of its time."""
+        far = [s for s, newest in self._newest.items() if self._is_far(clock_ns, newest)]
+        for source in far:
+            del self._newest[source], self._first[source]
+        kept = [item for item in self._queue if item[3] not in far]
+        self.counts['stray'] += len(self._queue) - len(kept)
+        heapq.heapify(kept)
+        self._queue = kept
 
     def _is_far(self, newest: int, stamp_ns: int) -> bool:
         return not -self._grid.jump_back_ns <= stamp_ns - newest <= self._grid.max_gap_ns
