@@ -20,7 +20,9 @@ class LiftingSurfaceParams:
 
     fin: tuple[str, ...] = names('fins with this model', ())
     chord_length: FloatArray = quantity((), 'm', doc='mean chord', above=0.0, shape=('n',))
-    span_length: FloatArray = quantity((), 'm', doc='span', above=0.0, shape=('n',))
+    span_length: FloatArray = quantity(
+        (), 'm', doc='length of the surface along its span', above=0.0, shape=('n',)
+    )
     lift_slope: FloatArray = quantity(
         2.0 * np.pi, '1/rad', above=0.0, hi=4.0 * np.pi, shape=('n',),
         doc='of the profile in plane flow; above 4 pi the drag could turn negative',
