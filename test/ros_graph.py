@@ -10,7 +10,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-LIMIT = 20.0
+LIMIT = 40.0
 
 
 class Graph:

@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+NUMPY_OF_MYPY = '2.4.'
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -16,6 +18,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
     pytest.param(['mypy'], id='mypy'),
 ])
 def test_linter_finds_nothing(command):
+    if command == ['mypy'] and not np.__version__.startswith(NUMPY_OF_MYPY):
+        pytest.skip(f"numpy's types differ by version: checked with {NUMPY_OF_MYPY}, "
+                    f'this is {np.__version__}')
     program = shutil.which(command[0], path=str(Path(sys.executable).parent))
     if program is None:
         pytest.skip(f'{command[0]} is not installed beside this Python')
