@@ -1,0 +1,173 @@
+"""Astrobee's propulsion modules: what flap angles and impeller speeds do over time.
+
+After Astrobee's simulator: servos with dead time and backlash, impellers that ramp up, and the
+pressure that the openings leave. It judges an estimate of the wrench without a robot.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from propulsion_ros.models import fam_constants as astrobee
+from propulsion_ros.models.fam_curve import PolynomialCurve, sampled_curve
+from propulsion_ros.models.fam_params import ModulesParams, refuse_negative_speed
+from propulsion_ros.models.fam_plenum import Plenums
+from propulsion_ros.models.family import BodyState, Command, Output
+from propulsion_ros.models.module_motors import ImpellerMotors, Servos
+from propulsion_ros.models.wrench import cross, unit_rows
+from propulsion_ros.quantity import FloatArray, quantity
+
+_GYROSCOPIC_SENSES = {'newton': -1.0, 'original': 1.0, 'none': 0.0}
+_INSTANT = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PropulsionModulesParams(ModulesParams):
+    """Configuration of simulated propulsion modules."""
+
+    curve: str = quantity(
+        'polynomial', kind=str, choices=('polynomial', 'table'),
+        doc='the measured polynomial, or the table of it that the original interpolates',
+    )
+    battery_voltage: float = quantity(
+        astrobee.BATTERY_VOLTAGE, 'V', doc='limit of the impeller motors', lo=0.0
+    )
+    gyroscopic_torque: str = quantity(
+        'newton', kind=str, choices=tuple(_GYROSCOPIC_SENSES),
+        doc="of the impellers on a turning body; the original's has the wrong sign",
+    )
+
+
+class PropulsionModules:
+    """n nozzles and m impellers, driven like Astrobee's.
+
+    Commands are the flap angle of each nozzle (position) and the speed of each impeller
+    (velocity), clamped to what the hardware can do; NaN is shut and standing still.
+
+    The modules run in steps of their own control, whatever ``dt`` the host has; between two of
+    these the wrench stays, and that of `Output` is the mean over ``dt``.
+
+    Parameters
+    ----------
+    params : PropulsionModulesParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    thrust : FloatArray
+        Of each nozzle at present [N], (..., n).
+    """
+
+    Params: ClassVar[type] = PropulsionModulesParams
+
+    def __init__(self, params: PropulsionModulesParams, batch: tuple[int, ...] = ()) -> None:
+        nozzles, impellers = params.nozzles, params.impellers
+        n, m = len(nozzles.names), len(impellers.names)
+        self._params, self._batch, self._n, self._m = params, batch, n, m
+        leakage = impellers.zero_thrust_area
+        self._plenums = Plenums(
+            params, PolynomialCurve(leakage) if params.curve == 'polynomial'
+            else sampled_curve(leakage),
+        )
+        self._wrench_from = params.allocation_matrix.T.copy()
+        self._axes = unit_rows('nozzles.axis', nozzles.axis)
+        self._impeller_axes = unit_rows('impellers.axis', impellers.axis)
+        self._gyroscopic = _GYROSCOPIC_SENSES[params.gyroscopic_torque]
+        self._travel = params.max_angle - params.min_angle
+        self._max_speed = astrobee.COUNTS / astrobee.COUNTS_PER_SPEED
+
+        self.command_names = self.state_names = (*nozzles.names, *impellers.names)
+        self.command_fields = ('position',) * n + ('velocity',) * m
+        self.safe_command = np.array([params.min_angle] * n + [0.0] * m)
+        self.nan_is_safe = (False,) * (n + m)
+        self.uses_body = self._gyroscopic != 0.0
+        self.actuator_names = nozzles.names
+        self.actuator_frames = nozzles.link
+        self.tank_names: tuple[str, ...] = ()
+        self._never_commanded = np.full(n + m, np.nan)
+        self.reset()
+
+    def reset(self) -> None:
+        """Shut the nozzles and stop the impellers."""
+        self._servos = Servos(self._travel, (*self._batch, self._n))
+        self._motors = ImpellerMotors(self._params.battery_voltage, (*self._batch, self._m))
+        self.thrust: FloatArray = np.zeros((*self._batch, self._n))
+        self._left = 0.0
+
+    def check_command(self, command: Command) -> None:
+        """Raise `CommandError` for a negative speed."""
+        refuse_negative_speed(command, self.command_names)
+
+    @property
+    def angle(self) -> FloatArray:
+        """Flap angle of each nozzle [rad], (..., n)."""
+        return self._params.min_angle + self._servos.opening
+
+    @property
+    def impeller_speed(self) -> FloatArray:
+        """Speed of each impeller [rad/s], (..., m)."""
+        return self._motors.speed
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; see `Family.step`."""
+        position = self._never_commanded if command.position is None else command.position
+        velocity = self._never_commanded if command.velocity is None else command.velocity
+        # fmax takes the other where one is NaN.
+        opening = np.fmax(position[..., : self._n] - self._params.min_angle, 0.0)
+        speed = np.fmax(velocity[..., self._n:], 0.0)
+        thrust, torque = self._advance(
+            np.minimum(opening, self._travel), np.minimum(speed, self._max_speed), body, dt
+        )
+        wrench = thrust @ self._wrench_from
+        wrench[..., 3:] += torque
+        states = np.full((3, *self._batch, len(self.state_names)), np.nan)
+        states[0][..., : self._n] = self.angle
+        states[1][..., self._n:] = self.impeller_speed
+        states[2][..., : self._n] = thrust
+        return Output(
+            wrench=wrench,
+            thrusts=thrust,
+            axes=self._axes,
+            position=states[0],
+            velocity=states[1],
+            effort=states[2],
+            computed=thrust,
+            applied=thrust,
+        )
+
+    def _advance(
+        self, opening: FloatArray, speed: FloatArray, body: BodyState, dt: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return thrusts (..., n) and the impellers' torque on the body (..., 3), mean over dt."""
+        thrust, torque = np.zeros_like(self.thrust), np.zeros((*self._batch, 3))
+        time = 0.0
+        while dt - time > _INSTANT:
+            if self._left <= _INSTANT:
+                self._run_control(opening, speed)
+                self._left = astrobee.CONTROL_PERIOD
+            part = min(self._left, dt - time)
+            thrust += part / dt * self.thrust
+            torque += part / dt * self._impeller_torque(body)
+            self._left -= part
+            time += part
+        if time == 0.0:
+            return self.thrust, self._impeller_torque(body)
+        return thrust, torque
+
+    def _run_control(self, opening: FloatArray, speed: FloatArray) -> None:
+        self._servos.step(opening)
+        self._motors.step(speed)
+        area = self._plenums.area(self.angle)
+        self.thrust = self._plenums.thrust(area, self._plenums.pressure(area, self._motors.speed))
+
+    def _impeller_torque(self, body: BodyState) -> FloatArray:
+        """Return what the impellers do to the body, (..., 3): against their own acceleration."""
+        torque = -self._motors.torque @ self._impeller_axes
+        if self._gyroscopic and body.angular_velocity is not None:
+            momentum = astrobee.IMPELLER_INERTIA * self._motors.speed @ self._impeller_axes
+            torque = torque + self._gyroscopic * cross(body.angular_velocity, momentum)
+        return np.asarray(torque)
