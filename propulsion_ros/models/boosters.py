@@ -2,115 +2,37 @@
 
 A lit booster follows its throttle demand with a first-order lag, makes thrust = throttle *
 max_thrust and burns thrust / max_thrust * max_fuel_rate. What is burnt, published and applied in
-a step is one value, so impulse and propellant always agree.
+a step is one value, so impulse and propellant always agree. A solid motor takes its thrust from
+a curve of the time since ignition instead.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.errors import CommandError, ConfigError
+from propulsion_ros.errors import CommandError
+from propulsion_ros.models.allocation import allocation_matrix
+from propulsion_ros.models.booster_params import BoostersParams
 from propulsion_ros.models.family import BodyState, Command, Output
-from propulsion_ros.models.gimbals import Gimbals, GimbalsParams
+from propulsion_ros.models.gimbals import Gimbals
 from propulsion_ros.models.lag import Lag
 from propulsion_ros.models.noise import TickNoise
-from propulsion_ros.models.tanks import Tanks, TanksParams
+from propulsion_ros.models.tanks import Tanks
+from propulsion_ros.models.thrust_curve import BurnCurves
 from propulsion_ros.models.wrench import net_wrench, unit_rows
-from propulsion_ros.quantity import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    group,
-    names,
-    quantity,
-    validate,
-)
+from propulsion_ros.quantity import BoolArray, FloatArray
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BoostersParams:
-    """Configuration of n boosters, their tanks and gimbals."""
-
-    names: tuple[str, ...] = names('booster names, the order of all arrays')
-    max_thrust: FloatArray = quantity(
-        unit='N', doc='thrust at throttle 1', above=0.0, shape=('n',)
-    )
-    min_thrust: FloatArray = quantity(
-        0.0, 'N', doc='lowest thrust of a lit booster', lo=0.0, shape=('n',)
-    )
-    max_fuel_rate: FloatArray = quantity(
-        unit='kg/s', doc='propellant burnt at throttle 1', lo=0.0, shape=('n',)
-    )
-    time_constant: FloatArray = quantity(
-        0.0, 's', doc='first-order lag of the throttle', lo=0.0, shape=('n',)
-    )
-    reignitable: BoolArray = quantity(
-        True, doc='false: once lit it burns until its tank is empty', kind=bool, shape=('n',)
-    )
-    noise_ratio: FloatArray = quantity(
-        0.0, '', doc='standard deviation of the thrust over the thrust', lo=0.0, hi=1.0,
-        shape=('n',),
-    )
-    noise_seed: IntArray = quantity(
-        0, doc='seed of the noise; equal seeds give equal noise', kind=int, lo=0, shape=('n',)
-    )
-    tank: tuple[str, ...] = quantity(
-        '', doc='tank that each booster burns from; empty: propellant without end',
-        kind=str, shape=('n',),
-    )
-    position: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='where the thrust acts, in base_link', shape=('n', 3),
-        geometry='origin',
-    )
-    axis: FloatArray = quantity(
-        (0.0, 0.0, 1.0), '', doc='direction of the thrust, in the link of the booster',
-        shape=('n', 3), geometry='direction',
-    )
-    link: tuple[str, ...] = quantity(
-        '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
-    )
-    integrator: str = quantity(
-        'exact', doc='exact, or the explicit step of the original', kind=str,
-        choices=('exact', 'euler'),
-    )
-    exact_final_step: bool = quantity(
-        True, kind=bool,
-        doc='scale the thrust of the step that empties a tank to the propellant left',
-    )
-    tanks: TanksParams = group(TanksParams, element='tank')
-    gimbals: GimbalsParams = group(GimbalsParams, element='gimbal')
-
-    def __post_init__(self) -> None:
-        validate(self)
-        for i in np.flatnonzero(self.min_thrust > self.max_thrust).tolist():
-            raise ConfigError(
-                'min_thrust',
-                f'{self.min_thrust[i]:g} is above max_thrust {self.max_thrust[i]:g} N', i,
-            )
-        for i, tank in enumerate(self.tank):
-            if tank and tank not in self.tanks.names:
-                known = ', '.join(self.tanks.names) or 'none'
-                raise ConfigError('tank', f'unknown tank {tank!r}, known: {known}', i)
-        for i, booster in enumerate(self.gimbals.booster):
-            if booster not in self.names:
-                raise ConfigError(
-                    'gimbals.booster',
-                    f'unknown booster {booster!r}, known: {", ".join(self.names)}', i,
-                )
-        commanded = (*self.names, *self.gimbals.joints)
-        for i, joint in enumerate(self.gimbals.joints):
-            if joint in commanded[: len(self.names) + i]:
-                raise ConfigError('gimbals.joints', f'{joint!r} is named twice', i)
+__all__ = ['Boosters', 'BoostersParams']
 
 
 class Boosters:
     """n boosters that share or own m tanks, some of them gimballed.
 
     Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
-    clamped to [min_thrust, max_thrust]) and an angle [rad] per gimbal joint (position).
+    clamped to [min_thrust, max_thrust]) and an angle [rad] per gimbal joint (position). A booster
+    with a thrust curve is lit by any thrust above 0 and burns out.
 
     Parameters
     ----------
@@ -133,10 +55,12 @@ class Boosters:
         n, g = len(params.names), len(params.gimbals.booster)
         self._n, self._batch = n, batch
         self._max_thrust = params.max_thrust
-        self._min_thrust = params.min_thrust
         self._min_throttle = params.min_thrust / params.max_thrust
-        self._fuel_rate = params.max_fuel_rate
+        self._solid = np.flatnonzero([bool(text) for text in params.thrust_curve])
+        curves = [params.thrust_curve[i] for i in self._solid]
+        self._curves = BurnCurves(curves, batch) if curves else None
         self._keeps_burning = ~params.reignitable
+        self._keeps_burning[self._solid] = True
         self._noise_ratio = params.noise_ratio
         self._noise = TickNoise(params.noise_seed, batch)
         self._noisy = bool(np.any(params.noise_ratio > 0.0))
@@ -145,17 +69,17 @@ class Boosters:
 
         self._axis = unit_rows('axis', params.axis)
         self._position = params.position
+        self._allocation = allocation_matrix(params.position, self._axis).T
         self._gimbals = Gimbals(params.gimbals, batch) if g else None
         self._gimballed = np.array([params.names.index(b) for b in params.gimbals.booster], int)
 
         m = len(params.tanks.names)
         self._tanks = Tanks(params.tanks, batch) if m else None
         # A booster without a tank draws from an endless one behind the last.
-        self._tank_of = np.array(
-            [params.tanks.names.index(tank) if tank else m for tank in params.tank], int
-        )
-        self._draws = np.eye(m + 1)[self._tank_of][:, :m]
-        self._endless = np.ones((*batch, 1))
+        tank_of = [params.tanks.names.index(tank) if tank else m for tank in params.tank]
+        draws = np.eye(m + 1)[tank_of]
+        self._draws, self._endless = draws[:, :m], draws[:, m]
+        self._burns = params.max_fuel_rate[:, None] * self._draws
 
         joints = params.gimbals.joints
         self.command_names = (*params.names, *joints)
@@ -171,6 +95,7 @@ class Boosters:
             *(f'{name}/{value}' for value in ('ignition', 'throttle') for name in params.names),
             *(f'{name}/fuel_ratio' for name in params.tanks.names),
         )
+        self._no_effort = np.zeros(n)
         self._no_state = np.full((*batch, len(self.state_names)), np.nan)
         self.reset()
 
@@ -178,6 +103,8 @@ class Boosters:
         """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals."""
         self.ignition: BoolArray = np.zeros((*self._batch, self._n), bool)
         self.throttle: FloatArray = np.zeros((*self._batch, self._n))
+        if self._curves:
+            self._curves.reset()
         if self._tanks:
             self._tanks.reset()
         if self._gimbals:
@@ -198,20 +125,14 @@ class Boosters:
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        thrust_demand = (
-            np.zeros(self._n) if command.effort is None else command.effort[..., : self._n]
-        )
+        effort = self._no_effort if command.effort is None else command.effort[..., : self._n]
         gimbal_command = None
         if self._gimbals and command.position is not None:
-            gimbal_command = np.nan_to_num(command.position[..., self._n:]).reshape(
-                *command.position.shape[:-1], -1, 2
+            angles = command.position[..., self._n:]
+            gimbal_command = np.where(np.isnan(angles), 0.0, angles).reshape(
+                *angles.shape[:-1], -1, 2
             )
-        lit = thrust_demand > 0.0
-        demand = np.minimum(np.maximum(thrust_demand, self._min_thrust), self._max_thrust)
-        saturated = lit & (demand != thrust_demand)
-        return self.advance(
-            lit, np.where(lit, demand / self._max_thrust, 0.0), gimbal_command, dt, tick, saturated
-        )
+        return self.advance(effort > 0.0, effort / self._max_thrust, gimbal_command, dt, tick)
 
     def advance(
         self,
@@ -220,7 +141,6 @@ class Boosters:
         gimbal_command: FloatArray | None,
         dt: float,
         tick: int,
-        saturated: BoolArray | None = None,
     ) -> Output:
         """Advance by ``dt`` with ignition and throttle given apart.
 
@@ -229,22 +149,25 @@ class Boosters:
         ignition : BoolArray
             Whether each booster should burn, (..., n).
         throttle_demand : FloatArray
-            Thrust over max_thrust while lit, (..., n); raised to min_thrust / max_thrust.
+            Thrust over max_thrust while lit, (..., n); clamped to [min_thrust / max_thrust, 1].
         gimbal_command : FloatArray or None
             [rad], (..., g, 2); None holds the angles as they are.
         dt : float
             [s].
         tick : int
             Number of the step; keys the noise.
-        saturated : BoolArray, optional
-            Boosters whose demand was clamped before, (..., n).
         """
         self.ignition = ignition | (self._keeps_burning & self.ignition)
-        target = np.where(
-            self.ignition, np.minimum(np.maximum(throttle_demand, self._min_throttle), 1.0), 0.0
-        )
-        self.throttle = self._lag.step(self.throttle, target, dt)
-        if self._tanks:
+        # fmax takes the other where one is NaN.
+        demand = np.minimum(np.fmax(throttle_demand, self._min_throttle), 1.0)
+        flags = {'saturated': ignition & (demand != throttle_demand)}
+        self.throttle = self._lag.step(self.throttle, np.where(self.ignition, demand, 0.0), dt)
+        if self._curves:
+            at = self._solid
+            flags['saturated'][..., at] = False
+            mean = self._curves.step(self.ignition[..., at], dt)
+            self.throttle[..., at] = mean / self._max_thrust[at]
+        if self._tanks and self._tanks.is_dry.any():
             self.throttle = self.throttle * self._per_booster(~self._tanks.is_dry)
         ratio = self.throttle
         if self._noisy:
@@ -252,21 +175,18 @@ class Boosters:
         ratio = self._burn(ratio, dt)
         thrust = ratio * self._max_thrust
 
-        position, axis = self._position, self._axis
-        clipped = np.zeros((), bool)
+        axis = self._axis
         if self._gimbals:
             if gimbal_command is not None:
-                clipped = self._gimbals.step(gimbal_command, dt)
+                flags['gimbal_limit'] = self._gimbals.step(gimbal_command, dt)
             position, axis = self._carried(self._gimbals)
-        forces = axis * thrust[..., None]
-        flags = {
-            'saturated': np.zeros_like(self.ignition) if saturated is None else saturated,
-            'gimbal_limit': np.asarray(clipped),
-        }
+            wrench = net_wrench(axis * thrust[..., None], position)
+        else:
+            wrench = thrust @ self._allocation
         if self._tanks:
             flags['dry'] = self._tanks.is_dry
         return Output(
-            wrench=net_wrench(forces, position),
+            wrench=wrench,
             thrusts=thrust,
             axes=axis,
             computed=self.throttle * self._max_thrust,
@@ -283,24 +203,23 @@ class Boosters:
 
     def _per_booster(self, per_tank: NDArray[Any]) -> NDArray[Any]:
         """Return a value of each tank, (..., m), for each booster, 1 where it has none."""
-        return np.concatenate((per_tank, self._endless), axis=-1)[..., self._tank_of]
+        return np.asarray(per_tank @ self._draws.T + self._endless)
 
     def _burn(self, ratio: FloatArray, dt: float) -> FloatArray:
         """Take the propellant of one step and return the ratio of max_thrust it gave."""
         if not self._tanks:
             return ratio
-        share = self._tanks.draw((ratio * self._fuel_rate) @ self._draws * dt)
+        share = self._tanks.draw(ratio @ self._burns * dt)
         return ratio * self._per_booster(share) if self._exact_final_step else ratio
 
     def _carried(self, gimbals: Gimbals) -> tuple[FloatArray, FloatArray]:
         """Return the positions and axes of all boosters as the gimbals move them."""
         at = self._gimballed
         points, turned = gimbals.carry(self._position[at], self._axis[at])
-        shape = (*points.shape[:-2], self._n, 3)
-        position = np.broadcast_to(self._position, shape).copy()
-        axis = np.broadcast_to(self._axis, shape).copy()
-        position[..., at, :] = points
-        axis[..., at, :] = turned
+        carried = np.empty((2, *points.shape[:-2], self._n, 3))
+        position, axis = carried
+        position[...], axis[...] = self._position, self._axis
+        position[..., at, :], axis[..., at, :] = points, turned
         return position, axis
 
     def _state(self, thrust: FloatArray) -> dict[str, FloatArray]:

@@ -99,7 +99,7 @@ class Output:
     @property
     def forces(self) -> FloatArray:
         """Force of each actuator in base_link axes [N], shape (..., n, 3)."""
-        # Multiplied out where it is read: in large batches that costs more than the step.
+        # Multiplied out where it is read: in a large batch it can cost more than the step itself.
         return np.asarray(self.thrusts[..., None] * self.axes)
 
 

@@ -13,6 +13,8 @@ from propulsion_ros.models.lag import Lag
 from propulsion_ros.models.wrench import unit_rows
 from propulsion_ros.quantity import BoolArray, FloatArray, names, quantity, validate
 
+_HERE = np.eye(4)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GimbalsParams:
@@ -80,10 +82,9 @@ class Gimbals:
             np.broadcast_to(params.rate_limit[:, None], (g, 2)),
             params.integrator,
         )
-        self._cross = _cross_matrices(unit_rows('gimbals.axes', params.axes))
-        self._cross_squared = self._cross @ self._cross
-        self._outer = params.pivots[:, 0]
-        self._inner = params.pivots[:, 1]
+        cross = _cross_matrices(unit_rows('gimbals.axes', params.axes))
+        self._by_sine = _about(cross, params.pivots)
+        self._by_versine = _about(cross @ cross, params.pivots)
         self._shape = (*batch, g, 2)
         self.angles: FloatArray = np.zeros(self._shape)
 
@@ -112,12 +113,14 @@ class Gimbals:
 
     def rotations(self) -> tuple[FloatArray, FloatArray]:
         """Return the outer rotation R1 and the whole rotation R1 R2, each (..., g, 3, 3)."""
+        outer, whole = self._motions()
+        return outer[..., :3, :3], whole[..., :3, :3]
+
+    def _motions(self) -> tuple[FloatArray, FloatArray]:
+        """Return what the outer axis and both do, as 4 x 4 matrices about the pivots."""
         angles = self.angles[..., None, None]
-        each = (
-            np.eye(3)
-            + np.sin(angles) * self._cross
-            + 2.0 * np.sin(0.5 * angles) ** 2 * self._cross_squared
-        )
+        half = np.sin(0.5 * angles)
+        each = _HERE + np.sin(angles) * self._by_sine + 2.0 * half * half * self._by_versine
         outer = each[..., 0, :, :]
         return outer, outer @ each[..., 1, :, :]
 
@@ -128,11 +131,21 @@ class Gimbals:
 
         The result is (..., g, 3) each; the points turn about the pivots, the axes do not.
         """
-        outer, whole = self.rotations()
-        turned = (whole @ axes[..., None])[..., 0]
-        inner = (whole @ (points - self._inner)[..., None])[..., 0]
-        between = (outer @ (self._inner - self._outer)[..., None])[..., 0]
-        return self._outer + between + inner, turned
+        _, whole = self._motions()
+        # Points carry a 1 below, which takes up the shift; directions a 0.
+        columns = np.zeros((*np.shape(points)[:-1], 4, 2))
+        columns[..., :3, 0], columns[..., :3, 1] = points, axes
+        columns[..., 3, 0] = 1.0
+        moved = whole @ columns
+        return moved[..., :3, 0], moved[..., :3, 1]
+
+
+def _about(turn: FloatArray, pivots: FloatArray) -> FloatArray:
+    """Return 4 x 4 matrices that do to p - pivot what ``turn`` does, (..., 4, 4)."""
+    matrix = np.zeros((*turn.shape[:-2], 4, 4))
+    matrix[..., :3, :3] = turn
+    matrix[..., :3, 3] = -(turn @ pivots[..., None])[..., 0]
+    return matrix
 
 
 def _cross_matrices(axes: FloatArray) -> FloatArray:

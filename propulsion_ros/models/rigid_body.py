@@ -80,7 +80,8 @@ class BodyParams:
         True, doc='whether the body stands on the plane z = 0 of the world', kind=bool
     )
     start_position: FloatArray = quantity(
-        0.0, 'm', doc='position of base_link in the world at the start', shape=(3,)
+        0.0, 'm', doc='position of base_link in the world at the start', shape=(3,),
+        lo=-1e7, hi=1e7,
     )
     start_rpy: FloatArray = quantity(
         0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
@@ -221,7 +222,7 @@ class RigidBody:
         dt: float,
         extra_drag: tuple[float, FloatArray] | None,
     ) -> int:
-        """Return into how many parts a step must be cut to follow the fastest damping.
+        """Return into how many parts a step must be cut to follow the fastest motion.
 
         Quadratic drag damps a speed v with the rate rho * area * v / mass, and a spin through
         its lever; Runge-Kutta's step is stable up to 2.8 of it, and accurate below 1.
@@ -231,7 +232,8 @@ class RigidBody:
         moments = np.diag(mass.inertia)
         areas = [(float(p.drag_area.max()), p.centre_of_pressure)]
         areas += [extra_drag] if extra_drag is not None else []
-        fastest = float(np.max(2.0 * rho * p.angular_drag * np.abs(self._rate) / moments))
+        fastest = float(np.sqrt(self._rate @ self._rate))
+        fastest += float(np.max(2.0 * rho * p.angular_drag * np.abs(self._rate) / moments))
         for area, at in areas:
             lever = (at - mass.com) ** 2
             turning = float(np.max((lever.sum() - lever) / moments))

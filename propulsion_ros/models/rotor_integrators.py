@@ -6,13 +6,14 @@ The schemes named after Isaac Lab repeat its Thruster, sign error of its RK4 inc
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.models.rotor_slew import slewed_root
-from propulsion_ros.quantity import FloatArray
+from propulsion_ros.quantity import BoolArray, FloatArray
 
 INTEGRATORS = ('exact', 'euler', 'rk4', 'isaaclab_euler', 'isaaclab_rk4')
 
@@ -24,7 +25,7 @@ def spread(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     """
     if values.size and np.all(values == values.flat[0]):
         return np.array(values.flat[0], float)
-    return np.array(np.broadcast_to(values, shape), float)
+    return np.array(np.broadcast_to(values, shape), float, order='C')
 
 
 def scheme_ratio(integrator: str, mixing: str, time_constant: FloatArray, dt: float) -> FloatArray:
@@ -84,6 +85,8 @@ class RotorLag:
         held by reference.
     thrust_rate : FloatArray
         Limit of the rate of the thrust [N/s], (n,), infinite for none.
+    work : sequence of FloatArray
+        Three arrays of the state's shape to work with, free between steps.
 
     Raises
     ------
@@ -101,6 +104,7 @@ class RotorLag:
         time_constant_down: FloatArray,
         root_rate: FloatArray,
         thrust_rate: FloatArray,
+        work: Sequence[FloatArray],
     ) -> None:
         self._integrator, self._mixing, self._lag_on = integrator, mixing, lag_on
         self._shape = shape
@@ -117,11 +121,11 @@ class RotorLag:
                 f'{lag_on.replace("_", " ")}; expected 0, or the exact integrator',
             )
         self._reflects = integrator.startswith('isaaclab') and not on_thrust
-        self._error, self._move, self._fall = (np.empty(shape) for _ in range(3))
+        self._error, self._move, self._fall = work
         self._dt = -1.0
 
-    def step(self, y: FloatArray, target: FloatArray, dt: float) -> FloatArray:
-        """Return y after dt [s] under a constant target, as a new array.
+    def step(self, y: FloatArray, target: FloatArray, dt: float) -> None:
+        """Advance y in place by dt [s] under a constant target.
 
         Parameters
         ----------
@@ -132,21 +136,23 @@ class RotorLag:
 
         Raises
         ------
-        ConfigError
-            Where the scheme diverges for this dt.
-        ValueError
-            For a negative dt.
+        ConfigError, ValueError
+            See `prepare`.
         """
-        if dt != self._dt:
-            self._prepare(dt)
+        self.prepare(dt)
         error = np.subtract(target, y, out=self._error)
-        following: FloatArray = np.add(y, self._free_move(error))
-        if self._limited and dt > 0.0:
-            self._slew(following, y, target)
+        move = self._free_move(error)
+        slewed = self._slewed(y, target) if self._limited and dt > 0.0 else None
+        np.add(y, move, out=y)
+        if slewed is not None:
+            some, values = slewed
+            y[some] = values
         if self._overshoots:
             # Isaac Lab squares a negative speed away; otherwise a rotor stops at 0.
-            following = np.abs(following) if self._reflects else np.maximum(following, 0.0)
-        return following
+            if self._reflects:
+                np.abs(y, out=y)
+            else:
+                np.maximum(y, 0.0, out=y)
 
     def _free_move(self, error: FloatArray) -> FloatArray:
         """Return the move of a step that meets no limit."""
@@ -175,7 +181,18 @@ class RotorLag:
                 gain[rows] = self._gain(tau[rows], self._dt)
         self._compare()
 
-    def _prepare(self, dt: float) -> None:
+    def prepare(self, dt: float) -> None:
+        """Make ready for steps of ``dt`` [s].
+
+        Raises
+        ------
+        ConfigError
+            Where the scheme diverges for this dt.
+        ValueError
+            For a negative dt.
+        """
+        if dt == self._dt:
+            return
         if not dt >= 0.0:
             raise ValueError(f'dt: expected at least 0 s, got {dt:g}')
         self._gain_up, self._gain_down = (
@@ -229,15 +246,17 @@ class RotorLag:
                 reach = reach / (1.0 + ratio * (1.0 + ratio * (0.5 + 0.25 * ratio)))
             return np.asarray(reach)
 
-    def _slew(self, following: FloatArray, y: FloatArray, target: FloatArray) -> None:
-        """Solve again those rotors that may meet a limit within the step."""
+    def _slewed(
+        self, y: FloatArray, target: FloatArray
+    ) -> tuple[BoolArray, FloatArray] | None:
+        """Return which rotors may meet a limit within the step, and y of those after it."""
         error = self._error
         up, down = self._least_reach
         if error.max(initial=0.0) <= up and error.min(initial=0.0) >= down:
-            return
+            return None
         some = (error > self._reach_up) | (error < self._reach_down)
         if not some.any():
-            return
+            return None
         start, goal, rise, fall, root_rate, thrust_rate = (
             np.broadcast_to(values, self._shape)[some]
             for values in (y, target, self._up, self._down, self._root_rate, self._thrust_rate)
@@ -246,15 +265,14 @@ class RotorLag:
         on_thrust = self._lag_on == 'thrust'
         if self._integrator != 'exact':
             rate = thrust_rate if on_thrust else root_rate
-            following[some] = start + self._limited_move(goal - start, tau, rate)
-        elif on_thrust:
-            following[some] = np.square(slewed_root(
+            return some, start + self._limited_move(goal - start, tau, rate)
+        if on_thrust:
+            return some, np.square(slewed_root(
                 np.sqrt(start), np.sqrt(goal), self._dt, tau, root_rate, thrust_rate, self._lag_on
             ))
-        else:
-            following[some] = slewed_root(
-                start, goal, self._dt, tau, root_rate, thrust_rate, self._lag_on
-            )
+        return some, slewed_root(
+            start, goal, self._dt, tau, root_rate, thrust_rate, self._lag_on
+        )
 
     def _limited_move(self, error: FloatArray, tau: FloatArray, rate: FloatArray) -> FloatArray:
         """Return the move of an explicit scheme whose stages have a limited rate."""

@@ -6,127 +6,25 @@ with -direction * moment_constant * thrust about the axis.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
-from propulsion_ros.errors import CommandError, ConfigError
+from propulsion_ros.errors import CommandError
+from propulsion_ros.models.allocation import allocation_matrix
 from propulsion_ros.models.family import BodyState, Command, Output
+from propulsion_ros.models.rotor_bank import RotorBank, work_arrays
 from propulsion_ros.models.rotor_constants import RotorConstants
-from propulsion_ros.models.rotor_integrators import INTEGRATORS, RotorLag, spread
-from propulsion_ros.models.rotor_wrench import RotorWrench
-from propulsion_ros.quantity import FloatArray, IntArray, names, quantity, validate
+from propulsion_ros.models.rotor_params import DRAWN, RotorsParams
+from propulsion_ros.models.wrench import unit_rows
+from propulsion_ros.quantity import FloatArray
 
-_DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
+__all__ = ['Rotors', 'RotorsParams']
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RotorsParams:
-    """Configuration of n rotors."""
-
-    names: tuple[str, ...] = names('rotor names, the order of all arrays')
-    max_thrust: FloatArray = quantity(
-        unit='N', doc='largest thrust', lo=0.0, shape=('n',)
-    )
-    min_thrust: FloatArray = quantity(
-        0.0, 'N', doc='smallest thrust, also without a command', lo=0.0, shape=('n',)
-    )
-    motor_constant: FloatArray = quantity(
-        unit='N s^2/rad^2', doc='thrust over the square of the rotor speed', lo=1e-12,
-        shape=('n',),
-    )
-    moment_constant: FloatArray = quantity(
-        0.0, 'm', doc='reaction torque over thrust', lo=0.0, shape=('n',)
-    )
-    direction: IntArray = quantity(
-        1, kind=int, lo=-1, hi=1, shape=('n',),
-        doc='1: the rotor turns counterclockwise seen from the tip of its axis, -1: clockwise',
-    )
-    time_constant_up: FloatArray = quantity(
-        0.0, 's', doc='first-order lag while rising', lo=0.0, shape=('n',)
-    )
-    time_constant_down: FloatArray = quantity(
-        0.0, 's', doc='first-order lag while falling', lo=0.0, shape=('n',)
-    )
-    max_rotor_acceleration: FloatArray = quantity(
-        0.0, 'rad/s^2', doc='largest rate of the rotor speed; 0 means no limit', lo=0.0,
-        shape=('n',),
-    )
-    max_thrust_rate: FloatArray = quantity(
-        0.0, 'N/s', doc='largest rate of the thrust; 0 means no limit', lo=0.0, shape=('n',)
-    )
-    initial_rotor_speed: FloatArray = quantity(
-        0.0, 'rad/s', doc='rotor speed at the start', lo=0.0, shape=('n',)
-    )
-    motor_constant_range: FloatArray = quantity(
-        (0.0, 0.0), 'N s^2/rad^2', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw motor_constant from; 0 0 keeps the fixed value',
-    )
-    time_constant_up_range: FloatArray = quantity(
-        (0.0, 0.0), 's', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw time_constant_up from; 0 0 keeps the fixed value',
-    )
-    time_constant_down_range: FloatArray = quantity(
-        (0.0, 0.0), 's', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw time_constant_down from; 0 0 keeps the fixed value',
-    )
-    seed: int = quantity(
-        -1, doc='seed of what is drawn from ranges, at least 0; -1 where nothing is',
-        kind=int, lo=-1,
-    )
-    position: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='hub of the rotor, in base_link', shape=('n', 3),
-        geometry='origin',
-    )
-    axis: FloatArray = quantity(
-        (0.0, 0.0, 1.0), '', doc='direction of the thrust, in the link of the rotor',
-        shape=('n', 3), geometry='direction',
-    )
-    link: tuple[str, ...] = quantity(
-        '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
-    )
-    command_interface: str = quantity(
-        'effort', doc='what is commanded: effort [N], or velocity, the rotor speed [rad/s]',
-        kind=str, choices=('effort', 'velocity'),
-    )
-    lag_on: str = quantity(
-        'rotor_speed', doc='what follows its demand with the lag', kind=str,
-        choices=('rotor_speed', 'thrust'),
-    )
-    integrator: str = quantity(
-        'exact', doc='exact, a right-signed explicit scheme, or one as Isaac Lab has it',
-        kind=str, choices=INTEGRATORS,
-    )
-    mixing: str = quantity(
-        'discrete', kind=str, choices=('discrete', 'continuous'),
-        doc='step ratio of the isaaclab integrators: dt / (dt + time_constant), or their quotient',
-    )
-
-    def __post_init__(self) -> None:
-        validate(self)
-        for i in np.flatnonzero(self.min_thrust > self.max_thrust).tolist():
-            raise ConfigError(
-                'min_thrust',
-                f'{self.min_thrust[i]:g} is above max_thrust {self.max_thrust[i]:g} N', i,
-            )
-        for i in np.flatnonzero(self.direction == 0).tolist():
-            raise ConfigError(
-                'direction', 'expected 1 (counterclockwise) or -1 (clockwise), got 0', i
-            )
-        for name in _DRAWN:
-            self._check_range(name)
-
-    def _check_range(self, name: str) -> None:
-        key = f'{name}_range'
-        low, high = getattr(self, key).T
-        for i in np.flatnonzero(low > high).tolist():
-            raise ConfigError(key, f'{low[i]:g} is above its high end {high[i]:g}', 2 * i)
-        if name == 'motor_constant':
-            for i in np.flatnonzero((low < 1e-12) & (high > 0.0)).tolist():
-                raise ConfigError(key, f'{low[i]:g} is below 1e-12 N s^2/rad^2', 2 * i)
-        if np.any(high > 0.0) and self.seed < 0:
-            raise ConfigError('seed', f'expected at least 0 to draw from {key}, got {self.seed}')
+# Rotors advanced together: what a step reads and writes then stays in the processor's cache.
+_BANK = 32768
 
 
 class Rotors:
@@ -135,9 +33,6 @@ class Rotors:
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
     what min_thrust and max_thrust allow; NaN is the smallest thrust. Rotor speeds have no sign,
     `direction` tells the sense.
-
-    The root of the thrust is rotor speed times a constant, so it follows with the same lag, and
-    it is what a step advances: the motor constant is needed at the borders only.
 
     Parameters
     ----------
@@ -157,29 +52,24 @@ class Rotors:
     Params: ClassVar[type] = RotorsParams
 
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
+        n = len(params.names)
         self._params = params
-        self._batch = batch
-        self._shape = (*batch, len(params.names))
-        self._on_thrust = params.lag_on == 'thrust'
+        self._batch, self._shape, self._rows = batch, (*batch, n), (math.prod(batch), n)
         self._by_speed = params.command_interface == 'velocity'
-        # Limits in full shape: rows of n would cost numpy several times more.
-        self._min_thrust = np.broadcast_to(params.min_thrust, self._shape).copy()
-        self._max_thrust = np.broadcast_to(params.max_thrust, self._shape).copy()
-        self._thrust_rate = _limit(params.max_thrust_rate)
-        self._demand = np.empty(self._shape)
-        self._never_commanded = np.full(len(params.names), np.nan)
-
+        self._never_commanded = np.full(n, np.nan)
+        self._axis = unit_rows('axis', params.axis)
         # The air turns the body against the rotor.
-        self._body = RotorWrench(
-            params.position, params.axis, -params.direction * params.moment_constant, batch
+        reaction = -params.direction * params.moment_constant
+        self._allocation = np.ascontiguousarray(
+            allocation_matrix(params.position, self._axis, reaction).T
         )
 
         self.command_names = params.names
-        self.command_fields = (params.command_interface,) * len(params.names)
+        self.command_fields = (params.command_interface,) * n
         self.safe_command = params.min_thrust.copy()
         if self._by_speed:
             self.safe_command = np.sqrt(params.min_thrust) * (1.0 / np.sqrt(params.motor_constant))
-        self.nan_is_safe = (False,) * len(params.names)
+        self.nan_is_safe = (False,) * n
         self.uses_body = False
         self.state_names = params.names
         self.actuator_names = params.names
@@ -206,22 +96,17 @@ class Rotors:
             return
         params = self._params
         self.constants = RotorConstants(
-            {name: getattr(params, name) for name in _DRAWN},
-            {name: getattr(params, f'{name}_range') for name in _DRAWN},
+            {name: getattr(params, name) for name in DRAWN},
+            {name: getattr(params, f'{name}_range') for name in DRAWN},
             self._shape, max(params.seed, 0),
         )
-        self._convert()
-        # Held by the lag, which sees what a later draw changes in it.
-        self._root_rate = self._root_rates()
-        self._lag = RotorLag(
-            params.integrator, params.mixing, params.lag_on, self._shape,
-            self.constants['time_constant_up'], self.constants['time_constant_down'],
-            self._root_rate, self._thrust_rate,
-        )
-        self._root: FloatArray = np.broadcast_to(
-            params.initial_rotor_speed * self._root_constant, self._shape
-        ).copy()
-        self.thrust: FloatArray = np.square(self._root)
+        self._banks = list(self._made_banks())
+        self._dt = -1.0
+        self._state = np.empty(self._rows)
+        thrust = np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.start(self._state[cut], thrust[cut])
+        self.thrust: FloatArray = thrust.reshape(self._shape)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
@@ -235,19 +120,26 @@ class Rotors:
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        asked = command.velocity if self._by_speed else command.effort
-        if asked is None:
-            asked = self._never_commanded
-        applied = self.advance(asked, dt)
+        asked = self._in_rows(command.velocity if self._by_speed else command.effort)
+        self._prepare(dt)
+        thrust, applied, speed = (np.empty(self._rows) for _ in range(3))
+        saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
+        for cut, bank in self._banks:
+            bank.advance(asked[cut], self._state[cut], dt, thrust[cut], applied[cut])
+            bank.rotor_speed(self._state[cut], out=speed[cut])
+            bank.saturated(asked[cut], out=saturated[cut])
+            np.matmul(applied[cut], self._allocation, out=wrench[cut])
+        self.thrust = thrust.reshape(self._shape)
+        effort = applied.reshape(self._shape)
         return Output(
-            wrench=self._body.wrench(applied),
-            thrusts=applied,
-            axes=self._body.axis,
-            velocity=self.rotor_speed,
-            effort=applied,
+            wrench=wrench.reshape(*self._batch, 6),
+            thrusts=effort,
+            axes=self._axis,
+            velocity=speed.reshape(self._shape),
+            effort=effort,
             computed=self.thrust,
-            applied=applied,
-            flags={'saturated': (asked < self._low) | (asked > self._high)},
+            applied=effort,
+            flags={'saturated': saturated.reshape(self._shape)},
         )
 
     def advance(self, asked: FloatArray, dt: float) -> FloatArray:
@@ -270,60 +162,65 @@ class Rotors:
         ConfigError
             Where an explicit integrator diverges for this dt.
         """
-        # fmax takes the other where one is NaN.
-        demand = np.fmax(asked, self._low, out=self._demand)
-        np.minimum(demand, self._high, out=demand)
-        if self._by_speed:
-            np.multiply(demand, self._root_constant, out=demand)
-        if self._on_thrust:
-            if self._by_speed:
-                np.square(demand, out=demand)
-            self.thrust = self._lag.step(self.thrust, demand, dt)
-        else:
-            if not self._by_speed:
-                np.sqrt(demand, out=demand)
-            self._root = self._lag.step(self._root, demand, dt)
-            self.thrust = np.square(self._root)
-        applied: FloatArray = np.maximum(self.thrust, self._min_thrust)
-        np.minimum(applied, self._max_thrust, out=applied)
-        return applied
+        asked = self._in_rows(asked)
+        self._prepare(dt)
+        thrust, applied = np.empty(self._rows), np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.advance(asked[cut], self._state[cut], dt, thrust[cut], applied[cut])
+        self.thrust = thrust.reshape(self._shape)
+        return applied.reshape(self._shape)
 
     @property
     def rotor_speed(self) -> FloatArray:
         """Rotor speed [rad/s], shape (..., n)."""
-        root = np.sqrt(self.thrust) if self._on_thrust else self._root
-        return np.asarray(root * self._per_root_constant)
+        speed = np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.rotor_speed(self._state[cut], out=speed[cut])
+        return speed.reshape(self._shape)
+
+    def _prepare(self, dt: float) -> None:
+        # For all banks before the first one moves, so that a step refused changes nothing.
+        if dt != self._dt:
+            for _, bank in self._banks:
+                bank.prepare(dt)
+            self._dt = dt
+
+    def _in_rows(self, asked: FloatArray | None) -> FloatArray:
+        """Return what is asked of each rotor as one row for each place of the batch."""
+        values = self._never_commanded if asked is None else asked
+        if values.shape != self._shape:
+            values = np.broadcast_to(values, self._shape)
+        return values.reshape(self._rows)
+
+    def _made_banks(self) -> Iterator[tuple[slice, RotorBank]]:
+        """Yield the banks and the rows of each."""
+        rows, n = self._rows
+        # Drawn constants are cut to views, so that a bank sees later draws.
+        constants = {
+            name: values.reshape(self._rows) if values.shape == self._shape else values
+            for name, values in ((name, self.constants[name]) for name in DRAWN)
+        }
+        count = max(1, _BANK // max(1, n))
+        work = work_arrays(min(count, rows), n)
+        for start in range(0, rows, count):
+            cut = slice(start, min(start + count, rows))
+            yield cut, RotorBank(self._params, {
+                name: values[cut] if values.ndim > 1 else values
+                for name, values in constants.items()
+            }, [array[: cut.stop - start] for array in work])
 
     def _restart(self, indices: Any) -> None:
         """Reset some of the batch, with constants drawn anew."""
         if not self._batch:
             raise IndexError('reset: expected no indices, there is no batch axis')
         self.constants.draw(indices)
-        self._convert()
-        self._root_rate[...] = self._root_rates()
-        self._lag.refresh(indices)
-        # Outputs share the arrays of the state, so these are replaced and not written to.
-        self._root, self.thrust = self._root.copy(), self.thrust.copy()
-        start = self._params.initial_rotor_speed * self._root_constant
-        self._root[indices] = np.broadcast_to(start, self._shape)[indices]
-        self.thrust[indices] = np.square(self._root[indices])
-
-    def _convert(self) -> None:
-        """Prepare the roots of the motor constants, and the limits in units of the command."""
-        self._root_constant = spread(np.sqrt(self.constants['motor_constant']), self._shape)
-        self._per_root_constant = 1.0 / self._root_constant
-        self._low, self._high = self._min_thrust, self._max_thrust
-        if self._by_speed:
-            self._low, self._high = (
-                np.sqrt(thrust) * self._per_root_constant for thrust in (self._low, self._high)
-            )
-
-    def _root_rates(self) -> FloatArray:
-        """Return max_rotor_acceleration as a limit of the root's rate, inf for none."""
-        return _limit(self._params.max_rotor_acceleration) * np.sqrt(
-            self.constants['motor_constant']
-        )
-
-
-def _limit(rate: FloatArray) -> FloatArray:
-    return np.asarray(np.where(rate > 0.0, rate, np.inf))
+        chosen = np.zeros(self._batch, bool)
+        chosen[indices] = True
+        chosen = chosen.reshape(-1)
+        # Outputs share the thrust, so it is replaced and not written to.
+        thrust = self.thrust.reshape(self._rows).copy()
+        for cut, bank in self._banks:
+            if chosen[cut].any():
+                bank.refresh(chosen[cut])
+                bank.start(self._state[cut], thrust[cut], chosen[cut])
+        self.thrust = thrust.reshape(self._shape)

@@ -8,6 +8,8 @@ import numpy as np
 from propulsion_ros.models.family import TankState
 from propulsion_ros.quantity import BoolArray, FloatArray, names, quantity, validate
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TanksParams:
@@ -25,8 +27,12 @@ class TanksParams:
         1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, shape=('n',)
     )
     com: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='centre of mass in base_link', shape=('n', 3),
+        (0.0, 0.0, 0.0), 'm', doc='centre of mass of the full tank in base_link', shape=('n', 3),
         geometry='origin',
+    )
+    com_empty: FloatArray = quantity(
+        (0.0, 0.0, 0.0), 'm', shape=('n', 3),
+        doc='way of the centre of mass from full to empty, axes of its link',
     )
     rotation: FloatArray = quantity(
         (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), shape=('n', 3, 3), geometry='rotation',
@@ -38,7 +44,9 @@ class TanksParams:
 
 
 class Tanks:
-    """m tanks: mass and inertia are proportional to what is left, the centre of mass stays.
+    """m tanks: mass and inertia are proportional to what is left.
+
+    The centre of mass moves along a line, in proportion to what is gone.
 
     Parameters
     ----------
@@ -59,7 +67,9 @@ class Tanks:
         self._whole = np.maximum(params.capacity, np.finfo(float).tiny)
         start = params.starting_fuel_ratio * params.capacity
         self._start = np.broadcast_to(start, (*batch, len(start)))
-        self._com = params.com
+        self._full_com = np.broadcast_to(params.com, (*batch, *params.com.shape))
+        empty = params.rotation @ params.com_empty[..., None]
+        self._way = empty[..., 0] if np.any(params.com_empty) else None
         principal = params.rotation * params.inertia[:, None, :]
         self._full_inertia = principal @ np.swapaxes(params.rotation, -1, -2)
         self.reset()
@@ -76,7 +86,8 @@ class Tanks:
     @property
     def is_dry(self) -> BoolArray:
         """Whether each tank is empty, (..., m)."""
-        return self.propellant <= 0.0
+        # What a burn of many steps leaves by rounding is no propellant.
+        return np.asarray(self.propellant <= _ROUNDING * self._capacity)
 
     def draw(self, wanted: FloatArray) -> FloatArray:
         """Take what is wanted [kg], (..., m), as far as there is any.
@@ -97,5 +108,8 @@ class Tanks:
 
     def state(self) -> TankState:
         """Return mass, centre of mass and inertia of what is left."""
-        inertia = self.fuel_ratio[..., None, None] * self._full_inertia
-        return TankState(self.propellant, self._com, inertia)
+        ratio = self.fuel_ratio
+        com = self._full_com
+        if self._way is not None:
+            com = com + (1.0 - ratio)[..., None] * self._way
+        return TankState(self.propellant, com, ratio[..., None, None] * self._full_inertia)

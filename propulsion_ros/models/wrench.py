@@ -11,7 +11,12 @@ def cross(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return a x b over the last axis; faster than numpy's for the few vectors of a step."""
     a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
     b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
-    return np.stack((a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0), axis=-1)
+    first = a1 * b2 - a2 * b1
+    product = np.empty((*first.shape, 3))
+    product[..., 0] = first
+    product[..., 1] = a2 * b0 - a0 * b2
+    product[..., 2] = a0 * b1 - a1 * b0
+    return product
 
 
 def net_wrench(forces: FloatArray, positions: FloatArray) -> FloatArray:
@@ -27,9 +32,11 @@ def net_wrench(forces: FloatArray, positions: FloatArray) -> FloatArray:
     FloatArray
         Shape (..., 6).
     """
-    return np.concatenate(
-        (forces.sum(axis=-2), cross(positions, forces).sum(axis=-2)), axis=-1
-    )
+    torque = cross(positions, forces).sum(axis=-2)
+    wrench = np.empty((*torque.shape[:-1], 6))
+    wrench[..., :3] = forces.sum(axis=-2)
+    wrench[..., 3:] = torque
+    return wrench
 
 
 def move_wrench(wrench: FloatArray, offset: FloatArray) -> FloatArray:

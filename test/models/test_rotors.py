@@ -14,6 +14,7 @@ from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.models.family import BodyState, Command
 from propulsion_ros.models.rotors import Rotors, RotorsParams
 from propulsion_ros.models.wrench import net_wrench
+from propulsion_ros.schema import build as build_params
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / 'test/data/golden'
@@ -642,7 +643,5 @@ def test_explicit_schemes_refuse_steps_that_diverge(integrator, ratio):
 def test_shipped_configuration_is_a_quadrotor_that_hovers():
     document = yaml.safe_load((ROOT / 'config/rotors.yaml').read_text())
     settings = document['/**/rotors']['ros__parameters']
-    for key in ('update_rate', 'command_timeout'):
-        settings.pop(key)
-    output = push(Rotors(RotorsParams(**settings)), [5.0] * 4, 1.0)
+    output = push(Rotors(build_params(RotorsParams, settings)), [5.0] * 4, 1.0)
     np.testing.assert_allclose(output.wrench, [0, 0, 20, 0, 0, 0], rtol=1e-5, atol=1e-12)
