@@ -1,0 +1,191 @@
+"""Draw the step responses of docs/models.md: ``python -m benchmarks.pictures [FOLDER]``."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+from propulsion_ros.models.allocation import Allocator, allocation_matrix
+from propulsion_ros.models.boosters import Boosters, BoostersParams
+from propulsion_ros.models.family import BodyState, Command
+from propulsion_ros.models.fins import Fins, FinsParams
+from propulsion_ros.models.gimbals import GimbalsParams
+from propulsion_ros.models.lift_drag import QuadraticParams, TwoLinesParams
+from propulsion_ros.models.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.models.rotors import Rotors, RotorsParams
+from propulsion_ros.models.tanks import TanksParams
+from propulsion_ros.models.thrusters import Thrusters, ThrustersParams
+
+mpl.use('Agg')
+from matplotlib import pyplot as plt
+
+_DT = 0.002
+_STILL = BodyState()
+
+
+def boosters(axes: Any) -> None:
+    """Draw a throttled booster that is cut and relit, a solid motor, a tank and a gimbal."""
+    model: Any = Boosters(BoostersParams(
+        names=['throttled', 'solid'], max_thrust=[100.0, 80.0], min_thrust=30.0,
+        max_fuel_rate=[0.5, 0.4], time_constant=0.08, tank=['main', ''],
+        thrust_curve=['', '0 0 0.1 80 0.4 60 1.2 55 1.5 0'],
+        tanks=TanksParams(names=['main'], capacity=0.55),
+        gimbals=GimbalsParams(booster=['throttled'], time_constant=0.08, rate_limit=0.5),
+    ))
+    times, demands, outputs = _times(2.4), [], []
+    for tick, time in enumerate(times):
+        asked = 0.0 if time < 0.2 or 1.0 < time < 1.2 else (100.0 if time < 0.7 else 10.0)
+        asked = 100.0 if time >= 1.2 else asked
+        tilt = 0.08 if 0.2 < time < 1.2 else 0.0
+        demands.append((asked, tilt))
+        outputs.append(model.step(Command(
+            effort=np.array([asked, float(time > 0.4), np.nan, np.nan]),
+            position=np.array([np.nan, np.nan, tilt, 0.0]),
+        ), _STILL, _DT, tick))
+    thrust = np.array([output.applied for output in outputs])
+    axes[0].plot(times, [asked for asked, _ in demands], 'k:', label='demand')
+    axes[0].plot(times, thrust[:, 0], label='throttled')
+    axes[0].plot(times, thrust[:, 1], label='solid, lit at 0.4 s')
+    axes[0].set_ylabel('thrust [N]')
+    axes[1].plot(times, [tilt for _, tilt in demands], 'k:', label='gimbal demand [rad]')
+    axes[1].plot(times, [output.position[2] for output in outputs], label='gimbal angle [rad]')
+    axes[1].plot(
+        times, [0.1 * output.position[-1] for output in outputs], label='fuel ratio / 10'
+    )
+
+
+def rotors(axes: Any) -> None:
+    """Draw the lag of rotor speed and of thrust, and both slew limits."""
+    kinds: dict[str, dict[str, Any]] = {
+        'lag of rotor speed': {}, 'lag of thrust': {'lag_on': 'thrust'},
+        'max_rotor_acceleration 5000 rad/s²': {'max_rotor_acceleration': 5000.0},
+        'max_thrust_rate 40 N/s': {'max_thrust_rate': 40.0},
+    }
+    times = _times(1.0)
+    asked = np.where((times > 0.1) & (times < 0.6), 8.0, 1.0)
+    axes[0].plot(times, asked, 'k:', label='demand')
+    for label, settings in kinds.items():
+        model: Any = Rotors(RotorsParams(
+            names=['r'], max_thrust=10.0, motor_constant=1.4e-5, time_constant_up=0.06,
+            time_constant_down=0.03, initial_rotor_speed=np.sqrt(1.0 / 1.4e-5), **settings,
+        ))
+        outputs = [
+            model.step(Command(effort=np.array([effort])), _STILL, _DT, 0) for effort in asked
+        ]
+        axes[0].plot(times, [output.applied[0] for output in outputs], label=label)
+        axes[1].plot(times, [output.velocity[0] for output in outputs], label=label)
+    axes[0].set_ylabel('thrust [N]')
+    axes[1].set_ylabel('rotor speed [rad/s]')
+
+
+def thrusters(axes: Any) -> None:
+    """Draw the four rotor models, and the four curves of thrust."""
+    model: Any = Thrusters(ThrustersParams(
+        names=['zero order', 'first order', 'yoerger', 'bessa'],
+        dynamics=['zero_order', 'first_order', 'yoerger', 'bessa'], time_constant=0.1,
+        alpha=0.1, beta=1000.0, rotor_inertia=0.47, linear_damping=0.29, quadratic_damping=0.011,
+        torque_constant=0.353, winding_resistance=0.3, rotor_constant=3e-4,
+    ))
+    times = _times(2.0)
+    speeds = []
+    for time in times:
+        on = 0.1 < time < 1.0
+        asked = np.array([100.0, 100.0, 1.0, 100.0]) if on else np.zeros(4)
+        speeds.append(model.step(Command(velocity=asked), _STILL, _DT, 0).velocity)
+    for column, label in zip(np.array(speeds).T, model.state_names, strict=True):
+        axes[0].plot(times, column, label=label)
+    axes[0].set_ylabel('rotor speed [rad/s]')
+    curves = Thrusters(ThrustersParams(
+        names=['basic', 'dead zone', 'table', 'propeller at 1 m/s'],
+        conversion=['basic', 'dead_zone', 'linear_interp', 'propeller'], rotor_constant=3e-4,
+        rotor_constant_left=2e-4, rotor_constant_right=4e-4, delta_left=-3000.0,
+        delta_right=3000.0, input_values='-200 -100 0 100 200', output_values='-8 -2 0 3 11',
+        thrust_coefficient=0.003, propeller_diameter=0.1, advance_coefficient=-0.02,
+    ))
+    body = BodyState(velocity=np.array([1.0, 0.0, 0.0]))
+    inputs = np.linspace(-200.0, 200.0, 201)
+    forces = [
+        curves.step(Command(velocity=np.full(4, speed)), body, _DT, 0).applied for speed in inputs
+    ]
+    for column, label in zip(np.array(forces).T, curves.state_names, strict=True):
+        axes[1].plot(inputs, column, label=label)
+    axes[1].set_ylabel('thrust [N]')
+    axes[1].set_xlabel('rotor speed [rad/s]')
+
+
+def fins(axes: Any) -> None:
+    """Draw the lift of the three models as the deflection follows its steps."""
+    models: Any = Fins(FinsParams(
+        names=['quadratic', 'two lines', 'lifting surface'], time_constant=0.05,
+        min_deflection=-0.6, max_deflection=0.6, span=[0.0, 0.0, 1.0],
+        quadratic=QuadraticParams(fin=['quadratic'], lift_constant=19.0, drag_constant=10.0),
+        two_lines=TwoLinesParams(
+            fin=['two lines'], area=0.01, stall_angle=0.35, lift_slope=4.0,
+            stalled_lift_slope=-1.5, drag_slope=0.8, stalled_drag_slope=0.9,
+        ),
+        lifting_surface=LiftingSurfaceParams(
+            fin=['lifting surface'], chord_length=0.1, span_length=0.1, fluid_density=1028.0,
+        ),
+    ))
+    body, times = BodyState(velocity=np.array([3.0, 0.0, 0.0])), _times(1.2)
+    steps = np.select([times < 0.1, times < 0.5, times < 0.9], [0.0, 0.25, 0.5], -0.25)
+    outputs = [
+        models.step(Command(position=np.full(3, angle)), body, _DT, 0) for angle in steps
+    ]
+    axes[0].plot(times, steps, 'k:', label='demand')
+    axes[0].plot(times, [output.position[0] for output in outputs], label='deflection')
+    axes[0].set_ylabel('angle [rad]')
+    for i, name in enumerate(models.state_names):
+        axes[1].plot(times, [output.effort[i] for output in outputs], label=name)
+    axes[1].set_ylabel('force along the normal [N]')
+
+
+def allocation(axes: Any) -> None:
+    """Draw what a vehicle with one weak thruster gets of a surge, with a constant yaw."""
+    corners = np.array([[1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]])
+    along = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [1.0, -1.0, 0.0]])
+    matrix = allocation_matrix(0.5 * corners, along / np.sqrt(2.0))
+    surges = np.linspace(0.0, 60.0, 121)
+    demand = np.zeros((surges.size, 6))
+    limits = np.array([12.0, 12.0, 12.0, 5.0])
+    demand[:, 0], demand[:, 5] = surges, 8.0
+    for axis, component, label in ((axes[0], 0, 'surge [N]'), (axes[1], 5, 'yaw [N m]')):
+        axis.plot(surges, demand[:, component], 'k:', label='demand')
+        for method in ('bounded', 'scaled', 'clipped'):
+            got = Allocator(matrix, -limits, limits, method).allocate(demand).wrench
+            axis.plot(surges, got[:, component], label=method)
+        axis.set_ylabel(label)
+        axis.set_xlabel('demanded surge [N]')
+
+
+PICTURES: dict[str, Callable[[Any], None]] = {
+    'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
+    'allocation': allocation,
+}
+
+
+def main(folder: Path) -> None:
+    """Write all pictures."""
+    for name, draw in PICTURES.items():
+        figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), layout='constrained')
+        draw(axes)
+        for axis in axes:
+            axis.set_xlabel(axis.get_xlabel() or 'time [s]')
+            axis.grid(alpha=0.3)
+            axis.legend(fontsize=7)
+        path = folder / f'{name}.png'
+        figure.savefig(path, dpi=80, metadata={'Software': None})
+        plt.close(figure)
+        print(f'{path}: {path.stat().st_size / 1000:.0f} kB')
+
+
+def _times(duration: float) -> np.ndarray:
+    return np.arange(0.0, duration, _DT)
+
+
+if __name__ == '__main__':
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else 'docs'))
