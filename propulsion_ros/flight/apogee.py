@@ -74,6 +74,12 @@ class ApogeeDetector:
         self._apogee_altitude = math.nan
         self._sigma = math.nan
 
+    def withdraw(self) -> None:
+        """Undo the detection, keeping what is known of the flight; it must be voted anew."""
+        self._detected_ns = None
+        self._reason = ''
+        self._forget_votes()
+
     def update(
         self,
         stamp_ns: int,
@@ -125,11 +131,14 @@ class ApogeeDetector:
         self._velocity.restart()
         self._acceleration.restart()
         self._fit: Parabola | None = None
+        self._forget_votes()
+        self._health = 'filling'
+
+    def _forget_votes(self) -> None:
         self._vote_ns: int | None = None
         self._descent_ns: int | None = None
         self._drop_ns: int | None = None
         self._without_ns: int | None = None
-        self._health = 'filling'
 
     def _shift(self, shift_ns: int) -> None:
         """Move what is not yet decided to a clock that was set back."""

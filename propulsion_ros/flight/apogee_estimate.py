@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _NAN3 = (math.nan, math.nan, math.nan)
 
 
-@dataclass(frozen=True)
-class ApogeeEstimate:
+class ApogeeEstimate(NamedTuple):
     """What is known after one sample; altitudes above the pad, up positive.
 
     Attributes

@@ -14,6 +14,10 @@ class ApogeeParams:
     Pickle Rick software; the gates are statements about free fall.
     """
 
+    method: str = quantity(
+        'robust', kind=str, choices=('robust', 'legacy'),
+        doc="how apogee is detected; legacy is Pickle Rick's own way, in double precision",
+    )
     window: float = quantity(2.0, 's', above=0.0, doc='length of the window of the fit')
     capacity: int = quantity(
         100, kind=int, lo=5, hi=10_000,

@@ -102,4 +102,5 @@ class FlightClock:
     def _follows_candidate(self, stamp_ns: int) -> bool:
         if self._candidate_ns is None:
             return False
-        return 0 < stamp_ns - self._candidate_ns <= self._longest_step_ns
+        # A source that is not answered may say the same stamp again.
+        return 0 <= stamp_ns - self._candidate_ns <= self._longest_step_ns

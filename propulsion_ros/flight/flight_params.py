@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from propulsion_ros.errors import ConfigError
 from propulsion_ros.quantity import quantity, validate
 
 STANDARD_GRAVITY = 9.80665
@@ -31,6 +32,13 @@ class FlightParams:
     liftoff_rise_time: float = quantity(
         0.2, 's', above=0.0, doc='for how long speed and rise must hold'
     )
+    site_altitude: float = quantity(
+        0.0, 'm', lo=-500.0, hi=10e3,
+        doc='pad above sea level, for the Mach number where no temperature is measured',
+    )
+    min_ascent_time: float = quantity(
+        0.0, 's', lo=0.0, doc='time after liftoff before which no apogee is believed; 0 means off'
+    )
     max_ascent_time: float = quantity(
         0.0, 's', lo=0.0, doc='time after liftoff at which apogee is assumed; 0 means never'
     )
@@ -53,3 +61,8 @@ class FlightParams:
 
     def __post_init__(self) -> None:
         validate(self)
+        if 0.0 < self.max_ascent_time < self.min_ascent_time:
+            raise ConfigError(
+                'min_ascent_time',
+                f'{self.min_ascent_time:g} s is above max_ascent_time, {self.max_ascent_time:g} s',
+            )

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from propulsion_ros.flight.apogee import ApogeeEstimate
+from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
 from propulsion_ros.flight.deployers import DeployerCommand
 from propulsion_ros.flight.events import EventFired
 from propulsion_ros.flight.flight_clock import Stamp

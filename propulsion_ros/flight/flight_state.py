@@ -5,14 +5,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeEstimate
+from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
 from propulsion_ros.flight.deployers import DeployerCommand, DeployerSpec
+from propulsion_ros.flight.detectors import Detector
 from propulsion_ros.flight.dwell import Dwell, FrozenCheck
 from propulsion_ros.flight.events import EventEngine, EventFired, EventSpec
 from propulsion_ros.flight.flight_clock import FlightClock, Stamp
 from propulsion_ros.flight.flight_params import FlightParams
 from propulsion_ros.flight.flight_report import FlightReport, Mark
 from propulsion_ros.flight.liftoff import LiftoffDetector
+from propulsion_ros.flight.mach import MachMeter
 from propulsion_ros.flight.phases import (
     Facts,
     Phase,
@@ -41,8 +43,8 @@ class FlightState:
     ----------
     params : FlightParams
         Of everything but the detector.
-    detector : ApogeeDetector
-        Owned by this object from now on.
+    detector : Detector
+        From `make_detector`; owned by this object from now on.
     events : sequence of EventSpec
         In order of evaluation.
     deployers : sequence of DeployerSpec
@@ -59,7 +61,7 @@ class FlightState:
     def __init__(
         self,
         params: FlightParams,
-        detector: ApogeeDetector,
+        detector: Detector,
         events: Sequence[EventSpec] = (),
         deployers: Sequence[DeployerSpec] = (),
     ) -> None:
@@ -69,6 +71,7 @@ class FlightState:
         self._deployers = {deployer.id: deployer for deployer in deployers}
         self._clock = FlightClock(params.longest_step)
         self._frozen = FrozenCheck(params.frozen_time)
+        self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params)
         self._burn = BurnMonitor()
         self._landing = LandingDetector(params)
@@ -97,6 +100,7 @@ class FlightState:
         self.phase = Phase.SETUP
         self._clock.reset()
         self._frozen.reset()
+        self._mach.reset()
         self._changes: list[PhaseChange] = []
         self._sample: Sample | None = None
         self._estimate: ApogeeEstimate | None = None
@@ -147,7 +151,8 @@ class FlightState:
         if verdict is Stamp.RESTARTED:
             self._restart(sample.stamp_ns)
         known = self._complete(sample)
-        self._sample = known
+        if math.isfinite(known.altitude):
+            self._sample = known
         is_frozen = self._frozen.update(
             self._clock.now_ns, sample.altitude, sample.velocity, sample.acceleration
         )
@@ -163,7 +168,9 @@ class FlightState:
             value if math.isfinite(value) else NAN
             for value in (sample.altitude, sample.velocity, sample.acceleration)
         )
-        estimate = self._detector.update(sample.stamp_ns, altitude, velocity, acceleration)
+        estimate = self._detector.update(
+            sample.stamp_ns, altitude, velocity, acceleration, self._mach.update(sample)
+        )
         self._estimate = estimate
         if math.isnan(velocity) and estimate.health not in _UNFIT:
             velocity = estimate.velocity
@@ -196,16 +203,26 @@ class FlightState:
 
     def _end_of_ascent(self) -> str:
         """Return what ends the ascent now: 'apogee', 'timer', or ''."""
-        if self._estimate is not None and self._estimate.detected:
-            return 'apogee'
-        limit_ns = round(self._params.max_ascent_time * 1e9)
         now_ns = self._clock.now_ns
-        is_over = (
-            limit_ns > 0
-            and self.liftoff is not None
-            and now_ns - self.liftoff.clock_ns >= limit_ns
-        )
+        ascent_ns = 0 if self.liftoff is None else now_ns - self.liftoff.clock_ns
+        if self._estimate is not None and self._estimate.detected:
+            if self._is_possible(ascent_ns):
+                return 'apogee'
+            self._withdraw()
+        limit_ns = round(self._params.max_ascent_time * 1e9)
+        is_over = limit_ns > 0 and ascent_ns >= limit_ns
         return 'timer' if self._timer.update(now_ns, is_over) else ''
+
+    def _is_possible(self, ascent_ns: int) -> bool:
+        """Return whether an apogee may come so soon; a feed from after it has no liftoff."""
+        is_falling = self.liftoff is not None and self.liftoff.source == 'fall'
+        return is_falling or ascent_ns >= self._params.min_ascent_time * 1e9
+
+    def _withdraw(self) -> None:
+        """Let the detector vote anew."""
+        self._detector.withdraw()
+        if self._estimate is not None:
+            self._estimate = self._estimate._replace(detected=False, detected_ns=None, reason='')
 
     def _trigger(self, trigger: str, mark: Mark) -> None:
         row = find_transition(self.phase, trigger)
@@ -232,7 +249,7 @@ class FlightState:
         if self._estimate is not None and self._estimate.detected and not is_falling:
             # What was detected on the pad is no apogee of this flight.
             self._detector.reset()
-            self._estimate = replace(self._estimate, detected=False, detected_ns=None, reason='')
+            self._withdraw()
 
     def _begin_flight(self) -> None:
         """Forget the last flight: every latch, stamp and event."""
@@ -247,6 +264,7 @@ class FlightState:
     def _restart(self, stamp_ns: int) -> None:
         """Begin anew after time did; the clock has done so already."""
         self._frozen.reset()
+        self._mach.reset()
         self._detector.reset()
         self._trigger('time restarted', Mark(stamp_ns, self._clock.now_ns, 'restart'))
         self._begin_flight()

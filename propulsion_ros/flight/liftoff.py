@@ -19,7 +19,7 @@ class Liftoff(NamedTuple):
 
 
 class _Path:
-    """One measurement that must say so for a while; a repeated value is no news."""
+    """One measurement that must say so for a while; NaN and a repeated value are no news."""
 
     def __init__(self, duration: float) -> None:
         self._dwell = Dwell(duration)
@@ -31,7 +31,7 @@ class _Path:
 
     def update(self, clock_ns: int, news: float, holds: bool) -> int | None:
         """Return when it began to hold, None where it has not held for long enough."""
-        if news == self._news:
+        if math.isnan(news) or news == self._news:
             return None
         self._news = news
         return self._dwell.start_ns if self._dwell.update(clock_ns, holds) else None
@@ -98,8 +98,10 @@ class LiftoffDetector:
         return None
 
     def _widen(self, altitude: float) -> None:
+        if not math.isfinite(altitude):
+            return
         # Two samples must agree on an extreme: one spike must not fake a rise for ever after.
-        if math.isfinite(altitude) and math.isfinite(self._previous):
+        if math.isfinite(self._previous):
             self._lowest = min(self._lowest, max(altitude, self._previous))
             self._highest = max(self._highest, min(altitude, self._previous))
         self._previous = altitude

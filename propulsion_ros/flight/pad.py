@@ -10,20 +10,29 @@ _READINGS = 100
 class PadReference:
     """Turns altitudes above any datum into altitudes above the pad.
 
-    While it is open it follows the mean of the last 100 readings; closed, it stays.
+    While it is open it follows the mean of the last 100 readings; closed, it stays. A pad whose
+    altitude is known beforehand is never measured.
+
+    Parameters
+    ----------
+    known : float
+        Altitude of the pad above the datum [m]; NaN where it is to be measured.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: float = math.nan) -> None:
+        self._known = known
         self.reset()
 
     def reset(self) -> None:
-        """Forget the pad and open the reference."""
+        """Forget what was measured and open the reference."""
         self._readings: deque[float] = deque(maxlen=_READINGS)
         self.is_open = True
 
     @property
     def altitude(self) -> float:
         """Altitude of the pad above the datum [m]; NaN before the first reading."""
+        if math.isfinite(self._known):
+            return self._known
         return math.fsum(self._readings) / len(self._readings) if self._readings else math.nan
 
     def above_pad(self, altitude: float) -> float:

@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.blas import dasum
 
 from propulsion_ros.quantity import FloatArray
 
@@ -129,7 +130,7 @@ def fit_parabola(
 ) -> tuple[Parabola, FloatArray] | None:
     """Fit a parabola by QR decomposition in centred time.
 
-    Q is built by Gram-Schmidt orthogonalisation of 1, t, t^2 over the samples (Forsythe,
+    Q is that of a Gram-Schmidt orthogonalisation of 1, t, t^2 over the samples (Forsythe,
     "Generation and use of orthogonal polynomials for data-fitting with a digital computer",
     J. SIAM 5, 1957). Each column is normalised by its own norm, so the result does not depend
     on the unit or origin of time, and nothing is lost however late in the flight.
@@ -173,18 +174,20 @@ def fit_parabola(
         return None
     skew = float(weighted_x.dot(square)) / moment
     spread = moment / total
-    quadratic = square - skew * x
-    quadratic -= spread
-    weighted_quadratic = quadratic if weight is None else weight * quadratic
-    norm = float(weighted_quadratic.dot(quadratic))
+    # The quadratic column is square - skew x - spread; its products follow from those of x, y and
+    # square, since x and y have no mean.
+    weighted_square = square if weight is None else weight * square
+    norm = float(weighted_square.dot(square)) - moment * (skew * skew + spread)
     if norm <= 1e-12 * moment * spread:
         return None
-    slope = float(weighted_x.dot(y)) / moment
-    curve = float(weighted_quadratic.dot(y)) / norm
-    x *= slope
-    quadratic *= curve
+    product = float(weighted_x.dot(y))
+    slope = product / moment
+    curve = (float(weighted_square.dot(y)) - skew * product) / norm
+    x *= slope - curve * skew
+    square *= curve
     y -= x
-    y -= quadratic
+    y -= square
+    y += curve * spread
     return Parabola(centre, mean, slope, curve, skew, spread, total, moment, norm), y
 
 
@@ -223,7 +226,7 @@ def has_outliers(residual: FloatArray, square_sum: float) -> bool:
         Sum of the squares of the residuals [m^2].
     """
     n = len(residual)
-    absolute = float(np.add.reduce(np.abs(residual)))
+    absolute = float(dasum(residual))
     limit = _GEARY_MEAN - 3.0 * _GEARY_SPREAD / math.sqrt(n)
     return absolute < limit * math.sqrt(n * square_sum)
 

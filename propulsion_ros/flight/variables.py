@@ -27,6 +27,8 @@ class Sample:
         Net of gravity, up positive [m/s^2]: 0 at rest, -g in free fall.
     horizontal_position, horizontal_velocity, horizontal_acceleration : tuple of float
         (east, north) [m], [m/s], [m/s^2].
+    temperature : float
+        Of the air [K].
     """
 
     stamp_ns: int
@@ -36,6 +38,7 @@ class Sample:
     horizontal_position: tuple[float, float] = _UNKNOWN
     horizontal_velocity: tuple[float, float] = _UNKNOWN
     horizontal_acceleration: tuple[float, float] = _UNKNOWN
+    temperature: float = NAN
 
 
 def ned(horizontal: tuple[float, float], up: float) -> tuple[float, float, float]:

@@ -5,13 +5,18 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.errors import ConfigError
-from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeEstimate, ApogeeParams
+from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
+from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
+from propulsion_ros.flight.variables import Sample
 from propulsion_ros.tools.flight_log import read_flight_log
 
 _DEFAULTS = ApogeeParams()
@@ -27,17 +32,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--minimum-height', type=float, default=_DEFAULTS.minimum_height, metavar='M',
         help='rise above the pad before which nothing is detected [m] (default: %(default)g)',
     )
+    parser.add_argument(
+        '--method', default=_DEFAULTS.method, metavar='NAME',
+        help="robust, or legacy for Pickle Rick's own (default: %(default)s)",
+    )
+    parser.add_argument(
+        '--picture', type=Path, metavar='FILE.png',
+        help='draw altitude, successive fits, lockout and detection; needs matplotlib',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
     try:
-        result = apogee_of_log(args.log, ApogeeParams(minimum_height=args.minimum_height))
+        params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
+        result = apogee_of_log(args.log, params)
+        if args.picture is not None:
+            _draw(args.log, params, args.picture)
     except ConfigError as error:
-        print(f'propulsion_ros apogee: {error}', file=sys.stderr)
-        return 1
+        return _fail(str(error))
+    except ImportError as error:
+        return _fail(f"--picture needs matplotlib, pip install 'propulsion_ros[plot]': {error}")
+    except OSError as error:
+        return _fail(f'{args.picture}: cannot be written: {error.strerror or error}')
     print(json.dumps(result, allow_nan=False))
     return 0
+
+
+def fly(samples: Iterable[Sample], params: ApogeeParams) -> Iterator[FlightReport]:
+    """Yield what the flight logic says to each sample, armed at the first."""
+    state = FlightState(FlightParams(), make_detector(params))
+    for i, sample in enumerate(samples):
+        report = state.update(sample)
+        if i == 0:
+            # By force, since a log may begin with an unknown altitude.
+            state.command('launch', sample.stamp_ns, force=True)
+        yield report
 
 
 def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
@@ -61,16 +91,24 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
     SourceError
         For a malformed file.
     """
-    state = FlightState(FlightParams(), ApogeeDetector(params))
-    for i, sample in enumerate(read_flight_log(path)):
-        report = state.update(sample)
-        if i == 0:
-            state.command('launch', sample.stamp_ns, force=True)
+    for report in fly(read_flight_log(path), params):
         if report.apogee is not None and report.estimate is not None:
             return _result(report.apogee.stamp_ns, report.estimate)
     return dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
+
+
+def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
+    from propulsion_ros.tools.apogee_picture import draw
+
+    samples = read_flight_log(log)
+    draw(samples, list(fly(samples, params)), picture, log.stem)
+
+
+def _fail(text: str) -> int:
+    print(f'propulsion_ros apogee: {text}', file=sys.stderr)
+    return 1
 
 
 def _result(detected_ns: int, estimate: ApogeeEstimate) -> dict[str, Any]:

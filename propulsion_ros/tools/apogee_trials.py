@@ -3,10 +3,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 import numpy as np
 
-from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeEstimate, ApogeeParams
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
+from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.detectors import make_detector
+from propulsion_ros.tools.apogee_table import error_table
 from propulsion_ros.tools.simulated_flights import SimulatedFlight, simulate_flight
 
 PREMATURE = -0.5
@@ -17,10 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument('--flights', type=int, default=1000, help='number (default: %(default)d)')
     parser.add_argument('--seed', type=int, default=0, help='of the first (default: %(default)d)')
+    parser.add_argument(
+        '--table', type=Path, metavar='FOLDER',
+        help='instead, print the errors on the logs of a folder with references',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Fly and print one line per failure, then the figures; return 1 where one failed."""
+    if args.table is not None:
+        return _print_table(args.table)
     if args.flights < 1 or args.seed < 0:
         print('propulsion_ros apogee-trials: expected --flights of at least 1 and --seed of at '
               f'least 0, got {args.flights} and {args.seed}', file=sys.stderr)
@@ -44,6 +55,16 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
+def _print_table(folder: Path) -> int:
+    try:
+        for line in error_table(folder):
+            print(line)
+    except ConfigError as error:
+        print(f'propulsion_ros apogee-trials: {error}', file=sys.stderr)
+        return 1
+    return 0
+
+
 def detection_delay(flight: SimulatedFlight) -> float | None:
     """Return detection less true apogee [s], None for a miss."""
     estimate = watch(flight)
@@ -54,7 +75,7 @@ def detection_delay(flight: SimulatedFlight) -> float | None:
 
 def watch(flight: SimulatedFlight) -> ApogeeEstimate | None:
     """Return the estimate that decides the apogee of a flight, None for a miss."""
-    detector = ApogeeDetector(ApogeeParams())
+    detector = make_detector(ApogeeParams())
     for sample in zip(
         flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(),
         flight.acceleration.tolist(), strict=True,

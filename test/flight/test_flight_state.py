@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 
 import pytest
 
-from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeParams
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeEstimate, ApogeeParams
 from propulsion_ros.flight.conditions import All, MoreThan
 from propulsion_ros.flight.deployers import DeployerSpec
 from propulsion_ros.flight.events import Action, EventSpec
@@ -38,18 +38,6 @@ APOGEE_ALTITUDE = BURNOUT_ALTITUDE + 0.5 * BURNOUT_SPEED**2 / G
 LANDING_TIME = APOGEE_TIME + APOGEE_ALTITUDE / DESCENT
 
 
-@dataclass
-class FakeEstimate:
-    """The part of the detector's answer that the flight state reads."""
-
-    detected: bool
-    velocity: float = NAN
-    acceleration: float = NAN
-    health: str = 'ok'
-    detected_ns: int | None = None
-    reason: str = ''
-
-
 class FakeDetector:
     """Detects once told to, and latches until reset."""
 
@@ -59,13 +47,18 @@ class FakeDetector:
         self.latched = False
         self.velocity = NAN
         self.health = 'ok'
+        self.machs = []
 
-    def update(self, stamp_ns, altitude, velocity=NAN, acceleration=NAN):
+    def update(self, stamp_ns, altitude, velocity=NAN, acceleration=NAN, mach=NAN):
         self.latched |= self.is_told
-        return FakeEstimate(self.latched, self.velocity, health=self.health)
+        self.machs.append(mach)
+        return ApogeeEstimate(stamp_ns, self.latched, velocity=self.velocity, health=self.health)
 
     def reset(self):
         self.resets += 1
+        self.latched = False
+
+    def withdraw(self):
         self.latched = False
 
 
@@ -221,6 +214,56 @@ def test_backup_timer_needs_no_sensor():
 
 def test_backup_timer_is_off_unless_asked_for():
     assert in_flight(FakeDetector()).feed(1.0, 100.0).state.phase is Phase.FLIGHT
+
+
+def test_no_apogee_is_believed_before_the_least_time_of_ascent():
+    detector = FakeDetector()
+    flight = in_flight(detector, min_ascent_time=10.0)
+    detector.is_told = True
+    flight.feed(1.0, 2.0)
+    detector.is_told = False
+    flight.feed(2.0, 12.0)
+    assert flight.state.phase is Phase.FLIGHT, 'what was withdrawn must be voted anew'
+    detector.is_told = True
+    flight.feed(12.0, 12.1)
+    assert flight.words[-1] == 'recovery'
+
+
+def test_detection_that_goes_on_is_believed_from_the_least_time_on():
+    detector = FakeDetector()
+    flight = in_flight(detector, min_ascent_time=10.0)
+    detector.is_told = True
+    flight.feed(1.0, 15.0)
+    assert flight.report.apogee.source == 'detected'
+    assert flight.times('drogue') == [pytest.approx(10.0, abs=0.021)]
+
+
+def test_real_detector_votes_anew_after_the_least_time():
+    least = APOGEE_TIME + 3.0
+    flight = Flight(min_ascent_time=least).armed().feed(-3.0, APOGEE_TIME + 10.0)
+    assert flight.report.apogee.source == 'detected'
+    assert least < flight.report.apogee.stamp_ns / S - flight.offset < least + 0.5
+
+
+def test_least_time_of_ascent_means_nothing_where_the_feed_begins_in_the_fall():
+    start = APOGEE_TIME + 5.0
+    flight = Flight(min_ascent_time=60.0)
+    flight.sample(start, *motion_under_drogue(start))
+    assert flight.command('launch', start) == ''
+    flight.feed(start + 0.02, start + 4.0, at=motion_under_drogue)
+    assert flight.words == ['launch', 'flight', 'recovery']
+
+
+def test_window_of_the_backup_must_not_be_empty():
+    with pytest.raises(ConfigError, match=r'min_ascent_time.*9 s is above max_ascent_time, 8 s'):
+        FlightParams(min_ascent_time=9.0, max_ascent_time=8.0)
+
+
+def test_detector_is_given_the_mach_number():
+    flight = Flight(FakeDetector())
+    flight.sample(0.0, 0.0, 170.147)
+    flight.sample(0.02, 0.0)
+    assert flight.detector.machs == pytest.approx([0.5, NAN], rel=1e-5, nan_ok=True)
 
 
 @pytest.mark.parametrize('stray', [1000.0, -90.0, -100.0], ids=['future', 'past', 'unset'])

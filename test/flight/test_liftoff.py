@@ -185,3 +185,18 @@ def landing(samples, step_ns=100_000_000):
 )
 def test_landing(samples, index):
     assert landing(samples) == index
+
+
+@pytest.mark.parametrize('period', [2, 3, 5, 7, 10, 13, 20, 21])
+def test_missing_altitudes_do_not_hide_the_liftoff(period):
+    # 30 m/s^2 from 1 s on at 100 Hz, every so many samples without an altitude.
+    detector = LiftoffDetector(FlightParams())
+    found = None
+    for i in range(600):
+        t = 0.01 * i
+        rise, speed = 15.0 * max(t - 1.0, 0.0) ** 2, 30.0 * max(t - 1.0, 0.0)
+        altitude = math.nan if i % period == 0 else 0.01 * (i % 3) + rise
+        found = found or detector.update(round(t * 1e9), altitude, speed, math.nan)
+    assert found is not None
+    assert found.source == 'climb'
+    assert 1.0 < found.clock_ns * 1e-9 < 3.0

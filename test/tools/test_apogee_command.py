@@ -128,9 +128,22 @@ def test_malformed_log_is_one_line_and_code_1(command, tmp_path, content, messag
 
 
 def test_absent_log(capsys, tmp_path):
-    args = argparse.Namespace(log=tmp_path / 'none.csv', minimum_height=100.0)
-    assert apogee.run(args) == 1
+    parser = argparse.ArgumentParser()
+    apogee.add_arguments(parser)
+    assert apogee.run(parser.parse_args([str(tmp_path / 'none.csv')])) == 1
     assert 'none.csv: cannot be read: No such file or directory' in capsys.readouterr().err
+
+
+def test_legacy_method(command):
+    found = json.loads(command(_throw(), '--method', 'legacy')[1])
+    assert found['detected_time'] == pytest.approx(60.0 / 9.80665, abs=0.1)
+    assert found['sigma'] is None
+
+
+def test_unknown_method(command):
+    code, _, err = command(_throw(), '--method', 'flown')
+    assert code == 1
+    assert "parameter 'method': expected one of robust, legacy, got 'flown'" in err
 
 
 def test_negative_minimum_height(command):

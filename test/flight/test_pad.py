@@ -1,0 +1,40 @@
+"""The altitude of the pad, measured or known."""
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from propulsion_ros.flight.pad import PadReference
+
+
+def test_pad_is_the_mean_of_what_was_read_while_open():
+    pad = PadReference()
+    assert math.isnan(pad.altitude)
+    heights = [pad.above_pad(altitude) for altitude in (120.0, 122.0, math.nan, 121.0)]
+    assert heights == pytest.approx([0.0, 1.0, math.nan, 0.0], nan_ok=True)
+    pad.is_open = False
+    assert pad.above_pad(221.0) == 100.0
+    assert pad.altitude == 121.0
+
+
+def test_only_the_last_hundred_readings_count():
+    pad = PadReference()
+    for altitude in [5000.0] * 50 + [10.0] * 100:
+        pad.above_pad(altitude)
+    assert pad.altitude == 10.0
+
+
+def test_closed_without_a_reading_the_first_is_the_pad():
+    pad = PadReference()
+    pad.is_open = False
+    assert pad.above_pad(80.0) == 0.0
+    assert pad.above_pad(90.0) == 10.0
+
+
+@pytest.mark.parametrize('known', [0.0, 120.5])
+def test_known_pad_is_never_measured(known):
+    pad = PadReference(known)
+    assert pad.altitude == known
+    assert [pad.above_pad(known + height) for height in (16.0, 300.0)] == [16.0, 300.0]
+    assert math.isnan(pad.above_pad(math.inf))
