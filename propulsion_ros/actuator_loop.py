@@ -15,6 +15,9 @@ from propulsion_ros.models.family import BodyState, Family, Output
 from propulsion_ros.quantity import BoolArray, FloatArray, quantity, validate
 from propulsion_ros.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
 
+_LONGEST = 1e6
+"""No time span of a setting is longer [s]."""
+
 COMMAND, ODOMETRY, CURRENT, CLOCK = 'command', 'odometry', 'current', 'clock'
 
 
@@ -22,20 +25,22 @@ COMMAND, ODOMETRY, CURRENT, CLOCK = 'command', 'odometry', 'current', 'clock'
 class LoopParams:
     """When an actuator group steps and publishes."""
 
-    update_rate: float = quantity(100.0, 'Hz', doc='steps per second', above=0.0, hi=1e5)
+    update_rate: float = quantity(100.0, 'Hz', doc='steps per second', lo=1e-3, hi=1e4)
     publish_rate: float = quantity(
-        0.0, 'Hz', doc='wrenches per second; divides update_rate; 0 means each step', lo=0.0
+        0.0, 'Hz', lo=0.0, hi=1e4,
+        doc='wrenches per second; divides update_rate; 0 means each step',
     )
     command_timeout: float = quantity(
         0.5, 's', doc='stamp time after which the safe command replaces a silent one; 0 never',
-        lo=0.0,
+        lo=0.0, hi=_LONGEST,
     )
     step_on: str = quantity(
         'clock', kind=str, choices=('clock', 'stamp'),
         doc='clock: step with the ROS clock; stamp: step with the stamps of the inputs',
     )
     hold_back: float = quantity(
-        0.0, 's', doc='how far to step behind the clock, to let late commands arrive', lo=0.0
+        0.0, 's', doc='how far to step behind the clock, to let late commands arrive', lo=0.0,
+        hi=_LONGEST,
     )
     wait_for: tuple[str, ...] = quantity(
         (), kind=str, shape=('*',), choices=(COMMAND, ODOMETRY, CURRENT, CLOCK),
@@ -43,7 +48,7 @@ class LoopParams:
     )
     max_lag: float = quantity(
         0.0, 's', doc='stamp time after which a silent input is not waited for; 0 for ever',
-        lo=0.0,
+        lo=0.0, hi=_LONGEST,
     )
 
     def __post_init__(self) -> None:
@@ -165,6 +170,7 @@ class ActuatorLoop:
     def enabled(self, value: bool) -> None:
         self._enabled = value
         self.hold.clear()
+        self.runner.drop(COMMAND)
 
     def reset(self) -> None:
         """Return the actuators, their commands and the grid to the start."""
@@ -176,13 +182,13 @@ class ActuatorLoop:
         self.runner.restart()
         self._rest()
 
-    def push(self, source: str, stamp_ns: int, payload: Any = None) -> None:
-        """Take one input.
+    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
+        """Take one input; False where its stamp is of another time.
 
         Its payload is a `CommandUpdate`, a `Motion`, the velocity of the fluid in the world
         [m/s], or None for the time of a clock.
         """
-        self.runner.push(source, stamp_ns, payload)
+        return self.runner.push(source, stamp_ns, payload)
 
     def _jumped(self, from_ns: int, to_ns: int) -> None:
         self._rest()

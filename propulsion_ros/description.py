@@ -117,6 +117,11 @@ def mass_from_urdf(xml: str, base_link: str = '') -> tuple[str, MassProperties]:
     return base_link, MassProperties.total(parts)
 
 
+def joints_of_urdf(xml: str) -> frozenset[str]:
+    """Return the names of all joints of a robot description."""
+    return frozenset(joint.get('name', '') for joint in parse_urdf(xml).findall('joint'))
+
+
 @dataclass
 class _Rows:
     """What the rows of one configuration class gave so far."""

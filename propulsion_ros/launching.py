@@ -1,11 +1,12 @@
 """Graphs as launch actions: what the launch files share."""
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext
-from launch.actions import LogInfo
+from launch.actions import LogInfo, OpaqueFunction, Shutdown
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.share import PACKAGE
@@ -32,13 +33,16 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 def launch_graph(context: LaunchContext, graph: Graph) -> list[Any]:
     """Return the launch actions of a graph; values of `ARGUMENTS` come from the context."""
     given = context.launch_configurations
+    params_file = given['params_file']
+    if params_file and not Path(params_file).is_file():
+        raise FileNotFoundError(f"params_file: no such file '{params_file}'")
     actions: list[Any] = [_node(spec, graph, given) for spec in graph.nodes]
     actions.append(_state_publisher(graph, given))
     return actions
 
 
 def _node(spec: NodeSpec, graph: Graph, given: dict[str, str]) -> LifecycleNode:
-    files = [str(graph.params_file), *filter(None, [given['params_file']])]
+    files = [str(path) for path in (graph.params_file, given['params_file']) if path]
     wiring = {key: value for key, value in spec.parameters.items() if value not in (None, [])}
     return LifecycleNode(
         package=PACKAGE,
@@ -49,7 +53,15 @@ def _node(spec: NodeSpec, graph: Graph, given: dict[str, str]) -> LifecycleNode:
         remappings=list(spec.remappings.items()),
         ros_arguments=['--log-level', given['log_level']],
         output='screen',
+        on_exit=_shutdown_once(spec.name) if graph.in_lockstep else None,
     )
+
+
+def _shutdown_once(name: str) -> OpaqueFunction:
+    """Return the end of a launch whose nodes wait for each other, unless it is ending already."""
+    def _end(context: LaunchContext) -> list[Any]:
+        return [] if context.is_shutdown else [Shutdown(reason=f'{name} has ended')]
+    return OpaqueFunction(function=_end)
 
 
 def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:

@@ -29,6 +29,8 @@ def parse_urdf(xml: str) -> Element:
     """
     if len(xml) > SIZE_LIMIT:
         raise SourceError('robot', f'{len(xml)} characters, expected at most {SIZE_LIMIT}')
+    if '<' not in xml:
+        raise SourceError('robot', f'expected the text of a URDF, got {xml[:60]!r}')
     try:
         root: Element = fromstring(xml, forbid_dtd=True)
     except DefusedXmlException as error:

@@ -50,6 +50,8 @@ def load_robot_description(path: str | Path) -> str:
         import xacro
 
         return str(xacro.process_file(str(file)).toxml())
+    except OSError as error:
+        raise SourceError(str(file), f'cannot be read: {error.strerror}') from error
     except Exception as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise SourceError(str(file), reason) from error

@@ -139,7 +139,8 @@ class FixedStepRunner:
         return max(self._newest.values(), default=None)
 
     @property
-    def _clock_ns(self) -> int | None:
+    def clock_ns(self) -> int | None:
+        """Newest stamp of the trusted sources, None before one was heard."""
         return max((self._newest[s] for s in self._trusted if s in self._newest), default=None)
 
     def behind(self, stamp_ns: int) -> str:
@@ -147,8 +148,8 @@ class FixedStepRunner:
         late = [s for s in self._grid.wait_for if self._newest.get(s, stamp_ns - 1) < stamp_ns]
         return ', '.join(late)
 
-    def push(self, source: str, stamp_ns: int, payload: Any = None) -> None:
-        """Take one input and run every tick that it makes due."""
+    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
+        """Take one input and run every tick that it makes due; False where it was not taken."""
         if source in self._trusted:
             newest = self._newest.get(source)
             if newest is None:
@@ -156,22 +157,28 @@ class FixedStepRunner:
             elif self._is_far(newest, stamp_ns):
                 self._jump(newest, stamp_ns)
         elif not self._is_believed(source, stamp_ns, payload):
-            return
+            return False
         self._enqueue(source, stamp_ns, payload)
         self._run()
+        return True
+
+    def drop(self, source: str) -> None:
+        """Forget the inputs of a source that wait for their tick."""
+        self._queue = [item for item in self._queue if item[3] != source]
+        heapq.heapify(self._queue)
 
     def _is_believed(self, source: str, stamp_ns: int, payload: Any) -> bool:
         """Return whether an input is of the present time, or of a new one that it confirms."""
-        if self._clock_ns is not None:
+        if self.clock_ns is not None:
             # Against a clock no other input can move time.
-            is_far = self._is_far(self._clock_ns, stamp_ns)
+            is_far = self._is_far(self.clock_ns, stamp_ns)
             self.counts['stray'] += is_far
             return not is_far
+        # The first stamp of a source is held against what the others have reached.
         newest = self._newest.get(source)
-        if newest is not None:
-            newest -= self._delays_ns.get(source, 0)
-            if self._is_far(newest, stamp_ns):
-                return self._confirm(source, newest, stamp_ns, payload)
+        newest = self.newest_ns if newest is None else newest - self._delays_ns.get(source, 0)
+        if newest is not None and self._is_far(newest, stamp_ns):
+            return self._confirm(source, newest, stamp_ns, payload)
         self.counts['stray'] += self._strays.pop(source, None) is not None
         return True
 
@@ -200,6 +207,7 @@ class FixedStepRunner:
         return True
 
     def _jump(self, from_ns: int, to_ns: int) -> None:
+        self.counts['stray'] += len(self._queue) + len(self._strays)
         self.restart()
         self.counts['jump'] += 1
         self._on_jump(from_ns, to_ns)
@@ -211,8 +219,13 @@ class FixedStepRunner:
         if payload is None:
             return
         if len(self._queue) >= QUEUE_LIMIT:
+            # What is due last is lost, so that a flood of far commands locks out no near one.
             self.counts['overflow'] += 1
-            return
+            last_due = max(self._queue)
+            if stamp_ns >= last_due[0]:
+                return
+            self._queue.remove(last_due)
+            heapq.heapify(self._queue)
         last = self.last_stamp_ns
         if last is not None and stamp_ns <= last:
             self.counts['late'] += 1

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.actuator_loop import LoopParams
-from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
+from propulsion_ros.description import FILENAME, ActuatorSpec, actuators_from_urdf
+from propulsion_ros.errors import SourceError
 from propulsion_ros.share import load_robot_description, share_directory
 
 VEHICLES = ('rocket',)
@@ -37,11 +38,24 @@ class NodeSpec:
 
 @dataclass(frozen=True)
 class Graph:
-    """The nodes of one robot, and the file with their settings."""
+    """The nodes of one robot, and the file with their settings.
+
+    Attributes
+    ----------
+    robot_description : str
+        URDF.
+    params_file : Path or None
+        Settings that come with the package.
+    nodes : tuple of NodeSpec
+        What to start.
+    in_lockstep : bool
+        Whether the nodes wait for each other, so that none is of use alone.
+    """
 
     robot_description: str
-    params_file: Path
+    params_file: Path | None
     nodes: tuple[NodeSpec, ...]
+    in_lockstep: bool = False
 
 
 def actuator_nodes(robot_description: str, use_sim_time: bool) -> list[NodeSpec]:
@@ -54,6 +68,28 @@ def actuator_nodes(robot_description: str, use_sim_time: bool) -> list[NodeSpec]
         )
         for spec in actuators_from_urdf(robot_description, LoopParams)
     ]
+
+
+def robot_graph(model: str | Path, use_sim_time: bool = False) -> Graph:
+    """Return the actuator nodes of any robot.
+
+    Parameters
+    ----------
+    model : str or Path
+        Its .urdf or .xacro file.
+    use_sim_time : bool
+        Whether a simulation keeps the time.
+
+    Raises
+    ------
+    ConfigError
+        Where the description is wrong or has no plugin block.
+    """
+    description = load_robot_description(model)
+    nodes = actuator_nodes(description, use_sim_time)
+    if not nodes:
+        raise SourceError(str(model), f'no <plugin filename="{FILENAME}"> in any <gazebo>')
+    return Graph(description, None, tuple(nodes))
 
 
 def vehicle_graph(vehicle: str, use_sim_time: bool = True) -> Graph:
@@ -78,7 +114,8 @@ def vehicle_graph(vehicle: str, use_sim_time: bool = True) -> Graph:
     nodes.append(_flight_state(share, use_sim_time))
     if use_sim_time:
         nodes.append(_vehicle(description, blocks))
-    return Graph(description, share / 'config' / f'{vehicle}.yaml', tuple(nodes))
+    settings = share / 'config' / f'{vehicle}.yaml'
+    return Graph(description, settings, tuple(nodes), in_lockstep=use_sim_time)
 
 
 def _vehicle(description: str, blocks: list[ActuatorSpec]) -> NodeSpec:

@@ -81,6 +81,18 @@ def test_disabled_group_follows_no_command_and_does_not_remember_any():
     assert reports[-1].output.applied[0] < 0.1
 
 
+def test_what_was_queued_before_it_was_disabled_never_fires():
+    reports = []
+    loop = make_loop(reports)
+    loop.push(CLOCK, 0)
+    loop.push(COMMAND, 100 * MS, thrust(1000))
+    loop.enabled = False
+    loop.enabled = True
+    for ms in range(10, 300, 10):
+        loop.push(CLOCK, ms * MS)
+    assert max(report.output.applied[0] for report in reports) == 0.0
+
+
 def test_reset_restores_the_propellant():
     reports = []
     loop = make_loop(reports, step_on='stamp')
@@ -93,7 +105,7 @@ def test_reset_restores_the_propellant():
 
 
 @pytest.mark.parametrize(('params', 'message'), [
-    pytest.param({'update_rate': 0}, "parameter 'update_rate': 0 must be above 0 Hz", id='rate'),
+    pytest.param({'update_rate': 0}, r"parameter 'update_rate': 0 is below 0\.001 Hz", id='rate'),
     pytest.param({'publish_rate': 30.0}, '30 Hz does not divide 100 Hz', id='rates'),
     pytest.param({'step_on': 'timer'}, "expected one of clock, stamp, got 'timer'", id='step_on'),
     pytest.param({'wait_for': ['x']},

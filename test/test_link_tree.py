@@ -58,7 +58,9 @@ def test_mass_is_turned_and_placed():
 
 @pytest.mark.parametrize(('xml', 'message'), [
     pytest.param('<robot', 'robot: not well-formed XML', id='cut off'),
-    pytest.param('', 'robot: not well-formed XML', id='empty'),
+    pytest.param('', "robot: expected the text of a URDF, got ''", id='empty'),
+    pytest.param('/my/robot.urdf', "robot: expected the text of a URDF, got '/my/robot.urdf'",
+                 id='path'),
     pytest.param('<sdf/>', 'sdf: expected <robot> as the root element', id='another root'),
     pytest.param('<!DOCTYPE r [<!ENTITY a "b">]><robot name="r"/>',
                  r'robot: DTDs and entities are refused', id='DTD'),

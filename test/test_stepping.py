@@ -118,6 +118,23 @@ def test_wild_stamp_before_the_clock_does_no_harm():
     assert log.runner.newest_ns == 5010 * MS
 
 
+def test_first_stamp_of_a_source_is_held_against_the_others():
+    log = Log(('a', 'b')).push('b', 10_000).push('a', 1.7e12, 'far')
+    assert log.lines == [1000]
+    log.push('a', 10_010, 'near')
+    assert log.lines == [1000, 1001] or log.lines == [1000, 'near', 1001]
+    assert log.runner.counts['stray'] == 1
+
+
+def test_flood_of_far_commands_locks_out_no_near_one():
+    log = Log(('a', 'clock'), trusted=('clock',), wait_for=('clock',)).push('clock', 0)
+    for _ in range(QUEUE_LIMIT):
+        log.push('a', 5000, 'far')
+    log.push('a', 5, 'near').push('clock', 10)
+    assert log.lines == [0, 'near', 1]
+    assert log.runner.counts['overflow'] == 1
+
+
 def test_long_silence_moves_the_grid_instead_of_running_it():
     log = Log().push('a', 0).push('a', 3_600_000, 'x').push('a', 3_600_010, 'y')
     assert log.lines == [0, ('jump', 0, 3_600_000 * MS), 'x', 360000, 'y', 360001]

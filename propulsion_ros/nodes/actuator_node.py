@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
+from rclpy.clock import Clock as SteadyClock
+from rclpy.clock_type import ClockType
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -199,10 +201,12 @@ class ActuatorNode(PropulsionNode):
                 )
             ]
         if params.step_on == 'clock':
+            steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
             self.entities.append(
                 self.create_subscription(Clock, '/clock', self._on_clock, qos.CLOCK)
                 if self._sim_time
-                else self.create_timer(1.0 / params.update_rate, self._on_timer)
+                # A timer on the system's clock would sleep while that is set back.
+                else self.create_timer(1.0 / params.update_rate, self._on_timer, clock=steady)
             )
 
     def teardown(self) -> None:
@@ -226,11 +230,25 @@ class ActuatorNode(PropulsionNode):
         loop = self._loop
         if not self.is_active or loop is None:
             return
-        stamp_ns = stamp_to_ns(message.header.stamp) or loop.runner.newest_ns or self._now_ns()
+        stamp_ns = stamp_to_ns(message.header.stamp) or self._arrival_ns(loop)
         try:
-            loop.push(source, stamp_ns, read(message))
+            if not loop.push(source, stamp_ns, read(message)):
+                self._complain_of_stamp(source, stamp_ns, loop)
         except CommandError as error:
             self.complain('refused', f'{source} refused: {error}')
+
+    def _arrival_ns(self, loop: ActuatorLoop) -> int:
+        """Return the stamp of what takes effect at once: in the first tick that has not run."""
+        clock_ns = loop.runner.clock_ns
+        return self._now_ns() if clock_ns is None else clock_ns + 1
+
+    def _complain_of_stamp(self, source: str, stamp_ns: int, loop: ActuatorLoop) -> None:
+        newest_ns = loop.runner.newest_ns or 0
+        self.complain(
+            'other_time',
+            f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
+            f'but the time is {newest_ns * 1e-9:.3f} s',
+        )
 
     def _on_clock(self, message: Clock) -> None:
         self._tick(stamp_to_ns(message.clock))
@@ -276,14 +294,15 @@ class ActuatorNode(PropulsionNode):
         """Begin without any earlier command."""
         if self._loop is not None:
             self._loop.forget()
+        self.get_logger().info(f'active, takes commands for {", ".join(self._reader.names)}')
 
     def stopping(self) -> None:
         """Publish one zero wrench."""
         self._publish_zero()
 
     def _publish_zero(self) -> None:
-        newest = self._loop.runner.newest_ns if self._loop else None
-        stamp_ns = self._now_ns() if newest is None else newest
+        last_ns = self._loop.runner.last_stamp_ns if self._loop else None
+        stamp_ns = self._now_ns() if last_ns is None else last_ns
         self._wrench_pub.publish(wrench_to_msg(stamp_ns, self._frame, np.zeros(6)))
 
     def _publish(self, report: Report) -> None:
@@ -298,7 +317,11 @@ class ActuatorNode(PropulsionNode):
         self._state_pub.publish(
             state_to_msg(stamp_ns, self._frame, self._family.state_names, output)
         )
-        self._wrench_pub.publish(wrench_to_msg(stamp_ns, self._frame, report.wrench))
+        wrench = report.wrench
+        if not np.isfinite(wrench).all():
+            self.complain('not_finite', f'wrench {wrench.tolist()} is not finite, 0 in its place')
+            wrench = np.zeros(6)
+        self._wrench_pub.publish(wrench_to_msg(stamp_ns, self._frame, wrench))
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""
@@ -306,8 +329,13 @@ class ActuatorNode(PropulsionNode):
         if loop is None:
             return
         counts = self.counts + loop.runner.counts
-        values = {key: counts[key] for key in ('refused', 'late', 'stray', 'overflow', 'jump')}
+        values = {
+            key: counts[key] for key in
+            ('refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
+        }
         level, text = OK, 'ok'
+        if counts['other_time']:
+            level, text = WARN, 'inputs of another time were not taken'
         if not loop.enabled:
             level, text = WARN, 'disabled'
         flags = {} if self._report is None else self._report.output.flags
@@ -321,8 +349,10 @@ class ActuatorNode(PropulsionNode):
             level, text = WARN, 'command is stale'
         if loop.lacks_motion:
             level, text = WARN, 'no odometry yet, so no force'
-        if loop.runner.counts['overflow']:
+        if counts['overflow']:
             level, text = ERROR, 'commands were lost'
+        if counts['not_finite']:
+            level, text = ERROR, 'the wrench was not finite'
         yield 'actuators', level, text, values
 
 

@@ -16,6 +16,8 @@ from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.declare import declare, refuse_unknown
 from propulsion_ros.schema import Parameter
 
+_LONGEST_LINE = 500
+
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
@@ -42,11 +44,14 @@ class PropulsionNode(LifecycleNode):
         self.is_active = False
         self.has_failed = False
         self.counts: Counter[str] = Counter()
-        self._last_complaint = ''
+        self._last_complaint: dict[str, str] = {}
         descriptor = ParameterDescriptor(
-            description='configure and activate at the start', read_only=True
+            description='configure and activate at the start', read_only=True, dynamic_typing=True
         )
-        self.autostart = bool(self.declare_parameter('autostart', True, descriptor).value)
+        autostart: Any = self.declare_parameter('autostart', True, descriptor).value
+        self.autostart = autostart is True
+        if not isinstance(autostart, bool):
+            self._fail(f"parameter 'autostart': expected true or false, got {autostart!r}")
         self._diagnostics = self.create_publisher(
             DiagnosticArray, '/diagnostics', qos.DIAGNOSTICS
         )
@@ -98,9 +103,10 @@ class PropulsionNode(LifecycleNode):
         """Build everything, or say in one line why not."""
         try:
             self.setup()
-        except ConfigError as error:
-            self.get_logger().error(str(error))
-            self.has_failed = True
+        except Exception as error:
+            # rclpy would swallow whatever else it is, and leave a node that only looks alive.
+            known = isinstance(error, ConfigError)
+            self._fail(str(error) if known else f'{type(error).__name__}: {error}')
             self.teardown()
             return TransitionCallbackReturn.FAILURE
         self.has_failed = False
@@ -136,6 +142,10 @@ class PropulsionNode(LifecycleNode):
 
     # Helpers.
 
+    def _fail(self, text: str) -> None:
+        self.get_logger().error(' '.join(text.split())[:_LONGEST_LINE])
+        self.has_failed = True
+
     def declare_some(
         self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
@@ -156,9 +166,10 @@ class PropulsionNode(LifecycleNode):
     def complain(self, kind: str, text: str) -> None:
         """Count a refused input, and warn: once for the same text, else every 5 s."""
         self.counts[kind] += 1
-        if text != self._last_complaint:
-            self.get_logger().warning(text, throttle_duration_sec=5.0)
-            self._last_complaint = text
+        line = ' '.join(text.split())[:_LONGEST_LINE]
+        if line != self._last_complaint.get(kind):
+            self._last_complaint[kind] = line
+            self.get_logger().warning(line, throttle_duration_sec=5.0)
 
     def _publish_health(self) -> None:
         if not self.is_active:

@@ -19,6 +19,7 @@ from propulsion_ros.models.family import Command, Family, Output
 from propulsion_ros.quantity import FloatArray
 
 _SECOND = 1_000_000_000
+_FASTEST = 1e5
 
 
 def stamp_to_ns(stamp: Time) -> int:
@@ -58,19 +59,26 @@ def msg_to_motion(message: Odometry, frame: str) -> Motion:
     quaternion = np.array([q.x, q.y, q.z, q.w])
     linear, angular = vector(message.twist.twist.linear), vector(message.twist.twist.angular)
     length = float(np.linalg.norm(quaternion))
-    if not (np.isfinite(length) and np.isfinite(linear).all() and np.isfinite(angular).all()):
-        raise CommandError('the motion is not finite')
+    if not np.isfinite(length):
+        raise CommandError('the orientation is not finite')
+    _check_speed('velocity', linear, 'm/s')
+    _check_speed('angular velocity', angular, 'rad/s')
     if length < 1e-6:
         raise CommandError('the orientation is no rotation: its quaternion is 0')
     return Motion(linear, angular, Rotation.from_quat(quaternion).as_matrix())
 
 
 def msg_to_current(message: TwistStamped) -> FloatArray:
-    """Return the velocity of the fluid [m/s], (3,); raise `CommandError` if it is not finite."""
+    """Return the velocity of the fluid [m/s], (3,); raise `CommandError` if it is none."""
     current = vector(message.twist.linear)
-    if not np.isfinite(current).all():
-        raise CommandError('the current is not finite')
+    _check_speed('current', current, 'm/s')
     return current
+
+
+def _check_speed(name: str, values: FloatArray, unit: str) -> None:
+    """Raise `CommandError` for what is no speed of any vehicle, NaN and infinity included."""
+    if not (np.abs(values) <= _FASTEST).all():
+        raise CommandError(f'{name} {values.tolist()} is beyond {_FASTEST:g} {unit}')
 
 
 class CommandReader:
@@ -80,13 +88,19 @@ class CommandReader:
     ----------
     family : Family
         Whose names and fields are commanded.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What can be commanded.
     """
 
     def __init__(self, family: Family) -> None:
         self._family = family
         self._columns = {name: i for i, name in enumerate(family.command_names)}
         self._fields = tuple(family.command_fields)
-        self._known = ', '.join(family.command_names)
+        self.names = tuple(family.command_names)
+        self._known = ', '.join(self.names)
         self._last: tuple[tuple[str, ...], Any] = ((), np.empty(0, int))
 
     def read(self, message: JointState) -> CommandUpdate:

@@ -14,14 +14,14 @@ from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from sensor_msgs.msg import FluidPressure, JointState
+from sensor_msgs.msg import FluidPressure, JointState, Temperature
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from propulsion_ros.errors import CommandError
-from propulsion_ros.flight.apogee import ApogeeDetector
 from propulsion_ros.flight.apogee_params import ApogeeParams
 from propulsion_ros.flight.deployers import DeployerBank
+from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.flight_params import FlightParams
 from propulsion_ros.flight.flight_report import FlightReport, Mark
 from propulsion_ros.flight.flight_state import FlightState
@@ -38,6 +38,8 @@ from propulsion_ros.quantity import group, quantity, validate
 from propulsion_ros.schema import build, parameters_of
 
 _DEPLOYER_PERIOD_NS = 100_000_000
+_TEMPERATURE_AGE_NS = 10_000_000_000  # over which the air hardly changes, but for the climb
+_ZERO_CELSIUS = 273.15  # [K]
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude', 'apogee_sigma')
 
 
@@ -51,6 +53,10 @@ class FlightStateNodeParams:
     altitude_source: str = quantity(
         'odometry', doc='which input gives the altitude', kind=str,
         choices=('odometry', 'pressure'),
+    )
+    pad_reference: str = quantity(
+        'measured', doc='altitude of the pad: the mean before launch, or 0 as in a flight log',
+        kind=str, choices=('measured', 'zero'),
     )
     reliable_inputs: bool = quantity(
         False, doc='lose no sample: for simulation in lockstep, and for replay', kind=bool
@@ -80,13 +86,16 @@ class FlightStateNode(PropulsionNode):
         With ``altitude_source: odometry``; z of the pose is up, twist in the child frame.
     ~/pressure : sensor_msgs/FluidPressure
         With ``altitude_source: pressure``.
+    ~/temperature : sensor_msgs/Temperature
+        Of the air, optional; the standard atmosphere's where there is none.
 
     Publishers
     ----------
     ~/phase, ~/subphase : std_msgs/String
         Latched.
     ~/flags : diagnostic_msgs/DiagnosticArray
-        Phase, moments of the flight with their source, health; at each change, latched.
+        Phase, moments of the flight with their source, health of the detector, and why and how
+        surely it found apogee; at each change, latched.
     ~/apogee : geometry_msgs/PointStamped
         Time and altitude above the pad of the vertex, latched.
     ~/predicted_apogee : geometry_msgs/PointStamped
@@ -94,7 +103,8 @@ class FlightStateNode(PropulsionNode):
     ~/events : diagnostic_msgs/DiagnosticArray
         One message for each sample in which events fired, latched.
     ~/fit : sensor_msgs/JointState
-        The fitted motion at each sample, for plots.
+        The fitted motion at each sample, for plots: h(t) = altitude + velocity t
+        + acceleration t^2 / 2, with t in seconds since the stamp.
     ~/deployers : sensor_msgs/JointState
         Effort 1 while a deployer is on; 10 Hz, never latched.
     ~/beacon : std_msgs/Bool
@@ -118,7 +128,7 @@ class FlightStateNode(PropulsionNode):
         config = load_flight_config(path) if path else FlightConfig((), ())
         self._params = params
         self._state = FlightState(
-            params.flight, ApogeeDetector(params.apogee), config.events, config.deployers
+            params.flight, make_detector(params.apogee), config.events, config.deployers
         )
         self._deployer_names = [deployer.name for deployer in config.deployers]
         self._open()
@@ -148,6 +158,10 @@ class FlightStateNode(PropulsionNode):
             kind, f'~/{self._params.altitude_source}', callback, profile,
             qos_overriding_options=options,
         ))
+        self.entities.append(self.create_subscription(
+            Temperature, '~/temperature', self._on_temperature, profile,
+            qos_overriding_options=options,
+        ))
         for name in COMMANDS:
             command = functools.partial(self._on_command, name)
             self.entities.append(self.create_service(Trigger, f'~/{name}', command))
@@ -158,13 +172,20 @@ class FlightStateNode(PropulsionNode):
     def started(self) -> None:
         """Begin in preflight."""
         self._state.reset()
-        self._pad = PadReference()
+        self._pad = PadReference(0.0 if self._params.pad_reference == 'zero' else NAN)
+        self._temperature = (0, NAN)
         self._bank = DeployerBank(self._deployer_names)
         self._report: FlightReport | None = None
         self._said: dict[str, str] = {}
         self._stamp_ns = self._heard_ns = 0
         self._sampled_wall = time.monotonic()
         self._announce()
+
+    def stopping(self) -> None:
+        """Turn every deployer off."""
+        self._bank.arm(False)
+        if self._deployer_names:
+            self._publish_efforts(self._stamp_ns)
 
     # Inputs.
 
@@ -185,6 +206,11 @@ class FlightStateNode(PropulsionNode):
         altitude = float(altitude_of_pressure(message.fluid_pressure))
         self._take(stamp_to_ns(message.header.stamp), altitude)
 
+    def _on_temperature(self, message: Temperature) -> None:
+        self._temperature = (
+            stamp_to_ns(message.header.stamp), message.temperature + _ZERO_CELSIUS
+        )
+
     def _take(
         self,
         stamp_ns: int,
@@ -198,9 +224,11 @@ class FlightStateNode(PropulsionNode):
         self._sampled_wall = time.monotonic()
         self._pad.is_open = self._state.phase in (Phase.SETUP, Phase.PREFLIGHT)
         above = self._pad.above_pad(altitude)
+        measured_ns, temperature = self._temperature
         self._update(Sample(
             stamp_ns, above, velocity,
             horizontal_position=position, horizontal_velocity=horizontal_velocity,
+            temperature=temperature if abs(stamp_ns - measured_ns) < _TEMPERATURE_AGE_NS else NAN,
         ))
 
     def _on_silence(self) -> None:
@@ -249,11 +277,15 @@ class FlightStateNode(PropulsionNode):
             values[f'{name}_source'] = mark.source if mark else ''
         estimate = report.estimate if report else None
         values['health'] = estimate.health if estimate else ''
+        found = estimate if estimate and estimate.detected else None
+        values['reason'] = found.reason if found else ''
+        values['sigma'] = f'{found.sigma:.6g}' if found and math.isfinite(found.sigma) else ''
         values['flags'] = ' '.join(sorted(report.flags)) if report else ''
         if values == self._said:
             return
         said, self._said = self._said, values
         if values['phase'] != said.get('phase'):
+            self.get_logger().info(f'phase {values["phase"]} at {self._stamp_ns * 1e-9:.2f} s')
             self._phase_pub.publish(String(data=values['phase']))
             self._beacon_pub.publish(Bool(data=state.phase is Phase.RECOVERY))
         if values['subphase'] != said.get('subphase'):
@@ -263,6 +295,9 @@ class FlightStateNode(PropulsionNode):
             vertex_ns = known.apogee_ns if known and known.apogee_ns else state.apogee.stamp_ns
             altitude = known.apogee_altitude if known else NAN
             self._apogee_pub.publish(self._point(vertex_ns, altitude))
+            self.get_logger().info(
+                f'apogee {altitude:.1f} m at {vertex_ns * 1e-9:.2f} s ({state.apogee.source})'
+            )
         self._flags_pub.publish(self._array([
             DiagnosticStatus(
                 name='flight', level=OK, message=values['phase'],
@@ -294,6 +329,8 @@ class FlightStateNode(PropulsionNode):
                 self._bank.fire(command.id, command.stamp_ns, command.on_time_ns)
             except CommandError as error:
                 self.complain('refused', str(error))
+        for event in report.events:
+            self.get_logger().info(f'event {event.name}: {event.why}')
         if report.events:
             self._events_pub.publish(self._array([
                 DiagnosticStatus(
@@ -320,10 +357,13 @@ class FlightStateNode(PropulsionNode):
         efforts = self._bank.due(report.stamp_ns)
         if efforts is None and not self._is_due(report.stamp_ns, previous_ns):
             return
+        self._publish_efforts(report.stamp_ns)
+
+    def _publish_efforts(self, stamp_ns: int) -> None:
         message = JointState()
-        message.header.stamp = ns_to_stamp(report.stamp_ns)
+        message.header.stamp = ns_to_stamp(stamp_ns)
         message.name = list(self._deployer_names)
-        message.effort = doubles(self._bank.efforts(report.stamp_ns))
+        message.effort = doubles(self._bank.efforts(stamp_ns))
         self._deployers_pub.publish(message)
 
     @staticmethod

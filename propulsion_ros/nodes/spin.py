@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import rclpy
-from rclpy._rclpy_pybind11 import RCLError
+from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import Executor, SingleThreadedExecutor
-from rclpy.experimental.events_executor import EventsExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
@@ -23,6 +23,9 @@ _WAKE = 0.2
 def make_executor(kind: str, context: rclpy.Context | None = None) -> Executor:
     """Return the executor called 'events' or 'single'."""
     if kind == 'events':
+        # Not every ROS 2 has it, and those can still use the other one.
+        from rclpy.experimental.events_executor import EventsExecutor
+
         return EventsExecutor(context=context)
     return SingleThreadedExecutor(context=context)
 
@@ -62,14 +65,18 @@ def run(
         options = parser.parse_args(remove_ros_args(argv)[1:])
         # rclpy's own handlers end the context at once, before a last zero wrench could be sent.
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    except RCLError as error:
+    except (RCLError, UnknownROSArgsError) as error:
         # What follows the first source location is rcl's own stack.
         reason = ' '.join(str(error).split(', at ')[0].split())
         print(f'{parser.prog}: {reason}', file=sys.stderr)
         return 1
     nodes: Sequence[PropulsionNode] = []
     try:
-        nodes = make_nodes(options)
+        try:
+            nodes = make_nodes(options)
+        except InvalidParameterTypeException as error:
+            print(f'{parser.prog}: {error}', file=sys.stderr)
+            return 1
         executor = make_executor(options.executor)
         for node in nodes:
             executor.add_node(node)

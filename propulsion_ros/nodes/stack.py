@@ -1,4 +1,4 @@
-"""All nodes of a vehicle in one process, wired as its launch file wires them."""
+"""All nodes of a robot in one process, wired as its launch file wires them."""
 from __future__ import annotations
 
 import argparse
@@ -13,7 +13,7 @@ from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.nodes.vehicle_node import VehicleNode
-from propulsion_ros.wiring import VEHICLES, NodeSpec, vehicle_graph
+from propulsion_ros.wiring import VEHICLES, NodeSpec, robot_graph, vehicle_graph
 
 EXECUTABLES: dict[str, type[PropulsionNode]] = {
     'actuator_node': ActuatorNode,
@@ -37,7 +37,12 @@ def make_node(spec: NodeSpec, namespace: str = '') -> PropulsionNode:
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--vehicle', choices=VEHICLES, default=VEHICLES[0])
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        '--vehicle', choices=VEHICLES, default=VEHICLES[0],
+        help='a vehicle of the package, with its simulated body (default: %(default)s)',
+    )
+    which.add_argument('--model', help='URDF or xacro of a robot of your own: its actuators')
     parser.add_argument('--namespace', default='', help='namespace of all nodes')
 
 
@@ -48,7 +53,7 @@ def main(args: Sequence[str] | None = None) -> None:
     _add_arguments(parser)
     options, _ = parser.parse_known_args(argv[1:])
     try:
-        graph = vehicle_graph(options.vehicle)
+        graph = robot_graph(options.model) if options.model else vehicle_graph(options.vehicle)
     except ConfigError as error:
         sys.exit(str(error))
 
@@ -57,7 +62,9 @@ def main(args: Sequence[str] | None = None) -> None:
 
     # The shipped settings come before those of the command line, so that the latter win.
     split = argv.index('--ros-args') if '--ros-args' in argv else len(argv)
-    shipped = ['--ros-args', '--params-file', str(graph.params_file), '--']
+    shipped = []
+    if graph.params_file:
+        shipped = ['--ros-args', '--params-file', str(graph.params_file), '--']
     sys.exit(run(make_nodes, [*argv[:split], *shipped, *argv[split:]], _add_arguments))
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +16,9 @@ from rclpy.clock import Clock as RosClock
 from rclpy.clock_type import ClockType
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
+from std_msgs.msg import Header
 
-from propulsion_ros.description import mass_from_urdf
+from propulsion_ros.description import joints_of_urdf, mass_from_urdf
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.models.atmosphere import temperature_and_pressure
 from propulsion_ros.models.noise import TickNoise
@@ -36,12 +38,17 @@ from propulsion_ros.quantity import FloatArray, group, quantity, validate
 from propulsion_ros.schema import build, parameters_of
 from propulsion_ros.stepping import FixedStepRunner, Grid, period_from_rate
 
+_TOPIC = re.compile(r'[~/]?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
+_LARGEST = 1e12
+"""No mass, distance or moment of inertia is larger, in SI units."""
+_OLDEST_PYRO_NS = 200_000_000
+"""A deployer that fired longer ago is not obeyed [ns]."""
 _POLL = 0.05
 """How often a waiting vehicle looks at the graph [s]."""
 _SETTLE = 0.3
 """From a complete graph to the first step: the other side may know of it a little later [s]."""
 _REPEAT = 1.0
-"""How often the first step is announced again until it is answered [s]."""
+"""How often a step is announced again until it is answered [s]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,7 +61,7 @@ class VehicleNodeParams:
     base_link: str = quantity('', doc='frame of the body; empty: the root link', kind=str)
     world_frame: str = quantity('odom', doc='ENU frame of the odometry', kind=str)
     update_rate: float = quantity(
-        100.0, 'Hz', doc="steps per second, the actuators' rate of publication", above=0.0
+        100.0, 'Hz', doc="steps per second, the actuators' rate of publication", lo=1e-3, hi=1e4
     )
     wrench_topics: tuple[str, ...] = quantity(
         doc='wrenches that push the body; each step waits for all', kind=str, shape=('*',)
@@ -73,13 +80,14 @@ class VehicleNodeParams:
         doc='own topics that must have a subscription before the first step',
     )
     real_time_factor: float = quantity(
-        1.0, doc='simulated over wall time; 0: as fast as the actuators answer', lo=0.0
+        1.0, doc='simulated over wall time; 0: as fast as the actuators answer', lo=0.0, hi=1e3
     )
     lockstep_timeout: float = quantity(
-        10.0, 's', doc='wall time after which a missing wrench stops the vehicle', above=0.0
+        10.0, 's', doc='wall time after which a missing wrench stops the vehicle', above=0.0,
+        hi=1e6,
     )
     pressure_noise: float = quantity(
-        0.0, 'Pa', doc='standard deviation of the pressure', lo=0.0
+        0.0, 'Pa', doc='standard deviation of the pressure', lo=0.0, hi=1e6
     )
     noise_seed: int = quantity(0, doc='seed of the sensor noise', kind=int, lo=0)
     body: BodyParams = group(BodyParams, element='body')
@@ -89,6 +97,13 @@ class VehicleNodeParams:
         validate(self)
         if not self.wrench_topics:
             raise ConfigError('wrench_topics', 'expected at least one topic')
+        topics = (*self.wrench_topics, *self.tank_topics)
+        for i, topic in enumerate(topics):
+            if topic in topics[:i]:
+                raise ConfigError('wrench_topics', f'{topic!r} is waited for twice')
+        for topic in (*topics, *self.state_topics, *filter(None, [self.deployer_topic])):
+            if not _TOPIC.fullmatch(topic):
+                raise ConfigError('wrench_topics', f'{topic!r} is no topic name')
         if self.parachutes.names and not self.deployer_topic:
             raise ConfigError('deployer_topic', 'is required with parachutes')
 
@@ -136,10 +151,11 @@ class VehicleNode(PropulsionNode):
         if not params.robot_description:
             raise ConfigError('robot_description', 'is required: it gives mass and inertia')
         self._frame, self._dry = mass_from_urdf(params.robot_description, params.base_link)
-        if self._dry.mass <= 0.0 or np.linalg.matrix_rank(self._dry.inertia) < 3:
+        self._own_joints = joints_of_urdf(params.robot_description)
+        if not _is_solid(self._dry):
             raise ConfigError(
                 'robot_description',
-                f'expected links with mass and inertia, got {self._dry.mass:g} kg in all',
+                f'expected links with mass and positive inertia, got {self._dry.mass:g} kg in all',
             )
         self._params = params
         self._period_ns = period_from_rate(params.update_rate)
@@ -194,22 +210,32 @@ class VehicleNode(PropulsionNode):
 
     def _on_wrench(self, topic: str, message: WrenchStamped) -> None:
         wrench = msg_to_wrench(message)
-        if message.header.frame_id != self._frame:
-            self.complain(
-                'refused',
-                f'{topic}: expected a wrench in {self._frame!r}, got {message.header.frame_id!r}',
-            )
-        elif not np.all(np.isfinite(wrench)):
+        if not np.all(np.isfinite(wrench)):
             self.complain('refused', f'{topic}: the wrench is not finite')
-        else:
+        elif self._is_expected(topic, message.header):
             self._push(topic, stamp_to_ns(message.header.stamp), wrench)
 
     def _on_tank(self, topic: str, message: InertiaStamped) -> None:
         tank = MassProperties(*msg_to_inertia(message))
-        if not np.isfinite(tank.mass) or tank.mass < 0.0:
-            self.complain('refused', f'{topic}: a mass of {tank.mass} kg')
-        else:
+        if not _is_mass(tank):
+            self.complain('refused', f'{topic}: {tank.mass} kg with this inertia is no mass')
+        elif self._is_expected(topic, message.header):
             self._push(topic, stamp_to_ns(message.header.stamp), tank)
+
+    def _is_expected(self, topic: str, header: Header) -> bool:
+        """Whether a message is in the body's frame and of the step that waits for it."""
+        if header.frame_id != self._frame:
+            self.complain(
+                'refused', f'{topic}: expected the frame {self._frame!r}, got {header.frame_id!r}'
+            )
+            return False
+        stamp_ns, now_ns = stamp_to_ns(header.stamp), self._tick * self._period_ns
+        if stamp_ns != now_ns:
+            self.complain(
+                'out_of_step',
+                f'{topic}: expected the stamp {now_ns * 1e-9:.3f} s, got {stamp_ns * 1e-9:.3f} s',
+            )
+        return stamp_ns == now_ns
 
     def _on_deployers(self, message: JointState) -> None:
         fired = [
@@ -217,13 +243,19 @@ class VehicleNode(PropulsionNode):
             if effort > 0.0 and name in self._parachutes.names
         ]
         stamp_ns = stamp_to_ns(message.header.stamp)
+        if fired and self._tick * self._period_ns - stamp_ns > _OLDEST_PYRO_NS:
+            self.complain(
+                'refused',
+                f'deployers {", ".join(fired)}: stamped {stamp_ns * 1e-9:.3f} s, too old to fire',
+            )
+            fired = []
         self._push(self._params.deployer_topic, stamp_ns, [(name, stamp_ns) for name in fired])
 
     def _on_state(self, message: JointState) -> None:
         if not self.is_active:
             return
         for name, position in zip(message.name, message.position, strict=False):
-            if np.isfinite(position) and '/' not in name:
+            if name in self._own_joints and np.isfinite(position):
                 self._joints[name] = position
 
     def _push(self, source: str, stamp_ns: int, payload: Any) -> None:
@@ -246,6 +278,7 @@ class VehicleNode(PropulsionNode):
         self._complete_wall: float | None = None
         self._begun = False
         self._start_wall = self._last_wall = self._asked_wall = time.monotonic()
+        self.get_logger().info(f'active, waits for {", ".join(self._lockstep)}')
 
     def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
         if source in self._wrenches:
@@ -285,9 +318,12 @@ class VehicleNode(PropulsionNode):
         waited = now - self._last_wall
         if waited > self._params.lockstep_timeout:
             self._give_up()
-        elif self._begun and self._tick == 0 and now - self._asked_wall > _REPEAT:
+        elif self._begun and not self._pending and now - max(
+            self._asked_wall, self._last_wall
+        ) > _REPEAT:
+            # Who has started anew, or did not hear it, can still answer.
             self._asked_wall = now
-            self._publish(0)
+            self._publish(self._tick)
 
     def _begin_if_complete(self, now: float) -> None:
         if self._missing():
@@ -296,10 +332,13 @@ class VehicleNode(PropulsionNode):
             self._complete_wall = now
         elif now - self._complete_wall >= _SETTLE:
             self._begun = True
+            self.get_logger().info('running')
             self._start_wall = self._last_wall = self._asked_wall = now
 
     def _missing(self) -> str:
         """Return what the graph lacks before the first step, '' where it is complete."""
+        if self.count_publishers('/clock') > 1:
+            return '/clock has another publisher, and there can be one simulation only'
         for topic in (*self._lockstep, *self._deployers):
             if not self.count_publishers(topic):
                 return f'no publisher of {topic}'
@@ -322,6 +361,7 @@ class VehicleNode(PropulsionNode):
         stamp_ns = self._tick * self._period_ns
         missing = self._missing() or (
             f'nothing stamped {stamp_ns * 1e-9:.3f} s from {self._runner.behind(stamp_ns)}'
+            if self._begun else 'the graph was not complete for long enough'
         )
         self.get_logger().error(f'stopped: {missing} within {self._params.lockstep_timeout:g} s')
         self.trigger_deactivate()
@@ -386,8 +426,23 @@ class VehicleNode(PropulsionNode):
         yield 'body', OK, 'ok', {
             'time': f'{self._tick * self._period_ns * 1e-9:.3f}',
             'refused': self.counts['refused'],
+            'out_of_step': self.counts['out_of_step'],
             'late': self._runner.counts['late'],
         }
+
+
+def _is_mass(part: MassProperties) -> bool:
+    """Whether numbers describe some mass, or none: finite, and no negative moment."""
+    values = (part.mass, *part.com, *part.inertia.ravel())
+    if not (np.abs(values) <= _LARGEST).all() or part.mass < 0.0:
+        return False
+    moments = np.linalg.eigvalsh(part.inertia)
+    return bool(moments[0] >= -1e-9 * max(moments[-1], 0.0))
+
+
+def _is_solid(part: MassProperties) -> bool:
+    """Whether a body can be moved and turned."""
+    return _is_mass(part) and part.mass > 0.0 and bool(np.linalg.eigvalsh(part.inertia)[0] > 0.0)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -242,7 +242,39 @@ def test_parameters_describe_themselves(boosters):
     assert described[0].read_only
 
 
+def test_command_of_another_time_is_said(graph, capfd):
+    boosters = Boosters(graph, step_on='clock', use_sim_time=True)
+    clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
+    boosters.wrench_at(100_000)
+    boosters.send(5, 1000.0)
+    graph.until(lambda: boosters.node.counts['other_time'] == 1, 'the complaint')
+    err = capfd.readouterr().err
+    assert 'command not taken: stamped 0.005 s, but the time is 100.000 s' in err
+    ((_, _, text, values),) = boosters.node.health()
+    assert text == 'inputs of another time were not taken'
+    assert values['other_time'] == 1
+
+
+def test_stamp_0_takes_effect_at_once_and_is_not_late(graph):
+    boosters = Boosters(graph, step_on='clock', use_sim_time=True)
+    clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
+    boosters.wrench_at(100_000)
+    boosters.send(109_000, 200.0)
+    boosters.send(0, 900.0)
+    for ms in range(100_010, 100_200, 10):
+        clock.publish(Clock(clock=ns_to_stamp(ms * MS)))
+        if boosters.wrench_at(ms).wrench.force.z == 900.0:
+            break
+    assert boosters.wrenches[-1].wrench.force.z == 900.0
+    assert boosters.node._loop.runner.counts['late'] == 0
+
+
 @pytest.mark.parametrize(('given', 'text'), [
+    pytest.param({'command_timeout': 1e300}, "'command_timeout': 1e+300 is above 1e+06 s",
+                 id='endless timeout'),
+    pytest.param({'autostart': 1}, "'autostart': expected true or false, got 1", id='autostart'),
     pytest.param({'max_trust': [1.0]}, "parameter 'max_trust': unknown, did you mean 'max_thrust'?",
                  id='misspelt key'),
     pytest.param({'time_constant': [-0.1]}, "parameter 'time_constant[0]': -0.1 is below 0 s",
@@ -322,7 +354,7 @@ def test_fin_makes_force_only_with_odometry(graph, capfd):
 @pytest.mark.parametrize('family', ['rotors', 'thrusters', 'fins'])
 def test_shipped_settings_start_every_family(graph, family):
     path = share_directory() / 'config' / f'{family}.yaml'
-    node = graph.add(ActuatorNode, family, {'family': family}, cli_args=[
+    node = graph.add(ActuatorNode, family, cli_args=[
         '--ros-args', '--params-file', str(path),
     ])
     assert node.is_active

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from geometry_msgs.msg import Inertia, InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
@@ -54,13 +54,13 @@ def test_each_step_waits_for_the_wrench_of_every_topic(graph):
     vehicle = Vehicle(graph)
     vehicle.at(0)
     vehicle.push('a/wrench', 0, 15.0)
-    vehicle.push('a/wrench', 1, 15.0)
     vehicle.push('b/wrench', 0, 15.0)
     # 30 N on 2 kg under 10 m/s^2: 5 m/s^2 up for 0.01 s.
     odometry = vehicle.at(1)
     assert odometry.twist.twist.linear.z == pytest.approx(0.05, rel=1e-6)
     assert odometry.pose.pose.position.z == pytest.approx(0.5 * 5.0 * 0.01**2, rel=1e-6)
     assert odometry.child_frame_id == 'base_link'
+    vehicle.push('a/wrench', 1, 15.0)
     vehicle.push('b/wrench', 1, 15.0)
     vehicle.at(2)
     graph.until(lambda: len(vehicle.clock) == 3, 'three clocks')
@@ -84,6 +84,7 @@ def test_tank_weighs(graph):
     tank = graph.talk(InertiaStamped, 'a/tank', qos.LATCHED)
     vehicle.at(0)
     message = InertiaStamped()
+    message.header.frame_id = 'base_link'
     message.inertia.m = 1.0
     tank.publish(message)
     for topic in vehicle.wrench:
@@ -120,7 +121,57 @@ def test_wrench_in_another_frame_is_refused(graph, capfd):
     vehicle.push('a/wrench', 0, 100.0)
     vehicle.push('b/wrench', 0, 0.0)
     assert vehicle.at(1).twist.twist.linear.z == pytest.approx(0.4, rel=1e-6)
-    assert "a/wrench: expected a wrench in 'base_link', got 'map'" in capfd.readouterr().err
+    assert "a/wrench: expected the frame 'base_link', got 'map'" in capfd.readouterr().err
+
+
+def test_wrench_that_is_not_finite_or_of_another_step_is_refused(graph, capfd):
+    vehicle = Vehicle(graph)
+    vehicle.at(0)
+    vehicle.push('a/wrench', 0, np.nan)
+    vehicle.push('a/wrench', 900, 100.0)
+    vehicle.push('a/wrench', 0, 100.0)
+    vehicle.push('b/wrench', 0, 0.0)
+    assert vehicle.at(1).twist.twist.linear.z == pytest.approx(0.4, rel=1e-6)
+    err = capfd.readouterr().err
+    assert 'a/wrench: the wrench is not finite' in err
+    assert vehicle.node.counts['out_of_step'] == 1
+
+
+def test_tank_that_is_no_mass_is_refused(graph, capfd):
+    vehicle = Vehicle(graph, tank_topics=['a/tank'])
+    tank = graph.talk(InertiaStamped, 'a/tank', qos.LATCHED)
+    vehicle.at(0)
+    message = InertiaStamped()
+    message.header.frame_id = 'base_link'
+    for spoil in ('m', 'ixx', 'com'):
+        message.inertia = Inertia(m=1.0)
+        if spoil == 'com':
+            message.inertia.com.x = np.nan
+        else:
+            setattr(message.inertia, spoil, -5.0)
+        tank.publish(message)
+    graph.until(lambda: vehicle.node.counts['refused'] == 3, 'three refusals')
+    assert 'is no mass' in capfd.readouterr().err
+    assert vehicle.node.is_active
+
+
+def test_step_is_announced_again_to_who_came_late(graph):
+    vehicle = Vehicle(graph)
+    vehicle.at(0)
+    for topic in vehicle.wrench:
+        vehicle.push(topic, 0, 0.0)
+    vehicle.at(1)
+    graph.until(
+        lambda: sum(o.header.stamp == ns_to_stamp(10 * MS) for o in vehicle.odometry) >= 2,
+        'the second announcement of step 1',
+    )
+
+
+def test_two_simulations_do_not_share_a_clock(graph, capfd):
+    Vehicle(graph)
+    other = graph.add(VehicleNode, 'other', {**SETTINGS, 'lockstep_timeout': 0.5})
+    graph.until(lambda: not other.is_active, 'the second vehicle to give up')
+    assert '/clock has another publisher' in capfd.readouterr().err
 
 
 def test_missing_wrench_stops_the_vehicle_with_one_clear_error(graph, capfd):
@@ -143,7 +194,7 @@ def test_missing_publisher_is_named(graph, capfd):
 @pytest.mark.parametrize(('given', 'text'), [
     pytest.param({'robot_description': ''}, "'robot_description': is required", id='no URDF'),
     pytest.param({'robot_description': '<robot name="r"><link name="l"/></robot>'},
-                 'expected links with mass and inertia, got 0 kg in all', id='no mass'),
+                 'expected links with mass and positive inertia, got 0 kg in all', id='no mass'),
     pytest.param({'robot_description': '<robot'}, 'robot: not well-formed XML', id='no XML'),
     pytest.param({'base_link': 'bse_link'}, "unknown link 'bse_link', did you mean 'base_link'?",
                  id='unknown link'),
