@@ -3,7 +3,13 @@ VENV ?= $(CURDIR)/.venv
 RUN = $(VENV)/bin
 export VENV
 
-.PHONY: demo test lint setup clean
+.PHONY: help demo test lint setup clean
+
+help:
+	@echo 'make demo    fly the rocket through real ROS nodes, write demo/flight.png'
+	@echo 'make test    run all tests (ARGS="-k name" for some)'
+	@echo 'make lint    run ruff and mypy'
+	@echo 'make clean   remove what was made, the virtual environment too'
 
 setup:
 	@./env/setup.sh

@@ -19,11 +19,13 @@ if [ -z "$python" ]; then
   done
 fi
 [ "$python" != none ] || fail 'found no Python 3.10 to 3.14 (set PYTHON=/path/to/python3)'
+command -v "$python" >/dev/null || fail "PYTHON: no such program '$python'"
 "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null \
   || fail "$python is not a Python 3.10 to 3.14"
 
-# A sourced ROS 2 is used as it is; without one its wheels come from the package index.
-if "$python" -c 'import rclpy' 2>/dev/null; then
+# A sourced ROS 2 is used as it is; without one its wheels come from the package index. What is
+# installed in another virtual environment could not be seen from ours, so it does not count.
+if "$python" -c 'import sys, rclpy; sys.exit(sys.prefix != sys.base_prefix)' 2>/dev/null; then
   ros="sourced $(command -v "$python") ${ROS_DISTRO:-}"
   site=--system-site-packages
   requirements="-r $root/env/tools.txt"
@@ -39,9 +41,12 @@ echo "setup: making $venv ($ros, $("$python" -V 2>&1)); this takes a minute, onc
 rm -rf "$venv"
 "$python" -m venv $site "$venv" \
   || fail "$python cannot make a virtual environment; on Debian: apt install python3-venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check wheel \
+  || fail 'the package index cannot be reached, see above'
 # shellcheck disable=SC2086
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check $requirements \
   || fail 'the package index did not give what is needed, see above'
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
   --no-build-isolation --editable "$root" || fail 'propulsion_ros could not be installed'
+"$venv/bin/python" -c 'import rclpy' || fail "rclpy cannot be imported in $venv, see above"
 echo "$want" > "$venv/ready"

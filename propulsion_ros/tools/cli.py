@@ -1,7 +1,8 @@
-"""The command `propulsion_ros`."""
+"""Fly the demo, and find the apogee in flight logs."""
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -16,10 +17,14 @@ def main(args: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog='propulsion_ros', description=__doc__)
     subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
     for name, module in COMMANDS.items():
-        text = (module.__doc__ or '').strip().splitlines()[0]
+        text = (module.__doc__ or '').strip().splitlines()[0].replace('`', '')
         module.add_arguments(subparsers.add_parser(name, help=text, description=text))
     options = parser.parse_args(args)
-    return int(COMMANDS[options.command].run(options))
+    try:
+        return int(COMMANDS[options.command].run(options))
+    except KeyboardInterrupt:
+        print(f'\npropulsion_ros {options.command}: stopped', file=sys.stderr)
+        return 128 + signal.SIGINT
 
 
 if __name__ == '__main__':

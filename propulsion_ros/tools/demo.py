@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import signal
@@ -20,10 +21,13 @@ _WALL_LIMIT = 180.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument('--output', type=Path, default=Path('demo'), help='folder for the picture')
+    parser.add_argument(
+        '--output', type=Path, default=Path('demo'),
+        help='folder for the picture (default: %(default)s)',
+    )
     parser.add_argument(
         '--until', type=float, default=240.0, metavar='SECONDS',
-        help='simulated time at which the flight ends in any case',
+        help='simulated time at which the flight ends in any case (default: %(default)g)',
     )
 
 
@@ -35,6 +39,14 @@ def run(options: argparse.Namespace) -> int:
     from propulsion_ros.tools.flight_plot import draw
     from propulsion_ros.tools.pilot import EXHAUST_VELOCITY, PERIOD, fly
 
+    if options.until <= 0.0:
+        print(f'propulsion_ros demo: --until {options.until:g} is not above 0 s', file=sys.stderr)
+        return 1
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        print(f'propulsion_ros demo: --output {options.output}: {error.strerror}', file=sys.stderr)
+        return 1
     config = share_directory() / 'config' / 'rocket_demo.yaml'
     print('Starting boosters, vehicle and flight_state ...', flush=True)
     command = [
@@ -51,7 +63,6 @@ def run(options: argparse.Namespace) -> int:
         code = stack.wait(timeout=15.0)
     wall = time.monotonic() - begun
     summary = summarise(recording, PERIOD, EXHAUST_VELOCITY)
-    options.output.mkdir(parents=True, exist_ok=True)
     picture = options.output / 'flight.png'
     draw(recording, summary, picture)
     results = options.output / 'flight.json'
@@ -65,19 +76,24 @@ def run(options: argparse.Namespace) -> int:
 def table(summary: FlightSummary, recording: Recording) -> str:
     """Return the flight as a short table."""
     s = summary
-    error = s.impulse / s.impulse_of_propellant - 1.0 if s.impulse_of_propellant else float('nan')
+    error = s.impulse / s.impulse_of_propellant - 1.0 if s.impulse_of_propellant else math.nan
     rows = [
-        ('liftoff', f'{s.liftoff:.2f} s', ''),
-        ('burnout', f'{s.burnout:.2f} s', ''),
-        ('maximum speed', f'{s.max_speed_time:.2f} s', f'{s.max_speed:.1f} m/s'),
-        ('apogee, predicted', f'{s.predicted:.2f} s',
+        ('liftoff', s.liftoff, ''),
+        ('burnout', s.burnout, ''),
+        ('maximum speed', s.max_speed_time, f'{s.max_speed:.1f} m/s'),
+        ('apogee, predicted', s.predicted,
          f'{s.predicted_altitude:.1f} m (said at {s.predicted_at:.2f} s)'),
-        ('apogee, true', f'{s.true_apogee:.2f} s', f'{s.true_altitude:.1f} m'),
-        ('apogee, found', f'{s.apogee:.2f} s',
-         f'{s.altitude:.1f} m (decided at {s.detected:.2f} s)'),
-        *((f'event {name}', f'{stamp:.2f} s', '') for stamp, name in recording.marks),
+        ('apogee, true', s.true_apogee, f'{s.true_altitude:.1f} m'),
+        ('apogee, found', s.apogee, f'{s.altitude:.1f} m (decided at {s.detected:.2f} s)'),
+        *((f'event {name}', stamp, '') for stamp, name in recording.marks),
+    ]
+    lines = [
+        (name, f'{stamp:.2f} s', note) if math.isfinite(stamp) else (name, 'not reached', '')
+        for name, stamp, note in rows
+    ]
+    lines += [
         ('propellant left', f'{s.propellant_left:.3f} kg', f'of {s.propellant_start:.3f} kg'),
         ('impulse', f'{s.impulse:.1f} N s', f'off the propellant burnt by {abs(error):.1e}'),
     ]
-    return '\n'.join(['', *(f'  {name:<18} {value:>12}  {note}'.rstrip()
-                            for name, value, note in rows)])
+    return '\n'.join(['', *(f'  {name:<22} {value:>12}  {note}'.rstrip()
+                            for name, value, note in lines)])

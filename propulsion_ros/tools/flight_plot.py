@@ -37,19 +37,22 @@ def draw(recording: Recording, summary: FlightSummary, path: Path) -> None:
     )
     top.set_ylabel('altitude [m]')
     top.set_xlim(0.0, end)
-    top.set_ylim(-0.03 * summary.true_altitude, 1.22 * summary.true_altitude)
-    top.legend(loc='center right')
+    highest = float(motion[:, 1].max())
+    top.set_ylim(-0.03 * highest, 1.22 * max(highest, 1.0))
+    top.legend(loc='lower center', bbox_to_anchor=(0.42, 0.04))
     _draw_phases(axes['phase'], recording, end)
-    _draw_marks((top, axes['phase']), [
+    axes['phase'].set_xlabel('time [s]')
+    _draw_marks(top, [
         (summary.liftoff, 'liftoff'), (summary.burnout, 'burnout'),
         (summary.true_apogee, 'apogee'), *recording.marks,
     ])
 
     # Below: the powered flight, larger.
-    begin, stop = summary.liftoff - 1.0, summary.burnout + 1.0
+    burnout = summary.burnout if np.isfinite(summary.burnout) else end
+    begin, stop = np.nan_to_num(summary.liftoff) - 1.0, burnout + 1.0
     for name, series, columns, scale, unit in (
         ('thrust', 'thrust', {1: ('', '#b9530b')}, 1e-3, 'kN'),
-        ('gimbal', 'gimbal', {1: ('x', '#7d8ea3'), 2: ('y', '#3d5a80')}, 180.0 / np.pi, 'deg'),
+        ('gimbal', 'gimbal', {1: ('x', '#c98a1b'), 2: ('y', '#3d5a80')}, 180.0 / np.pi, 'deg'),
         ('propellant', 'propellant', {1: ('', '#4b7a2a')}, 1.0, 'kg'),
     ):
         axis: Any = axes[name]
@@ -102,16 +105,15 @@ def _draw_phases(axis: Any, recording: Recording, end: float) -> None:
     axis.set_ylabel('phase')
 
 
-def _draw_marks(axes: Any, marks: list[tuple[float, str]]) -> None:
+def _draw_marks(axis: Any, marks: list[tuple[float, str]]) -> None:
     """Draw a line for each event; labels that would touch go on lines of their own."""
     last, row = -1e9, 0
-    span = axes[0].get_xlim()[1] - axes[0].get_xlim()[0]
-    for stamp, name in sorted(marks):
-        for axis in axes:
-            axis.axvline(stamp, color='#555555', linewidth=0.8, linestyle=':')
+    span = axis.get_xlim()[1] - axis.get_xlim()[0]
+    for stamp, name in sorted(mark for mark in marks if np.isfinite(mark[0])):
+        axis.axvline(stamp, color='#555555', linewidth=0.8, linestyle=':')
         row = (row + 1) % 3 if stamp - last < 0.09 * span else 0
         last = stamp
-        axes[0].annotate(
+        axis.annotate(
             name, (stamp, 1.0 - 0.065 * row), xycoords=('data', 'axes fraction'),
             xytext=(3, -11), textcoords='offset points', fontsize=9, color='#333333',
         )

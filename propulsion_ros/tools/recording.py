@@ -1,6 +1,7 @@
 """What a flight left behind: the recorded series and what they say."""
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +91,7 @@ def summarise(recording: Recording, dt: float, exhaust_velocity: float) -> Fligh
     propellant, mass = recording.series('propellant'), recording.series('mass')
     flying = motion[motion[:, 1] > motion[0, 1] + 1e-3]
     burning = thrust[thrust[:, 1] > 0.0]
+    has_burnt_out = len(burning) and thrust[-1, 1] == 0.0
     fastest = motion[np.argmax(motion[:, 3])]
     apogee_time, apogee_altitude = vertex(motion)
     nothing: tuple[Any, ...] = (np.nan,) * 3
@@ -102,7 +104,7 @@ def summarise(recording: Recording, dt: float, exhaust_velocity: float) -> Fligh
     predicted = early[-1] if early else nothing
     return FlightSummary(
         liftoff=float(flying[0, 0]) if len(flying) else np.nan,
-        burnout=float(burning[-1, 0] + dt) if len(burning) else np.nan,
+        burnout=float(burning[-1, 0] + dt) if has_burnt_out else np.nan,
         max_speed=float(fastest[3]),
         max_speed_time=float(fastest[0]),
         true_apogee=apogee_time,
@@ -124,6 +126,8 @@ def summarise(recording: Recording, dt: float, exhaust_velocity: float) -> Fligh
 def vertex(motion: FloatArray) -> tuple[float, float]:
     """Return time [s] and altitude [m] where the vertical speed passes through 0 at the top.
 
+    NaN where it never does.
+
     Parameters
     ----------
     motion : FloatArray
@@ -137,4 +141,4 @@ def vertex(motion: FloatArray) -> tuple[float, float]:
                 share = v0 / (v0 - v1)
                 step = float(t1 - t0)
                 return float(t0 + share * step), float(h0 + 0.5 * v0 * share * step)
-    return float(motion[top, 0]), float(motion[top, 1])
+    return math.nan, math.nan
