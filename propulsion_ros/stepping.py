@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -164,8 +164,15 @@ class FixedStepRunner:
 
     def drop(self, source: str) -> None:
         """Forget the inputs of a source that wait for their tick."""
-        self._queue = [item for item in self._queue if item[3] != source]
-        heapq.heapify(self._queue)
+        self._forget_queued({source})
+
+    def _forget_queued(self, sources: Collection[str]) -> int:
+        """Take the inputs of some sources out of the queue and return how many they were."""
+        kept = [item for item in self._queue if item[3] not in sources]
+        dropped = len(self._queue) - len(kept)
+        heapq.heapify(kept)
+        self._queue = kept
+        return dropped
 
     def _is_believed(self, source: str, stamp_ns: int, payload: Any) -> bool:
         """Return whether an input is of the present time, or of a new one that it confirms."""
@@ -187,10 +194,7 @@ class FixedStepRunner:
         far = [s for s, newest in self._newest.items() if self._is_far(clock_ns, newest)]
         for source in far:
             del self._newest[source], self._first[source]
-        kept = [item for item in self._queue if item[3] not in far]
-        self.counts['stray'] += len(self._queue) - len(kept)
-        heapq.heapify(kept)
-        self._queue = kept
+        self.counts['stray'] += self._forget_queued(far)
 
     def _is_far(self, newest: int, stamp_ns: int) -> bool:
         return not -self._grid.jump_back_ns <= stamp_ns - newest <= self._grid.max_gap_ns

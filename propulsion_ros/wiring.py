@@ -58,16 +58,12 @@ class Graph:
     in_lockstep: bool = False
 
 
-def actuator_nodes(robot_description: str, use_sim_time: bool) -> list[NodeSpec]:
+def _actuators(
+    description: str, blocks: list[ActuatorSpec], use_sim_time: bool
+) -> list[NodeSpec]:
     """Return one actuator node for each plugin block of a robot description."""
-    return [
-        NodeSpec(
-            'actuator_node',
-            spec.name,
-            {'robot_description': robot_description, 'use_sim_time': use_sim_time},
-        )
-        for spec in actuators_from_urdf(robot_description, LoopParams)
-    ]
+    parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
+    return [NodeSpec('actuator_node', block.name, parameters) for block in blocks]
 
 
 def robot_graph(model: str | Path, use_sim_time: bool = False) -> Graph:
@@ -86,10 +82,10 @@ def robot_graph(model: str | Path, use_sim_time: bool = False) -> Graph:
         Where the description is wrong or has no plugin block.
     """
     description = load_robot_description(model)
-    nodes = actuator_nodes(description, use_sim_time)
-    if not nodes:
+    blocks = actuators_from_urdf(description, LoopParams)
+    if not blocks:
         raise SourceError(str(model), f'no <plugin filename="{FILENAME}"> in any <gazebo>')
-    return Graph(description, None, tuple(nodes))
+    return Graph(description, None, tuple(_actuators(description, blocks, use_sim_time)))
 
 
 def vehicle_graph(vehicle: str, use_sim_time: bool = True) -> Graph:
@@ -110,7 +106,7 @@ def vehicle_graph(vehicle: str, use_sim_time: bool = True) -> Graph:
     share = share_directory()
     description = load_robot_description(share / 'urdf' / f'{vehicle}.urdf.xacro')
     blocks = actuators_from_urdf(description, LoopParams)
-    nodes = actuator_nodes(description, use_sim_time)
+    nodes = _actuators(description, blocks, use_sim_time)
     nodes.append(_flight_state(share, use_sim_time))
     if use_sim_time:
         nodes.append(_vehicle(description, blocks))

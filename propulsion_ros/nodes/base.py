@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -101,12 +101,7 @@ class PropulsionNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build everything, or say in one line why not."""
-        try:
-            self.setup()
-        except Exception as error:
-            # rclpy would swallow whatever else it is, and leave a node that only looks alive.
-            known = isinstance(error, ConfigError)
-            self._fail(str(error) if known else f'{type(error).__name__}: {error}')
+        if not self._succeeds(self.setup):
             self.teardown()
             return TransitionCallbackReturn.FAILURE
         self.has_failed = False
@@ -116,7 +111,10 @@ class PropulsionNode(LifecycleNode):
         """Open the gate."""
         result = super().on_activate(state)
         self.is_active = True
-        self.started()
+        if not self._succeeds(self.started):
+            self.is_active = False
+            super().on_deactivate(state)
+            return TransitionCallbackReturn.FAILURE
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -141,6 +139,17 @@ class PropulsionNode(LifecycleNode):
         return result
 
     # Helpers.
+
+    def _succeeds(self, action: Callable[[], None]) -> bool:
+        """Do something, or say in one line why not."""
+        try:
+            action()
+        except Exception as error:
+            # rclpy would swallow whatever it is, and leave a node that only looks alive.
+            known = isinstance(error, ConfigError)
+            self._fail(str(error) if known else f'{type(error).__name__}: {error}')
+            return False
+        return True
 
     def _fail(self, text: str) -> None:
         self.get_logger().error(' '.join(text.split())[:_LONGEST_LINE])

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.nodes.base import PropulsionNode
+
+
+@pytest.mark.parametrize('hook', ['setup', 'started'])
+@pytest.mark.parametrize(('error', 'line'), [
+    pytest.param(ConfigError('gain', 'is wrong'), "parameter 'gain': is wrong", id='configuration'),
+    pytest.param(OverflowError('too\nlarge'), 'OverflowError: too large', id='anything else'),
+])
+def test_failure_is_said_in_one_line_and_leaves_no_zombie(graph, capfd, hook, error, line):
+    def fail(self):
+        raise error
+
+    node = graph.add(type('Failing', (PropulsionNode,), {hook: fail}), 'failing')
+    assert node.has_failed
+    assert not node.is_active
+    err = capfd.readouterr().err
+    assert err.count('[ERROR]') == 1
+    assert line in err
+    assert 'Traceback' not in err
