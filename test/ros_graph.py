@@ -6,6 +6,7 @@ import uuid
 from collections import defaultdict
 
 import rclpy
+from lifecycle_msgs.srv import GetState
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -59,6 +60,26 @@ class Graph:
         future = client.call_async(request or kind.Request())
         self.until(future.done, f'an answer of {name}')
         return future.result()
+
+    def state_of(self, name):
+        """Return the lifecycle state of a node.
+
+        An answer is lost where the other side does not know of this client yet, so the question,
+        which changes nothing, is asked again.
+        """
+        client = self.probe.create_client(GetState, f'{name}/get_state')
+        self.until(client.service_is_ready, f'the service {name}/get_state')
+        futures = []
+
+        def answered():
+            if not futures or time.monotonic() > asked[0] + 2.0:
+                asked[0] = time.monotonic()
+                futures.append(client.call_async(GetState.Request()))
+            return any(future.done() for future in futures)
+
+        asked = [time.monotonic()]
+        self.until(answered, f'an answer of {name}/get_state')
+        return next(f for f in futures if f.done()).result().current_state.label
 
     def until(self, condition, what, limit=LIMIT):
         """Spin until something is so."""

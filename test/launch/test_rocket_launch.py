@@ -11,7 +11,6 @@ from launch import LaunchDescription  # noqa: E402
 from launch.actions import IncludeLaunchDescription  # noqa: E402
 from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
 from launch_pytest.actions import ReadyToTest  # noqa: E402
-from lifecycle_msgs.srv import GetState  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
@@ -57,5 +56,4 @@ def test_rocket_is_lit_by_a_command(graph):
 @pytest.mark.launch(fixture=manual_rocket)
 def test_namespace_and_autostart(graph):
     for name in NODES:
-        state = graph.call(GetState, f'two/{name}/get_state').current_state
-        assert state.label == 'unconfigured', name
+        assert graph.state_of(f'two/{name}') == 'unconfigured', name

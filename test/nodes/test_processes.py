@@ -10,7 +10,7 @@ import pytest
 import yaml
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState, GetState
+from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
@@ -144,7 +144,7 @@ def rocket_file(params_file):
 def test_without_autostart_it_waits_to_be_configured(graph, start, rocket_file):
     path = rocket_file(autostart=False)
     process = start('actuator_node', '-r', '__node:=boosters', '--params-file', path)
-    assert graph.call(GetState, 'boosters/get_state').current_state.label == 'unconfigured'
+    assert graph.state_of('boosters') == 'unconfigured'
     code, err = process.end(signal.SIGTERM)
     assert code == 0
     assert complaints(err) == []
@@ -169,8 +169,7 @@ def test_geometry_is_not_taken_from_a_parameter(start, rocket_file):
 def test_stack_runs_all_nodes_of_a_vehicle(graph, start):
     process = start('stack')
     for name in ('boosters', 'flight_state', 'vehicle'):
-        state = graph.call(GetState, f'{name}/get_state').current_state
-        assert state.label in ('inactive', 'active', 'unconfigured')
+        assert graph.state_of(name) in ('inactive', 'active', 'unconfigured')
     graph.listen(WrenchStamped, 'boosters/wrench')
     graph.heard('boosters/wrench', 3)
     code, err = process.end(signal.SIGINT)
