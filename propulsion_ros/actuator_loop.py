@@ -69,8 +69,8 @@ class LoopParams:
         wait_for = self.wait_for or ((CLOCK,) if self.step_on == 'clock' else ())
         return Grid(
             period_from_rate(self.update_rate),
-            wait_for,
-            round(self.max_lag * 1e9) if self.max_lag else None,
+            wait_for=wait_for,
+            max_lag_ns=round(self.max_lag * 1e9) if self.max_lag else None,
         )
 
 

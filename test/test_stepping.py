@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.stamped_inputs import QUEUE_LIMIT
 from propulsion_ros.stepping import (
-    QUEUE_LIMIT,
     FixedStepRunner,
     Grid,
     period_from_rate,
