@@ -2,8 +2,11 @@
 from __future__ import annotations
 
 from propulsion_ros.models.boosters import Boosters
+from propulsion_ros.models.fam import Fam
 from propulsion_ros.models.family import Family
 from propulsion_ros.models.fins import Fins
+from propulsion_ros.models.inverse_fam import InverseFam
+from propulsion_ros.models.propulsion_module import PropulsionModules
 from propulsion_ros.models.rotors import Rotors
 from propulsion_ros.models.thrusters import Thrusters
 
@@ -12,5 +15,8 @@ FAMILIES: dict[str, type[Family]] = {
     'rotors': Rotors,
     'thrusters': Thrusters,
     'fins': Fins,
+    'fam': Fam,
+    'inverse_fam': InverseFam,
+    'propulsion_modules': PropulsionModules,
 }
 """Every actuator family by the name that parameters and plugin blocks call it."""
