@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.command_hold import CommandHold, CommandUpdate
-from propulsion_ros.models.family import BodyState, Family, Output
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.models.family import AboutCom, BodyState, Family, Output, Retunable
 from propulsion_ros.quantity import BoolArray, FloatArray, quantity, validate
 from propulsion_ros.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
 
@@ -19,6 +20,7 @@ _LONGEST = 1e6
 """No time span of a setting is longer [s]."""
 
 COMMAND, ODOMETRY, CURRENT, CLOCK = 'command', 'odometry', 'current', 'clock'
+COM = 'com'
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,6 +51,10 @@ class LoopParams:
     max_lag: float = quantity(
         0.0, 's', doc='stamp time after which a silent input is not waited for; 0 for ever',
         lo=0.0, hi=_LONGEST,
+    )
+    switched_off: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), live=True,
+        doc='names whose commands are not followed, as if their actuator had failed',
     )
 
     def __post_init__(self) -> None:
@@ -141,9 +147,9 @@ class ActuatorLoop:
         grid = params.grid
         timeout_ns = round(params.command_timeout * 1e9)
         self.hold = CommandHold(family.command_fields, family.safe_command, timeout_ns)
-        self.runner = FixedStepRunner(
+        self.inputs = FixedStepRunner(
             grid,
-            (ODOMETRY, CURRENT, COMMAND, CLOCK),
+            (COM, ODOMETRY, CURRENT, COMMAND, CLOCK),
             self._apply,
             self._step,
             self._jumped,
@@ -154,12 +160,15 @@ class ActuatorLoop:
         self._emit = emit
         self._on_jump = on_jump
         self._enabled = True
+        self._com: FloatArray | None = None
+        self.check(params)
+        self.hold.off = self._off(params)
         self._motion: Motion | None = None
         self._current: FloatArray = np.zeros(3)
         self._rest()
         # Some settings are wrong only together with the step, and this is where both meet.
         family.step(self.hold.at(0), self._body, self._dt, 0)
-        family.reset()
+        self.reset_family()
 
     @property
     def enabled(self) -> bool:
@@ -170,25 +179,57 @@ class ActuatorLoop:
     def enabled(self, value: bool) -> None:
         self._enabled = value
         self.hold.clear()
-        self.runner.drop(COMMAND)
+        self.inputs.drop(COMMAND)
 
     def reset(self) -> None:
         """Return the actuators, their commands and the grid to the start."""
-        self.family.reset()
+        self.reset_family()
         self.forget()
+
+    def reset_family(self) -> None:
+        """Return the actuators to the start; what was heard of the centre of mass still holds."""
+        self.family.reset()
+        if self._com is not None:
+            self.set_com(self._com)
+
+    def check(self, params: LoopParams) -> None:
+        """Raise `ConfigError` where a live setting names what the family does not have."""
+        for i, name in enumerate(params.switched_off):
+            if name not in self.family.command_names:
+                known = ', '.join(self.family.command_names)
+                raise ConfigError('switched_off', f'unknown name {name!r}, known: {known}', i)
+
+    def retune(self, params: LoopParams, family_params: Any) -> None:
+        """Take the live values of checked configurations, from the next tick on."""
+        self.hold.off = self._off(params)
+        if isinstance(self.family, Retunable):
+            self.family.retune(family_params)
+        if self._com is not None:
+            self.set_com(self._com)
+
+    def set_com(self, com: FloatArray) -> None:
+        """Take a centre of mass [m], (3,), at once; it holds until the next, resets included."""
+        self._com = com
+        if isinstance(self.family, AboutCom):
+            self.family.set_com(com)
+
+    def _off(self, params: LoopParams) -> BoolArray:
+        return np.array([name in params.switched_off for name in self.family.command_names])
 
     def forget(self) -> None:
         """Forget commands and the place on the grid, but keep the actuators' state."""
-        self.runner.restart()
+        self.inputs.restart()
         self._rest()
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input; False where its stamp is of another time.
 
         Its payload is a `CommandUpdate`, a `Motion`, the velocity of the fluid in the world
-        [m/s], or None for the time of a clock.
+        [m/s], the centre of mass [m], or None for the time of a clock.
         """
-        return self.runner.push(source, stamp_ns, payload)
+        if source == COM:
+            return self.inputs.push_lasting(source, stamp_ns, payload)
+        return self.inputs.push(source, stamp_ns, payload)
 
     def _jumped(self, from_ns: int, to_ns: int) -> None:
         self._rest()
@@ -199,6 +240,9 @@ class ActuatorLoop:
             if self._enabled:
                 update: CommandUpdate = payload
                 self.hold.apply(stamp_ns, update)
+            return
+        if source == COM:
+            self.set_com(payload)
             return
         if source == ODOMETRY:
             self._motion = payload

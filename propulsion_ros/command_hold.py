@@ -40,6 +40,13 @@ class CommandHold:
         What replaces a stale command, shape (m,).
     timeout_ns : int
         Age in stamp time beyond which a command is stale; 0 holds for ever.
+
+    Attributes
+    ----------
+    stale : BoolArray
+        Names whose command was too old at the last `at`, (m,).
+    off : BoolArray
+        Names that are held safe whatever is commanded, (m,).
     """
 
     def __init__(
@@ -50,6 +57,7 @@ class CommandHold:
         }
         self._safe = np.asarray(safe_command, dtype=float)
         self._timeout_ns = timeout_ns
+        self.off: BoolArray = np.zeros(len(self._safe), bool)
         self.clear()
 
     def clear(self) -> None:
@@ -65,13 +73,21 @@ class CommandHold:
         self._stamps[update.columns] = stamp_ns
         self._commanded[update.columns] = True
 
+    def next_stale_ns(self) -> int | None:
+        """Return when the next command that is in force becomes stale, None where none will."""
+        fresh = self._stamps[self._commanded & ~self.stale]
+        if not self._timeout_ns or not len(fresh):
+            return None
+        return int(fresh.min()) + self._timeout_ns + 1
+
     def at(self, stamp_ns: int) -> Command:
         """Return the command in force at a tick; `stale` then says which names are safe."""
         values = self._values
         if self._timeout_ns:
             self.stale = self._commanded & (stamp_ns - self._stamps > self._timeout_ns)
-            if self.stale.any():
-                values = np.where(self.stale, self._safe, values)
+        unheeded = self.stale | self.off
+        if unheeded.any():
+            values = np.where(unheeded, self._safe, values)
         return Command(
             **{field: np.where(mask, values, np.nan) for field, mask in self._masks.items()}
         )

@@ -45,6 +45,8 @@ class Quantity:
     geometry : str
         Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
         'joint_axes', 'joint_origins'; empty where the value is not geometry.
+    live : bool
+        Whether it may change while running.
     doc : str
         One sentence.
     """
@@ -58,6 +60,7 @@ class Quantity:
     shape: tuple[str | int, ...]
     choices: tuple[str, ...]
     geometry: str
+    live: bool = False
 
     @property
     def per_row(self) -> bool:
@@ -85,9 +88,10 @@ def quantity(
     shape: tuple[str | int, ...] = (),
     choices: tuple[str, ...] = (),
     geometry: str = '',
+    live: bool = False,
 ) -> Any:
     """Return a dataclass field with the meaning of `Quantity`; no default means required."""
-    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry)
+    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live)
     return dataclasses.field(default=default, metadata={_META: spec})
 
 

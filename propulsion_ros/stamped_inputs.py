@@ -46,7 +46,7 @@ class StampedInputs:
     does not depend on how the inputs were cut into calls.
 
     A stamp far from its source's newest is held until the next message of that source confirms
-    that time has jumped, so that one wrong stamp can not move time. A trusted source, a clock,
+    that time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock,
     needs no confirmation; once it was heard, other inputs far from it are dropped.
 
     Parameters
@@ -103,6 +103,7 @@ class StampedInputs:
         self._first: dict[str, int] = {}
         self._strays: dict[str, tuple[int, Any]] = {}
         self._passed_ns: int | None = None
+        self._applied: tuple[int, int] | None = None
 
     @property
     def last_stamp_ns(self) -> int | None:
@@ -125,7 +126,7 @@ class StampedInputs:
         return ', '.join(late)
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
-        """Take one input and run every tick that it makes due; False where it was not taken."""
+        """Take one input and do what it makes due; False where it was not taken."""
         if source in self._trusted:
             newest = self._newest.get(source)
             if newest is None:
@@ -138,8 +139,19 @@ class StampedInputs:
         self._run()
         return True
 
+    def push_lasting(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """Take an input that holds from its stamp until the next; see `push`.
+
+        An old one, such as a latched message has, is right now, so it applies at once.
+        """
+        last = self.last_stamp_ns
+        if last is None or stamp_ns <= last:
+            self._apply(source, stamp_ns, payload)
+            return True
+        return self.push(source, stamp_ns, payload)
+
     def drop(self, source: str) -> None:
-        """Forget the inputs of a source that wait for their tick."""
+        """Forget the inputs of a source that wait for their turn."""
         self._forget_queued({source})
 
     def _forget_queued(self, sources: Collection[str]) -> int:
@@ -206,9 +218,7 @@ class StampedInputs:
                 return
             self._queue.remove(last_due)
             heapq.heapify(self._queue)
-        last = self.last_stamp_ns
-        if last is not None and stamp_ns <= last:
-            self.counts['late'] += 1
+        self.counts['late'] += self._is_late(source, stamp_ns)
         self._arrivals += 1
         item = (stamp_ns, self._order[source], self._arrivals, source, payload)
         heapq.heappush(self._queue, item)
@@ -242,4 +252,11 @@ class StampedInputs:
         """Apply every input with a stamp up to this one."""
         while self._queue and self._queue[0][0] <= stamp_ns:
             due, _, _, source, payload = heapq.heappop(self._queue)
+            self._applied = due, self._order[source]
             self._apply(source, due, payload)
+
+    def _is_late(self, source: str, stamp_ns: int) -> bool:
+        """Return whether what should come after an input has been applied before it."""
+        if self._passed_ns is not None and stamp_ns < self._passed_ns:
+            return True
+        return self._applied is not None and (stamp_ns, self._order[source]) < self._applied

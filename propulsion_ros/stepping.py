@@ -81,6 +81,11 @@ class FixedStepRunner(StampedInputs):
         """Stamp of the tick that ran last, None before the first."""
         return None if self._next_tick is None else (self._next_tick - 1) * self._period_ns
 
+    def _is_late(self, source: str, stamp_ns: int) -> bool:
+        """Return whether the tick that should have seen an input has run."""
+        last = self.last_stamp_ns
+        return last is not None and stamp_ns <= last
+
     def _run(self) -> None:
         horizon = self._horizon()
         if horizon is None:

@@ -9,6 +9,7 @@ from propulsion_ros.errors import ConfigError
 from propulsion_ros.models.gimbals import GimbalsParams
 from propulsion_ros.models.tanks import TanksParams
 from propulsion_ros.models.thrust_curve import parse_curve
+from propulsion_ros.models.wrench import IDENTITY
 from propulsion_ros.quantity import (
     BoolArray,
     FloatArray,
@@ -67,6 +68,10 @@ class BoostersParams:
     )
     link: tuple[str, ...] = quantity(
         '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
+    )
+    rotation: FloatArray = quantity(
+        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
+        geometry='rotation',
     )
     integrator: str = quantity(
         'exact', doc='exact, or the explicit step of the original', kind=str,

@@ -21,7 +21,7 @@ from propulsion_ros.models.lag import Lag
 from propulsion_ros.models.noise import TickNoise
 from propulsion_ros.models.tanks import Tanks
 from propulsion_ros.models.thrust_curve import BurnCurves
-from propulsion_ros.models.wrench import net_wrench, unit_rows
+from propulsion_ros.models.wrench import in_link_axes, net_wrench, unit_rows
 from propulsion_ros.quantity import BoolArray, FloatArray
 
 __all__ = ['Boosters', 'BoostersParams']
@@ -68,7 +68,7 @@ class Boosters:
         self._exact_final_step = params.exact_final_step
 
         self._axis = unit_rows('axis', params.axis)
-        self._position = params.position
+        self._position, self._rotation = params.position, params.rotation
         self._allocation = allocation_matrix(params.position, self._axis).T
         self._gimbals = Gimbals(params.gimbals, batch) if g else None
         self._gimballed = np.array([params.names.index(b) for b in params.gimbals.booster], int)
@@ -98,6 +98,16 @@ class Boosters:
         self._no_effort = np.zeros(n)
         self._no_state = np.full((*batch, len(self.state_names)), np.nan)
         self.reset()
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each booster in its link; see `Family.link_wrenches`."""
+        # The gimbals carry the links, in whose axes a thrust keeps its direction.
+        return in_link_axes(self._rotation, output.thrusts[..., None] * self._axis)
+
+    def retune(self, params: BoostersParams) -> None:
+        """Take the `starting_fuel_ratio` of the tanks, for the next `reset`."""
+        if self._tanks:
+            self._tanks.retune(params.tanks)
 
     def reset(self) -> None:
         """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals."""

@@ -21,11 +21,9 @@ from propulsion_ros.models.fam_params import (
     speed_from_count,
 )
 from propulsion_ros.models.fam_plenum import Plenums
-from propulsion_ros.models.family import BodyState, Command, Output
-from propulsion_ros.models.wrench import unit_rows
+from propulsion_ros.models.family import WRENCH_NAMES, BodyState, Command, Output
+from propulsion_ros.models.wrench import in_link_axes, unit_rows
 from propulsion_ros.quantity import BoolArray, FloatArray, IntArray, quantity
-
-WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
 
 _LARGEST = 1e6
 """A wrench beyond it is cut, long after every nozzle is open [N, N m]."""
@@ -42,7 +40,7 @@ class FamParams(WrenchParams):
     )
     flight_mode: str = quantity(
         'nominal', doc='chooses the speed of the impellers', kind=str,
-        choices=tuple(astrobee.FLIGHT_MODES),
+        choices=tuple(astrobee.FLIGHT_MODES), live=True,
     )
     impeller_speeds: FloatArray = quantity(
         astrobee.IMPELLER_SPEEDS, 'rad/s', lo=1.0, shape=(3,),
@@ -124,7 +122,7 @@ class Fam:
     Params: ClassVar[type] = FamParams
 
     def __init__(self, params: FamParams, batch: tuple[int, ...] = ()) -> None:
-        self._params = params
+        self._params = self._tuned = params
         nozzles = params.nozzles
         self._curve: LoadCurve = (
             TableCurve() if params.curve == 'table'
@@ -161,8 +159,13 @@ class Fam:
 
     def reset(self) -> None:
         """Return to the configured flight mode and centre of mass."""
-        self.set_flight_mode(self._params.flight_mode)
-        self.set_com(self._params.com)
+        self.retune(self._tuned)
+
+    def retune(self, params: FamParams) -> None:
+        """Take flight mode and centre of mass of a configuration."""
+        self._tuned = params
+        self.set_flight_mode(params.flight_mode)
+        self.set_com(params.com)
 
     def set_flight_mode(self, mode: str) -> None:
         """Choose the speed of the impellers.
@@ -216,6 +219,10 @@ class Fam:
                 'saturated': self.is_saturated(asked), 'overloaded': self.is_overloaded(asked)
             },
         )
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
+        return in_link_axes(self._params.nozzles.rotation, output.forces)
 
     def allocate(self, wrench: FloatArray, speed: FloatArray | None = None) -> Allocation:
         """Share a wrench among the nozzles.

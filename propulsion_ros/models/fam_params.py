@@ -9,7 +9,7 @@ import numpy as np
 from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.models import fam_constants as astrobee
 from propulsion_ros.models.family import Command
-from propulsion_ros.models.wrench import net_wrench, unit_rows
+from propulsion_ros.models.wrench import IDENTITY, net_wrench, unit_rows
 from propulsion_ros.quantity import FloatArray, IntArray, group, names, quantity, validate
 
 
@@ -45,6 +45,10 @@ class NozzlesParams:
     )
     link: tuple[str, ...] = quantity(
         '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
+    )
+    rotation: FloatArray = quantity(
+        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
+        geometry='rotation',
     )
 
     def __post_init__(self) -> None:
@@ -141,7 +145,8 @@ class WrenchParams(ModulesParams):
     """The same, with the point that torques are about."""
 
     com: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='centre of mass in base_link, until one is heard', shape=(3,)
+        (0.0, 0.0, 0.0), 'm', doc='centre of mass in base_link, until one is heard', shape=(3,),
+        live=True,
     )
     torque_about: str = quantity(
         'com', kind=str, choices=('com', 'origin'),

@@ -3,11 +3,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from propulsion_ros.quantity import BoolArray, FloatArray
+
+WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
+"""Command names of a family that is commanded by a wrench."""
 
 
 @dataclass(frozen=True)
@@ -172,4 +175,48 @@ class Family(Protocol):
 
     def reset(self) -> None:
         """Restore the state at construction."""
+        ...
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each actuator in the axes of and about its link, (..., n, 6).
+
+        ``output`` is that of the last step.
+        """
+        ...
+
+
+@runtime_checkable
+class Retunable(Protocol):
+    """A family some of whose parameters are live: they may change while it runs."""
+
+    def retune(self, params: Any) -> None:
+        """Take the live values of a configuration; from now on `Family.reset` keeps them."""
+        ...
+
+
+@runtime_checkable
+class AboutCom(Protocol):
+    """A family whose wrenches are about the vehicle's centre of mass."""
+
+    def set_com(self, com: FloatArray) -> None:
+        """Take the centre of mass [m], (3,), in base_link; `Family.reset` forgets it."""
+        ...
+
+
+@runtime_checkable
+class Allocatable(Family, Protocol):
+    """A family of which any thrusts within limits can be asked."""
+
+    @property
+    def allocation_matrix(self) -> FloatArray:
+        """Wrench about the origin of base_link per thrust, (6, n)."""
+        ...
+
+    @property
+    def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest steady thrust of each actuator [N], (n,) each."""
+        ...
+
+    def command_for(self, thrust: FloatArray) -> FloatArray:
+        """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
         ...

@@ -23,7 +23,7 @@ from propulsion_ros.models.lift_drag import (
 )
 from propulsion_ros.models.lifting_surface import LiftingSurface, LiftingSurfaceParams
 from propulsion_ros.models.thruster_dynamics import DynamicsParams, RotorDynamics
-from propulsion_ros.models.wrench import cross, unit_rows
+from propulsion_ros.models.wrench import IDENTITY, cross, in_link_axes, unit_rows
 from propulsion_ros.quantity import FloatArray, IntArray, group, names, quantity
 
 
@@ -72,6 +72,10 @@ class FinsParams(DynamicsParams):
     )
     link: tuple[str, ...] = quantity(
         '', doc='link that the force acts on', kind=str, shape=('n',), geometry='link'
+    )
+    rotation: FloatArray = quantity(
+        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
+        geometry='rotation',
     )
     quadratic: QuadraticParams = group(QuadraticParams, element='quadratic')
     two_lines: TwoLinesParams = group(TwoLinesParams, element='two_lines')
@@ -148,7 +152,7 @@ class Fins:
 
     def __init__(self, params: FinsParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
-        self._n, self._batch = n, batch
+        self._n, self._batch, self._rotation = n, batch, params.rotation
         self._lower, self._upper = params.min_deflection, params.max_deflection
         self._rate_limit = params.rate_limit
         kinds = np.array(params.dynamics)
@@ -190,6 +194,7 @@ class Fins:
         self.deflection: FloatArray = np.broadcast_to(
             self.safe_command, (*self._batch, self._n)
         ).copy()
+        self._moment: FloatArray = np.zeros_like(self.deflection)
 
     def check_command(self, command: Command) -> None:
         """Accept every number: what is beyond the limits is clamped."""
@@ -204,6 +209,7 @@ class Fins:
         self.deflection = np.clip(self._moved(demand, dt), self._lower, self._upper)
 
         loads = self._loads(body)
+        self._moment = loads.moment
         turned = _turned(loads.force[..., :2], np.where(self._turns, self.deflection, 0.0))
         wrench = turned.reshape(*turned.shape[:-2], -1) @ self._matrix.T
         wrench[..., 3:] += loads.moment @ self._span
@@ -220,6 +226,13 @@ class Fins:
                 'stalled': loads.stalled,
             },
         )
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each fin in its link; see `Family.link_wrenches`."""
+        # The link turns with the fin, and so has seen less of the deflection than base_link.
+        planar = np.einsum('...nj,nij->...ni', output.forces, self._plane)
+        force = np.einsum('...ni,nij->...nj', _turned(planar, -self.deflection), self._plane)
+        return in_link_axes(self._rotation, force, self._moment[..., None] * self._span)
 
     def _moved(self, demand: FloatArray, dt: float) -> FloatArray:
         """Return the deflections after ``dt`` [s] without the stops of the joints, (..., n)."""

@@ -27,7 +27,7 @@ from propulsion_ros.models.fam_params import (
 from propulsion_ros.models.fam_plenum import Plenums
 from propulsion_ros.models.fam_uncertainty import Jacobians, Truncation, jacobians
 from propulsion_ros.models.family import BodyState, Command, Output
-from propulsion_ros.models.wrench import unit_rows
+from propulsion_ros.models.wrench import in_link_axes, unit_rows
 from propulsion_ros.quantity import FloatArray, IntArray, quantity
 
 _MAX_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT
@@ -98,12 +98,17 @@ class InverseFam:
         Validated configuration.
     batch : tuple of int
         Accepted like in other families; there is no state.
+
+    Attributes
+    ----------
+    to_origin : FloatArray
+        Moves a wrench about the point of `torque_about` to base_link's origin, (6, 6).
     """
 
     Params: ClassVar[type] = InverseFamParams
 
     def __init__(self, params: InverseFamParams, batch: tuple[int, ...] = ()) -> None:
-        self._params = params
+        self._params = self._tuned = params
         nozzles, impellers = params.nozzles, params.impellers
         self._n = len(nozzles.names)
         self._plenums = Plenums(params, _curve(params))
@@ -127,17 +132,24 @@ class InverseFam:
 
     def reset(self) -> None:
         """Return to the configured centre of mass and forget measured speeds."""
-        self.set_com(self._params.com)
+        self.retune(self._tuned)
         self._measured: FloatArray | None = None
+
+    def retune(self, params: InverseFamParams) -> None:
+        """Take the centre of mass of a configuration."""
+        self._tuned = params
+        self.set_com(params.com)
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link, that torques are about."""
-        self._wrench_from = self._matrix.T
-        if self._params.torque_about == 'com':
-            self._wrench_from = (torque_shift(np.asarray(com, dtype=float)) @ self._matrix).T
+        point = np.asarray(com, dtype=float)
+        if self._params.torque_about == 'origin':
+            point = np.zeros(3)
+        self._wrench_from = (torque_shift(point) @ self._matrix).T
+        self.to_origin = torque_shift(-point)
 
     def set_measured_speed(self, speed: FloatArray | None) -> None:
-        """Take measured impeller speeds [rad/s], (m,); None where they are not known any more.
+        """Take measured impeller speeds [rad/s], (m,); None or NaN where they are not known.
 
         They replace the commanded ones with ``speed_source: measured``.
         """
@@ -149,14 +161,11 @@ class InverseFam:
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Estimate from the command; ``body``, ``dt`` and ``tick`` have no influence."""
-        position = self._never_commanded if command.position is None else command.position
-        velocity = self._never_commanded if command.velocity is None else command.velocity
-        # fmax takes the other where one is NaN.
-        speed = np.minimum(self.speed(np.fmax(velocity[..., self._n:], 0.0)), _MAX_SPEED)
-        area = self._plenums.area(position[..., : self._n])
+        angle, speed = self.told(command)
+        area = self._plenums.area(angle)
         thrust = self._plenums.thrust(area, self._plenums.pressure(area, speed))
         states = np.full((3, *thrust.shape[:-1], len(self.state_names)), np.nan)
-        states[0][..., : self._n] = position[..., : self._n]
+        states[0][..., : self._n] = angle
         states[1][..., self._n:] = speed
         states[2][..., : self._n] = thrust
         return Output(
@@ -170,13 +179,28 @@ class InverseFam:
             applied=thrust,
         )
 
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
+        return in_link_axes(self._params.nozzles.rotation, output.forces)
+
+    def told(self, command: Command) -> tuple[FloatArray, FloatArray]:
+        """Return the flap angles [rad], (..., n), and speeds [rad/s], (..., m), of a command.
+
+        An angle is NaN where none was commanded; such a nozzle counts as shut.
+        """
+        position = self._never_commanded if command.position is None else command.position
+        velocity = self._never_commanded if command.velocity is None else command.velocity
+        # fmax takes the other where one is NaN.
+        speed = self.speed(np.fmax(velocity[..., self._n:], 0.0))
+        return position[..., : self._n], np.minimum(speed, _MAX_SPEED)
+
     def speed(self, command: FloatArray) -> FloatArray:
         """Return the speeds that the pressure follows from, by `speed_source`, (..., m)."""
         source = self._params.speed_source
         if source == 'preset':
             return np.asarray(self._presets.take(self._between.searchsorted(command)))
         if source == 'measured' and self._measured is not None:
-            return self._measured
+            return np.where(np.isnan(self._measured), command, self._measured)
         return command
 
     def estimate(self, angle: FloatArray, speed: FloatArray) -> Estimate:

@@ -16,7 +16,7 @@ from propulsion_ros.models.fam_params import ModulesParams, refuse_negative_spee
 from propulsion_ros.models.fam_plenum import Plenums
 from propulsion_ros.models.family import BodyState, Command, Output
 from propulsion_ros.models.module_motors import ImpellerMotors, Servos
-from propulsion_ros.models.wrench import cross, unit_rows
+from propulsion_ros.models.wrench import cross, in_link_axes, unit_rows
 from propulsion_ros.quantity import FloatArray, quantity
 
 _GYROSCOPIC_SENSES = {'newton': -1.0, 'original': 1.0, 'none': 0.0}
@@ -138,6 +138,10 @@ class PropulsionModules:
             computed=thrust,
             applied=thrust,
         )
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
+        return in_link_axes(self._params.nozzles.rotation, output.forces)
 
     def _advance(
         self, opening: FloatArray, speed: FloatArray, body: BodyState, dt: float

@@ -7,6 +7,7 @@ import numpy as np
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.models.rotor_integrators import INTEGRATORS
+from propulsion_ros.models.wrench import IDENTITY
 from propulsion_ros.quantity import FloatArray, IntArray, names, quantity, validate
 
 DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
@@ -77,6 +78,10 @@ class RotorsParams:
     )
     link: tuple[str, ...] = quantity(
         '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
+    )
+    rotation: FloatArray = quantity(
+        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
+        geometry='rotation',
     )
     command_interface: str = quantity(
         'effort', doc='what is commanded: effort [N], or velocity, the rotor speed [rad/s]',

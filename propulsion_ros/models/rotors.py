@@ -18,7 +18,7 @@ from propulsion_ros.models.family import BodyState, Command, Output
 from propulsion_ros.models.rotor_bank import RotorBank, work_arrays
 from propulsion_ros.models.rotor_constants import RotorConstants
 from propulsion_ros.models.rotor_params import DRAWN, RotorsParams
-from propulsion_ros.models.wrench import unit_rows
+from propulsion_ros.models.wrench import in_link_axes, unit_rows
 from propulsion_ros.quantity import FloatArray
 
 __all__ = ['Rotors', 'RotorsParams']
@@ -59,9 +59,9 @@ class Rotors:
         self._never_commanded = np.full(n, np.nan)
         self._axis = unit_rows('axis', params.axis)
         # The air turns the body against the rotor.
-        reaction = -params.direction * params.moment_constant
+        self._reaction = -params.direction * params.moment_constant
         self._allocation = np.ascontiguousarray(
-            allocation_matrix(params.position, self._axis, reaction).T
+            allocation_matrix(params.position, self._axis, self._reaction).T
         )
 
         self.command_names = params.names
@@ -141,6 +141,27 @@ class Rotors:
             applied=effort,
             flags={'saturated': saturated.reshape(self._shape)},
         )
+
+    @property
+    def allocation_matrix(self) -> FloatArray:
+        """Wrench about the origin of base_link per thrust, (6, n)."""
+        return np.asarray(self._allocation.T)
+
+    @property
+    def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest thrust of each rotor [N], (n,) each."""
+        return self._params.min_thrust, self._params.max_thrust
+
+    def command_for(self, thrust: FloatArray) -> FloatArray:
+        """Return the commands that settle at thrusts [N], (..., n)."""
+        if not self._by_speed:
+            return thrust
+        return np.asarray(np.sqrt(np.maximum(thrust, 0.0) / self._params.motor_constant))
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each rotor in its link; see `Family.link_wrenches`."""
+        forces = output.forces
+        return in_link_axes(self._params.rotation, forces, self._reaction[:, None] * forces)
 
     def advance(self, asked: FloatArray, dt: float) -> FloatArray:
         """Advance by ``dt`` without the wrench.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.family import TankState
+from propulsion_ros.models.wrench import IDENTITY
 from propulsion_ros.quantity import BoolArray, FloatArray, names, quantity, validate
 
 _ROUNDING = 1e-12
@@ -24,7 +25,8 @@ class TanksParams:
         doc='principal moments of the full tank about its centre of mass, axes of its link',
     )
     starting_fuel_ratio: FloatArray = quantity(
-        1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, shape=('n',)
+        1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, shape=('n',),
+        live=True,
     )
     com: FloatArray = quantity(
         (0.0, 0.0, 0.0), 'm', doc='centre of mass of the full tank in base_link', shape=('n', 3),
@@ -35,7 +37,7 @@ class TanksParams:
         doc='way of the centre of mass from full to empty, axes of its link',
     )
     rotation: FloatArray = quantity(
-        (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), shape=('n', 3, 3), geometry='rotation',
+        IDENTITY, shape=('n', 3, 3), geometry='rotation',
         doc='rotation matrix from the axes of the link to base_link',
     )
 
@@ -65,14 +67,18 @@ class Tanks:
         self._capacity = params.capacity
         # A tank without capacity holds 0 of anything.
         self._whole = np.maximum(params.capacity, np.finfo(float).tiny)
-        start = params.starting_fuel_ratio * params.capacity
-        self._start = np.broadcast_to(start, (*batch, len(start)))
+        self._shape = (*batch, len(params.names))
         self._full_com = np.broadcast_to(params.com, (*batch, *params.com.shape))
         empty = params.rotation @ params.com_empty[..., None]
         self._way = empty[..., 0] if np.any(params.com_empty) else None
         principal = params.rotation * params.inertia[:, None, :]
         self._full_inertia = principal @ np.swapaxes(params.rotation, -1, -2)
+        self.retune(params)
         self.reset()
+
+    def retune(self, params: TanksParams) -> None:
+        """Take the `starting_fuel_ratio` of a configuration, for the next `reset`."""
+        self._start = np.broadcast_to(params.starting_fuel_ratio * params.capacity, self._shape)
 
     def reset(self) -> None:
         """Fill to `starting_fuel_ratio`."""

@@ -25,7 +25,7 @@ from propulsion_ros.models.thruster_dynamics import (
     DynamicsParams,
     RotorDynamics,
 )
-from propulsion_ros.models.wrench import cross, unit_rows
+from propulsion_ros.models.wrench import IDENTITY, cross, in_link_axes, unit_rows
 from propulsion_ros.quantity import BoolArray, FloatArray, IntArray, quantity
 
 
@@ -58,10 +58,12 @@ class ThrustersParams(CurvesParams, DynamicsParams):
         lo=-1e6, hi=1e6, shape=('n',),
     )
     propeller_efficiency: FloatArray = quantity(
-        1.0, '', doc='factor on the speed that the dynamics give', lo=0.0, hi=1.0, shape=('n',)
+        1.0, '', doc='factor on the speed that the dynamics give', lo=0.0, hi=1.0, shape=('n',),
+        live=True,
     )
     thrust_efficiency: FloatArray = quantity(
-        1.0, '', doc='factor on the thrust that the curve gives', lo=0.0, hi=1.0, shape=('n',)
+        1.0, '', doc='factor on the thrust that the curve gives', lo=0.0, hi=1.0, shape=('n',),
+        live=True,
     )
     thrust_deadband: FloatArray = quantity(
         0.0, 'N', doc='commands whose steady thrust is smaller are 0',
@@ -85,6 +87,10 @@ class ThrustersParams(CurvesParams, DynamicsParams):
     )
     link: tuple[str, ...] = quantity(
         '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
+    )
+    rotation: FloatArray = quantity(
+        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
+        geometry='rotation',
     )
 
     def __post_init__(self) -> None:
@@ -146,6 +152,7 @@ class Thrusters:
     def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
         self._params, self._shape = params, (*batch, n)
+        self._tuned = params
         input_limit = np.abs(params.gain) * np.maximum(-params.min_command, params.max_command)
         self._dynamics = RotorDynamics(params, input_limit)
         self._curves = ThrustCurves(params)
@@ -162,7 +169,9 @@ class Thrusters:
 
         self._axis = unit_rows('axis', params.axis)
         arm = cross(params.position, self._axis)
-        reaction = -(params.direction * params.moment_constant)[:, None] * self._axis
+        # The water turns the body against the propeller.
+        self._reaction = -params.direction * params.moment_constant
+        reaction = self._reaction[:, None] * self._axis
         self._along = np.concatenate((self._axis, arm), axis=-1)
         self._allocation = np.concatenate((self._axis, arm + reaction), axis=-1)
 
@@ -181,8 +190,13 @@ class Thrusters:
         """Stop all rotors, switch them on and restore the configured efficiencies."""
         self.rotor_speed: FloatArray = np.zeros(self._shape)
         self.on: BoolArray = np.ones(self._shape, bool)
-        self.propeller_efficiency: FloatArray = self._params.propeller_efficiency
-        self.thrust_efficiency: FloatArray = self._params.thrust_efficiency
+        self.retune(self._tuned)
+
+    def retune(self, params: ThrustersParams) -> None:
+        """Take the efficiencies of a configuration, as faults: no command makes up for them."""
+        self._tuned = params
+        self.propeller_efficiency: FloatArray = params.propeller_efficiency
+        self.thrust_efficiency: FloatArray = params.thrust_efficiency
 
     def check_command(self, command: Command) -> None:
         """Accept every finite command: limits clamp it."""
@@ -238,6 +252,31 @@ class Thrusters:
                 'off': ~self.on,
             },
         )
+
+    @property
+    def allocation_matrix(self) -> FloatArray:
+        """Wrench about the origin of base_link per thrust, (6, n)."""
+        return np.asarray(self._allocation.T)
+
+    @property
+    def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest steady thrust of each thruster at rest in the water [N], (n,)."""
+        params = self._params
+        ends = [
+            self._steady_thrust(params.gain * limit, None)
+            for limit in (params.min_command, params.max_command)
+        ]
+        lowest, highest = np.minimum(*ends), np.maximum(*ends)
+        return np.maximum(lowest, self._lowest_order), np.minimum(highest, self._highest_order)
+
+    def command_for(self, thrust: FloatArray) -> FloatArray:
+        """Return the commands that settle at thrusts [N], (..., n), at rest in the water."""
+        return thrust if self._by_thrust else self._input_for(np.asarray(thrust), None)
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each thruster in its link; see `Family.link_wrenches`."""
+        forces = output.forces
+        return in_link_axes(self._params.rotation, forces, self._reaction[:, None] * forces)
 
     def _demand(
         self, command: Command, advance: FloatArray | None

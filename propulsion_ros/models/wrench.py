@@ -6,6 +6,9 @@ import numpy as np
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.quantity import FloatArray
 
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+"""No rotation, as nine numbers row by row."""
+
 
 def cross(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return a x b over the last axis; faster than numpy's for the few vectors of a step."""
@@ -61,3 +64,25 @@ def unit_rows(key: str, vectors: FloatArray) -> FloatArray:
         row = int(np.argwhere(length[..., 0] < 1e-12)[0][0])
         raise ConfigError(key, 'expected a direction, got a vector of length 0', row)
     return np.asarray(vectors / length)
+
+
+def in_link_axes(
+    rotations: FloatArray, forces: FloatArray, torques: FloatArray | None = None
+) -> FloatArray:
+    """Return wrenches of n actuators in the axes of their links.
+
+    Parameters
+    ----------
+    rotations : FloatArray
+        From the axes of each link to base_link, (n, 3, 3).
+    forces, torques : FloatArray
+        In base_link axes, (..., n, 3); torques about the origin of each link, None for none.
+
+    Returns
+    -------
+    FloatArray
+        Shape (..., n, 6).
+    """
+    twisted = np.zeros_like(forces) if torques is None else torques
+    pairs = np.stack((forces, twisted), axis=-2) @ rotations
+    return np.asarray(pairs.reshape(*pairs.shape[:-2], 6))

@@ -13,13 +13,15 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.actuator_loop import Motion
-from propulsion_ros.command_hold import FIELDS, CommandUpdate
+from propulsion_ros.command_hold import CommandUpdate
+from propulsion_ros.command_reader import first_marked
 from propulsion_ros.errors import CommandError
-from propulsion_ros.models.family import Command, Family, Output
+from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.quantity import FloatArray
 
 _SECOND = 1_000_000_000
 _FASTEST = 1e5
+_FARTHEST = 1e3
 
 
 def stamp_to_ns(stamp: Time) -> int:
@@ -81,90 +83,63 @@ def _check_speed(name: str, values: FloatArray, unit: str) -> None:
         raise CommandError(f'{name} {values.tolist()} is beyond {_FASTEST:g} {unit}')
 
 
-class CommandReader:
-    """Turns JointState commands into updates for one family.
+class WrenchReader:
+    """Turns demanded wrenches into updates for a family that is commanded by one.
 
     Parameters
     ----------
-    family : Family
-        Whose names and fields are commanded.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What can be commanded.
+    frame : str
+        Frame that the demand must be in.
     """
 
-    def __init__(self, family: Family) -> None:
-        self._family = family
-        self._columns = {name: i for i, name in enumerate(family.command_names)}
-        self._fields = tuple(family.command_fields)
-        self.names = tuple(family.command_names)
-        self._known = ', '.join(self.names)
-        self._last: tuple[tuple[str, ...], Any] = ((), np.empty(0, int))
+    names = WRENCH_NAMES
 
-    def read(self, message: JointState) -> CommandUpdate:
-        """Return the update that a message asks for.
+    def __init__(self, frame: str) -> None:
+        self._frame = frame
+        self._columns = np.arange(6)
+
+    def read(self, message: WrenchStamped) -> CommandUpdate:
+        """Return the update that a demand asks for.
 
         Raises
         ------
         CommandError
-            For no names, unknown or repeated ones, arrays of the wrong length, values that are
-            missing, not finite, in a field that the name does not take, or refused by the family.
+            For another frame, or a value that is not finite.
         """
-        columns = self._find(message.name)
-        given = {field: np.asarray(getattr(message, field), dtype=float) for field in FIELDS}
-        for field, values in given.items():
-            if len(values) not in (0, len(columns)):
-                raise CommandError(
-                    f'{field}: expected {len(columns)} values, one per name, got {len(values)}'
-                )
-            if np.isinf(values).any():
-                i = int(np.flatnonzero(np.isinf(values))[0])
-                raise CommandError(f'{message.name[i]}: {field} is infinite')
-        command = np.full(len(self._fields), np.nan)
-        for i, column in enumerate(columns):
-            command[column] = self._value(message.name[i], column, given, i)
-        self._family.check_command(self._as_command(command))
-        return CommandUpdate(columns, command[columns])
+        return CommandUpdate(self._columns, checked_wrench(message, self._frame))
 
-    def _find(self, names: Sequence[str]) -> Any:
-        key = tuple(names)
-        if key == self._last[0] and key:
-            return self._last[1]
-        if not key:
-            raise CommandError(f'no names, expected some of: {self._known}')
-        for i, name in enumerate(key):
-            if name not in self._columns:
-                raise CommandError(f'unknown name {name!r}, known: {self._known}')
-            if name in key[:i]:
-                raise CommandError(f'{name!r} is named twice')
-        self._last = key, np.array([self._columns[name] for name in key], int)
-        return self._last[1]
 
-    def _value(self, name: str, column: int, given: dict[str, FloatArray], i: int) -> float:
-        own = self._fields[column]
-        for field, values in given.items():
-            if field != own and len(values) and not np.isnan(values[i]):
-                raise CommandError(
-                    f'{name}: takes {own}, got {field} {values[i]:g}; '
-                    'NaN means that a field is not meant'
-                )
-        if not len(given[own]):
-            raise CommandError(f'{name}: takes {own}, got none')
-        value = float(given[own][i])
-        if np.isnan(value):
-            if not self._family.nan_is_safe[column]:
-                raise CommandError(f'{name}: {own} is NaN')
-            return float(self._family.safe_command[column])
-        return value
+def checked_wrench(message: WrenchStamped, frame: str) -> FloatArray:
+    """Return the wrench (6,) of a message, force first.
 
-    def _as_command(self, values: FloatArray) -> Command:
-        own = {
-            field: np.where([f == field for f in self._fields], values, np.nan)
-            for field in set(self._fields)
-        }
-        return Command(**own)
+    Raises
+    ------
+    CommandError
+        For another frame than ``frame`` ('' is taken for it), or a value that is not finite.
+    """
+    if message.header.frame_id not in ('', frame):
+        raise CommandError(f'expected the frame {frame!r}, got {message.header.frame_id!r}')
+    wrench = msg_to_wrench(message)
+    finite = np.isfinite(wrench)
+    if not finite.all():
+        raise CommandError(f'{first_marked(WRENCH_NAMES, ~finite)} is not finite')
+    return wrench
+
+
+def msg_to_com(message: InertiaStamped, frame: str) -> FloatArray:
+    """Return the centre of mass [m], (3,), of a message.
+
+    Raises
+    ------
+    CommandError
+        For another frame than ``frame`` ('' is taken for it), or what is no place in a vehicle.
+    """
+    if message.header.frame_id not in ('', frame):
+        raise CommandError(f'expected the frame {frame!r}, got {message.header.frame_id!r}')
+    com = vector(message.inertia.com)
+    if not (np.abs(com) <= _FARTHEST).all():
+        raise CommandError(f'centre of mass {com.tolist()} is beyond {_FARTHEST:g} m')
+    return com
 
 
 def wrench_to_msg(stamp_ns: int, frame: str, wrench: FloatArray) -> WrenchStamped:
@@ -182,16 +157,25 @@ def msg_to_wrench(message: WrenchStamped) -> FloatArray:
     return np.concatenate((vector(message.wrench.force), vector(message.wrench.torque)))
 
 
-def state_to_msg(stamp_ns: int, frame: str, names: Sequence[str], output: Output) -> JointState:
-    """Return the state of a family; NaN where a name has no such field."""
+def state_to_msg(
+    stamp_ns: int,
+    frame: str,
+    names: Sequence[str],
+    position: FloatArray | None = None,
+    velocity: FloatArray | None = None,
+    effort: FloatArray | None = None,
+) -> JointState:
+    """Return a state, one column for each name; NaN where a name has no such field."""
     message = JointState()
     message.header.stamp = ns_to_stamp(stamp_ns)
     message.header.frame_id = frame
     message.name = list(names)
-    for field in FIELDS:
-        values = getattr(output, field)
-        if values is not None:
-            setattr(message, field, doubles(values))
+    if position is not None:
+        message.position = doubles(position)
+    if velocity is not None:
+        message.velocity = doubles(velocity)
+    if effort is not None:
+        message.effort = doubles(effort)
     return message
 
 

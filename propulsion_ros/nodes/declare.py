@@ -27,7 +27,9 @@ def overrides_of(node: Node) -> dict[str, Any]:
 def declare(
     node: Node, parameters: Iterable[Parameter], defaults: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Declare read-only parameters and return their values, None where one is not set.
+    """Declare parameters and return their values, None where one is not set.
+
+    Those that are not live are read-only.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
     return ParameterDescriptor(
         description=parameter.description,
         additional_constraints=parameter.constraints,
-        read_only=True,
+        read_only=not parameter.spec.live,
         dynamic_typing=True,
     )
 

@@ -129,7 +129,7 @@ class VehicleNode(PropulsionNode):
     ~/pressure : sensor_msgs/FluidPressure
         Static pressure of standard air at the altitude.
     ~/inertia : geometry_msgs/InertiaStamped
-        Mass of the body with its tanks, centre of mass and inertia in base_link.
+        Mass of the body with its tanks, centre of mass and inertia in base_link, latched.
     ~/joint_states : sensor_msgs/JointState
         Joint positions of all ``state_topics``.
 
@@ -180,7 +180,7 @@ class VehicleNode(PropulsionNode):
         self._odometry_pub = publish(Odometry, '~/odometry', qos.STATE)
         self._imu_pub = publish(Imu, '~/imu', qos.STATE)
         self._pressure_pub = publish(FluidPressure, '~/pressure', qos.STATE)
-        self._inertia_pub = publish(InertiaStamped, '~/inertia', qos.STATE)
+        self._inertia_pub = publish(InertiaStamped, '~/inertia', qos.LATCHED)
         self._joints_pub = publish(JointState, '~/joint_states', qos.STATE)
         self._awaited = {
             'clock': self._clock_pub, 'odometry': self._odometry_pub, 'imu': self._imu_pub,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -11,6 +12,7 @@ from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import DescribeParameters
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from propulsion_ros.nodes import qos
@@ -268,7 +270,7 @@ def test_stamp_0_takes_effect_at_once_and_is_not_late(graph):
         if boosters.wrench_at(ms).wrench.force.z == 900.0:
             break
     assert boosters.wrenches[-1].wrench.force.z == 900.0
-    assert boosters.node._loop.runner.counts['late'] == 0
+    assert boosters.node.loop.inputs.counts['late'] == 0
 
 
 @pytest.mark.parametrize(('given', 'text'), [
@@ -290,7 +292,7 @@ def test_stamp_0_takes_effect_at_once_and_is_not_late(graph):
     pytest.param({'tank': ['x']}, "parameter 'tank[0]': unknown tank 'x', known: t",
                  id='unknown tank'),
     pytest.param({'tanks.names': ['a b'], 'tank': ['a b']},
-                 "parameter 'tanks.names': 'a b' cannot be part of a topic name",
+                 "parameter 'tanks.names[0]': 'a b' cannot be part of a topic name",
                  id='name that is no topic'),
     pytest.param({'integrator': 'euler', 'time_constant': [0.001]},
                  "parameter 'integrator': euler diverges", id='wrong only with the step'),
@@ -346,15 +348,98 @@ def test_fin_makes_force_only_with_odometry(graph, capfd):
     graph.until(lambda: node.counts['refused'] == 1, 'the odometry without orientation')
     message.pose.pose.orientation.w = 1.0
     odometry.publish(message)
-    graph.until(lambda: not node._loop.lacks_motion or steer(20), 'the odometry')
+    graph.until(lambda: not node.loop.lacks_motion or steer(20), 'the odometry')
     assert abs(steer(30).y) > 0.1
     assert 'odometry refused: the orientation is no rotation' in capfd.readouterr().err
 
 
-@pytest.mark.parametrize('family', ['rotors', 'thrusters', 'fins'])
-def test_shipped_settings_start_every_family(graph, family):
-    path = share_directory() / 'config' / f'{family}.yaml'
-    node = graph.add(ActuatorNode, family, cli_args=[
+@pytest.mark.parametrize(('name', 'file'), [
+    ('rotors', 'rotors'), ('thrusters', 'thrusters'), ('fins', 'fins'), ('fam', 'fam'),
+    ('propulsion_modules', 'fam'),
+])
+def test_shipped_settings_start_every_family(graph, name, file):
+    path = share_directory() / 'config' / f'{file}.yaml'
+    node = graph.add(ActuatorNode, name, {'family': name}, cli_args=[
         '--ros-args', '--params-file', str(path),
     ])
     assert node.is_active
+
+
+def test_each_actuator_can_publish_its_wrench_in_its_link(graph):
+    description = """<robot name="r"><link name="base_link"/><link name="engine"/>
+      <joint name="j" type="fixed"><parent link="base_link"/><child link="engine"/>
+        <origin xyz="0 0 -1" rpy="0 1.5707963267948966 0"/></joint>
+      <gazebo><plugin filename="propulsion_ros" name="boosters"><booster name="b"><joint>j</joint>
+        <max_thrust>1000</max_thrust><max_fuel_rate>1</max_fuel_rate></booster></plugin></gazebo>
+    </robot>"""
+    graph.add(ActuatorNode, 'boosters', {
+        'robot_description': description, 'publish_each': True, 'step_on': 'stamp',
+    })
+    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
+    links = graph.listen(WrenchStamped, 'boosters/wrenches/b', qos.COMMAND)
+    command = graph.talk(JointState, 'boosters/command', qos.COMMAND)
+
+    def told():
+        message = JointState(name=['b'], effort=[600.0])
+        message.header.stamp = ns_to_stamp((len(wrenches) + 1) * 10 * MS)
+        command.publish(message)
+        return wrenches and links
+    graph.until(told, 'both wrenches')
+    # The link's z is the base's x.
+    assert wrenches[0].wrench.force.x == pytest.approx(600.0)
+    assert links[0].header.frame_id == 'engine'
+    assert links[0].wrench.force.z == pytest.approx(600.0)
+    assert abs(links[0].wrench.force.x) < 1e-9
+
+
+def test_array_of_a_forward_controller_is_a_command(graph, capfd):
+    boosters = Boosters(graph, adapters=['float64_multi_array'], step_on='clock',
+                        use_sim_time=True)
+    array = graph.talk(Float64MultiArray, 'boosters/command_array', qos.COMMAND)
+    clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    array.publish(Float64MultiArray(data=[1.0]))
+    graph.until(lambda: boosters.node.counts['refused'] == 1, 'the refusal')
+    assert 'data: expected 3 values (b, x, y), got 1' in capfd.readouterr().err
+    clock.publish(Clock(clock=ns_to_stamp(1000 * MS)))
+    boosters.wrench_at(1000)
+    array.publish(Float64MultiArray(data=[700.0, 0.0, 0.0]))
+    graph.until(lambda: boosters.node.loop.inputs._queue, 'the command')
+    clock.publish(Clock(clock=ns_to_stamp(1010 * MS)))
+    assert boosters.wrench_at(1010).wrench.force.z == 700.0
+
+
+@pytest.mark.parametrize(('given', 'said'), [
+    pytest.param({}, 'actuators carry velocity or position, not effort and position', id='field'),
+    pytest.param(
+        {'family': 'rotors', 'command_interface': 'velocity'}, 'actuator_msgs is not installed',
+        id='not installed',
+        marks=pytest.mark.skipif(
+            find_spec('actuator_msgs') is not None, reason='actuator_msgs is installed'
+        ),
+    ),
+])
+def test_actuators_adapter_says_what_it_lacks(graph, capfd, given, said):
+    parameters = PLAIN if not given else {
+        'names': ['r'], 'max_thrust': [5.0], 'motor_constant': [1e-5], **given
+    }
+    node = graph.add(ActuatorNode, 'group', {**parameters, 'adapters': ['actuators']})
+    assert node.has_failed
+    assert said in capfd.readouterr().err
+
+
+def test_robot_description_may_come_from_a_topic(graph):
+    publisher = graph.probe.create_publisher(String, 'robot_description', qos.LATCHED)
+    publisher.publish(String(data="""<robot name="r"><link name="base_link"/><gazebo>
+      <plugin filename="propulsion_ros" name="boosters"><booster name="from_the_topic">
+        <link>base_link</link><max_thrust>1000</max_thrust><max_fuel_rate>1</max_fuel_rate>
+      </booster></plugin></gazebo></robot>"""))
+    node = graph.add(ActuatorNode, 'boosters', {'description_topic': 'robot_description'})
+    assert node._family.actuator_names == ('from_the_topic',)
+
+
+def test_robot_description_that_never_comes_is_said(graph, capfd):
+    node = graph.add(ActuatorNode, 'boosters', {
+        'description_topic': 'robot_description', 'description_timeout': 0.3,
+    })
+    assert node.has_failed
+    assert 'nothing on robot_description within 0.3 s' in capfd.readouterr().err

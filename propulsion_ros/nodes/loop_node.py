@@ -1,0 +1,165 @@
+"""What nodes have in common that give stamped messages to a loop and publish what it says."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from rclpy.clock import Clock as SteadyClock
+from rclpy.clock_type import ClockType
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import Trigger
+
+from propulsion_ros.actuator_loop import CLOCK
+from propulsion_ros.errors import CommandError
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import ERROR, OK, WARN
+from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.family_node import FamilyNode
+from propulsion_ros.nodes.live_parameters import LiveParameters
+from propulsion_ros.stamped_inputs import StampedInputs
+
+
+class Loop(Protocol):
+    """What takes stamped inputs: `ActuatorLoop` or `EstimateLoop`."""
+
+    @property
+    def inputs(self) -> StampedInputs: ...  # noqa: D102
+
+    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool: ...  # noqa: D102
+
+    def reset(self) -> None: ...  # noqa: D102
+
+
+class LoopNode(FamilyNode):
+    """A node whose messages take effect at their stamps, through a loop that reads no clock.
+
+    Services
+    --------
+    ~/reset : std_srvs/Trigger
+        Return to the start, the time included.
+    """
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        self.loop: Loop | None = None
+        self._live: LiveParameters | None = None
+        self._hold_back_ns = 0
+        super().__init__(name, **kwargs)
+
+    def teardown(self) -> None:
+        """Close the topics and forget the loop."""
+        super().teardown()
+        if self._live is not None:
+            self._live.close()
+        self.loop = self._live = None
+
+    # Called in setup.
+
+    def subscribe(
+        self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any
+    ) -> None:
+        """Subscribe with a quality of service that a parameter file may change."""
+        self.entities.append(self.create_subscription(
+            kind, topic, callback, profile, qos_overriding_options=qos.overridable()
+        ))
+
+    def serve_reset(self) -> None:
+        """Offer ~/reset."""
+        self.entities.append(self.create_service(Trigger, '~/reset', self._on_reset))
+
+    def follow_live(
+        self,
+        classes: Sequence[type[Any]],
+        values: Mapping[str, Any],
+        check: Callable[..., None],
+        apply: Callable[..., None],
+    ) -> None:
+        """Follow live parameters; see `LiveParameters`."""
+        self._live = LiveParameters(self, classes, values, check, apply)
+
+    def keep_time(self, rate: float, hold_back: float = 0.0) -> None:
+        """Give the loop the ROS clock: as /clock tells it, or ``rate`` times a second [Hz].
+
+        It is told ``hold_back`` [s] late.
+        """
+        self._hold_back_ns = round(hold_back * 1e9)
+        if self.uses_sim_time:
+            self.entities.append(
+                self.create_subscription(Clock, '/clock', self._on_clock, qos.CLOCK)
+            )
+            return
+        # A timer on the system's clock would sleep while that is set back.
+        steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
+        self.entities.append(self.create_timer(1.0 / rate, self._on_timer, clock=steady))
+
+    @property
+    def uses_sim_time(self) -> bool:
+        """Whether time comes from /clock."""
+        return bool(self.get_parameter('use_sim_time').value)
+
+    # Inputs.
+
+    def take(self, source: str, stamp: Any, content: Any, read: Callable[[Any], Any]) -> None:
+        """Give what came to the loop, or complain; stamp 0 or None means now.
+
+        ``read`` turns it into the loop's payload, or raises `CommandError`.
+        """
+        loop = self.loop
+        if not self.is_active or loop is None:
+            return
+        try:
+            payload = read(content)
+        except CommandError as error:
+            self.complain('refused', f'{source} refused: {error}')
+            return
+        stamp_ns = (stamp_to_ns(stamp) if stamp is not None else 0) or self._arrival_ns(loop)
+        if not loop.push(source, stamp_ns, payload):
+            self._complain_of_stamp(source, stamp_ns, loop)
+
+    def _arrival_ns(self, loop: Loop) -> int:
+        """Return the stamp of what takes effect at once: in the first tick that has not run."""
+        clock_ns = loop.inputs.clock_ns
+        return self.now_ns() if clock_ns is None else clock_ns + 1
+
+    def _complain_of_stamp(self, source: str, stamp_ns: int, loop: Loop) -> None:
+        newest_ns = loop.inputs.newest_ns or 0
+        self.complain(
+            'other_time',
+            f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
+            f'but the time is {newest_ns * 1e-9:.3f} s',
+        )
+
+    def _on_clock(self, message: Clock) -> None:
+        self._tell_time(stamp_to_ns(message.clock))
+
+    def _on_timer(self) -> None:
+        self._tell_time(self.now_ns())
+
+    def _tell_time(self, now_ns: int) -> None:
+        if self.is_active and self.loop is not None:
+            self.loop.push(CLOCK, now_ns - self._hold_back_ns)
+
+    def now_ns(self) -> int:
+        """Return the ROS time."""
+        return int(self.get_clock().now().nanoseconds)
+
+    def _on_reset(self, request: Any, response: Any) -> Any:
+        if self.loop is not None:
+            self.loop.reset()
+        response.success = self.loop is not None
+        response.message = 'reset' if response.success else 'not configured'
+        return response
+
+    def judge_inputs(self, loop: Loop) -> tuple[dict[str, Any], bytes, str]:
+        """Return the counts of what was not taken as it came, and how bad that is."""
+        counts = self.counts + loop.inputs.counts
+        values = {
+            key: counts[key] for key in
+            ('refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
+        }
+        if counts['not_finite']:
+            return values, ERROR, 'the wrench was not finite'
+        if counts['overflow']:
+            return values, ERROR, 'commands were lost'
+        if counts['other_time']:
+            return values, WARN, 'inputs of another time were not taken'
+        return values, OK, 'ok'

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pytest
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from propulsion_ros.models import FAMILIES
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.conversions import ns_to_stamp
+from propulsion_ros.schema import parameters_of
+
+MS = 1_000_000
+THRUSTERS = {
+    'family': 'thrusters', 'names': ['a', 'b'], 'rotor_constant': [1e-4],
+    'axis': [0.0, 0.0, 1.0], 'step_on': 'stamp',
+}
+BOOSTERS = {
+    'family': 'boosters', 'names': ['b'], 'max_thrust': [1000.0], 'max_fuel_rate': [1.0],
+    'tank': ['t'], 'tanks.names': ['t'], 'tanks.capacity': [10.0], 'step_on': 'stamp',
+}
+
+
+class Group:
+    def __init__(self, graph, parameters, field):
+        self.graph, self.field = graph, field
+        self.node = graph.add(ActuatorNode, 'group', parameters)
+        self.states = graph.listen(JointState, 'group/state', qos.COMMAND)
+        self.command = graph.talk(JointState, 'group/command', qos.COMMAND)
+        graph.until(lambda: self.node._state_pub.get_subscription_count() == 1, 'the probe')
+
+    def set(self, **values):
+        request = SetParameters.Request(parameters=[
+            Parameter(name.replace('__', '.'), value=value).to_parameter_msg()
+            for name, value in values.items()
+        ])
+        (result,) = self.graph.call(SetParameters, 'group/set_parameters', request).results
+        return result
+
+    def at(self, ms, value):
+        names = list(self.node._family.actuator_names)
+        message = JointState(name=names, **{self.field: [value] * len(names)})
+        message.header.stamp = ns_to_stamp(ms * MS)
+        self.command.publish(message)
+        found = lambda: [s for s in self.states if s.header.stamp == message.header.stamp]  # noqa: E731
+        self.graph.until(found, f'a state stamped {ms} ms')
+        return found()[-1]
+
+
+def test_efficiency_of_a_thruster_can_fail_while_running(graph):
+    group = Group(graph, THRUSTERS, 'velocity')
+    assert list(group.at(10, 100.0).effort) == [1.0, 1.0]
+    assert group.set(thrust_efficiency=[1.0, 0.25]).successful
+    assert list(group.at(20, 100.0).effort) == [1.0, 0.25]
+    group.graph.call(Trigger, 'group/reset')
+    assert list(group.at(30, 100.0).effort) == [1.0, 0.25]
+
+
+def test_actuator_can_be_switched_off_and_on(graph):
+    group = Group(graph, THRUSTERS, 'velocity')
+    assert group.set(switched_off=['b']).successful
+    assert list(group.at(10, 100.0).effort) == [1.0, 0.0]
+    assert group.set(switched_off=['a']).successful
+    assert list(group.at(20, 100.0).effort) == [0.0, 1.0]
+
+
+def test_nothing_is_switched_off_by_an_empty_list(graph):
+    group = Group(graph, {**THRUSTERS, 'switched_off': ['a', 'b']}, 'velocity')
+    assert list(group.at(10, 100.0).effort) == [0.0, 0.0]
+    group.node.set_parameters([Parameter('switched_off', Parameter.Type.STRING_ARRAY, [])])
+    assert list(group.at(20, 100.0).effort) == [1.0, 1.0]
+
+
+def test_fuel_at_the_start_holds_from_the_next_reset(graph):
+    group = Group(graph, BOOSTERS, 'effort')
+    before = group.at(10, 0.0)
+    assert group.set(tanks__starting_fuel_ratio=[0.5]).successful
+    ratio = lambda state: dict(zip(state.name, state.position, strict=True))['t/fuel_ratio']  # noqa: E731
+    assert ratio(group.at(20, 0.0)) == ratio(before) == 1.0
+    group.graph.call(Trigger, 'group/reset')
+    assert ratio(group.at(30, 0.0)) == 0.5
+
+
+@pytest.mark.parametrize(('value', 'said'), [
+    pytest.param({'thrust_efficiency': [1.0, 2.0]}, "parameter 'thrust_efficiency[1]': 2 is above",
+                 id='range'),
+    pytest.param({'thrust_efficiency': [0.1, 0.2, 0.3]}, 'expected 2 values, got 3', id='count'),
+    pytest.param({'switched_off': ['c']}, "unknown name 'c', known: a, b", id='name'),
+    pytest.param({'rotor_constant': [1.0]}, 'read-only', id='not live'),
+])
+def test_wrong_value_is_refused_with_the_reason_and_nothing_changes(graph, value, said):
+    group = Group(graph, THRUSTERS, 'velocity')
+    result = group.set(**value)
+    assert not result.successful
+    assert said in result.reason
+    assert list(group.at(10, 100.0).effort) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize('name', FAMILIES)
+def test_family_with_live_parameters_takes_them(name):
+    family = FAMILIES[name]
+    live = [p.key for p in parameters_of(family.Params) if p.spec.live]
+    assert bool(live) == hasattr(family, 'retune')
