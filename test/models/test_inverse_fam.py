@@ -383,7 +383,7 @@ def test_shipped_configuration_is_the_default():
     shipped = shipped['/**/inverse_fam']['ros__parameters']
     params = build(InverseFamParams, shipped)
     known = {parameter.key for parameter in parameters_of(InverseFamParams)}
-    assert set(shipped) - known == {'update_rate', 'command_timeout'}
+    assert set(shipped) - known == {'command_timeout'}
     angle = angle_from_count(np.arange(12) * 20, params)
     np.testing.assert_allclose(
         InverseFam(params).estimate(angle, NOMINAL).wrench,

@@ -1,0 +1,192 @@
+"""The wrench that Astrobee's propulsion modules apply, from what they were told."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from sensor_msgs.msg import JointState
+
+from propulsion_ros.actuator_loop import COM, COMMAND
+from propulsion_ros.command_hold import CommandUpdate
+from propulsion_ros.command_reader import CommandReader
+from propulsion_ros.errors import CommandError
+from propulsion_ros.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
+from propulsion_ros.models.family import WRENCH_NAMES
+from propulsion_ros.models.inverse_fam import InverseFam
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import ERROR, WARN
+from propulsion_ros.nodes.conversions import (
+    WrenchReader,
+    msg_to_com,
+    state_to_msg,
+    wrench_to_msg,
+)
+from propulsion_ros.nodes.family_node import FamilyNodeParams
+from propulsion_ros.nodes.loop_node import LoopNode
+from propulsion_ros.nodes.spin import run
+
+_WATCH_RATE = 50.0
+"""How often silence is looked for on the system's clock [Hz]."""
+COVARIANCE_NAMES = tuple(f'{row}*{column}' for row in WRENCH_NAMES for column in WRENCH_NAMES)
+"""Names of the covariance's elements, row by row."""
+
+
+class InverseFamNode(LoopNode):
+    """Says what wrench the nozzles apply, at the stamp of each command to them.
+
+    A module that has been silent for ``command_timeout`` counts as without thrust from then on,
+    and that is published too.
+
+    ROS Parameters
+    --------------
+    Those of `FamilyNodeParams`, `EstimateParams` and `InverseFamParams`.
+
+    Subscribers
+    -----------
+    ~/command : sensor_msgs/JointState
+        Flap angles (position) and impeller speeds (velocity), as `fam` sends them.
+    ~/wrench_command : geometry_msgs/WrenchStamped
+        What was demanded of `fam`, for the residual.
+    ~/measured : sensor_msgs/JointState
+        Measured impeller speeds (velocity), for ``speed_source: measured``.
+    ~/inertia : geometry_msgs/InertiaStamped
+        Centre of mass that the demanded torque is about, latched.
+    /clock : rosgraph_msgs/Clock
+        Time, with ``use_sim_time``.
+
+    Publishers
+    ----------
+    ~/wrench : geometry_msgs/WrenchStamped
+        Applied force and torque in the axes of and about the origin of ``base_link``.
+    ~/state : sensor_msgs/JointState
+        Thrust (effort) and angle of each nozzle, speed of each impeller.
+    ~/residual : geometry_msgs/WrenchStamped
+        Demanded minus applied wrench, about the origin of ``base_link``.
+    ~/covariance : sensor_msgs/JointState
+        Of the applied wrench, 36 efforts row by row, named by their two components.
+
+    Services
+    --------
+    ~/reset : std_srvs/Trigger
+        Forget commands, demand and time.
+    """
+
+    def __init__(self, name: str = 'inverse_fam', **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+
+    def setup(self) -> None:
+        """Read the configuration, build the estimator, open the topics."""
+        _, setting = self.read_setting(FamilyNodeParams, EstimateParams, only='inverse_fam')
+        loop_params = setting.build(EstimateParams)
+        inverse = setting.build_family()
+        if not isinstance(inverse, InverseFam):
+            raise TypeError(f'expected InverseFam, got {type(inverse).__name__}')
+        self._inverse, self._frame = inverse, setting.frame
+        self._reader, self._wrench_reader = CommandReader(inverse), WrenchReader(setting.frame)
+        self._no_state = np.full(len(inverse.state_names), np.nan)
+        loop = EstimateLoop(inverse, loop_params, self._publish, self._on_jump)
+        self.loop = self._estimates = loop
+        self._newest: Applied | None = None
+        self._open()
+        self.follow_live(
+            (EstimateParams, InverseFam.Params), setting.values,
+            lambda *changed: None, lambda _, params: loop.retune(params),
+        )
+
+    def _open(self) -> None:
+        publish, options = self.create_lifecycle_publisher, qos.overridable()
+        self._wrench_pub = publish(
+            WrenchStamped, '~/wrench', qos.STATE, qos_overriding_options=options
+        )
+        self._state_pub = publish(JointState, '~/state', qos.STATE, qos_overriding_options=options)
+        self._residual_pub = publish(WrenchStamped, '~/residual', qos.STATE)
+        self._covariance_pub = publish(JointState, '~/covariance', qos.STATE)
+        self.entities += [
+            self._wrench_pub, self._state_pub, self._residual_pub, self._covariance_pub
+        ]
+        self.serve_reset()
+        self.subscribe(JointState, '~/command', self._on_command, qos.COMMAND)
+        self.subscribe(WrenchStamped, '~/wrench_command', self._on_demand, qos.COMMAND)
+        self.subscribe(JointState, '~/measured', self._on_measured, qos.COMMAND)
+        self.subscribe(InertiaStamped, '~/inertia', self._on_inertia, qos.LATCHED)
+        self.keep_time(_WATCH_RATE)
+
+    # Inputs.
+
+    def _on_command(self, message: JointState) -> None:
+        self.take(COMMAND, message.header.stamp, message, self._reader.read)
+
+    def _on_demand(self, message: WrenchStamped) -> None:
+        self.take(DEMAND, message.header.stamp, message, self._wrench_reader.read)
+
+    def _on_measured(self, message: JointState) -> None:
+        self.take(SPEED, message.header.stamp, message, self._read_measured)
+
+    def _on_inertia(self, message: InertiaStamped) -> None:
+        self.take(
+            COM, message.header.stamp, message, lambda m: msg_to_com(m, self._frame)
+        )
+
+    def _read_measured(self, message: JointState) -> CommandUpdate:
+        update = self._reader.read(message)
+        nozzles = len(self._inverse.actuator_names)
+        if (update.columns < nozzles).any():
+            raise CommandError('expected impellers only, got a nozzle')
+        return CommandUpdate(update.columns - nozzles, update.values)
+
+    def _on_jump(self, from_ns: int, to_ns: int) -> None:
+        self.get_logger().warning(
+            f'time jumped by {(to_ns - from_ns) * 1e-9:.3f} s, commands are forgotten'
+        )
+
+    # Outputs.
+
+    def started(self) -> None:
+        """Begin without any earlier command."""
+        self._estimates.reset()
+        self.get_logger().info('active')
+
+    def stopping(self) -> None:
+        """Publish one zero wrench, since nothing is known from now on."""
+        last_ns = self._estimates.inputs.last_stamp_ns
+        stamp_ns = self.now_ns() if last_ns is None else last_ns
+        self._wrench_pub.publish(wrench_to_msg(stamp_ns, self._frame, np.zeros(6)))
+
+    def _publish(self, applied: Applied) -> None:
+        self._newest = applied
+        stamp_ns, frame = applied.stamp_ns, self._frame
+        n = len(applied.thrust)
+        position, velocity, effort = np.tile(self._no_state, (3, 1))
+        position[:n], effort[:n], velocity[n:] = applied.angle, applied.thrust, applied.speed
+        self._state_pub.publish(state_to_msg(
+            stamp_ns, frame, self._inverse.state_names, position, velocity, effort
+        ))
+        self._covariance_pub.publish(state_to_msg(
+            stamp_ns, frame, COVARIANCE_NAMES, effort=applied.covariance.ravel()
+        ))
+        if applied.residual is not None:
+            self._residual_pub.publish(wrench_to_msg(stamp_ns, frame, applied.residual))
+        self._wrench_pub.publish(wrench_to_msg(stamp_ns, frame, applied.wrench))
+
+    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+        """Yield silent modules, and what was refused."""
+        if self.loop is None:
+            return
+        values, level, text = self.judge_inputs(self._estimates)
+        stale = int(np.count_nonzero(self._estimates.hold.stale))
+        values['stale'] = stale
+        if stale and level != ERROR:
+            level, text = WARN, 'a module is silent and counts as without thrust'
+        yield 'modules', level, text, values
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run one estimator."""
+    sys.exit(run(lambda options: [InverseFamNode()], args))
+
+
+if __name__ == '__main__':
+    main()

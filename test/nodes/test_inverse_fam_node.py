@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from propulsion_ros.models.fam import Fam, FamParams
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp, stamp_to_ns, wrench_to_msg
+from propulsion_ros.nodes.inverse_fam_node import COVARIANCE_NAMES, InverseFamNode
+
+MS = 1_000_000
+SIM = {'use_sim_time': True}
+ISS_COM = [0.003713818, -0.000326347, -0.002532192]
+WANTED = np.array([0.1, 0.02, -0.05, 0.004, 0.002, -0.003])
+
+
+class Pair:
+    """Force allocation and its inverse, joined as on a robot, with a clock and the topics."""
+
+    def __init__(self, graph, fam=(), inverse=()):
+        self.graph = graph
+        self.fam = graph.add(
+            ActuatorNode, 'fam', {**SIM, 'family': 'fam', 'update_rate': 62.5, **dict(fam)},
+        )
+        self.inverse = graph.add(
+            InverseFamNode, 'inverse_fam', {**SIM, **dict(inverse)},
+            cli_args=['--ros-args', '-r', '~/command:=/fam/state',
+                      '-r', '~/wrench_command:=/fam/wrench_command'],
+        )
+        for kind, topic in (
+            (JointState, 'fam/state'), (WrenchStamped, 'inverse_fam/wrench'),
+            (WrenchStamped, 'inverse_fam/residual'), (JointState, 'inverse_fam/state'),
+            (JointState, 'inverse_fam/covariance'),
+        ):
+            graph.listen(kind, topic, qos.COMMAND)
+        self.clock = graph.talk(Clock, '/clock', qos.CLOCK)
+        self.demand = graph.talk(WrenchStamped, 'fam/wrench_command', qos.COMMAND)
+        graph.until(
+            lambda: self.clock.get_subscription_count() == 4
+            and self.demand.get_subscription_count() == 2
+            and self.inverse._wrench_pub.get_subscription_count() == 1
+            and self.inverse._residual_pub.get_subscription_count() == 1
+            and self.inverse._state_pub.get_subscription_count() == 1
+            and self.inverse._covariance_pub.get_subscription_count() == 1
+            and self.fam._state_pub.get_subscription_count() == 2,
+            'both nodes, each with its own clock too, to be found',
+        )
+
+    def ask(self, ms, wrench):
+        self.demand.publish(wrench_to_msg(round(ms * MS), 'base_link', np.asarray(wrench)))
+
+    def tick(self, ms):
+        self.clock.publish(Clock(clock=ns_to_stamp(round(ms * MS))))
+
+    def at(self, topic, ms):
+        stamp = ns_to_stamp(round(ms * MS))
+        found = lambda: [m for m in self.graph.received[topic] if m.header.stamp == stamp]  # noqa: E731
+        self.graph.until(found, f'{topic} stamped {ms} ms')
+        return found()[-1]
+
+    def run(self, ms, wrench=WANTED):
+        """Ask for a wrench at one tick and return what is applied there, demand known."""
+        self.ask(ms, wrench)
+        self.graph.until(
+            lambda: self.fam.loop.inputs.newest_ns is not None
+            and self.inverse.loop.inputs.newest_ns is not None
+            and min(self.fam.loop.inputs.newest_ns, self.inverse.loop.inputs.newest_ns)
+            >= round(ms * MS), 'the demand to arrive',
+        )
+        self.tick(ms)
+        return self.at('inverse_fam/wrench', ms)
+
+
+def test_applied_wrench_comes_back_at_the_stamp_of_the_command(graph):
+    pair = Pair(graph)
+    wrench = pair.run(160)
+    assert wrench.header.frame_id == 'base_link'
+    np.testing.assert_allclose(msg_to_wrench(wrench)[:3], WANTED[:3], atol=3e-3)
+    residual = msg_to_wrench(pair.at('inverse_fam/residual', 160))
+    np.testing.assert_allclose(residual + msg_to_wrench(wrench), WANTED, atol=1e-12)
+
+
+def test_bytes_of_the_node_are_those_of_the_model(graph):
+    pair = Pair(graph)
+    pair.run(160)
+    model = Fam(FamParams())
+    angle, speed = model.sent(model.allocate(WANTED))
+    sent = pair.at('fam/state', 160)
+    np.testing.assert_array_equal(sent.position[:12], angle)
+    np.testing.assert_array_equal(sent.velocity[12:], speed)
+    thrust = dict(zip(*(getattr(pair.at('inverse_fam/state', 160), f)
+                        for f in ('name', 'effort')), strict=True))
+    assert min(thrust[name] for name in sent.name[:12]) >= 0.0
+    assert math.isnan(thrust[sent.name[12]])
+
+
+def test_saturated_demand_leaves_a_residual(graph):
+    com = {'com': ISS_COM}
+    pair = Pair(graph, fam=com, inverse=com)
+    applied = msg_to_wrench(pair.run(160, [0.6, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    # Measured with the compiled original: 0.3565 N of the 0.6 N are applied.
+    assert applied[0] == pytest.approx(0.3565, abs=2e-3)
+    residual = msg_to_wrench(pair.at('inverse_fam/residual', 160))
+    assert residual[0] == pytest.approx(0.6 - applied[0])
+
+
+def test_silent_modules_have_no_thrust_after_their_timeout(graph):
+    pair = Pair(graph)
+    graph.listen(DiagnosticArray, '/diagnostics')
+    pair.run(160)
+    pair.fam.trigger_deactivate()
+    pair.tick(400)
+    before = len(graph.received['inverse_fam/wrench'])
+    pair.tick(481)
+    graph.until(
+        lambda: len(graph.received['inverse_fam/wrench']) > before, 'the silence to be noticed'
+    )
+    last = graph.received['inverse_fam/wrench'][-1]
+    assert stamp_to_ns(last.header.stamp) == 480 * MS + 1
+    assert not msg_to_wrench(last).any()
+    found = lambda: [  # noqa: E731
+        s for m in graph.received['/diagnostics'] for s in m.status
+        if s.name == 'inverse_fam: modules' and 'silent' in s.message
+    ]
+    graph.until(found, 'a diagnosis of the silence')
+
+
+@pytest.mark.parametrize(('cls', 'name'), [(ActuatorNode, 'fam'), (InverseFamNode, 'inverse_fam')])
+def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, cls, name):
+    publisher = graph.probe.create_publisher(InertiaStamped, f'{name}/inertia', qos.LATCHED)
+    message = InertiaStamped()
+    message.header.frame_id = 'base_link'
+    message.header.stamp = ns_to_stamp(5 * MS)
+    com = message.inertia.com
+    com.x, com.y, com.z = 0.05, 0.02, -0.03
+    publisher.publish(message)
+    parameters = {'family': name, 'use_sim_time': True}
+    node = graph.add(cls, name, parameters)
+    # Time has gone on since then, as it has for any latched message.
+    clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
+    graph.until(lambda: node.loop._com is not None, 'the latched inertia')
+    graph.until(lambda: node.loop.inputs.clock_ns is not None, 'the clock')
+    assert node.loop._com.tolist() == [0.05, 0.02, -0.03]
+    node.loop.reset()
+    if name == 'fam':
+        moved = Fam(FamParams(com=[0.05, 0.02, -0.03])).allocate(WANTED).thrust
+        np.testing.assert_array_equal(node._family.allocate(WANTED).thrust, moved)
+    else:
+        np.testing.assert_allclose(
+            node._inverse.to_origin[3:, :3] @ [1.0, 0.0, 0.0], np.cross([0.05, 0.02, -0.03],
+                                                                       [1.0, 0.0, 0.0]),
+        )
+
+
+def test_covariance_is_symmetric_and_named_by_its_components(graph):
+    pair = Pair(graph, inverse={'angle_std': 0.01, 'speed_std': 1.0, 'thrust_scale_std': 0.05})
+    pair.run(160)
+    message = pair.at('inverse_fam/covariance', 160)
+    assert tuple(message.name) == COVARIANCE_NAMES
+    covariance = np.reshape(message.effort, (6, 6))
+    np.testing.assert_allclose(covariance, covariance.T, rtol=1e-12)
+    assert np.linalg.eigvalsh(covariance).min() >= -1e-15
+    assert covariance[0, 0] > 0.0
+
+
+@pytest.mark.parametrize(('message', 'said'), [
+    pytest.param(JointState(name=['thruster'], velocity=[1.0]), 'unknown name', id='name'),
+    pytest.param(JointState(name=['nozzle_1'], position=[math.inf]), 'infinite', id='infinite'),
+    pytest.param(
+        JointState(name=['impeller_1'], velocity=[-1.0]), 'turns one way', id='negative speed'
+    ),
+])
+def test_bad_command_is_refused_in_one_line(graph, capfd, message, said):
+    node = graph.add(InverseFamNode, 'inverse_fam', SIM)
+    names = node._inverse.command_names
+    message.name = [{'nozzle_1': names[0], 'impeller_1': names[12]}.get(n, n) for n in message.name]
+    command = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
+    message.header.stamp = ns_to_stamp(MS)
+    command.publish(message)
+    graph.until(lambda: node.counts['refused'] == 1, 'the refusal')
+    err = capfd.readouterr().err
+    assert said in err
+    assert 'Traceback' not in err
+
+
+def test_demand_in_another_frame_is_refused(graph, capfd):
+    pair = Pair(graph)
+    pair.demand.publish(wrench_to_msg(MS, 'map', WANTED))
+    graph.until(lambda: pair.fam.counts['refused'] == 1, 'the refusal')
+    assert "expected the frame 'base_link', got 'map'" in capfd.readouterr().err
+
+
+def test_other_family_cannot_be_run(graph, capfd):
+    node = graph.add(InverseFamNode, 'inverse_fam', {'family': 'fam'})
+    assert node.has_failed
+    assert "this node runs 'inverse_fam', got 'fam'" in capfd.readouterr().err
