@@ -1,0 +1,132 @@
+"""From a demanded wrench to the commands of a group of thrusters or rotors."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import JointState
+
+from propulsion_ros.actuator_loop import LoopParams
+from propulsion_ros.errors import CommandError, ConfigError
+from propulsion_ros.models.allocation import METHODS, Allocation, Allocator
+from propulsion_ros.models.family import Allocatable
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import OK, WARN
+from propulsion_ros.nodes.conversions import (
+    checked_wrench,
+    doubles,
+    stamp_to_ns,
+    wrench_to_msg,
+)
+from propulsion_ros.nodes.family_node import FamilyNode, FamilyNodeParams
+from propulsion_ros.nodes.spin import run
+from propulsion_ros.quantity import FloatArray, quantity
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AllocatorNodeParams(FamilyNodeParams):
+    """How a wrench is shared."""
+
+    method: str = quantity(
+        'bounded', kind=str, choices=METHODS,
+        doc='what gives way where a demand is too large: bounded: as little of the wrench as '
+        'possible; scaled: its size; clipped: each thrust alone',
+    )
+    weights: FloatArray = quantity(
+        (1.0,) * 6, doc='cost of a missing part of the wrench, force first', above=0.0, hi=1e9,
+        shape=(6,),
+    )
+
+
+class AllocatorNode(FamilyNode):
+    """Shares a wrench among the actuators of one group, within their limits.
+
+    A group is described as its own node is, by the same plugin block or the same parameters, so
+    parameter ``plugin`` names it.
+
+    ROS Parameters
+    --------------
+    Those of `AllocatorNodeParams` and the group's own configuration.
+
+    Subscribers
+    -----------
+    ~/wrench_command : geometry_msgs/WrenchStamped
+        Demand in the axes of and about the origin of ``base_link``.
+
+    Publishers
+    ----------
+    ~/command : sensor_msgs/JointState
+        For the node of the group, with the stamp of the demand.
+    ~/residual : geometry_msgs/WrenchStamped
+        Demand minus what these commands will make.
+    """
+
+    def __init__(self, name: str = 'allocator', **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+
+    def setup(self) -> None:
+        """Read the configuration of the group, open the topics."""
+        own, setting = self.read_setting(AllocatorNodeParams, LoopParams)
+        family = setting.build_family()
+        if not isinstance(family, Allocatable):
+            raise ConfigError('family', f'expected rotors or thrusters, got {setting.family!r}')
+        self._family, self._frame = family, setting.frame
+        lower, upper = family.thrust_limits
+        self._allocator = Allocator(
+            family.allocation_matrix, lower, upper, own.method, own.weights
+        )
+        self._field = family.command_fields[0]
+        self._newest: Allocation | None = None
+        options = qos.overridable()
+        self._command_pub = self.create_lifecycle_publisher(
+            JointState, '~/command', qos.STATE, qos_overriding_options=options
+        )
+        self._residual_pub = self.create_lifecycle_publisher(
+            WrenchStamped, '~/residual', qos.STATE
+        )
+        self.entities += [
+            self._command_pub, self._residual_pub,
+            self.create_subscription(
+                WrenchStamped, '~/wrench_command', self._on_demand, qos.COMMAND,
+                qos_overriding_options=options,
+            ),
+        ]
+
+    def _on_demand(self, message: WrenchStamped) -> None:
+        if not self.is_active:
+            return
+        try:
+            demand = checked_wrench(message, self._frame)
+        except CommandError as error:
+            self.complain('refused', f'wrench_command refused: {error}')
+            return
+        allocation = self._newest = self._allocator.allocate(demand)
+        command = JointState()
+        command.header.stamp = message.header.stamp
+        command.header.frame_id = self._frame
+        command.name = list(self._family.command_names)
+        setattr(command, self._field, doubles(self._family.command_for(allocation.effort)))
+        self._command_pub.publish(command)
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        self._residual_pub.publish(wrench_to_msg(stamp_ns, self._frame, allocation.residual))
+
+    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+        """Yield which actuators are at their limits, and what was refused."""
+        saturated = 0 if self._newest is None else int(np.count_nonzero(self._newest.saturated))
+        level, text = (WARN, 'saturated') if saturated else (OK, 'ok')
+        yield 'allocation', level, text, {
+            'saturated': saturated, 'refused': self.counts['refused']
+        }
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run one allocator."""
+    sys.exit(run(lambda options: [AllocatorNode()], args))
+
+
+if __name__ == '__main__':
+    main()
