@@ -1,4 +1,4 @@
-"""Fly the demo, and find the apogee in flight logs."""
+"""Fly the demo, replay commands offline, and find the apogee in flight logs."""
 from __future__ import annotations
 
 import argparse
@@ -6,9 +6,9 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from propulsion_ros.tools import apogee, apogee_trials, demo
+from propulsion_ros.tools import apogee, apogee_trials, demo, replay
 
-COMMANDS = {'apogee': apogee, 'apogee-trials': apogee_trials, 'demo': demo}
+COMMANDS = {'apogee': apogee, 'apogee-trials': apogee_trials, 'demo': demo, 'replay': replay}
 """Each module has a docstring, `add_arguments(parser)` and `run(options) -> exit code`."""
 
 

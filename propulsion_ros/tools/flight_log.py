@@ -1,14 +1,13 @@
 """CSV flight logs: one sample a row, in order of arrival."""
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 from propulsion_ros.errors import SourceError
 from propulsion_ros.flight.variables import Sample
+from propulsion_ros.tools.csv_rows import read_rows
 
 _REQUIRED = ('time_s', 'altitude_m')
 _OPTIONAL = ('vz_mps', 'az_mps2')
@@ -25,36 +24,16 @@ def read_flight_log(path: Path) -> list[Sample]:
     SourceError
         Naming the file, the line, what was expected and what came.
     """
-    try:
-        with path.open(encoding='utf-8-sig', newline='') as file:
-            return list(_samples(path, file))
-    except OSError as error:
-        raise SourceError(str(path), f'cannot be read: {error.strerror}') from error
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            str(path), f'expected UTF-8 text, got byte 0x{error.object[error.start]:02x} '
-            f'at offset {error.start}'
-        ) from error
+    return list(_samples(path))
 
 
-def _samples(path: Path, file: TextIO) -> Iterator[Sample]:
-    rows = csv.reader(file, strict=True)
+def _samples(path: Path) -> Iterator[Sample]:
     columns: dict[str, int] | None = None
-    while True:
-        line = rows.line_num + 1
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            problem = f'expected comma-separated values: {error}'
-            raise SourceError(f'{path}:{line}', problem) from error
-        if row is None:
-            break
-        if not any(cell.strip() for cell in row):
-            continue
+    for place, row in read_rows(path):
         if columns is None:
-            columns = _columns(f'{path}:{line}', row)
+            columns = _columns(place, row)
         else:
-            yield _sample(f'{path}:{line}', columns, row)
+            yield _sample(place, columns, row)
     if columns is None:
         raise SourceError(f'{path}:1', f'expected a header {",".join(_REQUIRED)}, got no lines')
 

@@ -1,0 +1,97 @@
+"""ROS parameter files, read without ROS."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from propulsion_ros.errors import SourceError
+
+_ROOT = 'ros__parameters'
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as ROS reads it: 1e-5 is a number too."""
+
+
+_Loader.add_implicit_resolver(
+    'tag:yaml.org,2002:float', re.compile(r'[-+]?[0-9]+[eE][-+]?[0-9]+\Z'), list('-+0123456789')
+)
+
+
+class ParameterFile:
+    """Parameters of nodes, by node name; namespaces and ``/**`` match as ROS matches them.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Raises
+    ------
+    SourceError
+        Naming the file and the key of what is wrong.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = str(path)
+        self._entries = list(self._read(Path(path)))
+
+    @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes that have parameters of their own, in the order of the file."""
+        names = [pattern.rsplit('/', 1)[-1] for pattern, _ in self._entries]
+        return list(dict.fromkeys(name for name in names if '*' not in name))
+
+    def of(self, node: str, namespace: str = '/') -> dict[str, Any]:
+        """Return the flat parameters of a node; later entries of the file win."""
+        name = f'/{namespace.strip("/")}/{node}'.replace('//', '/')
+        values: dict[str, Any] = {}
+        for pattern, parameters in self._entries:
+            if _matches(pattern, name):
+                values.update(parameters)
+        return values
+
+    def _read(self, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+        try:
+            with path.open(encoding='utf-8') as file:
+                document = yaml.load(file, _Loader)  # noqa: S506  a subclass of the safe one
+        except OSError as error:
+            raise SourceError(self._path, f'cannot be read: {error.strerror}') from error
+        except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+            reason = ' '.join(str(error).split())
+            raise SourceError(self._path, f'is not YAML: {reason}') from error
+        yield from self._walk(document, '')
+
+    def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        if not isinstance(tree, Mapping):
+            raise SourceError(
+                f'{self._path}: {path or "document"}', f'expected node names, got {tree!r}'
+            )
+        for key, below in tree.items():
+            if key == _ROOT:
+                if not isinstance(below, Mapping):
+                    raise SourceError(
+                        f'{self._path}: {path}/{key}', f'expected parameters, got {below!r}'
+                    )
+                yield path or '/**', dict(_flat(below, ''))
+            else:
+                yield from self._walk(below, f'{path}/{str(key).strip("/")}')
+
+
+def _flat(tree: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f'{prefix}{key}.')
+        else:
+            yield f'{prefix}{key}', value
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a pattern of whole tokens, ``*`` for one and ``**`` for any, is a node's name."""
+    tokens = {'**': '(/[^/]+)*', '*': '/[^/]+'}
+    parts = [tokens.get(token, '/' + re.escape(token)) for token in pattern.split('/')[1:]]
+    return re.fullmatch(''.join(parts), name) is not None

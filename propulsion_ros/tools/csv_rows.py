@@ -1,0 +1,43 @@
+"""CSV files as rows with their places, for errors that name the line."""
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from propulsion_ros.errors import SourceError
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield ``file:line`` and the cells of every row that is not empty.
+
+    Raises
+    ------
+    SourceError
+        Naming the file or line of what cannot be read.
+    """
+    try:
+        with path.open(encoding='utf-8-sig', newline='') as file:
+            yield from _rows(path, file)
+    except OSError as error:
+        raise SourceError(str(path), f'cannot be read: {error.strerror}') from error
+    except UnicodeDecodeError as error:
+        raise SourceError(
+            str(path), f'expected UTF-8 text, got byte 0x{error.object[error.start]:02x} '
+            f'at offset {error.start}'
+        ) from error
+
+
+def _rows(path: Path, file: TextIO) -> Iterator[tuple[str, list[str]]]:
+    rows = csv.reader(file, strict=True)
+    while True:
+        place = f'{path}:{rows.line_num + 1}'
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            raise SourceError(place, f'expected comma-separated values: {error}') from error
+        if row is None:
+            return
+        if any(cell.strip() for cell in row):
+            yield place, row

@@ -1,0 +1,139 @@
+"""Which nodes a parameter file and a robot description make, offline."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.actuator_loop import LoopParams
+from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
+from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.estimate_loop import EstimateParams
+from propulsion_ros.models import FAMILIES
+from propulsion_ros.models.inverse_fam import InverseFam
+from propulsion_ros.parameter_file import ParameterFile
+from propulsion_ros.schema import build, parameters_of, suggestion, unknown_keys
+from propulsion_ros.tools.offline import (
+    ActuatorStage,
+    EstimateStage,
+    NamedValues,
+    Stage,
+    Values,
+)
+
+_OF_NODES = (
+    'family', 'plugin', 'base_link', 'robot_description', 'description_topic',
+    'description_timeout', 'reliable_inputs', 'publish_each', 'adapters', 'autostart',
+    'use_sim_time',
+)
+"""Parameters that a node has and an offline run does not need."""
+_COMMANDED_BY = {'propulsion_modules': 'fam', 'inverse_fam': 'fam'}
+"""Families that take their commands from another's state, where that is there."""
+
+
+def make_stages(
+    config: Path,
+    description: str,
+    only: Collection[str],
+    sink: Callable[[str, int, Values], None],
+) -> dict[str, Stage]:
+    """Return the nodes of a parameter file, those that command others first.
+
+    Parameters
+    ----------
+    config : Path
+        Parameter file.
+    description : str
+        URDF with plugin blocks, '' for none.
+    only : collection of str
+        Node names; empty for every node that runs actuators.
+    sink : callable
+        ``sink(node, stamp_ns, values)`` gets every row.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong.
+    """
+    file = ParameterFile(config)
+    # Any loop's keys may stand in a block; each node refuses those that it does not have.
+    specs = {spec.name: spec for spec in actuators_from_urdf(description, LoopParams)} \
+        if description else {}
+    names = list(dict.fromkeys((*specs, *file.nodes)))
+    for name in only:
+        if name not in names:
+            known = ', '.join(names) or 'none'
+            raise SourceError(
+                str(config), f'no node {name!r}{suggestion(name, names)}; found: {known}'
+            )
+    families = {name: _family(file.of(name), specs.get(name), name) for name in names}
+    chosen = [name for name in names if name in (only or names) and families[name]]
+    if not chosen:
+        raise SourceError(str(config), f'no actuator node; found: {", ".join(names) or "none"}')
+    chosen.sort(key=lambda name: families[name] in _COMMANDED_BY)
+    stages: dict[str, Stage] = {}
+    for name in chosen:
+        is_master = families[name] in _COMMANDED_BY.values()
+        passes_on = functools.partial(_pass_on, stages, families) if is_master else None
+        try:
+            stages[name] = _stage(
+                families[name], file.of(name), specs.get(name), functools.partial(sink, name),
+                passes_on,
+            )
+        except SourceError:
+            raise
+        except ConfigError as error:
+            raise SourceError(f'{config}: {name}', str(error)) from error
+    return stages
+
+
+def _pass_on(
+    stages: Mapping[str, Stage], families: Mapping[str, str], stamp_ns: int, state: NamedValues
+) -> None:
+    """Command every stage that takes the state of another."""
+    for name, stage in stages.items():
+        if families[name] in _COMMANDED_BY:
+            stage.pass_time(stamp_ns - 1)
+            stage.command(stamp_ns, state)
+            stage.pass_time(stamp_ns)
+
+
+def _family(values: Mapping[str, Any], spec: ActuatorSpec | None, name: str) -> str:
+    """Return the family of a node, '' where it runs none."""
+    family = str(values.get('family') or (spec.family if spec else name))
+    if 'family' in values and family not in FAMILIES:
+        known = ', '.join(sorted(FAMILIES))
+        raise ConfigError(
+            f'{name}.family', f'unknown family {family!r}{suggestion(family, FAMILIES)}; '
+            f'known: {known}'
+        )
+    return family if family in FAMILIES else ''
+
+
+def _stage(
+    name: str,
+    given: Mapping[str, Any],
+    spec: ActuatorSpec | None,
+    sink: Callable[[int, Values], None],
+    passes_on: Callable[[int, NamedValues], None] | None,
+) -> Stage:
+    family_type = FAMILIES[name]
+    common = EstimateParams if family_type is InverseFam else LoopParams
+    known = [
+        *_OF_NODES, *(p.key for cls in (common, family_type.Params) for p in parameters_of(cls))
+    ]
+    own = {key: value for key, value in given.items() if not key.startswith('qos_overrides.')}
+    for error in unknown_keys(own, known):
+        raise error
+    values = {**(spec.values if spec else {}), **own}
+    try:
+        family = family_type(build(family_type.Params, values))
+        if isinstance(family, InverseFam):
+            return EstimateStage(family, build(EstimateParams, values), sink)
+        loop = build(LoopParams, values)
+        return ActuatorStage(family, loop, sink, *([passes_on] if passes_on else []))
+    except ConfigError as error:
+        raise (spec.locate(error) if spec else error) from None
+
+

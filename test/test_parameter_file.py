@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.parameter_file import ParameterFile
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text):
+        path = tmp_path / 'params.yaml'
+        path.write_text(text)
+        return path
+    return write
+
+
+def parameters(name, values):
+    return f'{name}:\n  ros__parameters:\n' + ''.join(f'    {line}\n' for line in values)
+
+
+@pytest.mark.parametrize(('pattern', 'node', 'namespace', 'is_meant'), [
+    pytest.param('fam', 'fam', '/', True, id='name'),
+    pytest.param('/fam', 'fam', '/', True, id='absolute name'),
+    pytest.param('/**/fam', 'fam', '/', True, id='any namespace, none'),
+    pytest.param('/**/fam', 'fam', '/a/b', True, id='any namespace, two'),
+    pytest.param('/**', 'fam', '/a', True, id='any node'),
+    pytest.param('/*/fam', 'fam', '/a', True, id='one token'),
+    pytest.param('/*/fam', 'fam', '/', False, id='one token, none'),
+    pytest.param('/*/fam', 'fam', '/a/b', False, id='one token, two'),
+    pytest.param('/a/fam', 'fam', '/a', True, id='namespace'),
+    pytest.param('/a/fam', 'fam', '/b', False, id='another namespace'),
+    pytest.param('/**/fam', 'inverse_fam', '/', False, id='a part of the name'),
+])
+def test_names_match_as_in_ros(written, pattern, node, namespace, is_meant):
+    file = ParameterFile(written(parameters(pattern, ['x: 1'])))
+    assert file.of(node, namespace) == ({'x': 1} if is_meant else {})
+
+
+def test_groups_are_flattened_and_later_entries_win(written):
+    text = parameters('/**', ['a: 1', 'b: {c: 2, d.e: [3, 4]}']) + parameters('fam', ['b.c: 5'])
+    file = ParameterFile(written(text))
+    assert file.of('fam') == {'a': 1, 'b.c': 5, 'b.d.e': [3, 4]}
+    assert file.nodes == ['fam']
+
+
+def test_namespaces_may_be_nested(written):
+    file = ParameterFile(written('a:\n  b:\n    fam:\n      ros__parameters: {x: 1}\n'))
+    assert file.of('fam', '/a/b') == {'x': 1}
+    assert file.of('fam') == {}
+
+
+@pytest.mark.parametrize('number', ['1e-5', '-1E3', '1.4e-5', '2e10'])
+def test_numbers_with_an_exponent_are_numbers(written, number):
+    assert ParameterFile(written(parameters('n', [f'x: {number}']))).of('n') == {'x': float(number)}
+
+
+@pytest.mark.parametrize(('text', 'said'), [
+    pytest.param('a: [', 'is not YAML', id='no YAML'),
+    pytest.param('- a', "document: expected node names, got ['a']", id='a list'),
+    pytest.param('', 'document: expected node names, got None', id='empty'),
+    pytest.param('a:\n  x: 1\n', '/a/x: expected node names, got 1', id='no ros__parameters'),
+    pytest.param('a:\n  ros__parameters: 3\n', 'expected parameters, got 3', id='no parameters'),
+    pytest.param('x: !!python/object/apply:os.system [ls]', 'is not YAML', id='no objects'),
+])
+def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
+    path = written(text)
+    with pytest.raises(SourceError) as error:
+        ParameterFile(path)
+    assert said in str(error.value)
+    assert str(path) in str(error.value)
+    assert '\n' not in str(error.value)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(SourceError, match='cannot be read: No such file'):
+        ParameterFile(tmp_path / 'none.yaml')
