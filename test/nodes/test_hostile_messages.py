@@ -1,0 +1,370 @@
+"""A thousand hostile messages on a topic: nothing moves, nothing dies, a good one still works."""
+from __future__ import annotations
+
+import copy
+import math
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.allocator_node import AllocatorNode
+from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp, stamp_to_ns
+from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
+from propulsion_ros.share import share_directory
+
+S, MS = 1_000_000_000, 1_000_000
+COUNT, BATCH = 1000, 50
+BASE_S = 1000
+BAD = (math.nan, math.inf, -math.inf)
+FAR = (1, -1)
+
+
+def joints(names, field, value, ns):
+    message = JointState(name=list(names), **{field: [float(value)] * len(names)})
+    message.header.stamp = ns_to_stamp(ns)
+    return message
+
+
+def hostile_joints(rng, good):
+    """A command with something wrong that no family takes."""
+    message = copy.deepcopy(good)
+    field = next(f for f in ('position', 'velocity', 'effort') if len(getattr(good, f)))
+    values, names = list(getattr(good, field)), list(good.name)
+    i = rng.randrange(len(names))
+    kind = rng.randrange(9)
+    if kind == 0:
+        values[i] = rng.choice(BAD[1:])
+    elif kind == 1:
+        values = values[:-1] if rng.random() < 0.5 else [*values, 1.0]
+    elif kind == 2:
+        names[i] = rng.choice(['', 'nobody', names[i] + ' ', 'a' * 1000, '\u2603'])
+    elif kind == 3:
+        names, values = [*names, names[i]], [*values, values[i]]
+    elif kind == 4:
+        names = []
+    elif kind == 5:
+        values = []
+    elif kind == 6:
+        stranger = 'velocity' if field != 'velocity' else 'effort'
+        setattr(message, stranger, [1.0] * len(names))
+    elif kind == 7:
+        ns = stamp_to_ns(good.header.stamp) + rng.choice(FAR) * rng.randint(20, 900) * S
+        message.header.stamp = ns_to_stamp(ns)
+    else:
+        names, values = [], [rng.choice([*BAD, 1e308])] * rng.randrange(1, 2000)
+    message.name = names
+    setattr(message, field, values)
+    return message
+
+
+def hostile_wrench(rng, good):
+    message = copy.deepcopy(good)
+    kind = rng.randrange(3)
+    if kind == 0:
+        part = rng.choice([message.wrench.force, message.wrench.torque])
+        setattr(part, rng.choice('xyz'), rng.choice(BAD))
+    elif kind == 1:
+        message.header.frame_id = rng.choice(['map', 'odom', ' base_link', 'x' * 1000])
+    else:
+        ns = stamp_to_ns(good.header.stamp) + rng.choice(FAR) * rng.randint(20, 900) * S
+        message.header.stamp = ns_to_stamp(ns)
+    return message
+
+
+def hostile_odometry(rng, good):
+    message = copy.deepcopy(good)
+    kind = rng.randrange(4)
+    if kind == 0:
+        part = rng.choice([message.twist.twist.linear, message.twist.twist.angular])
+        setattr(part, rng.choice('xyz'), rng.choice([*BAD, 1e30, -1e300]))
+    elif kind == 1:
+        setattr(message.pose.pose.orientation, rng.choice('xyzw'), rng.choice(BAD))
+    elif kind == 2:
+        turn = message.pose.pose.orientation
+        turn.x = turn.y = turn.z = turn.w = 0.0
+    else:
+        message.child_frame_id = rng.choice(['map', 'nobody', 'y' * 500])
+    return message
+
+
+def hostile_current(rng, good):
+    message = copy.deepcopy(good)
+    setattr(message.twist.linear, rng.choice('xyz'), rng.choice([*BAD, 1e30]))
+    return message
+
+
+def hostile_inertia(rng, good):
+    message = copy.deepcopy(good)
+    if rng.random() < 0.5:
+        setattr(message.inertia.com, rng.choice('xyz'), rng.choice([*BAD, 1e30]))
+    else:
+        message.header.frame_id = 'map'
+    return message
+
+
+def hostile_array(rng, good):
+    size = len(good.data)
+    return Float64MultiArray(data=rng.choice([
+        [], [1.0] * (size + rng.randrange(1, 1000)), [1.0] * (size - 1),
+        [*list(good.data)[:-1], rng.choice(BAD[1:])],
+    ]))
+
+
+class Subject:
+    """A node under a simulated clock, and what it publishes."""
+
+    def __init__(self, graph, cls, name, file, **parameters):
+        self.graph, self.name, self.now = graph, name, BASE_S * S
+        self.node = graph.add(
+            cls, name, {'use_sim_time': True, 'update_rate': 50.0, **parameters}
+            if cls is ActuatorNode else {'use_sim_time': True, **parameters},
+            cli_args=['--ros-args', '--params-file', str(share_directory() / 'config' / file)],
+        )
+        self.wrenches = graph.listen(WrenchStamped, f'{name}/wrench', qos.COMMAND)
+        self.clock = graph.talk(Clock, '/clock', qos.CLOCK)
+        graph.until(
+            lambda: self.clock.get_subscription_count() >= 2
+            and self.node._wrench_pub.get_subscription_count() == 1, 'the node to be found',
+        )
+        self.tick()
+
+    def tick(self, wait=True):
+        """Let 20 ms pass; return the last wrench."""
+        self.now += 20 * MS
+        self.clock.publish(Clock(clock=ns_to_stamp(self.now)))
+        if not wait:
+            return None
+        stamp = ns_to_stamp(self.now)
+        self.graph.until(
+            lambda: self.wrenches and self.wrenches[-1].header.stamp == stamp, 'the next wrench'
+        )
+        return msg_to_wrench(self.wrenches[-1])
+
+    @property
+    def refused(self):
+        return self.node.counts['refused'] + self.node.counts['other_time']
+
+
+@dataclass
+class Case:
+    """One topic: what is good on it, and what is not."""
+
+    topic: str
+    kind: Any
+    good: Any
+    hostile: Any
+    file: str = ''
+    family: str = ''
+    profile: Any = None
+
+
+def command(family, names, field, value, file=''):
+    return pytest.param(Case(
+        'command', JointState, lambda ns: joints(names, field, value, ns), hostile_joints,
+        file or f'{family}.yaml', family,
+    ), id=f'{family} command')
+
+
+def wrench_command(ns):
+    message = WrenchStamped()
+    message.header.frame_id = 'base_link'
+    message.header.stamp = ns_to_stamp(ns)
+    message.wrench.force.x = 0.2
+    return message
+
+
+NOZZLES = [f'nozzle_{i}' for i in range(1, 13)]
+PUSHING = [
+    command('rotors', ['front_left', 'rear_right'], 'effort', 5.0),
+    command('thrusters', ['front_left', 'rear_right_up'], 'velocity', 200.0),
+    command('propulsion_modules', NOZZLES, 'position', 1.0, 'fam.yaml'),
+    pytest.param(Case(
+        'wrench_command', WrenchStamped, wrench_command, hostile_wrench, 'fam.yaml', 'fam',
+    ), id='fam wrench_command'),
+    pytest.param(Case(
+        'command_array', Float64MultiArray, lambda ns: Float64MultiArray(data=[200.0] * 8),
+        hostile_array, 'thrusters.yaml', 'thrusters',
+    ), id='thrusters command_array'),
+]
+
+
+def bombard(subject, case, publisher, seed, check):
+    """Send hostile messages in batches, each answered by a tick that must not see them."""
+    rng = random.Random(seed)
+    for _ in range(COUNT // BATCH):
+        before = subject.refused
+        for _ in range(BATCH):
+            publisher.publish(case.hostile(rng, case.good(subject.now + MS)))
+        subject.graph.until(
+            lambda: subject.refused >= before + BATCH, f'{BATCH} refusals'  # noqa: B023
+        )
+        assert subject.refused == before + BATCH
+        check()
+
+
+@pytest.mark.parametrize('case', PUSHING)
+def test_refused_commands_push_nothing_and_a_good_one_still_works(graph, capfd, case):
+    extra = {'adapters': ['float64_multi_array']} if case.topic == 'command_array' else {}
+    subject = Subject(
+        graph, ActuatorNode, case.family, case.file, family=case.family, command_timeout=0.0,
+        **extra,
+    )
+    publisher = graph.talk(case.kind, f'{case.family}/{case.topic}', case.profile or qos.COMMAND)
+    rest = subject.tick()
+    bombard(subject, case, publisher, 1, lambda: _is(subject.tick(), rest))
+    publisher.publish(case.good(subject.now + MS))
+    if case.family == 'propulsion_modules':
+        # Nozzles push only with their impellers.
+        publisher.publish(joints(['impeller_1', 'impeller_2'], 'velocity', 200.0,
+                                 subject.now + MS))
+    graph.until(lambda: abs(subject.tick() - rest).max() > 1e-6, 'the good command to push')
+    err = capfd.readouterr().err
+    assert 'Traceback' not in err
+    # Each kind of complaint is said once, or every 5 s where its text changes.
+    assert err.count('\n') < 40
+
+
+def _is(wrench, expected):
+    assert np.all(wrench == expected), wrench
+
+
+def odometry(ns):
+    message = Odometry()
+    message.header.stamp = ns_to_stamp(ns)
+    message.child_frame_id = 'base_link'
+    message.pose.pose.orientation.w = 1.0
+    message.twist.twist.linear.x = 3.0
+    return message
+
+
+def current(ns):
+    message = TwistStamped()
+    message.header.stamp = ns_to_stamp(ns)
+    message.twist.linear.x = 0.5
+    return message
+
+
+def inertia(ns):
+    message = InertiaStamped()
+    message.header.stamp = ns_to_stamp(ns)
+    message.header.frame_id = 'base_link'
+    message.inertia.com.x = 0.1
+    return message
+
+
+@pytest.mark.parametrize('case', [
+    pytest.param(Case('odometry', Odometry, odometry, hostile_odometry), id='odometry'),
+    pytest.param(Case('current', TwistStamped, current, hostile_current), id='current'),
+    command('fins', ['fin_top'], 'position', 0.2),
+])
+def test_fins_feel_no_hostile_flow_and_then_a_good_one(graph, capfd, case):
+    subject = Subject(
+        graph, ActuatorNode, 'fins', 'fins.yaml', command_timeout=0.0, reliable_inputs=True,
+    )
+    publisher = graph.talk(case.kind, f'fins/{case.topic}', case.profile or qos.COMMAND)
+    flow = graph.talk(Odometry, 'fins/odometry', qos.LOCKSTEP)
+    steer = graph.talk(JointState, 'fins/command', qos.COMMAND)
+    bombard(subject, case, publisher, 2, lambda: _is(subject.tick(), 0.0))
+    steer.publish(joints(['fin_top'], 'position', 0.3, subject.now + MS))
+
+    def pushed():
+        flow.publish(odometry(subject.now + MS))
+        return abs(subject.tick()).max() > 1.0
+
+    graph.until(pushed, 'a force')
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('case', [
+    command('inverse_fam', NOZZLES, 'position', 1.0, 'fam.yaml'),
+    pytest.param(Case('wrench_command', WrenchStamped, wrench_command, hostile_wrench),
+                 id='inverse_fam wrench_command'),
+    pytest.param(Case('inertia', InertiaStamped, inertia, hostile_inertia, profile=qos.LATCHED),
+                 id='inverse_fam inertia'),
+    pytest.param(Case(
+        'measured', JointState, lambda ns: joints(['impeller_1'], 'velocity', 200.0, ns),
+        hostile_joints,
+    ), id='inverse_fam measured'),
+])
+def test_estimate_ignores_hostile_messages_and_then_follows(graph, capfd, case):
+    subject = Subject.__new__(Subject)
+    subject.graph, subject.name, subject.now = graph, 'inverse_fam', BASE_S * S
+    subject.node = graph.add(
+        InverseFamNode, 'inverse_fam', {'use_sim_time': True}, cli_args=[
+            '--ros-args', '--params-file', str(share_directory() / 'config' / 'fam.yaml'),
+        ],
+    )
+    subject.wrenches = graph.listen(WrenchStamped, 'inverse_fam/wrench', qos.COMMAND)
+    subject.clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    publisher = graph.talk(case.kind, f'inverse_fam/{case.topic}', case.profile or qos.COMMAND)
+    graph.until(lambda: subject.clock.get_subscription_count() >= 2, 'the clock to be heard')
+    subject.tick(wait=False)
+    graph.until(lambda: subject.node.loop.inputs.clock_ns == subject.now, 'the clock')
+    if case.topic == 'inertia':
+        # Latched topics keep one message only, so each batch is one.
+        rng = random.Random(3)
+        for k in range(1, 101):
+            publisher.publish(hostile_inertia(rng, inertia(subject.now)))
+            graph.until(lambda: subject.refused == k, 'a refusal')  # noqa: B023
+    else:
+        bombard(subject, case, publisher, 3, lambda: _is(len(subject.wrenches), 0))
+    told = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
+    told.publish(JointState(
+        header=joints(['x'], 'effort', 0, subject.now).header,
+        name=[*NOZZLES, 'impeller_1', 'impeller_2'],
+        position=[1.0] + [0.3] * 11 + [math.nan] * 2, velocity=[math.nan] * 12 + [200.0] * 2,
+    ))
+    graph.until(
+        lambda: subject.wrenches and abs(msg_to_wrench(subject.wrenches[-1])).max() > 1e-3,
+        'an estimate',
+    )
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+def test_allocator_commands_nothing_for_hostile_demands(graph, capfd):
+    node = graph.add(AllocatorNode, 'thrusters', namespace='/allocation', cli_args=[
+        '--ros-args', '--params-file', str(share_directory() / 'config' / 'thrusters.yaml'),
+    ])
+    commands = graph.listen(JointState, '/allocation/thrusters/command', qos.COMMAND)
+    talk = graph.talk(WrenchStamped, '/allocation/thrusters/wrench_command', qos.COMMAND)
+    graph.until(lambda: node._command_pub.get_subscription_count() == 1, 'the probe')
+    rng = random.Random(4)
+    for batch in range(1, COUNT // BATCH + 1):
+        for _ in range(BATCH):
+            message = wrench_command(S)
+            part = rng.choice([message.wrench.force, message.wrench.torque])
+            setattr(part, rng.choice('xyz'), rng.choice(BAD))
+            talk.publish(message)
+        graph.until(lambda: node.counts['refused'] == batch * BATCH, 'refusals')  # noqa: B023
+    assert not commands
+    talk.publish(wrench_command(2 * S))
+    graph.heard('/allocation/thrusters/command')
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+def test_clock_that_jumps_about_leaves_a_node_that_answers(graph, capfd):
+    subject = Subject(graph, ActuatorNode, 'rotors', 'rotors.yaml')
+    rng = random.Random(5)
+    for _ in range(COUNT // BATCH):
+        for _ in range(BATCH):
+            subject.clock.publish(Clock(clock=ns_to_stamp(rng.randint(1, 10_000) * S)))
+        subject.now = rng.randint(1, 10_000) * S
+        subject.tick()
+    talk = graph.talk(JointState, 'rotors/command', qos.COMMAND)
+
+    def pushed():
+        talk.publish(joints(['front_left'], 'effort', 5.0, subject.now + MS))
+        return subject.tick()[2] > 1.0
+
+    graph.until(pushed, 'a good command to push')
+    assert 'Traceback' not in capfd.readouterr().err
