@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cases
+from benchmarks import astrobee, cases
 from benchmarks.timing import cpu_medians
 
 TUNED = {'MALLOC_MMAP_THRESHOLD_': '268435456', 'MALLOC_TRIM_THRESHOLD_': '1073741824'}
@@ -25,8 +25,13 @@ _ROTORS: list[Callable[[], cases.Case]] = [
 _OTHERS: list[Callable[[], cases.Case]] = [
     lambda: cases.boosters(1), lambda: cases.boosters(4), lambda: cases.boosters(16),
     cases.gimballed_booster, cases.thrusters, lambda: cases.fins(4), lambda: cases.fins(16),
+    lambda: astrobee.allocation(1), lambda: astrobee.allocation(10_000),
 ]
-_WITHOUT_ORIGINAL = {'thrusters n=8': 'the original is a plugin of a simulator, in C++'}
+_WITHOUT_ORIGINAL = {
+    'thrusters n=8': 'the original is a plugin of a simulator, in C++',
+    'fam and inverse': 'the original is C++ inside a flight stack, 0.5 us',
+    'fam and inverse, batch of 10000': 'one sample of the batch',
+}
 
 
 def main() -> int:
@@ -61,7 +66,8 @@ def _numbers(case: cases.Case) -> dict[str, Any]:
     rows = []
     for name, ours in case.ours.items():
         if not case.peers:
-            rows.append({'ours': name, 'seconds': cpu_medians({'ours': ours})['ours']})
+            seconds = cpu_medians({'ours': ours})['ours'] / case.per_step
+            rows.append({'ours': name, 'seconds': seconds})
         for original, theirs in case.peers.items():
             times = cpu_medians({'ours': ours, 'original': theirs})
             rows.append({

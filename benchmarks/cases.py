@@ -47,12 +47,15 @@ class Case:
         Steps of this package and of originals, by what they are.
     difference : float or None
         Largest relative difference from the peer, with the peer's settings, over some steps.
+    per_step : int
+        How many samples one call works on; times are given for one of them.
     """
 
     name: str
     ours: dict[str, Call]
     peers: dict[str, Call] = field(default_factory=dict)
     difference: float | None = None
+    per_step: int = 1
 
 
 def optional(module: str) -> Any:
