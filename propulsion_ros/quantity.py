@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -23,6 +24,9 @@ IntArray: TypeAlias = NDArray[np.int64]
 
 _META = 'propulsion_ros'
 _KIND_WORDS = {float: 'a number', int: 'an integer', bool: 'true or false', str: 'a string'}
+
+_LARGEST: dict[type, float] = {float: 1e30, int: 2**63 - 1}
+"""Bound of every number: that of integers in arrays; for floats, so that products stay finite."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +193,10 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
 
 
 def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (str, bytes)) or np.ndim(value) == 0
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0
+    # Not numpy's ndim, which has no answer for rows of different lengths.
+    return isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection)
 
 
 def _flatten(value: Any) -> list[Any]:
@@ -214,16 +221,21 @@ def _problem(spec: Quantity, value: Any) -> str:
     if spec.kind is bool:
         return '' if isinstance(value, bool) else f'expected true or false, got {value!r}'
     numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+    too_large = f'is too large, expected a size of at most {_LARGEST[spec.kind]:g}'
+    if isinstance(value, int) and abs(value) > _LARGEST[int]:
+        return too_large
     if spec.kind is int:
         numeric = numeric and float(value).is_integer()
     if not numeric:
         return f'expected {_KIND_WORDS[spec.kind]}, got {value!r}'
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         return f'{value} is not finite'
     if value < spec.lo:
         return f'{value:g} is below {spec.lo:g}{unit}'
     if value > spec.hi:
         return f'{value:g} is above {spec.hi:g}{unit}'
+    if abs(value) > _LARGEST[spec.kind]:
+        return too_large
     if value <= spec.above:
         return f'{value:g} must be above {spec.above:g}{unit}'
     return ''

@@ -12,6 +12,7 @@ from std_msgs.msg import String
 
 from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.hosting import loop_params_of
 from propulsion_ros.models import FAMILIES
 from propulsion_ros.models.family import Family
 from propulsion_ros.nodes import qos
@@ -60,6 +61,8 @@ class Setting:
         Flat parameters: of the node, the plugin block, or the default.
     frame : str
         Frame of wrench and geometry.
+    given : frozenset of str
+        Keys that parameters gave.
     """
 
     family: str
@@ -67,6 +70,7 @@ class Setting:
     spec: ActuatorSpec | None
     values: dict[str, Any]
     frame: str
+    given: frozenset[str]
 
     def build(self, cls: type[Any]) -> Any:
         """Return the configuration of a class from these values.
@@ -91,7 +95,7 @@ class Setting:
 
     def locate(self, error: ConfigError) -> ConfigError:
         """Return the error with the XML path of what is wrong, where it came from there."""
-        return self.spec.locate(error) if self.spec else error
+        return self.spec.locate(error, self.given) if self.spec else error
 
 
 class FamilyNode(PropulsionNode):
@@ -102,17 +106,13 @@ class FamilyNode(PropulsionNode):
     Those of `FamilyNodeParams` and the family's own configuration.
     """
 
-    def read_setting(
-        self, own: type[Any], common: type[Any], only: str = ''
-    ) -> tuple[Any, Setting]:
+    def read_setting(self, own: type[Any], only: str = '') -> tuple[Any, Setting]:
         """Return the node's own configuration and that of its family.
 
         Parameters
         ----------
         own : type
             Configuration of the node, a subclass of `FamilyNodeParams`.
-        common : type
-            Configuration that a plugin block may have beside its family's.
         only : str
             The one family that the node can run; '' for any.
 
@@ -122,15 +122,19 @@ class FamilyNode(PropulsionNode):
             For everything that is wrong.
         """
         mine = build(own, self.declare_some(parameters_of(own)))
-        spec = self._find_block(mine, common, only)
+        spec = self._find_block(mine)
         family_name = self._family_name(mine, spec, only)
         family_type = FAMILIES[family_name]
         block = spec.values if spec else {}
-        schema = [*parameters_of(common), *parameters_of(family_type.Params)]
+        loop_params = loop_params_of(family_name)
+        schema = [*parameters_of(loop_params), *parameters_of(family_type.Params)]
         values = self.declare_rest(schema, block)
         self._say_who_won(block, spec.geometry if spec else frozenset())
+        for note in spec.notes if spec else ():
+            self.get_logger().info(note)
         frame = spec.base_link if spec else mine.base_link or 'base_link'
-        return mine, Setting(family_name, family_type, spec, values, frame)
+        given = frozenset(overrides_of(self))
+        return mine, Setting(family_name, family_type, spec, values, frame, given)
 
     @staticmethod
     def _family_name(own: Any, spec: ActuatorSpec | None, only: str) -> str:
@@ -147,14 +151,14 @@ class FamilyNode(PropulsionNode):
             raise ConfigError('family', f'this node runs {only!r}, got {name!r}')
         return name
 
-    def _find_block(self, own: Any, common: type[Any], only: str) -> ActuatorSpec | None:
+    def _find_block(self, own: Any) -> ActuatorSpec | None:
         """Return this node's plugin block, None without a robot description."""
         description = own.robot_description
         if not description and own.description_topic:
             description = self._hear_description(own.description_topic, own.description_timeout)
         if not description:
             return None
-        specs = actuators_from_urdf(description, common, own.base_link)
+        specs = actuators_from_urdf(description, loop_params_of, own.base_link)
         wanted = own.plugin or self.get_name()
         for spec in specs:
             if spec.name == wanted:

@@ -1,0 +1,43 @@
+"""How each family is run, where that differs from most."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from propulsion_ros.actuator_loop import LoopParams
+from propulsion_ros.estimate_loop import EstimateParams
+
+
+@dataclass(frozen=True)
+class Host:
+    """What runs a family.
+
+    Attributes
+    ----------
+    executable : str
+        Its node.
+    loop_params : type
+        Configuration class of its timing.
+    pushes : bool
+        Whether its wrench acts on the robot; else it is a statement about what others do.
+    """
+
+    executable: str = 'actuator_node'
+    loop_params: type[Any] = LoopParams
+    pushes: bool = True
+
+
+_HOSTS = {
+    'fam': Host(pushes=False),
+    'inverse_fam': Host('inverse_fam_node', EstimateParams, pushes=False),
+}
+
+
+def host_of(family: str) -> Host:
+    """Return what runs a family."""
+    return _HOSTS.get(family, Host())
+
+
+def loop_params_of(family: str) -> type[Any]:
+    """Return the configuration class of a family's timing."""
+    return host_of(family).loop_params

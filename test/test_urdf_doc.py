@@ -1,0 +1,86 @@
+"""The page on robot descriptions says what is read."""
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from propulsion_ros import description, link_tree, plugin_block, urdf_xml
+from propulsion_ros.actuator_loop import LoopParams
+from propulsion_ros.description import actuators_from_urdf
+from propulsion_ros.errors import SourceError
+from propulsion_ros.models.thrusters import ThrustersParams
+from propulsion_ros.schema import build
+
+PAGE = (Path(__file__).parent.parent / 'docs/urdf.md').read_text()
+ROBOT, ROW = re.findall(r'```xml\n(.*?)```', PAGE, re.DOTALL)
+PLUGIN = (
+    '<robot name="r"><link name="B"/><link name="L"/><joint name="J" type="revolute">'
+    '<parent link="B"/><child link="L"/><axis xyz="0 0 1"/></joint>'
+    '<gazebo><plugin filename="{}" name="p">{}</plugin></gazebo></robot>'
+)
+LAG = '<dynamics><type>ZeroOrder</type></dynamics>'
+SQUARE = '<conversion><type>Basic</type><rotorConstant>1</rotorConstant></conversion>'
+
+
+def table(title):
+    """Return type, name here and constants of the rows under one heading."""
+    start = PAGE.index(f'| `<{title}>` |')
+    lines = PAGE[start:].split('\n\n')[0].splitlines()[2:]
+    for line in lines:
+        kind, here, constants = (cell.strip() for cell in line.strip('|').split('|'))
+        pairs = re.findall(r'`(\w+)`(?:: `(\w+)`)?', constants)
+        yield pytest.param(
+            title, kind.strip('`'), here.strip('`'), {a: b or a for a, b in pairs},
+            id=f'{title} {kind}',
+        )
+
+
+def test_example_is_read():
+    (spec,) = actuators_from_urdf(ROBOT, LoopParams)
+    params = build(ThrustersParams, spec.values)
+    assert params.names == ('port', 'starboard')
+    assert params.dynamics == ('first_order',) * 2
+    np.testing.assert_array_equal(params.position, [[-0.4, 0.2, 0], [-0.4, -0.2, 0]])
+
+
+def test_example_of_an_expression_is_read():
+    start, end = ROBOT.index('<thruster'), ROBOT.rindex('</thruster>') + len('</thruster>')
+    row = ROW.replace(r'thruster_\d+_joint', 'p.rt')
+    (spec,) = actuators_from_urdf(ROBOT[:start] + row + ROBOT[end:], LoopParams)
+    assert spec.values['names'] == ['port']
+
+
+@pytest.mark.parametrize(('title', 'kind', 'here', 'constants'), [
+    *table('dynamics'), *table('conversion'), *table('liftdrag'),
+])
+def test_constants_are_those_of_the_tables(title, kind, here, constants):
+    values = {key: f'0.{i + 1}' for i, key in enumerate(constants)}
+    model = f'<{title}><type>{kind}</type>' + ''.join(
+        f'<{key}>{value}</{key}>' for key, value in values.items()
+    ) + f'</{title}>'
+    if title == 'liftdrag':
+        inside = f'<fin_id>0</fin_id><joint_name>J</joint_name>{LAG}{model}'
+        filename, prefix = 'libuuv_fin_ros_plugin.so', f'{here}.'
+    else:
+        other = SQUARE if title == 'dynamics' else LAG
+        inside = f'<thrusterID>0</thrusterID><jointName>J</jointName>{model}{other}'
+        filename, prefix = 'libuuv_thruster_ros_plugin.so', ''
+    (spec,) = actuators_from_urdf(PLUGIN.format(filename, inside))
+    assert spec.values[f'{prefix}fin' if prefix else title] == ['fin_0' if prefix else here]
+    for key, parameter in constants.items():
+        (found,) = spec.values[prefix + parameter]
+        assert float(found) == float(values[key])
+    assert spec.notes == ()
+    for key in constants:
+        broken = model.replace(f'<{key}>{values[key]}</{key}>', '')
+        with pytest.raises(SourceError, match=f'{title}/{key}: is missing, {kind} needs it'):
+            actuators_from_urdf(PLUGIN.format(filename, inside.replace(model, broken)))
+
+
+def test_limits_are_those_of_the_table():
+    assert f'{urdf_xml.SIZE_LIMIT // 2**20} Mi characters, {urdf_xml.DEPTH_LIMIT} el' in PAGE
+    assert f'joints in a row | {link_tree.CHAIN_LIMIT} |' in PAGE
+    assert f'{description.BLOCK_LIMIT}, {plugin_block.ROW_LIMIT} |' in PAGE
