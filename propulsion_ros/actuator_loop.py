@@ -260,6 +260,9 @@ class ActuatorLoop:
 
     def _step(self, tick: int, stamp_ns: int) -> None:
         output = self.family.step(self.hold.at(stamp_ns), self._body, self._dt, tick)
+        if self._every == 1:
+            self._emit(Report(stamp_ns, output.wrench, output, self.hold.stale))
+            return
         self._wrench_sum += output.wrench
         self._ticks += 1
         if tick % self._every:

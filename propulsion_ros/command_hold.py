@@ -45,8 +45,6 @@ class CommandHold:
     ----------
     stale : BoolArray
         Names whose command was too old at the last `at`, (m,).
-    off : BoolArray
-        Names that are held safe whatever is commanded, (m,).
     """
 
     def __init__(
@@ -57,21 +55,42 @@ class CommandHold:
         }
         self._safe = np.asarray(safe_command, dtype=float)
         self._timeout_ns = timeout_ns
-        self.off: BoolArray = np.zeros(len(self._safe), bool)
+        self._none: BoolArray = np.zeros(len(self._safe), bool)
+        self._off, self._has_off = self._none, False
+        self._common_ns: int | None = None
         self.clear()
+
+    @property
+    def off(self) -> BoolArray:
+        """Names that are held safe whatever is commanded, (m,)."""
+        return self._off
+
+    @off.setter
+    def off(self, value: BoolArray) -> None:
+        self._off, self._has_off, self._common_ns = value, bool(value.any()), None
+        self._is_new = True
 
     def clear(self) -> None:
         """Forget every command; all names are safe and none is stale."""
         self._values = np.full(len(self._safe), np.nan)
         self._stamps = np.full(len(self._safe), _NEVER, dtype=np.int64)
         self._commanded = np.zeros(len(self._safe), bool)
-        self.stale: BoolArray = np.zeros(len(self._safe), bool)
+        self.stale: BoolArray = self._none
+        self._changes_ns: int | None = None
+        self._common_ns = None
+        self._renew(0)
 
     def apply(self, stamp_ns: int, update: CommandUpdate) -> None:
         """Take new values for some names."""
+        # What was handed out is not written to.
+        self._values = self._values.copy()
         self._values[update.columns] = update.values
         self._stamps[update.columns] = stamp_ns
         self._commanded[update.columns] = True
+        # Most commands are for all names, which then have one stamp in common.
+        is_for_all = len(update.columns) == len(self._values) and not self._has_off
+        self._common_ns = stamp_ns if is_for_all else None
+        self._is_new = True
 
     def next_stale_ns(self) -> int | None:
         """Return when the next command that is in force becomes stale, None where none will."""
@@ -82,12 +101,24 @@ class CommandHold:
 
     def at(self, stamp_ns: int) -> Command:
         """Return the command in force at a tick; `stale` then says which names are safe."""
-        values = self._values
-        if self._timeout_ns:
-            self.stale = self._commanded & (stamp_ns - self._stamps > self._timeout_ns)
-        unheeded = self.stale | self.off
-        if unheeded.any():
-            values = np.where(unheeded, self._safe, values)
-        return Command(
-            **{field: np.where(mask, values, np.nan) for field, mask in self._masks.items()}
-        )
+        # It changes only with a new command, or where one becomes stale.
+        if self._is_new or (self._changes_ns is not None and stamp_ns >= self._changes_ns):
+            self._renew(stamp_ns)
+        return self._command
+
+    def _renew(self, stamp_ns: int) -> None:
+        """Put together the command that is in force from a stamp on."""
+        values, common_ns = self._values, self._common_ns
+        if common_ns is not None and not 0 < self._timeout_ns < stamp_ns - common_ns:
+            self.stale = self._none
+            self._changes_ns = common_ns + self._timeout_ns + 1 if self._timeout_ns else None
+        else:
+            if self._timeout_ns:
+                self.stale = self._commanded & (stamp_ns - self._stamps > self._timeout_ns)
+                self._changes_ns = self.next_stale_ns()
+            values = np.where(self.stale | self._off, self._safe, values)
+        self._command = Command(**(
+            dict.fromkeys(self._masks, values) if len(self._masks) == 1 else
+            {field: np.where(mask, values, np.nan) for field, mask in self._masks.items()}
+        ))
+        self._is_new = False

@@ -32,11 +32,17 @@ class _Layout:
         Of each name in the family's commands.
     own, foreign : dict of str to BoolArray
         Names that take a field, and those that do not.
+    field : str
+        The one field that all of them take, '' where there are several.
+    is_whole : bool
+        Whether they are all names of the family, in order.
     """
 
     columns: IntArray
     own: dict[str, BoolArray]
     foreign: dict[str, BoolArray]
+    field: str
+    is_whole: bool
 
 
 class CommandReader:
@@ -75,6 +81,13 @@ class CommandReader:
             where it has no meaning, a wrong count, or a value that the family refuses.
         """
         layout = self._layout(message.name)
+        if layout.field:
+            # The way of most commands: one field, all of it numbers.
+            values = np.array(getattr(message, layout.field), dtype=float)
+            if len(values) == len(layout.columns) and np.isfinite(values).all() and not any(
+                len(getattr(message, field)) for field in FIELDS if field != layout.field
+            ):
+                return self._accepted(layout.columns, values, layout.is_whole)
         values = np.full(len(layout.columns), np.nan)
         for field in FIELDS:
             own = layout.own[field]
@@ -128,11 +141,20 @@ class CommandReader:
                 column = int(columns[wrong][0])
                 raise CommandError(f'{self.names[column]}: {self._fields[column]} is NaN')
             values = np.where(missing, self._safe[columns], values)
-        command = np.full(len(self.names), np.nan)
-        command[columns] = values
-        self._family.check_command(Command(**{
-            field: np.where(mask, command, np.nan) for field, mask in self._masks.items()
-        }))
+        return self._accepted(columns, values)
+
+    def _accepted(
+        self, columns: IntArray, values: FloatArray, is_whole: bool = False
+    ) -> CommandUpdate:
+        """Return the update, if the family takes its values."""
+        command = values
+        if not is_whole:
+            command = np.full(len(self.names), np.nan)
+            command[columns] = values
+        self._family.check_command(Command(**(
+            dict.fromkeys(self._masks, command) if len(self._masks) == 1 else
+            {field: np.where(mask, command, np.nan) for field, mask in self._masks.items()}
+        )))
         return CommandUpdate(columns, values)
 
     def _layout(self, names: Sequence[str]) -> _Layout:
@@ -151,7 +173,11 @@ class CommandReader:
             seen.add(name)
         columns = np.array([self._columns[name] for name in key], dtype=np.int64)
         own = {field: self._fields[columns] == field for field in FIELDS}
-        layout = _Layout(columns, own, {field: ~mask for field, mask in own.items()})
+        whole = [field for field, mask in own.items() if mask.all()]
+        layout = _Layout(
+            columns, own, {field: ~mask for field, mask in own.items()}, ''.join(whole),
+            key == self.names,
+        )
         self._last = key, layout
         return layout
 

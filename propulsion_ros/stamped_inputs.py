@@ -102,6 +102,8 @@ class StampedInputs:
         self._newest: dict[str, int] = {}
         self._first: dict[str, int] = {}
         self._strays: dict[str, tuple[int, Any]] = {}
+        self._newest_ns: int | None = None
+        self._clock_ns: int | None = None
         self._passed_ns: int | None = None
         self._applied: tuple[int, int] | None = None
 
@@ -113,12 +115,12 @@ class StampedInputs:
     @property
     def newest_ns(self) -> int | None:
         """Newest stamp that any source has reached, None before the first input."""
-        return max(self._newest.values(), default=None)
+        return self._newest_ns
 
     @property
     def clock_ns(self) -> int | None:
         """Newest stamp of the trusted sources, None before one was heard."""
-        return max((self._newest[s] for s in self._trusted if s in self._newest), default=None)
+        return self._clock_ns
 
     def behind(self, stamp_ns: int) -> str:
         """Return the awaited sources that have not passed a stamp, for messages."""
@@ -164,17 +166,18 @@ class StampedInputs:
 
     def _is_believed(self, source: str, stamp_ns: int, payload: Any) -> bool:
         """Return whether an input is of the present time, or of a new one that it confirms."""
-        if self.clock_ns is not None:
+        if self._clock_ns is not None:
             # Against a clock no other input can move time.
-            is_far = self._is_far(self.clock_ns, stamp_ns)
+            is_far = self._is_far(self._clock_ns, stamp_ns)
             self.counts['stray'] += is_far
             return not is_far
         # The first stamp of a source is held against what the others have reached.
         newest = self._newest.get(source)
-        newest = self.newest_ns if newest is None else newest - self._delays_ns.get(source, 0)
+        newest = self._newest_ns if newest is None else newest - self._delays_ns.get(source, 0)
         if newest is not None and self._is_far(newest, stamp_ns):
             return self._confirm(source, newest, stamp_ns, payload)
-        self.counts['stray'] += self._strays.pop(source, None) is not None
+        if self._strays:
+            self.counts['stray'] += self._strays.pop(source, None) is not None
         return True
 
     def _drop_far(self, clock_ns: int) -> None:
@@ -182,6 +185,7 @@ class StampedInputs:
         far = [s for s, newest in self._newest.items() if self._is_far(clock_ns, newest)]
         for source in far:
             del self._newest[source], self._first[source]
+        self._newest_ns = max(self._newest.values(), default=None)
         self.counts['stray'] += self._forget_queued(far)
 
     def _is_far(self, newest: int, stamp_ns: int) -> bool:
@@ -207,7 +211,12 @@ class StampedInputs:
     def _enqueue(self, source: str, stamp_ns: int, payload: Any) -> None:
         self._first.setdefault(source, stamp_ns)
         stamp_ns += self._delays_ns.get(source, 0)
-        self._newest[source] = max(stamp_ns, self._newest.get(source, stamp_ns))
+        if stamp_ns >= self._newest.get(source, stamp_ns):
+            self._newest[source] = stamp_ns
+            if self._newest_ns is None or stamp_ns > self._newest_ns:
+                self._newest_ns = stamp_ns
+            if source in self._trusted and (self._clock_ns is None or stamp_ns > self._clock_ns):
+                self._clock_ns = stamp_ns
         if payload is None:
             return
         if len(self._queue) >= QUEUE_LIMIT:
@@ -218,14 +227,15 @@ class StampedInputs:
                 return
             self._queue.remove(last_due)
             heapq.heapify(self._queue)
-        self.counts['late'] += self._is_late(source, stamp_ns)
+        if self._is_late(source, stamp_ns):
+            self.counts['late'] += 1
         self._arrivals += 1
         item = (stamp_ns, self._order[source], self._arrivals, source, payload)
         heapq.heappush(self._queue, item)
 
     def _horizon(self) -> int | None:
         """Return the stamp up to which ticks may run, None for none yet."""
-        newest = self.newest_ns
+        newest = self._newest_ns
         if newest is None:
             return None
         wait_for = self._ordering.wait_for

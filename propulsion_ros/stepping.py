@@ -24,7 +24,7 @@ def ticks_per(key: str, rate: float, slower_rate: float) -> int:
         Where the rates do not divide.
     """
     ratio = rate / slower_rate
-    if ratio < 1.0 - 1e-9 or abs(ratio - round(ratio)) > 1e-9:
+    if not 1.0 - 1e-9 <= ratio < 1e15 or abs(ratio - round(ratio)) > 1e-9:
         raise ConfigError(key, f'{slower_rate:g} Hz does not divide {rate:g} Hz')
     return round(ratio)
 

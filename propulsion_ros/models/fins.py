@@ -185,6 +185,7 @@ class Fins:
         self.safe_command = np.clip(np.zeros(n), self._lower, self._upper)
         self.nan_is_safe = (False,) * n
         self.uses_body = True
+        self._safe = np.broadcast_to(self.safe_command, (*batch, n))
         self.actuator_frames = params.link
         self.tank_names: tuple[str, ...] = ()
         self.reset()
@@ -201,12 +202,12 @@ class Fins:
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        wanted = self.safe_command
+        wanted = self._safe
         if command.position is not None:
             wanted = np.where(np.isnan(command.position), wanted, command.position)
-        demand = np.clip(wanted, self._lower, self._upper)
+        demand = self._limited(wanted)
         # Not every model settles at its command; the stops of the joint hold.
-        self.deflection = np.clip(self._moved(demand, dt), self._lower, self._upper)
+        self.deflection = self._limited(self._moved(demand, dt))
 
         loads = self._loads(body)
         self._moment = loads.moment
@@ -216,16 +217,17 @@ class Fins:
         return Output(
             wrench=wrench,
             thrusts=self._once,
-            axes=np.einsum('...ni,nij->...nj', turned, self._plane),
+            axes=(turned[..., None, :] @ self._plane)[..., 0, :],
             position=self.deflection,
             effort=loads.force[..., 1],
-            computed=np.broadcast_to(wanted, self.deflection.shape),
-            applied=np.broadcast_to(demand, self.deflection.shape),
-            flags={
-                'saturated': np.broadcast_to(demand != wanted, self.deflection.shape),
-                'stalled': loads.stalled,
-            },
+            computed=wanted,
+            applied=demand,
+            flags={'saturated': demand != wanted, 'stalled': loads.stalled},
         )
+
+    def _limited(self, deflection: FloatArray) -> FloatArray:
+        """Return deflections between the stops."""
+        return np.minimum(np.maximum(deflection, self._lower), self._upper)
 
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each fin in its link; see `Family.link_wrenches`."""

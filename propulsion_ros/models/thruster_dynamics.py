@@ -136,6 +136,9 @@ class RotorDynamics:
             for kind, columns in columns_by_kind(params.dynamics).items()
             if kind != 'zero_order'
         ]
+        # One kind of dynamics needs no columns.
+        is_alone = len(set(params.dynamics)) == len(self._steppers) == 1
+        self._for_all = self._steppers[0][1] if is_alone else None
         self._dt = -1.0
 
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
@@ -154,8 +157,10 @@ class RotorDynamics:
             for _, stepper in self._steppers:
                 stepper.set_step(dt)
             self._dt = dt
-        shape = np.broadcast_shapes(speed.shape, demand.shape)
-        demand = np.broadcast_to(demand, shape)
+        if speed.shape != demand.shape:
+            speed, demand = np.broadcast_arrays(speed, demand)
+        if self._for_all is not None:
+            return self._for_all.step(speed, demand, dt)
         result: FloatArray = demand.copy()
         for columns, stepper in self._steppers:
             result[..., columns] = stepper.step(speed[..., columns], demand[..., columns], dt)

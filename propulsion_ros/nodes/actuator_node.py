@@ -1,6 +1,7 @@
 """One node for every actuator family."""
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,11 +35,10 @@ from propulsion_ros.nodes.conversions import (
     msg_to_com,
     msg_to_current,
     msg_to_motion,
-    state_to_msg,
-    wrench_to_msg,
 )
 from propulsion_ros.nodes.family_node import FamilyNodeParams
 from propulsion_ros.nodes.loop_node import LoopNode
+from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.quantity import quantity
 
@@ -112,7 +112,7 @@ class ActuatorNode(LoopNode):
 
     def setup(self) -> None:
         """Read the configuration, build the family, open the topics."""
-        own, setting = self.read_setting(ActuatorNodeParams, LoopParams)
+        own, setting = self.read_setting(ActuatorNodeParams)
         loop_params = setting.build(LoopParams)
         self._family = setting.build_family()
         self._frame = setting.frame
@@ -130,21 +130,28 @@ class ActuatorNode(LoopNode):
 
     def _open(self, own: ActuatorNodeParams, params: LoopParams) -> None:
         family, publish, options = self._family, self.create_lifecycle_publisher, qos.overridable()
-        self._wrench_pub = publish(
+        self._wrench = WrenchOutput(publish(
             WrenchStamped, '~/wrench', qos.STATE, qos_overriding_options=options
-        )
-        self._state_pub = publish(JointState, '~/state', qos.STATE, qos_overriding_options=options)
+        ), self._frame)
+        self._state = StateOutput(publish(
+            JointState, '~/state', qos.STATE, qos_overriding_options=options
+        ), self._frame, family.state_names)
         self._tank_pubs = [
             publish(InertiaStamped, f'~/tanks/{name}', qos.LATCHED)
             for name in _topics('tanks.names', family.tank_names)
         ]
         each = family.actuator_names if own.publish_each else ()
-        self._link_pubs = [
-            publish(WrenchStamped, f'~/wrenches/{name}', qos.STATE)
-            for name in _topics('names', each)
+        self._links = [
+            WrenchOutput(
+                publish(WrenchStamped, f'~/wrenches/{name}', qos.STATE), link or self._frame
+            )
+            for name, link in zip(
+                _topics('names', each), family.actuator_frames, strict=False
+            )
         ]
         self.entities += [
-            self._wrench_pub, self._state_pub, *self._tank_pubs, *self._link_pubs,
+            self._wrench.publisher, self._state.publisher, *self._tank_pubs,
+            *(link.publisher for link in self._links),
             self.create_service(SetBool, '~/set_enabled', self._on_set_enabled),
         ]
         self.serve_reset()
@@ -233,7 +240,7 @@ class ActuatorNode(LoopNode):
     def _publish_zero(self) -> None:
         last_ns = self._actuators.inputs.last_stamp_ns
         stamp_ns = self.now_ns() if last_ns is None else last_ns
-        self._wrench_pub.publish(wrench_to_msg(stamp_ns, self._frame, np.zeros(6)))
+        self._wrench.publish(stamp_ns, np.zeros(6))
 
     def _publish(self, report: Report) -> None:
         self._report = report
@@ -244,26 +251,17 @@ class ActuatorNode(LoopNode):
                 publisher.publish(inertia_to_msg(
                     stamp_ns, self._frame, tanks.mass[i], tanks.com[i], tanks.inertia[i]
                 ))
-        self._state_pub.publish(state_to_msg(
-            stamp_ns, self._frame, self._family.state_names,
-            output.position, output.velocity, output.effort,
-        ))
-        if self._link_pubs:
-            self._publish_links(report)
+        self._state.publish(stamp_ns, output.position, output.velocity, output.effort)
+        if self._links:
+            wrenches = self._family.link_wrenches(output)
+            for link, link_wrench in zip(self._links, wrenches, strict=True):
+                link.publish(stamp_ns, link_wrench)
         wrench = report.wrench
-        if not np.isfinite(wrench).all():
+        # Faster than numpy for six numbers.
+        if not all(map(math.isfinite, wrench.tolist())):
             self.complain('not_finite', f'wrench {wrench.tolist()} is not finite, 0 in its place')
             wrench = np.zeros(6)
-        self._wrench_pub.publish(wrench_to_msg(stamp_ns, self._frame, wrench))
-
-    def _publish_links(self, report: Report) -> None:
-        family = self._family
-        each = zip(
-            self._link_pubs, family.actuator_frames, family.link_wrenches(report.output),
-            strict=True,
-        )
-        for publisher, link, wrench in each:
-            publisher.publish(wrench_to_msg(report.stamp_ns, link or self._frame, wrench))
+        self._wrench.publish(stamp_ns, wrench)
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""

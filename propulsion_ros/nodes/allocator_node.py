@@ -10,7 +10,6 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.actuator_loop import LoopParams
 from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.models.allocation import METHODS, Allocation, Allocator
 from propulsion_ros.models.family import Allocatable
@@ -70,7 +69,7 @@ class AllocatorNode(FamilyNode):
 
     def setup(self) -> None:
         """Read the configuration of the group, open the topics."""
-        own, setting = self.read_setting(AllocatorNodeParams, LoopParams)
+        own, setting = self.read_setting(AllocatorNodeParams)
         family = setting.build_family()
         if not isinstance(family, Allocatable):
             raise ConfigError('family', f'expected rotors or thrusters, got {setting.family!r}')

@@ -2,15 +2,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, TwistStamped, Wrench, WrenchStamped
 from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import JointState
 
 from propulsion_ros.actuator_loop import Motion
 from propulsion_ros.command_hold import CommandUpdate
@@ -33,6 +31,11 @@ def ns_to_stamp(stamp_ns: int) -> Time:
     """Return nanoseconds as a message stamp."""
     sec, nanosec = divmod(int(stamp_ns), _SECOND)
     return Time(sec=sec, nanosec=nanosec)
+
+
+def set_stamp(stamp: Time, stamp_ns: int) -> None:
+    """Write nanoseconds into a message's stamp."""
+    stamp.sec, stamp.nanosec = divmod(int(stamp_ns), _SECOND)
 
 
 def doubles(values: Any) -> array[float]:
@@ -145,38 +148,21 @@ def msg_to_com(message: InertiaStamped, frame: str) -> FloatArray:
 def wrench_to_msg(stamp_ns: int, frame: str, wrench: FloatArray) -> WrenchStamped:
     """Return a wrench (6,), force first; its axes and its point are ``frame``."""
     message = WrenchStamped()
-    message.header.stamp = ns_to_stamp(stamp_ns)
     message.header.frame_id = frame
-    force, torque = message.wrench.force, message.wrench.torque
-    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
+    set_stamp(message.header.stamp, stamp_ns)
+    set_wrench(message.wrench, wrench)
     return message
+
+
+def set_wrench(message: Wrench, wrench: FloatArray) -> None:
+    """Write a wrench (6,), force first, into a message."""
+    force, torque = message.force, message.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
 
 
 def msg_to_wrench(message: WrenchStamped) -> FloatArray:
     """Return the wrench (6,) of a message, force first."""
     return np.concatenate((vector(message.wrench.force), vector(message.wrench.torque)))
-
-
-def state_to_msg(
-    stamp_ns: int,
-    frame: str,
-    names: Sequence[str],
-    position: FloatArray | None = None,
-    velocity: FloatArray | None = None,
-    effort: FloatArray | None = None,
-) -> JointState:
-    """Return a state, one column for each name; NaN where a name has no such field."""
-    message = JointState()
-    message.header.stamp = ns_to_stamp(stamp_ns)
-    message.header.frame_id = frame
-    message.name = list(names)
-    if position is not None:
-        message.position = doubles(position)
-    if velocity is not None:
-        message.velocity = doubles(velocity)
-    if effort is not None:
-        message.effort = doubles(effort)
-    return message
 
 
 def inertia_to_msg(

@@ -21,11 +21,10 @@ from propulsion_ros.nodes.base import ERROR, WARN
 from propulsion_ros.nodes.conversions import (
     WrenchReader,
     msg_to_com,
-    state_to_msg,
-    wrench_to_msg,
 )
 from propulsion_ros.nodes.family_node import FamilyNodeParams
 from propulsion_ros.nodes.loop_node import LoopNode
+from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
 
 _WATCH_RATE = 50.0
@@ -79,7 +78,7 @@ class InverseFamNode(LoopNode):
 
     def setup(self) -> None:
         """Read the configuration, build the estimator, open the topics."""
-        _, setting = self.read_setting(FamilyNodeParams, EstimateParams, only='inverse_fam')
+        _, setting = self.read_setting(FamilyNodeParams, only='inverse_fam')
         loop_params = setting.build(EstimateParams)
         inverse = setting.build_family()
         if not isinstance(inverse, InverseFam):
@@ -98,14 +97,21 @@ class InverseFamNode(LoopNode):
 
     def _open(self) -> None:
         publish, options = self.create_lifecycle_publisher, qos.overridable()
-        self._wrench_pub = publish(
+        self._wrench = WrenchOutput(publish(
             WrenchStamped, '~/wrench', qos.STATE, qos_overriding_options=options
+        ), self._frame)
+        self._state = StateOutput(publish(
+            JointState, '~/state', qos.STATE, qos_overriding_options=options
+        ), self._frame, self._inverse.state_names)
+        self._residual = WrenchOutput(
+            publish(WrenchStamped, '~/residual', qos.STATE), self._frame
         )
-        self._state_pub = publish(JointState, '~/state', qos.STATE, qos_overriding_options=options)
-        self._residual_pub = publish(WrenchStamped, '~/residual', qos.STATE)
-        self._covariance_pub = publish(JointState, '~/covariance', qos.STATE)
+        self._covariance = StateOutput(
+            publish(JointState, '~/covariance', qos.STATE), self._frame, COVARIANCE_NAMES
+        )
         self.entities += [
-            self._wrench_pub, self._state_pub, self._residual_pub, self._covariance_pub
+            output.publisher
+            for output in (self._wrench, self._state, self._residual, self._covariance)
         ]
         self.serve_reset()
         self.subscribe(JointState, '~/command', self._on_command, qos.COMMAND)
@@ -153,23 +159,19 @@ class InverseFamNode(LoopNode):
         """Publish one zero wrench, since nothing is known from now on."""
         last_ns = self._estimates.inputs.last_stamp_ns
         stamp_ns = self.now_ns() if last_ns is None else last_ns
-        self._wrench_pub.publish(wrench_to_msg(stamp_ns, self._frame, np.zeros(6)))
+        self._wrench.publish(stamp_ns, np.zeros(6))
 
     def _publish(self, applied: Applied) -> None:
         self._newest = applied
-        stamp_ns, frame = applied.stamp_ns, self._frame
+        stamp_ns = applied.stamp_ns
         n = len(applied.thrust)
         position, velocity, effort = np.tile(self._no_state, (3, 1))
         position[:n], effort[:n], velocity[n:] = applied.angle, applied.thrust, applied.speed
-        self._state_pub.publish(state_to_msg(
-            stamp_ns, frame, self._inverse.state_names, position, velocity, effort
-        ))
-        self._covariance_pub.publish(state_to_msg(
-            stamp_ns, frame, COVARIANCE_NAMES, effort=applied.covariance.ravel()
-        ))
+        self._state.publish(stamp_ns, position, velocity, effort)
+        self._covariance.publish(stamp_ns, effort=applied.covariance.ravel())
         if applied.residual is not None:
-            self._residual_pub.publish(wrench_to_msg(stamp_ns, frame, applied.residual))
-        self._wrench_pub.publish(wrench_to_msg(stamp_ns, frame, applied.wrench))
+            self._residual.publish(stamp_ns, applied.residual)
+        self._wrench.publish(stamp_ns, applied.wrench)
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
         """Yield silent modules, and what was refused."""

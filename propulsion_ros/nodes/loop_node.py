@@ -117,8 +117,10 @@ class LoopNode(FamilyNode):
 
     def _arrival_ns(self, loop: Loop) -> int:
         """Return the stamp of what takes effect at once: in the first tick that has not run."""
-        clock_ns = loop.inputs.clock_ns
-        return self.now_ns() if clock_ns is None else clock_ns + 1
+        clock_ns, last_ns = loop.inputs.clock_ns, loop.inputs.last_stamp_ns
+        if clock_ns is None:
+            return self.now_ns()
+        return clock_ns if last_ns is None or last_ns < clock_ns else clock_ns + 1
 
     def _complain_of_stamp(self, source: str, stamp_ns: int, loop: Loop) -> None:
         newest_ns = loop.inputs.newest_ns or 0

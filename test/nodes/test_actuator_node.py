@@ -41,8 +41,8 @@ class Boosters:
             self.command = graph.talk(JointState, 'boosters/command', qos.COMMAND)
             graph.until(
                 lambda: self.node.count_subscribers('boosters/wrench') == 1
-                and self.node._wrench_pub.get_subscription_count() == 1
-                and self.node._state_pub.get_subscription_count() == 1,
+                and self.node._wrench.publisher.get_subscription_count() == 1
+                and self.node._state.publisher.get_subscription_count() == 1,
                 'the probe to be found',
             )
 
@@ -169,7 +169,7 @@ def test_cleanup_leaves_nothing_and_it_can_be_configured_again(boosters):
         ))
     assert counts[0] == counts[1] == counts[2]
     boosters.graph.until(
-        lambda: node._wrench_pub.get_subscription_count() == 1
+        lambda: node._wrench.publisher.get_subscription_count() == 1
         and boosters.command.get_subscription_count() == 1, 'the probe to be found again',
     )
     assert boosters.fly(1010, 1020, 700.0).wrench.force.z == 700.0
@@ -328,7 +328,7 @@ def test_fin_makes_force_only_with_odometry(graph, capfd):
     wrenches = graph.listen(WrenchStamped, 'fins/wrench', qos.COMMAND)
     command = graph.talk(JointState, 'fins/command', qos.COMMAND)
     odometry = graph.talk(Odometry, 'fins/odometry', qos.COMMAND)
-    graph.until(lambda: node._wrench_pub.get_subscription_count() == 1, 'the probe to be found')
+    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
 
     def steer(ms):
         message = JointState(name=['f'], position=[0.2])

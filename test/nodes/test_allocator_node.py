@@ -58,7 +58,7 @@ def test_command_settles_at_the_demanded_wrench(graph, group, wrench):
     )
     wrenches = graph.listen(WrenchStamped, f'/{group}/wrench', qos.COMMAND)
     talk = graph.talk(JointState, f'/{group}/command', qos.COMMAND)
-    graph.until(lambda: actuators._wrench_pub.get_subscription_count() == 1, 'the probe')
+    graph.until(lambda: actuators._wrench.publisher.get_subscription_count() == 1, 'the probe')
     command = commands[0]
     for seconds in range(1, 4):
         command.header.stamp.sec = seconds

@@ -134,7 +134,7 @@ class Subject:
         self.clock = graph.talk(Clock, '/clock', qos.CLOCK)
         graph.until(
             lambda: self.clock.get_subscription_count() >= 2
-            and self.node._wrench_pub.get_subscription_count() == 1, 'the node to be found',
+            and self.node._wrench.publisher.get_subscription_count() == 1, 'the node to be found',
         )
         self.tick()
 

@@ -45,11 +45,11 @@ class Pair:
         graph.until(
             lambda: self.clock.get_subscription_count() == 4
             and self.demand.get_subscription_count() == 2
-            and self.inverse._wrench_pub.get_subscription_count() == 1
-            and self.inverse._residual_pub.get_subscription_count() == 1
-            and self.inverse._state_pub.get_subscription_count() == 1
-            and self.inverse._covariance_pub.get_subscription_count() == 1
-            and self.fam._state_pub.get_subscription_count() == 2,
+            and self.inverse._wrench.publisher.get_subscription_count() == 1
+            and self.inverse._residual.publisher.get_subscription_count() == 1
+            and self.inverse._state.publisher.get_subscription_count() == 1
+            and self.inverse._covariance.publisher.get_subscription_count() == 1
+            and self.fam._state.publisher.get_subscription_count() == 2,
             'both nodes, each with its own clock too, to be found',
         )
 

@@ -29,7 +29,7 @@ class Group:
         self.node = graph.add(ActuatorNode, 'group', parameters)
         self.states = graph.listen(JointState, 'group/state', qos.COMMAND)
         self.command = graph.talk(JointState, 'group/command', qos.COMMAND)
-        graph.until(lambda: self.node._state_pub.get_subscription_count() == 1, 'the probe')
+        graph.until(lambda: self.node._state.publisher.get_subscription_count() == 1, 'the probe')
 
     def set(self, **values):
         request = SetParameters.Request(parameters=[
