@@ -19,7 +19,7 @@ setup(
         # pip ignores install_scripts, so what `ros2 run` and launch look for is shipped as data.
         (f'lib/{PACKAGE}', glob('scripts/*')),
     ],
-    install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml'],
+    install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'],
     extras_require={'plot': ['matplotlib'], 'xacro': ['xacro']},
     entry_points={'console_scripts': [f'{PACKAGE} = {PACKAGE}.tools.cli:main']},
     python_requires='>=3.10',

@@ -1,16 +1,17 @@
 """Graphs as launch actions: what the launch files share."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
-from launch import LaunchContext
-from launch.actions import LogInfo, OpaqueFunction, Shutdown
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.share import PACKAGE
-from propulsion_ros.wiring import Graph, NodeSpec
+from propulsion_ros.wiring import Graph, NodeSpec, robot_graph, vehicle_graph
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
@@ -25,20 +26,99 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'default_value': 'true', 'choices': ['true', 'false'],
         'description': 'configure and activate every node at the start',
     },
+    'composed': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'all nodes in one process: less memory and copying',
+    },
+    'clock_topic': {
+        'default_value': '/clock',
+        'description': 'simulated time; give a second vehicle a clock of its own',
+    },
     'log_level': {'default_value': 'info', 'description': 'log level of all nodes'},
 }
 """Launch arguments of every vehicle, with their keyword arguments."""
 
 
-def launch_graph(context: LaunchContext, graph: Graph) -> list[Any]:
-    """Return the launch actions of a graph; values of `ARGUMENTS` come from the context."""
-    given = context.launch_configurations
+def vehicle_launch(vehicle: str) -> LaunchDescription:
+    """Return the launch description of a vehicle that comes with the package."""
+    arguments = {
+        **ARGUMENTS,
+        'model': {
+            'default_value': '',
+            'description': 'URDF or xacro in place of the one that comes with the package',
+        },
+    }
+
+    def start(context: LaunchContext) -> list[Any]:
+        given = context.launch_configurations
+        graph = vehicle_graph(vehicle, given['use_sim_time'] == 'true', given['model'])
+        options = ['--vehicle', vehicle]
+        return _launch(given, graph, [*options, '--model', given['model']]
+                       if given['model'] else options)
+
+    return _described(arguments, start)
+
+
+def robot_launch() -> LaunchDescription:
+    """Return the launch description of the actuators of any robot."""
+    arguments = {
+        'model': {'description': 'URDF or xacro file of the robot'},
+        'allocate': {
+            'default_value': '',
+            'description': 'plugin blocks to command by a wrench too, separated by commas',
+        },
+        **ARGUMENTS,
+        'use_sim_time': {**ARGUMENTS['use_sim_time'], 'default_value': 'false',
+                         'description': 'whether a simulation publishes /clock'},
+    }
+
+    def start(context: LaunchContext) -> list[Any]:
+        given = context.launch_configurations
+        allocated = [name.strip() for name in given['allocate'].split(',') if name.strip()]
+        graph = robot_graph(given['model'], given['use_sim_time'] == 'true', allocated)
+        chosen = ['--allocate', *allocated] if allocated else []
+        return _launch(given, graph, ['--model', given['model'], *chosen])
+
+    return _described(arguments, start)
+
+
+def _described(
+    arguments: dict[str, dict[str, Any]], start: Callable[[LaunchContext], list[Any]]
+) -> LaunchDescription:
+    return LaunchDescription([
+        *(DeclareLaunchArgument(name, **kwargs) for name, kwargs in arguments.items()),
+        OpaqueFunction(function=start),
+    ])
+
+
+def _launch(given: dict[str, str], graph: Graph, stack_options: list[str]) -> list[Any]:
+    """Return the launch actions of a graph; values of `ARGUMENTS` are given."""
     params_file = given['params_file']
     if params_file and not Path(params_file).is_file():
         raise FileNotFoundError(f"params_file: no such file '{params_file}'")
-    actions: list[Any] = [_node(spec, graph, given) for spec in graph.nodes]
-    actions.append(_state_publisher(graph, given))
-    return actions
+    if given['composed'] == 'true':
+        actions: list[Any] = [_stack(given, stack_options)]
+    else:
+        actions = [_node(spec, graph, given) for spec in graph.nodes]
+    return [*actions, _state_publisher(graph, given)]
+
+
+def _stack(given: dict[str, str], options: list[str]) -> Node:
+    """Return one process with all nodes of a graph."""
+    return Node(
+        package=PACKAGE,
+        executable='stack',
+        # No name here: it would rename every node of the process.
+        namespace=given['namespace'],
+        arguments=[*options, '--use-sim-time', given['use_sim_time']],
+        ros_arguments=[
+            *(['--params-file', given['params_file']] if given['params_file'] else []),
+            '-p', f'autostart:={given["autostart"]}', '-r', f'/clock:={given["clock_topic"]}',
+            '--log-level', given['log_level'],
+        ],
+        output='screen',
+        on_exit=_shutdown_once('stack'),
+    )
 
 
 def _node(spec: NodeSpec, graph: Graph, given: dict[str, str]) -> LifecycleNode:
@@ -50,7 +130,7 @@ def _node(spec: NodeSpec, graph: Graph, given: dict[str, str]) -> LifecycleNode:
         name=spec.name,
         namespace=given['namespace'],
         parameters=[*files, wiring, {'autostart': given['autostart'] == 'true'}],
-        remappings=list(spec.remappings.items()),
+        remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
         ros_arguments=['--log-level', given['log_level']],
         output='screen',
         on_exit=_shutdown_once(spec.name) if graph.in_lockstep else None,
@@ -79,6 +159,8 @@ def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
             'robot_description': graph.robot_description,
             'use_sim_time': given['use_sim_time'] == 'true',
         }],
-        remappings=[('joint_states', 'vehicle/joint_states')],
+        remappings=[
+            ('joint_states', 'vehicle/joint_states'), ('/clock', given['clock_topic'])
+        ] if graph.in_lockstep else [],
         output='screen',
     )

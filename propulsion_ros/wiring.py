@@ -1,16 +1,40 @@
 """Which nodes a robot needs and how they are joined: launch files and `stack` both ask here."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.actuator_loop import LoopParams
 from propulsion_ros.description import FILENAME, ActuatorSpec, actuators_from_urdf
-from propulsion_ros.errors import SourceError
+from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.hosting import host_of, loop_params_of
+from propulsion_ros.schema import suggestion
 from propulsion_ros.share import load_robot_description, share_directory
 
-VEHICLES = ('rocket',)
+
+@dataclass(frozen=True)
+class VehicleKit:
+    """What a vehicle of the package has beside its actuators.
+
+    Attributes
+    ----------
+    flight_config : str
+        Configuration of its flight software in config/; '' for none.
+    allocated : tuple of str
+        Plugin blocks that can be commanded by a wrench.
+    """
+
+    flight_config: str = ''
+    allocated: tuple[str, ...] = ()
+
+
+VEHICLES = {
+    'rocket': VehicleKit(flight_config='rocket_flight.jsonc'),
+    'quadrotor': VehicleKit(allocated=('rotors',)),
+    'rov': VehicleKit(allocated=('thrusters',)),
+    'freeflyer': VehicleKit(),
+}
 """Vehicles that come with the package: urdf/<name>.urdf.xacro and config/<name>.yaml."""
 
 
@@ -58,15 +82,9 @@ class Graph:
     in_lockstep: bool = False
 
 
-def _actuators(
-    description: str, blocks: list[ActuatorSpec], use_sim_time: bool
-) -> list[NodeSpec]:
-    """Return one actuator node for each plugin block of a robot description."""
-    parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
-    return [NodeSpec('actuator_node', block.name, parameters) for block in blocks]
-
-
-def robot_graph(model: str | Path, use_sim_time: bool = False) -> Graph:
+def robot_graph(
+    model: str | Path, use_sim_time: bool = False, allocated: Sequence[str] = ()
+) -> Graph:
     """Return the actuator nodes of any robot.
 
     Parameters
@@ -75,20 +93,25 @@ def robot_graph(model: str | Path, use_sim_time: bool = False) -> Graph:
         Its .urdf or .xacro file.
     use_sim_time : bool
         Whether a simulation keeps the time.
+    allocated : sequence of str
+        Plugin blocks that are to be commanded by a wrench too.
 
     Raises
     ------
     ConfigError
         Where the description is wrong or has no plugin block.
     """
-    description = load_robot_description(model)
-    blocks = actuators_from_urdf(description, LoopParams)
-    if not blocks:
-        raise SourceError(str(model), f'no <plugin filename="{FILENAME}"> in any <gazebo>')
-    return Graph(description, None, tuple(_actuators(description, blocks, use_sim_time)))
+    description, blocks = _read(model)
+    nodes = [
+        *_actuators(description, blocks, use_sim_time),
+        *_allocators(description, blocks, allocated, use_sim_time),
+    ]
+    return Graph(description, None, tuple(nodes))
 
 
-def vehicle_graph(vehicle: str, use_sim_time: bool = True) -> Graph:
+def vehicle_graph(
+    vehicle: str, use_sim_time: bool = True, model: str | Path = ''
+) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
     Parameters
@@ -97,45 +120,108 @@ def vehicle_graph(vehicle: str, use_sim_time: bool = True) -> Graph:
         One of `VEHICLES`.
     use_sim_time : bool
         False leaves the simulated body out, for a robot that has a real one.
+    model : str or Path
+        Another description of the same vehicle than the one of the package.
 
     Raises
     ------
     ConfigError
         Where the description or the name is wrong.
     """
-    share = share_directory()
-    description = load_robot_description(share / 'urdf' / f'{vehicle}.urdf.xacro')
-    blocks = actuators_from_urdf(description, LoopParams)
-    nodes = _actuators(description, blocks, use_sim_time)
-    nodes.append(_flight_state(share, use_sim_time))
+    share, kit = share_directory(), VEHICLES[vehicle]
+    description, blocks = _read(model or share / 'urdf' / f'{vehicle}.urdf.xacro')
+    nodes = [
+        *_actuators(description, blocks, use_sim_time, in_simulation=use_sim_time),
+        *_allocators(description, blocks, kit.allocated, use_sim_time),
+    ]
+    if kit.flight_config:
+        nodes.append(_flight_state(share / 'config' / kit.flight_config, use_sim_time))
     if use_sim_time:
-        nodes.append(_vehicle(description, blocks))
+        nodes.append(_vehicle(description, blocks, bool(kit.flight_config)))
     settings = share / 'config' / f'{vehicle}.yaml'
     return Graph(description, settings, tuple(nodes), in_lockstep=use_sim_time)
 
 
-def _vehicle(description: str, blocks: list[ActuatorSpec]) -> NodeSpec:
-    tanks = [
-        f'{spec.name}/tanks/{tank}' for spec in blocks for tank in spec.values['tanks.names']
+def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
+    description = load_robot_description(model)
+    blocks = actuators_from_urdf(description, loop_params_of)
+    if not blocks:
+        raise SourceError(
+            str(model), f'no <plugin filename="{FILENAME}">, nor one of UUV\'s, in any <gazebo>'
+        )
+    return description, blocks
+
+
+def _actuators(
+    description: str, blocks: list[ActuatorSpec], use_sim_time: bool, in_simulation: bool = False
+) -> list[NodeSpec]:
+    """Return one node for each plugin block of a robot description."""
+    parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
+    allocations = [block.name for block in blocks if block.family == 'fam']
+    fam = allocations[0] if len(allocations) == 1 else ''
+    return [
+        NodeSpec(
+            host_of(block.family).executable, block.name, parameters,
+            _inputs(block, fam, in_simulation),
+        )
+        for block in blocks
     ]
+
+
+def _inputs(block: ActuatorSpec, fam: str, in_simulation: bool) -> dict[str, str]:
+    """Return where a block's inputs come from, as far as the robot's other nodes give them."""
+    remappings = {}
+    if fam and block.family in ('propulsion_modules', 'inverse_fam'):
+        remappings['~/command'] = f'{fam}/state'
+    if fam and block.family == 'inverse_fam':
+        remappings['~/wrench_command'] = f'{fam}/wrench_command'
+    if in_simulation:
+        remappings['~/odometry'] = 'vehicle/odometry'
+        remappings['~/inertia'] = 'vehicle/inertia'
+    return remappings
+
+
+def _allocators(
+    description: str, blocks: list[ActuatorSpec], allocated: Sequence[str], use_sim_time: bool
+) -> list[NodeSpec]:
+    """Return one allocator for each group that is to be commanded by a wrench."""
+    names = [block.name for block in blocks]
+    for name in allocated:
+        if name not in names:
+            raise ConfigError(
+                'allocate', f'no plugin block {name!r}{suggestion(name, names)}; '
+                f'found: {", ".join(names)}'
+            )
+    return [
+        NodeSpec(
+            'allocator_node', f'{name}_allocator',
+            {'robot_description': description, 'plugin': name, 'use_sim_time': use_sim_time},
+            {'~/command': f'{name}/command'},
+        )
+        for name in allocated
+    ]
+
+
+def _vehicle(description: str, blocks: list[ActuatorSpec], has_flight_state: bool) -> NodeSpec:
+    pushing = [block for block in blocks if host_of(block.family).pushes]
     parameters = {
         'robot_description': description,
         'base_link': blocks[0].base_link,
-        'wrench_topics': [f'{spec.name}/wrench' for spec in blocks],
-        'tank_topics': tanks,
-        'state_topics': [f'{spec.name}/state' for spec in blocks],
-        'deployer_topic': 'flight_state/deployers',
+        'wrench_topics': [f'{block.name}/wrench' for block in pushing],
+        'tank_topics': [
+            f'{block.name}/tanks/{tank}' for block in pushing
+            for tank in block.values.get('tanks.names', ())
+        ],
+        'state_topics': [f'{block.name}/state' for block in pushing],
+        'deployer_topic': 'flight_state/deployers' if has_flight_state else '',
     }
     return NodeSpec('vehicle_node', 'vehicle', parameters)
 
 
-def _flight_state(share: Path, use_sim_time: bool) -> NodeSpec:
+def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:
     return NodeSpec(
         'flight_state_node',
         'flight_state',
-        {
-            'config_file': str(share / 'config' / 'rocket_flight.jsonc'),
-            'use_sim_time': use_sim_time,
-        },
+        {'config_file': str(config), 'use_sim_time': use_sim_time},
         {'~/pressure': 'vehicle/pressure', '~/odometry': 'vehicle/odometry'},
     )

@@ -9,15 +9,19 @@ from rclpy.parameter import Parameter
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.nodes.vehicle_node import VehicleNode
-from propulsion_ros.wiring import VEHICLES, NodeSpec, robot_graph, vehicle_graph
+from propulsion_ros.wiring import VEHICLES, Graph, NodeSpec, robot_graph, vehicle_graph
 
 EXECUTABLES: dict[str, type[PropulsionNode]] = {
     'actuator_node': ActuatorNode,
+    'allocator_node': AllocatorNode,
     'flight_state_node': FlightStateNode,
+    'inverse_fam_node': InverseFamNode,
     'vehicle_node': VehicleNode,
 }
 
@@ -37,13 +41,30 @@ def make_node(spec: NodeSpec, namespace: str = '') -> PropulsionNode:
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        '--vehicle', choices=VEHICLES, default=VEHICLES[0],
-        help='a vehicle of the package, with its simulated body (default: %(default)s)',
+    parser.add_argument(
+        '--vehicle', choices=VEHICLES, help='a vehicle of the package, with its simulated body'
     )
-    which.add_argument('--model', help='URDF or xacro of a robot of your own: its actuators')
+    parser.add_argument(
+        '--model', default='',
+        help="URDF or xacro: of a robot's actuators, or in place of the vehicle's own",
+    )
+    parser.add_argument(
+        '--allocate', nargs='+', default=[], metavar='BLOCK',
+        help='plugin blocks of the model to command by a wrench too',
+    )
+    parser.add_argument(
+        '--use-sim-time', choices=('true', 'false'),
+        help='default: true with --vehicle, false with --model alone',
+    )
     parser.add_argument('--namespace', default='', help='namespace of all nodes')
+
+
+def graph_of(options: argparse.Namespace) -> Graph:
+    """Return the graph that the command line asks for; raise `ConfigError` where it is wrong."""
+    if options.vehicle or not options.model:
+        simulated = options.use_sim_time != 'false'
+        return vehicle_graph(options.vehicle or next(iter(VEHICLES)), simulated, options.model)
+    return robot_graph(options.model, options.use_sim_time == 'true', options.allocate)
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -53,7 +74,7 @@ def main(args: Sequence[str] | None = None) -> None:
     _add_arguments(parser)
     options, _ = parser.parse_known_args(argv[1:])
     try:
-        graph = robot_graph(options.model) if options.model else vehicle_graph(options.vehicle)
+        graph = graph_of(options)
     except ConfigError as error:
         sys.exit(str(error))
 

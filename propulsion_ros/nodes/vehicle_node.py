@@ -337,8 +337,9 @@ class VehicleNode(PropulsionNode):
 
     def _missing(self) -> str:
         """Return what the graph lacks before the first step, '' where it is complete."""
-        if self.count_publishers('/clock') > 1:
-            return '/clock has another publisher, and there can be one simulation only'
+        clock = self._clock_pub.topic_name
+        if self.count_publishers(clock) > 1:
+            return f'{clock} has another publisher: remap /clock for one of the simulations'
         for topic in (*self._lockstep, *self._deployers):
             if not self.count_publishers(topic):
                 return f'no publisher of {topic}'

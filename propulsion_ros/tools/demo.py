@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         print(f'propulsion_ros demo: --output {options.output}: {error.strerror}', file=sys.stderr)
         return 1
     config = share_directory() / 'config' / 'rocket_demo.yaml'
-    print('Starting boosters, vehicle and flight_state ...', flush=True)
+    print('Starting boosters, fins, vehicle and flight_state ...', flush=True)
     command = [
         sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', 'rocket',
         '--ros-args', '--params-file', str(config), '--log-level', 'warn',

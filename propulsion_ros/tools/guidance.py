@@ -1,4 +1,4 @@
-"""The demo's pilot, as numbers: a launch sequence and an attitude hold on two gimbal axes."""
+"""The demo's pilot, as numbers: a launch sequence and an attitude hold by two gimbals."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -12,26 +12,33 @@ from propulsion_ros.quantity import FloatArray
 
 @dataclass(frozen=True)
 class Guidance:
-    """Holds a rocket's nose on a pitch programme.
+    """Holds a rocket's nose on a pitch programme, and stops its roll.
+
+    Two equal boosters stand beside each other on the y axis. Turned together they pitch and yaw;
+    turned apart about y they roll.
 
     Attributes
     ----------
     ignition_time : float
         [s].
     full_thrust, cruise_thrust : float
-        Before and after ``throttle_time`` [N].
+        Of both boosters together, before and after ``throttle_time`` [N].
     throttle_time : float
         [s].
     tilt : float
         Lean of the nose towards east, reached ``tilt_time`` [s] after ignition [rad].
     tilt_time : float
         [s].
-    inertia : float
-        About a transverse axis [kg m^2].
+    inertia, roll_inertia : float
+        About a transverse axis and about the long one [kg m^2].
     lever : float
-        From the gimbal to the centre of mass [m].
+        From the gimbals to the centre of mass [m].
+    offset : float
+        From the long axis to each booster [m].
     bandwidth, damping : float
         Of the closed loop [rad/s] and [1].
+    roll_limit : float
+        Largest angle spent on roll [rad].
     """
 
     ignition_time: float = 2.0
@@ -40,19 +47,22 @@ class Guidance:
     throttle_time: float = 3.5
     tilt: float = 0.1
     tilt_time: float = 0.6
-    inertia: float = 42.0
+    inertia: float = 40.0
+    roll_inertia: float = 0.21
     lever: float = 1.27
-    bandwidth: float = 3.0
+    offset: float = 0.045
+    bandwidth: float = 5.0
     damping: float = 0.8
+    roll_limit: float = 0.03
 
     def thrust(self, time: float) -> float:
-        """Return the thrust to ask for [N] at a time [s]."""
+        """Return the thrust to ask of both boosters together [N] at a time [s]."""
         if time < self.ignition_time:
             return 0.0
         return self.full_thrust if time < self.throttle_time else self.cruise_thrust
 
-    def gimbal(self, time: float, quaternion: FloatArray, rate: FloatArray) -> FloatArray:
-        """Return the angles of both gimbal axes [rad], (2,).
+    def gimbals(self, time: float, quaternion: FloatArray, rate: FloatArray) -> FloatArray:
+        """Return the angles of both axes of both gimbals [rad], a row for each, (2, 2).
 
         Parameters
         ----------
@@ -65,11 +75,15 @@ class Guidance:
         """
         thrust = self.thrust(time)
         if not thrust:
-            return np.zeros(2)
+            return np.zeros((2, 2))
         lean = self.tilt * min((time - self.ignition_time) / self.tilt_time, 1.0)
         nose_world = np.array([np.sin(lean), 0.0, np.cos(lean)])
         nose = Rotation.from_quat(quaternion).as_matrix().T @ nose_world
         error = cross(np.array([0.0, 0.0, 1.0]), nose)
         spin = self.bandwidth**2 * error - 2.0 * self.damping * self.bandwidth * rate
         # A small angle a about x pushes the tail along -y: torque -lever * thrust * a about x.
-        return -self.inertia * spin[:2] / (self.lever * thrust)
+        together = -self.inertia * spin[:2] / (self.lever * thrust)
+        # An angle a about y pushes along x: the booster at +y then turns the body about -z.
+        roll = -self.roll_inertia * spin[2] / (self.offset * thrust)
+        apart = np.array([0.0, np.clip(roll, -self.roll_limit, self.roll_limit)])
+        return np.stack((together + apart, together - apart))

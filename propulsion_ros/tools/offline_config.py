@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.actuator_loop import LoopParams
 from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
-from propulsion_ros.estimate_loop import EstimateParams
+from propulsion_ros.hosting import loop_params_of
 from propulsion_ros.models import FAMILIES
 from propulsion_ros.models.inverse_fam import InverseFam
 from propulsion_ros.parameter_file import ParameterFile
@@ -57,9 +56,8 @@ def make_stages(
         For everything that is wrong.
     """
     file = ParameterFile(config)
-    # Any loop's keys may stand in a block; each node refuses those that it does not have.
-    specs = {spec.name: spec for spec in actuators_from_urdf(description, LoopParams)} \
-        if description else {}
+    blocks = actuators_from_urdf(description, loop_params_of) if description else []
+    specs = {spec.name: spec for spec in blocks}
     names = list(dict.fromkeys((*specs, *file.nodes)))
     for name in only:
         if name not in names:
@@ -119,7 +117,7 @@ def _stage(
     passes_on: Callable[[int, NamedValues], None] | None,
 ) -> Stage:
     family_type = FAMILIES[name]
-    common = EstimateParams if family_type is InverseFam else LoopParams
+    common = loop_params_of(name)
     known = [
         *_OF_NODES, *(p.key for cls in (common, family_type.Params) for p in parameters_of(cls))
     ]
@@ -130,10 +128,10 @@ def _stage(
     try:
         family = family_type(build(family_type.Params, values))
         if isinstance(family, InverseFam):
-            return EstimateStage(family, build(EstimateParams, values), sink)
-        loop = build(LoopParams, values)
-        return ActuatorStage(family, loop, sink, *([passes_on] if passes_on else []))
+            return EstimateStage(family, build(common, values), sink)
+        further = [passes_on] if passes_on else []
+        return ActuatorStage(family, build(common, values), sink, *further)
     except ConfigError as error:
-        raise (spec.locate(error) if spec else error) from None
+        raise (spec.locate(error, own.keys()) if spec else error) from None
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped, PointStamped, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, PointStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger
 
 from propulsion_ros.nodes import qos
@@ -23,9 +23,10 @@ from propulsion_ros.tools.recording import Recording
 
 PERIOD = 0.01
 """Step of the vehicle and its actuators [s]."""
-EXHAUST_VELOCITY = 2600.0 / 1.205
-"""max_thrust over max_fuel_rate of the rocket's booster [m/s]."""
-_NAMES = ['booster', 'gimbal_x', 'gimbal_y']
+EXHAUST_VELOCITY = 1300.0 / 0.6025
+"""max_thrust over max_fuel_rate of the rocket's boosters [m/s]."""
+_BOOSTERS = ['booster_1', 'booster_2']
+_GIMBALS = [f'{booster}_gimbal_{axis}' for booster in _BOOSTERS for axis in 'xy']
 _ARMING_NS = 500_000_000
 """Stamp at which flight_state is armed; the flight waits there for its answer."""
 _AFTER_MAIN = 8.0
@@ -49,9 +50,10 @@ class Pilot(Node):
         self._arm: Any = self.create_client(Trigger, 'flight_state/launch')
         for kind, topic, callback, profile in (
             (Odometry, 'vehicle/odometry', self._on_odometry, qos.LOCKSTEP),
-            (WrenchStamped, 'boosters/wrench', self._on_wrench, qos.LOCKSTEP),
             (InertiaStamped, 'vehicle/inertia', self._on_inertia, qos.LOCKSTEP),
             (JointState, 'boosters/state', self._on_state, qos.LOCKSTEP),
+            # No other node takes it: the vehicle sees by it that the pilot is there.
+            (Imu, 'vehicle/imu', lambda message: None, qos.LOCKSTEP),
             (InertiaStamped, 'boosters/tanks/main_tank', self._on_tank, qos.LOCKSTEP),
             (JointState, 'flight_state/deployers', self._on_deployers, qos.LOCKSTEP),
             (JointState, 'flight_state/fit', self._on_fit, qos.LOCKSTEP),
@@ -67,12 +69,13 @@ class Pilot(Node):
         pose, twist = message.pose.pose, message.twist.twist
         q, w, v = pose.orientation, twist.angular, twist.linear
         quaternion = np.array([q.x, q.y, q.z, q.w])
-        gimbal = self.guidance.gimbal(self.now, quaternion, np.array([w.x, w.y, w.z]))
+        gimbals = self.guidance.gimbals(self.now, quaternion, np.array([w.x, w.y, w.z]))
+        thrust = self.guidance.thrust(self.now) / len(_BOOSTERS)
         command = JointState()
         command.header.stamp = message.header.stamp
-        command.name = _NAMES
-        command.position = doubles([np.nan, *gimbal])
-        command.effort = doubles([self.guidance.thrust(self.now), np.nan, np.nan])
+        command.name = [*_BOOSTERS, *_GIMBALS]
+        command.position = doubles([np.nan] * len(_BOOSTERS) + gimbals.ravel().tolist())
+        command.effort = doubles([thrust] * len(_BOOSTERS) + [np.nan] * len(_GIMBALS))
         # Third row of the rotation matrix: the vertical part of a vector in base_link axes.
         up = (
             2.0 * (q.x * q.z - q.w * q.y) * v.x
@@ -105,15 +108,14 @@ class Pilot(Node):
         elif self._held is not None:
             self._command.publish(self._held)
 
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        force = message.wrench.force
-        magnitude = float(np.sqrt(force.x**2 + force.y**2 + force.z**2))
-        self.recording.add('thrust', stamp_to_ns(message.header.stamp) * 1e-9, magnitude)
-
     def _on_state(self, message: JointState) -> None:
         position = dict(zip(message.name, message.position, strict=True))
+        effort = dict(zip(message.name, message.effort, strict=True))
         stamp = stamp_to_ns(message.header.stamp) * 1e-9
-        self.recording.add('gimbal', stamp, position['gimbal_x'], position['gimbal_y'])
+        # Of each booster apart: their sum as a vector is less where they turn apart.
+        self.recording.add('thrust', stamp, sum(effort[booster] for booster in _BOOSTERS))
+        mean = np.reshape([position[joint] for joint in _GIMBALS], (-1, 2)).mean(axis=0)
+        self.recording.add('gimbal', stamp, *mean.tolist())
 
     def _on_tank(self, message: InertiaStamped) -> None:
         self.recording.add(

@@ -47,7 +47,7 @@ def test_rocket_is_lit_by_a_command(graph):
     command = graph.talk(JointState, 'boosters/command')
 
     def pushed():
-        command.publish(JointState(name=['booster'], effort=[2600.0]))
+        command.publish(JointState(name=['booster_1', 'booster_2'], effort=[1300.0, 1300.0]))
         return wrenches[-1].wrench.force.z > 2000.0
 
     graph.until(pushed, 'thrust')

@@ -203,7 +203,7 @@ def test_stack_runs_a_robot_of_ones_own(graph, start, tmp_path):
     graph.talk(JointState, 'boosters/command', qos.COMMAND)
     code, err = process.end(signal.SIGINT)
     assert code == 0
-    assert 'active, takes commands for booster, gimbal_x, gimbal_y' in err
+    assert 'active, takes commands for booster_1, booster_2, booster_1_gimbal_x' in err
 
 
 @pytest.mark.parametrize(('text', 'problem'), [

@@ -1,0 +1,14 @@
+"""Launch the quadrotor: rotors, their allocator, and its simulated body.
+
+ros2 launch propulsion_ros quadrotor.launch.py
+ros2 topic pub -r 20 /rotors_allocator/wrench_command geometry_msgs/msg/WrenchStamped \
+        "{wrench: {force: {z: 16.0}}}"
+"""
+from launch import LaunchDescription
+
+from propulsion_ros.launching import vehicle_launch
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the launch description."""
+    return vehicle_launch('quadrotor')

@@ -1,0 +1,461 @@
+"""The vehicles that come with the package: what they weigh, how they push, how they move."""
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import yaml
+from defusedxml.ElementTree import fromstring
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.actuator_loop import LoopParams
+from propulsion_ros.description import actuators_from_urdf, mass_from_urdf
+from propulsion_ros.estimate_loop import EstimateParams
+from propulsion_ros.models import FAMILIES
+from propulsion_ros.models import fam_constants as astrobee
+from propulsion_ros.models.allocation import Allocator
+from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.fam_params import NozzlesParams
+from propulsion_ros.models.family import BodyState, Command
+from propulsion_ros.models.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.nodes.actuator_node import ActuatorNodeParams
+from propulsion_ros.nodes.family_node import FamilyNodeParams
+from propulsion_ros.nodes.flight_state_node import FlightStateNodeParams
+from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
+from propulsion_ros.schema import build, parameters_of, unknown_keys
+from propulsion_ros.share import load_robot_description, share_directory
+from propulsion_ros.tools.guidance import Guidance
+
+SHARE = share_directory()
+BLOCKS = {
+    'rocket': ('boosters', 'fins'),
+    'quadrotor': ('rotors',),
+    'rov': ('thrusters', 'fins'),
+    'freeflyer': ('fam', 'propulsion_modules', 'inverse_fam'),
+}
+VEHICLES = tuple(BLOCKS)
+MASSES = {'rocket': 38.0, 'quadrotor': 1.5, 'rov': 11.5, 'freeflyer': 9.583788668}
+FILES = (*VEHICLES, 'rocket_demo')
+STILL = BodyState(velocity=np.zeros(3), angular_velocity=np.zeros(3))
+
+
+@functools.cache
+def description(vehicle):
+    """Return the URDF of a vehicle."""
+    return load_robot_description(SHARE / 'urdf' / f'{vehicle}.urdf.xacro')
+
+
+@functools.cache
+def blocks(vehicle):
+    """Return the plugin blocks of a vehicle by name."""
+    return {spec.name: spec for spec in actuators_from_urdf(description(vehicle), LoopParams)}
+
+
+@functools.cache
+def settings(file):
+    """Return the parameters of a file by node."""
+    text = (SHARE / 'config' / f'{file}.yaml').read_text(encoding='utf-8')
+    return {
+        node.removeprefix('/**/'): content['ros__parameters']
+        for node, content in yaml.safe_load(text).items()
+    }
+
+
+def values_of(vehicle, block):
+    """Return the parameters of an actuator node, as its launch file gives them."""
+    return {**blocks(vehicle)[block].values, **settings(vehicle).get(block, {})}
+
+
+def make(vehicle, block, **changes):
+    """Return one family of a vehicle."""
+    family = FAMILIES[blocks(vehicle)[block].family]
+    return family(build(family.Params, {**values_of(vehicle, block), **changes}))
+
+
+def settle(family, command, body=STILL, seconds=3.0):
+    """Return the output of a family that has had a constant command for long."""
+    for tick in range(round(100 * seconds)):
+        output = family.step(command, body, 0.01, tick)
+    return output
+
+
+def about(point, wrench):
+    """Return a wrench about the origin as one about a point."""
+    return np.concatenate((wrench[:3], wrench[3:] - np.cross(point, wrench[:3])))
+
+
+class Simulation:
+    """A vehicle in lockstep with its actuators, as the vehicle node moves it.
+
+    ``push`` names the blocks whose wrenches act on it.
+    """
+
+    def __init__(self, vehicle, push):
+        self.dt = 1.0 / settings(vehicle)['vehicle']['update_rate']
+        self.actuators = {block: make(vehicle, block) for block in push}
+        self.body = RigidBody(build(BodyParams, settings(vehicle)['vehicle'], 'body.'))
+        _, self.dry = mass_from_urdf(description(vehicle))
+        self.mass, self.tick = None, 0
+
+    @property
+    def time(self):
+        return self.tick * self.dt
+
+    @property
+    def motion(self):
+        return self.body.motion
+
+    def step(self, commands, torque=(0.0, 0.0, 0.0)):
+        """Advance by one step under the commands by block, and a torque from outside."""
+        state = BodyState(
+            velocity=self.motion.velocity_body, angular_velocity=self.motion.angular_velocity
+        )
+        wrench, parts = np.array([0.0, 0.0, 0.0, *torque]), [self.dry]
+        for name, family in self.actuators.items():
+            output = family.step(commands.get(name, Command()), state, self.dt, self.tick)
+            wrench = wrench + output.wrench
+            if output.tanks is not None:
+                tanks = output.tanks
+                parts += map(MassProperties, tanks.mass, tanks.com, tanks.inertia)
+        after = MassProperties.total(parts)
+        self.body.step(wrench, self.mass or after, after, self.dt)
+        self.mass, self.tick = after, self.tick + 1
+
+
+def rotation_of(motion):
+    """Return the axes of the body in the world, one a column."""
+    return Rotation.from_quat(motion.quaternion).as_matrix()
+
+
+# What they are.
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_description_has_a_block_for_each_node(vehicle):
+    assert tuple(blocks(vehicle)) == BLOCKS[vehicle]
+    for name, spec in blocks(vehicle).items():
+        assert spec.notes == ()
+        assert len(make(vehicle, name).command_names) > 0
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_mass_and_inertia_are_those_of_a_solid_body(vehicle):
+    _, whole = mass_from_urdf(description(vehicle))
+    assert whole.mass == pytest.approx(MASSES[vehicle], rel=1e-12)
+    inertias = [whole.inertia]
+    for inertial in fromstring(description(vehicle)).iterfind('link/inertial'):
+        assert float(inertial.find('mass').get('value')) > 0.0
+        entries = {key: float(text) for key, text in inertial.find('inertia').attrib.items()}
+        inertias.append(np.diag([entries[key] for key in ('ixx', 'iyy', 'izz')]))
+    for inertia in inertias:
+        moments = np.linalg.eigvalsh(inertia)
+        assert 0.0 < moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_joints_that_report_a_state_are_in_the_description(vehicle):
+    robot = fromstring(description(vehicle))
+    joints = {
+        joint.get('name') for joint in robot.findall('joint') if joint.get('type') != 'fixed'
+    }
+    stated = [name for block in blocks(vehicle) for name in make(vehicle, block).state_names]
+    assert joints <= set(stated)
+
+
+def test_macros_serve_a_robot_of_ones_own(tmp_path):
+    model = tmp_path / 'mine.urdf.xacro'
+    model.write_text(f"""
+        <robot name="mine" xmlns:xacro="http://www.ros.org/wiki/xacro">
+          <xacro:include filename="{SHARE / 'urdf' / 'actuators.xacro'}" ns="propulsion"/>
+          <link name="base_link"/>
+          <xacro:propulsion.rotor_link name="left" parent="base_link" mass="0.02" radius="0.1">
+            <origin xyz="0 0.2 0"/>
+          </xacro:propulsion.rotor_link>
+          <xacro:propulsion.booster_link name="motor" parent="base_link" mass="1" radius="0.1"
+              length="0.3">
+            <origin xyz="0 0 0.3"/>
+          </xacro:propulsion.booster_link>
+          <gazebo><plugin filename="propulsion_ros" name="rotors">
+            <xacro:propulsion.rotor name="left" max_thrust="8" motor_constant="1e-5"/>
+          </plugin></gazebo>
+          <gazebo><plugin filename="propulsion_ros" name="boosters">
+            <xacro:propulsion.booster name="motor" max_thrust="100" max_fuel_rate="0"/>
+          </plugin></gazebo>
+        </robot>""", encoding='utf-8')
+    rotors, boosters = actuators_from_urdf(load_robot_description(model), LoopParams)
+    assert rotors.values['position'] == pytest.approx([0.0, 0.2, 0.0])
+    params = build(FAMILIES['boosters'].Params, boosters.values)
+    assert params.tank == ('',)
+    np.testing.assert_allclose(params.position, [[0.0, 0.0, 0.0]], atol=1e-15)
+    assert params.gimbals.joints == ('motor_gimbal_x', 'motor_gimbal_y')
+
+
+@pytest.mark.parametrize('file', FILES)
+def test_every_setting_is_a_parameter_of_its_node(file):
+    schemas = {
+        'vehicle': (VehicleNodeParams,),
+        'flight_state': (FlightStateNodeParams,),
+        'inverse_fam': (FamilyNodeParams, EstimateParams, FAMILIES['inverse_fam'].Params),
+    }
+    vehicle = file.removesuffix('_demo')
+    for node, values in settings(file).items():
+        classes = schemas.get(node) or (
+            ActuatorNodeParams, LoopParams, FAMILIES[blocks(vehicle)[node].family].Params
+        )
+        known = [parameter.key for cls in classes for parameter in parameters_of(cls)]
+        assert unknown_keys(values, known) == []
+        from_block = blocks(vehicle)[node].values if node in blocks(vehicle) else {}
+        wiring = {'wrench_topics': ['actuators/wrench'], 'deployer_topic': 'deployers'}
+        for cls in classes:
+            build(cls, {**(wiring if node == 'vehicle' else {}), **from_block, **values})
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_actuators_step_as_often_as_the_vehicle(vehicle):
+    rate = settings(vehicle)['vehicle']['update_rate']
+    for name in set(BLOCKS[vehicle]) - {'inverse_fam'}:
+        assert build(LoopParams, values_of(vehicle, name)).update_rate == rate
+
+
+# How they push.
+
+
+def test_boosters_of_the_rocket_turned_apart_make_a_roll_torque_alone():
+    boosters, angle, offset = make('rocket', 'boosters'), 0.05, 0.045
+    names = list(boosters.command_names)
+    position = np.zeros(len(names))
+    position[names.index('booster_1_gimbal_y')] = angle
+    position[names.index('booster_2_gimbal_y')] = -angle
+    effort = np.where([name in ('booster_1', 'booster_2') for name in names], 1300.0, np.nan)
+    output = settle(boosters, Command(position=position, effort=effort), seconds=2.0)
+    torques = np.cross(
+        [[0.0, offset, 0.0], [0.0, -offset, 0.0]], output.forces
+    )[:, 2]
+    np.testing.assert_allclose(torques, -1300.0 * offset * np.sin(angle), rtol=1e-9)
+    expected = [0.0, 0.0, 2600.0 * np.cos(angle), 0.0, 0.0, 2.0 * torques[0]]
+    np.testing.assert_allclose(output.wrench, expected, atol=1e-6)
+
+
+def test_boosters_of_the_rocket_drain_one_tank():
+    boosters = make('rocket', 'boosters')
+    full = boosters.step(Command(), STILL, 0.01, 0).tanks.mass
+    assert full == pytest.approx([3.6])
+    burnt = full - settle(boosters, Command(effort=np.full(6, 1300.0)), seconds=1.0).tanks.mass
+    throttle = 1.0 - np.exp(-0.01 * np.arange(1, 101) / 0.08)
+    assert burnt == pytest.approx([2 * 0.6025 * 0.01 * throttle.sum()], rel=1e-9)
+
+
+def test_fins_of_the_rocket_turned_together_roll_it_clockwise():
+    fins = make('rocket', 'fins')
+    ascent = BodyState(velocity=np.array([0.0, 0.0, 100.0]), angular_velocity=np.zeros(3))
+    wrench = settle(fins, Command(position=np.full(4, 0.1)), ascent).wrench
+    # Half of density, squared speed, area, lift slope and angle, at four levers.
+    lift = 0.5 * 1.225 * 100.0**2 * 0.03 * 2.5 * 0.1
+    assert wrench[5] == pytest.approx(-4 * 0.17 * lift, rel=1e-9)
+    np.testing.assert_allclose(wrench[[0, 1, 3, 4]], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(('sideways', 'torque'), [
+    pytest.param([10.0, 0.0], [0.0, 1.0], id='moves along x too'),
+    pytest.param([0.0, 10.0], [-1.0, 0.0], id='moves along y too'),
+])
+def test_fins_of_the_rocket_turn_the_nose_into_the_flow(sideways, torque):
+    _, mass = mass_from_urdf(description('rocket'))
+    state = BodyState(velocity=np.array([*sideways, 100.0]), angular_velocity=np.zeros(3))
+    wrench = about(mass.com, settle(make('rocket', 'fins'), Command(), state).wrench)
+    turning = wrench[3:5]
+    np.testing.assert_allclose(turning / np.linalg.norm(turning), torque, atol=1e-12)
+
+
+def test_quadrotor_hovers_at_half_of_its_thrust():
+    rotors = make('quadrotor', 'rotors')
+    _, mass = mass_from_urdf(description('quadrotor'))
+    weight = mass.mass * STANDARD_GRAVITY
+    wrench = settle(rotors, Command(effort=np.full(4, weight / 4))).wrench
+    expected = [0.0, 0.0, weight, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(about(mass.com, wrench), expected, atol=1e-9)
+    most = blocks('quadrotor')['rotors'].values['max_thrust']
+    assert weight / np.sum(most) == pytest.approx(0.5, abs=0.005)
+
+
+@pytest.mark.parametrize(('more', 'axis', 'sign'), [
+    pytest.param(('front_left', 'rear_left'), 3, 1, id='left: rolls to the right'),
+    pytest.param(('front_left', 'front_right'), 4, -1, id='front: pitches up'),
+    pytest.param(('front_left', 'rear_right'), 5, 1, id='clockwise rotors: yaws to the left'),
+])
+def test_pairs_of_the_quadrotor_turn_it_about_one_axis(more, axis, sign):
+    rotors = make('quadrotor', 'rotors')
+    thrust = np.where([name in more for name in rotors.command_names], 5.0, 3.0)
+    torque = settle(rotors, Command(effort=thrust)).wrench[3:]
+    lever = 0.016 if axis == 5 else 0.2
+    expected = np.zeros(3)
+    expected[axis - 3] = sign * 2 * 2.0 * lever
+    np.testing.assert_allclose(torque, expected, atol=1e-9)
+
+
+def allocator_of(thrusters):
+    """Return the allocator of the underwater vehicle."""
+    return Allocator(thrusters.allocation_matrix, *thrusters.thrust_limits)
+
+
+@pytest.mark.parametrize(('demand', 'effort'), [
+    pytest.param([40, 0, 0, 0, 0, 0], [10 * np.sqrt(2)] * 4 + [0] * 4, id='surge'),
+    pytest.param([0, 40, 0, 0, 0, 0],
+                 [-10 * np.sqrt(2), 10 * np.sqrt(2), 10 * np.sqrt(2), -10 * np.sqrt(2)] + [0] * 4,
+                 id='sway'),
+    pytest.param([0, 0, 40, 0, 0, 0], [0] * 4 + [10] * 4, id='heave'),
+    pytest.param([0, 0, 0, 4.4, 0, 0], [0] * 4 + [5, -5, 5, -5], id='roll'),
+    pytest.param([0, 0, 0, 0, 2.4, 0], [0] * 4 + [-5, -5, 5, 5], id='pitch'),
+    pytest.param([0, 0, 0, 0, 0, 5.4], [-5 * np.sqrt(2), 5 * np.sqrt(2)] * 2 + [0] * 4, id='yaw'),
+])
+def test_thrusters_of_the_rov_share_a_wrench(demand, effort):
+    thrusters = make('rov', 'thrusters')
+    allocation = allocator_of(thrusters).allocate(demand)
+    np.testing.assert_allclose(allocation.effort, effort, atol=1e-9)
+    command = Command(velocity=thrusters.command_for(allocation.effort))
+    np.testing.assert_allclose(settle(thrusters, command).wrench, demand, atol=1e-6)
+
+
+def test_fins_of_the_rov_push_its_stern_down():
+    fins = make('rov', 'fins')
+    cruise = BodyState(velocity=np.array([1.0, 0.0, 0.0]), angular_velocity=np.zeros(3))
+    wrench = settle(fins, Command(position=np.full(2, 0.2)), cruise).wrench
+    # Two fins, half of density times area times lift slope times angle.
+    assert wrench[2] == pytest.approx(-2 * 514.0 * 0.0144 * 2.5 * 0.2, rel=1e-9)
+    assert wrench[4] == pytest.approx(0.3 * wrench[2], rel=1e-9)
+    assert wrench[[1, 3]] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize('block', BLOCKS['freeflyer'])
+def test_link_tree_of_the_freeflyer_is_astrobees(block):
+    family = FAMILIES[block]
+    params = build(family.Params, values_of('freeflyer', block))
+    original = family.Params()
+    for key in ('position', 'axis', 'width', 'discharge_coefficient'):
+        np.testing.assert_allclose(
+            getattr(params.nozzles, key), getattr(original.nozzles, key), rtol=0.0, atol=1e-9
+        )
+    assert params.nozzles.names == astrobee.NOZZLE_NAMES
+    assert params.nozzles.impeller == NozzlesParams().impeller
+    np.testing.assert_allclose(
+        params.allocation_matrix, original.allocation_matrix, rtol=0.0, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize('demand', [
+    pytest.param([0.2, 0.0, 0.0, 0.0, 0.0, 0.0], id='force'),
+    pytest.param([0.0, 0.05, -0.05, 0.01, -0.01, 0.02], id='mixed'),
+])
+def test_inverse_of_the_freeflyer_finds_what_its_allocation_was_asked(demand):
+    sent = make('freeflyer', 'fam').step(Command(effort=np.array(demand)), STILL, 0.016, 0)
+    inverse = make('freeflyer', 'inverse_fam')
+    command = Command(position=sent.position, velocity=sent.velocity)
+    com = mass_from_urdf(description('freeflyer'))[1].com
+    # A servo count is some thousandths of the thrust of an open nozzle.
+    applied = about(com, inverse.step(command, STILL, 0.016, 0).wrench)
+    np.testing.assert_allclose(applied, demand, atol=2e-3)
+
+
+# How they move.
+
+
+def test_rocket_follows_its_pitch_programme_and_stops_a_roll():
+    rocket, guidance = Simulation('rocket', ('boosters', 'fins')), Guidance()
+    rates = []
+    while rocket.time < 5.5:
+        motion = rocket.motion
+        gimbals = guidance.gimbals(rocket.time, motion.quaternion, motion.angular_velocity)
+        thrust = guidance.thrust(rocket.time) / 2
+        command = Command(
+            position=np.array([np.nan, np.nan, *gimbals.ravel()]),
+            effort=np.array([thrust, thrust, *[np.nan] * 4]),
+        )
+        knock = 2.0 if 2.5 <= rocket.time < 2.6 else 0.0
+        rocket.step({'boosters': command}, (0.0, 0.0, knock))
+        rates.append(rocket.motion.angular_velocity[2])
+    assert max(rates) > 0.3
+    assert abs(rates[-1]) < 1e-3
+    nose = rotation_of(rocket.motion)[:, 2]
+    assert np.arctan2(nose[0], nose[2]) == pytest.approx(guidance.tilt, abs=0.01)
+    assert nose[1] == pytest.approx(0.0, abs=1e-3)
+    assert rocket.motion.velocity[2] > 100.0
+
+
+def test_quadrotor_holds_its_height():
+    quadrotor = Simulation('quadrotor', ('rotors',))
+    weight = quadrotor.dry.mass * STANDARD_GRAVITY
+    heights = []
+    while quadrotor.time < 6.0:
+        motion = quadrotor.motion
+        pull = 6.0 * (2.0 - motion.position[2]) - 5.0 * motion.velocity[2]
+        quadrotor.step({'rotors': Command(effort=np.full(4, (weight + pull) / 4))})
+        heights.append(quadrotor.motion.position[2])
+    assert max(heights) < 2.2
+    np.testing.assert_allclose(heights[-250:], 2.0, rtol=0.01)
+    np.testing.assert_allclose(rotation_of(quadrotor.motion), np.eye(3), atol=1e-9)
+
+
+def test_rov_rises_slowly_and_level_without_thrust():
+    rov = Simulation('rov', ('thrusters', 'fins'))
+    volume, area = (settings('rov')['vehicle'][f'body.{key}']
+                    for key in ('displaced_volume', 'drag_area'))
+    lift = (1028.0 * volume - rov.dry.mass) * STANDARD_GRAVITY
+    terminal = np.sqrt(lift / (514.0 * area[2]))
+    while rov.time < 30.0:
+        rov.step({})
+    # Less than the hull alone, for the fins brake too.
+    assert 0.6 * terminal < rov.motion.velocity[2] < terminal < 0.2
+    assert rotation_of(rov.motion)[2, 2] > np.cos(np.radians(3.0))
+
+
+def test_rov_goes_forward_when_told():
+    rov = Simulation('rov', ('thrusters', 'fins'))
+    thrusters = rov.actuators['thrusters']
+    allocation = allocator_of(thrusters).allocate([20.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    command = Command(velocity=thrusters.command_for(allocation.effort))
+    while rov.time < 15.0:
+        rov.step({'thrusters': command})
+    area = settings('rov')['vehicle']['body.drag_area'][0]
+    assert rov.motion.velocity_body[0] == pytest.approx(np.sqrt(20.0 / (514.0 * area)), rel=0.03)
+    assert rov.motion.position[1] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(('axis', 'demand'), [
+    pytest.param(0, 0.2, id='forward'),
+    pytest.param(0, -0.2, id='backward'),
+    pytest.param(1, 0.2, id='starboard'),
+    pytest.param(2, 0.2, id='down'),
+    pytest.param(3, 0.02, id='roll'),
+    pytest.param(4, -0.02, id='pitch'),
+    pytest.param(5, 0.02, id='yaw'),
+])
+def test_freeflyer_moves_along_the_commanded_axis(axis, demand):
+    flyer = Simulation('freeflyer', ('propulsion_modules',))
+    fam = make('freeflyer', 'fam')
+    asked = np.zeros(6)
+    # The impellers need twenty seconds to spin up; till then nothing is asked.
+    while flyer.time < 22.0:
+        sent = fam.step(Command(effort=asked), STILL, flyer.dt, flyer.tick)
+        flyer.step({
+            'propulsion_modules': Command(position=sent.position, velocity=sent.velocity)
+        })
+        if flyer.time < 20.0:
+            continue
+        if not asked.any():
+            asked[axis], start = demand, velocity_of(flyer)
+    change = velocity_of(flyer) - start
+    # Forces are made comparable with torques by the lever of a nozzle.
+    inertia = [0.15 * flyer.dry.mass] * 3 + np.diag(flyer.dry.inertia).tolist()
+    impulse = change * inertia
+    # The servos are late by some hundredths of the two seconds.
+    assert impulse[axis] == pytest.approx(demand * (0.3 if axis < 3 else 2.0), rel=0.03)
+    others = np.delete(impulse, axis)
+    assert np.abs(others).max() < 0.01 * abs(impulse[axis])
+
+
+def velocity_of(flyer):
+    """Return the velocity of the centre of mass and the rate, in the axes of the body, (6,)."""
+    motion = flyer.motion
+    rate = motion.angular_velocity
+    return np.concatenate((motion.velocity_body + np.cross(rate, flyer.dry.com), rate))
