@@ -3,12 +3,13 @@ VENV ?= $(CURDIR)/.venv
 RUN = $(VENV)/bin
 export VENV
 
-.PHONY: help demo test lint setup clean
+.PHONY: help demo test lint install-check setup clean
 
 help:
 	@echo 'make demo    fly the rocket through real ROS nodes, write demo/flight.png'
 	@echo 'make test    run all tests (ARGS="-k name" for some)'
 	@echo 'make lint    run ruff and mypy'
+	@echo 'make install-check   build with colcon elsewhere and start what it installed'
 	@echo 'make clean   remove what was made, the virtual environment too'
 
 setup:
@@ -24,5 +25,8 @@ lint: setup
 	@$(RUN)/ruff check .
 	@$(RUN)/mypy
 
+install-check:
+	@VENV=$(CURDIR)/.venv-colcon ./env/install_check.sh
+
 clean:
-	rm -rf $(VENV) demo build install log *.egg-info
+	rm -rf $(VENV) .venv-* demo build install log *.egg-info

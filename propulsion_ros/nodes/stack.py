@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from rclpy.parameter import Parameter
 
@@ -26,8 +27,8 @@ EXECUTABLES: dict[str, type[PropulsionNode]] = {
 }
 
 
-def make_node(spec: NodeSpec, namespace: str = '') -> PropulsionNode:
-    """Return one node of a graph."""
+def make_node(spec: NodeSpec, namespace: str = '', **kwargs: Any) -> PropulsionNode:
+    """Return one node of a graph; further arguments go to rclpy's node."""
     remaps = [part for pair in spec.remappings.items() for part in ('-r', ':='.join(pair))]
     return EXECUTABLES[spec.executable](
         spec.name,
@@ -37,6 +38,7 @@ def make_node(spec: NodeSpec, namespace: str = '') -> PropulsionNode:
             Parameter(key, value=value) for key, value in spec.parameters.items()
             if value is not None and value != []
         ],
+        **kwargs,
     )
 
 
