@@ -47,9 +47,13 @@ class Graph:
         self.probe.create_subscription(kind, topic, received.append, profile)
         return received
 
+    def talk_later(self, kind, topic, profile=10):
+        """Return a publisher that need not have found a subscription yet."""
+        return self.probe.create_publisher(kind, topic, profile)
+
     def talk(self, kind, topic, profile=10):
         """Return a publisher that has found its subscription."""
-        publisher = self.probe.create_publisher(kind, topic, profile)
+        publisher = self.talk_later(kind, topic, profile)
         self.until(lambda: publisher.get_subscription_count() > 0, f'a subscription to {topic}')
         return publisher
 

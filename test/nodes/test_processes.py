@@ -12,6 +12,7 @@ from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.nodes import qos
@@ -58,8 +59,8 @@ def start():
     """Start processes and make sure that none stays."""
     processes = []
 
-    def _start(*args):
-        processes.append(Process(*args))
+    def _start(*args, **kwargs):
+        processes.append(Process(*args, **kwargs))
         return processes[-1]
 
     yield _start
@@ -218,3 +219,79 @@ def test_stack_refuses_a_robot_without_actuators(tmp_path, text, problem):
     code, err = Process('stack', options=['--model', str(model)]).end()
     assert code == 1
     assert err == f'{model}: {problem}\n'
+
+
+@pytest.mark.parametrize(('pattern', 'namespace', 'extra', 'expected'), [
+    pytest.param('boosters', '', [], 1.0, id='file by name'),
+    pytest.param('/**/boosters', '/a/b', [], 1.0, id='file by wildcard'),
+    pytest.param('/**', '/a', [], 1.0, id='file for all nodes'),
+    pytest.param('/**/boosters', '', ['-p', 'command_timeout:=3.5'], 3.5, id='command line'),
+    pytest.param('/**/boosters', '', ['-p', 'boosters:command_timeout:=4'], 4.0,
+                 id='command line for one node, an integer'),
+    pytest.param('/**/boosters', '', 'second file', 7.0, id='a later file'),
+])
+def test_parameters_come_from_everywhere(
+    graph, start, params_file, tmp_path, pattern, namespace, extra, expected
+):
+    path = params_file(GOOD.replace('/**/boosters', pattern))
+    if extra == 'second file':
+        # As launch writes what a launch file gives as a dictionary.
+        later = tmp_path / 'later.yaml'
+        later.write_text('/**/boosters:\n  ros__parameters:\n    command_timeout: 7\n')
+        extra = ['--params-file', str(later)]
+    start('actuator_node', '-r', '__node:=boosters', '-r', f'__ns:={namespace or "/"}',
+          '--params-file', path, *extra)
+    request = GetParameters.Request(names=['command_timeout'])
+    graph.talk(JointState, f'{namespace}/boosters/command', qos.COMMAND)
+    answer = graph.call(GetParameters, f'{namespace}/boosters/get_parameters', request)
+    value = answer.values[0]
+    assert (value.double_value or float(value.integer_value)) == expected
+
+
+def test_node_killed_with_9_and_started_again_joins_again(graph, start, params_file):
+    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
+    arguments = (
+        'actuator_node', '-r', '__node:=boosters', '--params-file', params_file(GOOD)
+    )
+    command = graph.talk_later(JointState, 'boosters/command', qos.COMMAND)
+    message = JointState(name=['b'], effort=[700.0])
+    for _ in range(2):
+        process = start(*arguments)
+        wrenches.clear()
+
+        def pushed():
+            message.header.stamp.nanosec += 10_000_000
+            command.publish(message)
+            return bool(wrenches) and wrenches[-1].wrench.force.z > 0.0
+
+        graph.until(pushed, 'thrust')
+        assert process.end(signal.SIGKILL)[0] == -signal.SIGKILL
+
+
+def test_two_vehicles_in_two_namespaces_at_once(graph, start):
+    heard = {}
+    for vehicle, namespace in (('quadrotor', 'a'), ('rov', 'b')):
+        start(
+            'stack', '-r', f'/clock:=/{namespace}/clock',
+            options=['--vehicle', vehicle, '--namespace', namespace],
+        )
+        heard[namespace] = graph.listen(
+            Odometry, f'{namespace}/vehicle/odometry', qos.STATE
+        )
+    rotors = graph.talk_later(JointState, 'a/rotors/command', qos.COMMAND)
+    thrusters = graph.talk_later(JointState, 'b/thrusters/command', qos.COMMAND)
+
+    def moved():
+        rotors.publish(JointState(
+            name=['front_left', 'front_right', 'rear_left', 'rear_right'], effort=[4.5] * 4
+        ))
+        thrusters.publish(JointState(
+            name=['front_left', 'front_right', 'rear_left', 'rear_right'],
+            velocity=[200.0, 200.0, 200.0, 200.0],
+        ))
+        return (
+            heard['a'] and heard['a'][-1].pose.pose.position.z > 0.3
+            and heard['b'] and abs(heard['b'][-1].twist.twist.linear.x) > 0.1
+        )
+
+    graph.until(moved, 'both vehicles to move')

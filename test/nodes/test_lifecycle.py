@@ -1,0 +1,80 @@
+"""Every lifecycle transition of every kind of node, by its service."""
+from __future__ import annotations
+
+import pytest
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.allocator_node import AllocatorNode
+from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
+from propulsion_ros.nodes.vehicle_node import VehicleNode
+from propulsion_ros.share import load_robot_description, share_directory
+
+ROTORS = {'family': 'rotors', 'names': ['r'], 'max_thrust': [5.0], 'motor_constant': [1e-5]}
+QUADROTOR = load_robot_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro')
+NODES = [
+    pytest.param(ActuatorNode, ROTORS, id='actuators'),
+    pytest.param(AllocatorNode, {'robot_description': QUADROTOR, 'plugin': 'rotors'},
+                 id='allocator'),
+    pytest.param(InverseFamNode, {}, id='inverse_fam'),
+    pytest.param(FlightStateNode, {
+        'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc')
+    }, id='flight_state'),
+    pytest.param(VehicleNode, {
+        'robot_description': QUADROTOR, 'wrench_topics': ['rotors/wrench'],
+    }, id='vehicle'),
+]
+# Each row: what is asked, and the state that it leaves.
+WAY = [
+    (Transition.TRANSITION_CONFIGURE, 'inactive'),
+    (Transition.TRANSITION_ACTIVATE, 'active'),
+    (Transition.TRANSITION_DEACTIVATE, 'inactive'),
+    (Transition.TRANSITION_ACTIVATE, 'active'),
+    (Transition.TRANSITION_DEACTIVATE, 'inactive'),
+    (Transition.TRANSITION_CLEANUP, 'unconfigured'),
+    (Transition.TRANSITION_CONFIGURE, 'inactive'),
+    (Transition.TRANSITION_ACTIVATE, 'active'),
+]
+ENDS = {
+    'unconfigured': ([], Transition.TRANSITION_UNCONFIGURED_SHUTDOWN),
+    'inactive': ([Transition.TRANSITION_CONFIGURE], Transition.TRANSITION_INACTIVE_SHUTDOWN),
+    'active': (
+        [Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE],
+        Transition.TRANSITION_ACTIVE_SHUTDOWN,
+    ),
+}
+
+
+def change(graph, transition):
+    request = ChangeState.Request(transition=Transition(id=transition))
+    return graph.call(ChangeState, 'node/change_state', request).success
+
+
+@pytest.mark.parametrize(('cls', 'parameters'), NODES)
+def test_there_and_back_and_there_again(graph, capfd, cls, parameters):
+    graph.add(cls, 'node', {'autostart': False, **parameters})
+    for transition, state in WAY:
+        assert change(graph, transition)
+        assert graph.state_of('node') == state
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(('cls', 'parameters'), NODES)
+@pytest.mark.parametrize('state', ENDS)
+def test_shutdown_from_every_state(graph, capfd, cls, parameters, state):
+    graph.add(cls, 'node', {'autostart': False, **parameters})
+    first, last = ENDS[state]
+    for transition in first:
+        assert change(graph, transition)
+    assert graph.state_of('node') == state
+    assert change(graph, last)
+    assert graph.state_of('node') == 'finalized'
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+def test_transition_that_does_not_apply_is_refused(graph):
+    graph.add(ActuatorNode, 'node', {'autostart': False, **ROTORS})
+    assert not change(graph, Transition.TRANSITION_ACTIVATE)
+    assert graph.state_of('node') == 'unconfigured'
