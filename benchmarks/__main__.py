@@ -15,6 +15,7 @@ from typing import Any
 
 from benchmarks import astrobee, cases
 from benchmarks.timing import cpu_medians
+from propulsion_ros.flight.estimator_state import Stage
 
 TUNED = {'MALLOC_MMAP_THRESHOLD_': '268435456', 'MALLOC_TRIM_THRESHOLD_': '1073741824'}
 """Settings of glibc's allocator that keep freed memory instead of returning it."""
@@ -26,10 +27,13 @@ _OTHERS: list[Callable[[], cases.Case]] = [
     lambda: cases.boosters(1), lambda: cases.boosters(4), lambda: cases.boosters(16),
     cases.gimballed_booster, cases.thrusters, lambda: cases.fins(4), lambda: cases.fins(16),
     lambda: astrobee.allocation(1), lambda: astrobee.allocation(10_000),
+    lambda: cases.estimator(Stage.PAD), lambda: cases.estimator(Stage.BOOST),
 ]
 _WITHOUT_ORIGINAL = {
     'thrusters n=8': 'the original is a plugin of a simulator, in C++',
     'fam and inverse': 'the original is C++ inside a flight stack, 0.5 us',
+    'estimator, pad': 'at most 60 us are wanted',
+    'estimator, boost': 'at most 60 us are wanted',
     'fam and inverse, batch of 10000': 'one sample of the batch',
 }
 

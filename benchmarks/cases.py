@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.flight.estimator import Estimator
+from propulsion_ros.flight.estimator_params import EstimatorParams
+from propulsion_ros.flight.estimator_state import Stage
+from propulsion_ros.flight.mounting import Mounting
 from propulsion_ros.models.boosters import Boosters, BoostersParams
 from propulsion_ros.models.family import BodyState, Command, Family
 from propulsion_ros.models.fins import Fins, FinsParams
@@ -150,6 +154,32 @@ def fins(n: int) -> Case:
             world = peer.World(n, stubbed=stubbed)
             case.peers[name] = peer.surfaces_step(n, world, _FINLET, _DT)
     return case
+
+
+def estimator(stage: Stage) -> Case:
+    """Return one step of the estimator: an inertial sample and a pressure of the same stamp."""
+    rng = np.random.default_rng(1)
+    rates = rng.normal(0.0, 0.01, (997, 3)).tolist()
+    forces = rng.normal((0.0, 0.0, 9.80665), 0.1, (997, 3)).tolist()
+    pressures = (101_325.0 + rng.normal(0.0, 5.0, 997)).tolist()
+    filter_ = Estimator(EstimatorParams(), Mounting())
+    turn = cycle(zip(rates, forces, pressures, strict=True))
+    stamp = 0
+
+    def step() -> object:
+        nonlocal stamp
+        stamp += 10_000_000
+        rate, force, pressure = next(turn)
+        filter_.imu(stamp, rate, force)
+        filter_.pressure(stamp, pressure)
+        return filter_
+
+    for _ in range(200):
+        step()
+    filter_.set_stage(stage)
+    return Case(f'estimator, {stage.value}', {
+        'imu and pressure': step, 'state': lambda: filter_.state(stamp),
+    })
 
 
 def _booster_step(n: int, throttles: FloatArray, **groups: Any) -> Call:

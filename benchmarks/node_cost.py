@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.models.fam import FamParams
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 from propulsion_ros.nodes.spin import make_executor
@@ -45,7 +47,10 @@ FAMILIES: dict[str, dict[str, Any]] = {
              'two_lines.zero_lift_drag': [0.01], 'min_deflection': [-1.0],
              'max_deflection': [1.0], 'position': _PLACES},
 }
+ASTROBEE = ('fam', 'propulsion_modules', 'inverse_fam')
+"""Families of twelve nozzles and two impellers, whatever n."""
 FIELDS = {'boosters': 'effort', 'rotors': 'effort', 'thrusters': 'velocity', 'fins': 'position'}
+_NOZZLES, _IMPELLERS = FamParams().nozzles.names, FamParams().impellers.names
 _BLOCKS, _BLOCK = 15, 100
 _LIMIT = 30.0
 
@@ -83,9 +88,10 @@ class Peer:
         command = [sys.executable, '-m', 'benchmarks.node_cost', '--serve', family or 'bare',
                    '--executor', executor]
         self._process = subprocess.Popen(command)  # noqa: S603  this very script
-        self._publisher = client.create_publisher(
-            JointState, f'/{self.name}/command', qos.COMMAND
+        kind, topic = (
+            (WrenchStamped, 'wrench_command') if family == 'fam' else (JointState, 'command')
         )
+        self._publisher = client.create_publisher(kind, f'/{self.name}/{topic}', qos.COMMAND)
         self.heard_ns = 0
         self._subscription = client.create_subscription(
             WrenchStamped, f'/{self.name}/wrench', self._on_wrench, qos.STATE
@@ -105,10 +111,22 @@ class Peer:
 
     def send(self, stamp_ns: int, value: float) -> None:
         """Publish one command."""
+        if self.name == 'fam':
+            wrench = WrenchStamped()
+            wrench.header.stamp = ns_to_stamp(stamp_ns)
+            wrench.wrench.force.x = 0.1 * value
+            self._publisher.publish(wrench)
+            return
         message = JointState()
         message.header.stamp = ns_to_stamp(stamp_ns)
-        message.name = _NAMES
-        setattr(message, self._field, [value] * N)
+        if self.name in ASTROBEE:
+            nozzles, impellers = len(_NOZZLES), len(_IMPELLERS)
+            message.name = [*_NOZZLES, *_IMPELLERS]
+            message.position = [value] * nozzles + [nan] * impellers
+            message.velocity = [nan] * nozzles + [200.0] * impellers
+        else:
+            message.name = _NAMES
+            setattr(message, self._field, [value] * N)
         self._publisher.publish(message)
 
     @property
@@ -180,16 +198,22 @@ def serve(family: str, executor_kind: str) -> None:
     """Run one of both nodes until it is told to stop."""
     # Only what is measured is loaded into its process.
     from propulsion_ros.nodes.actuator_node import ActuatorNode
+    from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 
     rclpy.init()
     if family == 'bare':
         node: Node = BareNode('bare')
     else:
-        parameters = {
-            'family': family, 'names': _NAMES, 'update_rate': 1e9 / PERIOD_NS, 'step_on': 'stamp',
-            **FAMILIES[family],
-        }
-        node = ActuatorNode(
+        parameters = {'family': family}
+        if family == 'inverse_fam':
+            # Without the system's clock, whose time is not that of our stamps.
+            parameters |= {'use_sim_time': True}
+        else:
+            parameters |= {'update_rate': 1e9 / PERIOD_NS, 'step_on': 'stamp'}
+        if family not in ASTROBEE:
+            parameters |= {'names': _NAMES, **FAMILIES[family]}
+        cls = InverseFamNode if family == 'inverse_fam' else ActuatorNode
+        node = cls(
             family, parameter_overrides=[Parameter(k, value=v) for k, v in parameters.items()]
         )
         node.start()
@@ -215,10 +239,10 @@ def main() -> int:
     rclpy.init()
     print(f'n = {N}, executor {args.executor}; ours, bare node, ratio')
     results = {}
-    for family in FAMILIES:
+    for family in (*FAMILIES, *ASTROBEE):
         found = results[family] = measure(family, args.executor)
         print(
-            f'{family:10}  CPU {found["ours_cpu"] * 1e6:5.0f} {found["bare_cpu"] * 1e6:5.0f} us '
+            f'{family:18}  CPU {found["ours_cpu"] * 1e6:5.0f} {found["bare_cpu"] * 1e6:5.0f} us '
             f'{found["cpu_ratio"]:5.2f}    round trip {found["ours_trip"] * 1e6:5.0f} '
             f'{found["bare_trip"] * 1e6:5.0f} us {found["trip_ratio"]:5.2f}', flush=True,
         )
