@@ -4,7 +4,7 @@ from __future__ import annotations
 import copy
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp, stamp_to_ns
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
+from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.share import share_directory
 
 S, MS = 1_000_000_000, 1_000_000
@@ -166,12 +167,13 @@ class Case:
     file: str = ''
     family: str = ''
     profile: Any = None
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
-def command(family, names, field, value, file=''):
+def command(family, names, kind, value, file='', extra=None):
     return pytest.param(Case(
-        'command', JointState, lambda ns: joints(names, field, value, ns), hostile_joints,
-        file or f'{family}.yaml', family,
+        'command', JointState, lambda ns: joints(names, kind, value, ns), hostile_joints,
+        file or f'{family}.yaml', family, extra=extra or {},
     ), id=f'{family} command')
 
 
@@ -184,7 +186,12 @@ def wrench_command(ns):
 
 
 NOZZLES = [f'nozzle_{i}' for i in range(1, 13)]
+BOOSTERS = {
+    'names': ['b', 'c'], 'max_thrust': [1000.0], 'max_fuel_rate': [1.0], 'tank': ['t', 't'],
+    'tanks.names': ['t'], 'tanks.capacity': [100.0],
+}
 PUSHING = [
+    command('boosters', ['b', 'c'], 'effort', 700.0, 'rocket.yaml', BOOSTERS),
     command('rotors', ['front_left', 'rear_right'], 'effort', 5.0),
     command('thrusters', ['front_left', 'rear_right_up'], 'velocity', 200.0),
     command('propulsion_modules', NOZZLES, 'position', 1.0, 'fam.yaml'),
@@ -194,6 +201,7 @@ PUSHING = [
     pytest.param(Case(
         'command_array', Float64MultiArray, lambda ns: Float64MultiArray(data=[200.0] * 8),
         hostile_array, 'thrusters.yaml', 'thrusters',
+        extra={'adapters': ['float64_multi_array']},
     ), id='thrusters command_array'),
 ]
 
@@ -214,10 +222,9 @@ def bombard(subject, case, publisher, seed, check):
 
 @pytest.mark.parametrize('case', PUSHING)
 def test_refused_commands_push_nothing_and_a_good_one_still_works(graph, capfd, case):
-    extra = {'adapters': ['float64_multi_array']} if case.topic == 'command_array' else {}
     subject = Subject(
         graph, ActuatorNode, case.family, case.file, family=case.family, command_timeout=0.0,
-        **extra,
+        **case.extra,
     )
     publisher = graph.talk(case.kind, f'{case.family}/{case.topic}', case.profile or qos.COMMAND)
     rest = subject.tick()
@@ -367,4 +374,55 @@ def test_clock_that_jumps_about_leaves_a_node_that_answers(graph, capfd):
         return subject.tick()[2] > 1.0
 
     graph.until(pushed, 'a good command to push')
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+URDF = """<robot name="block"><link name="base_link"><inertial><mass value="2"/>
+  <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""
+
+
+def hostile_tank(rng, tick_ns):
+    message = inertia(tick_ns)
+    part = message.inertia
+    part.m = 1.0
+    kind = rng.randrange(4)
+    if kind == 0:
+        part.m = rng.choice([*BAD, -1.0, 1e300])
+    elif kind == 1:
+        part.com.y = rng.choice([*BAD, 1e300])
+    elif kind == 2:
+        setattr(part, rng.choice(['ixx', 'iyy', 'ixy']), rng.choice([*BAD, -5.0]))
+    else:
+        message.header.frame_id = rng.choice(['', 'map'])
+    return message
+
+
+@pytest.mark.parametrize('topic', ['wrench', 'tank'])
+def test_body_is_not_moved_by_hostile_messages(graph, capfd, topic):
+    node = graph.add(VehicleNode, 'vehicle', {
+        'robot_description': URDF, 'wrench_topics': ['a/wrench'], 'tank_topics': ['a/tank'],
+        'real_time_factor': 0.0, 'wait_for_subscribers': ['odometry'], 'body.gravity': 0.0,
+        'body.ground': False,
+    })
+    odometry = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
+    wrenches = graph.talk(WrenchStamped, 'a/wrench', qos.COMMAND)
+    tanks = graph.talk(InertiaStamped, 'a/tank', qos.COMMAND)
+    graph.until(lambda: odometry, 'the first step')
+    rng = random.Random(6)
+    strange = lambda: node.counts['refused'] + node.counts['out_of_step']  # noqa: E731
+    for batch in range(1, COUNT // BATCH + 1):
+        for _ in range(BATCH):
+            if topic == 'tank':
+                tanks.publish(hostile_tank(rng, 0))
+            else:
+                wrenches.publish(hostile_wrench(rng, wrench_command(0)))
+        graph.until(lambda: strange() == batch * BATCH, 'refusals')  # noqa: B023
+    assert {o.header.stamp.sec + o.header.stamp.nanosec for o in odometry} == {0}
+    tank = inertia(0)
+    tank.inertia.m, tank.inertia.ixx, tank.inertia.iyy, tank.inertia.izz = 1.0, 0.1, 0.1, 0.1
+    tanks.publish(tank)
+    wrenches.publish(wrench_command(0))
+    graph.until(lambda: odometry[-1].header.stamp.nanosec, 'the next step')
+    # 0.2 N on 3 kg for 10 ms.
+    assert odometry[-1].twist.twist.linear.x == pytest.approx(0.2 / 3.0 * 0.01, rel=0.1)
     assert 'Traceback' not in capfd.readouterr().err
