@@ -1,0 +1,19 @@
+"""The estimators, and the one place that chooses among them."""
+from __future__ import annotations
+
+from propulsion_ros.flight.estimator import Estimator
+from propulsion_ros.flight.estimator_params import EstimatorParams
+from propulsion_ros.flight.legacy_estimator import LegacyFeed
+from propulsion_ros.flight.mounting import Mounting
+
+
+def make_estimator(
+    params: EstimatorParams,
+    mounting: Mounting,
+    magnetometer_mounting: Mounting | None = None,
+) -> Estimator | LegacyFeed | None:
+    """Return the estimator that ``params.method`` names, None where another one is heard."""
+    if params.method == 'external':
+        return None
+    kind = LegacyFeed if params.method == 'legacy' else Estimator
+    return kind(params, mounting, magnetometer_mounting)
