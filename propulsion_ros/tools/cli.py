@@ -1,4 +1,4 @@
-"""Fly the demo, replay commands offline, and find the apogee in flight logs."""
+"""Fly the demo, check files, replay commands offline, and find the apogee in flight logs."""
 from __future__ import annotations
 
 import argparse
@@ -6,9 +6,12 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from propulsion_ros.tools import apogee, apogee_trials, demo, replay
+from propulsion_ros.tools import apogee, apogee_trials, check, demo, replay
 
-COMMANDS = {'apogee': apogee, 'apogee-trials': apogee_trials, 'demo': demo, 'replay': replay}
+COMMANDS = {
+    'apogee': apogee, 'apogee-trials': apogee_trials, 'check': check, 'demo': demo,
+    'replay': replay,
+}
 """Each module has a docstring, `add_arguments(parser)` and `run(options) -> exit code`."""
 
 

@@ -10,6 +10,7 @@ from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
 from propulsion_ros.hosting import loop_params_of
 from propulsion_ros.models import FAMILIES
+from propulsion_ros.models.family import Family
 from propulsion_ros.models.inverse_fam import InverseFam
 from propulsion_ros.parameter_file import ParameterFile
 from propulsion_ros.schema import build, parameters_of, suggestion, unknown_keys
@@ -65,7 +66,7 @@ def make_stages(
             raise SourceError(
                 str(config), f'no node {name!r}{suggestion(name, names)}; found: {known}'
             )
-    families = {name: _family(file.of(name), specs.get(name), name) for name in names}
+    families = {name: family_of(file.of(name), specs.get(name), name) for name in names}
     chosen = [name for name in names if name in (only or names) and families[name]]
     if not chosen:
         raise SourceError(str(config), f'no actuator node; found: {", ".join(names) or "none"}')
@@ -97,7 +98,7 @@ def _pass_on(
             stage.pass_time(stamp_ns)
 
 
-def _family(values: Mapping[str, Any], spec: ActuatorSpec | None, name: str) -> str:
+def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, name: str) -> str:
     """Return the family of a node, '' where it runs none."""
     family = str(values.get('family') or (spec.family if spec else name))
     if 'family' in values and family not in FAMILIES:
@@ -116,6 +117,31 @@ def _stage(
     sink: Callable[[int, Values], None],
     passes_on: Callable[[int, NamedValues], None] | None,
 ) -> Stage:
+    family, loop_params = build_family(name, given, spec)
+    if isinstance(family, InverseFam):
+        return EstimateStage(family, loop_params, sink)
+    return ActuatorStage(family, loop_params, sink, *([passes_on] if passes_on else []))
+
+
+def build_family(
+    name: str, given: Mapping[str, Any], spec: ActuatorSpec | None
+) -> tuple[Family, Any]:
+    """Return a family and the configuration of its timing, as its node would make them.
+
+    Parameters
+    ----------
+    name : str
+        Of the family.
+    given : mapping
+        Flat parameters of the node.
+    spec : ActuatorSpec or None
+        Its plugin block.
+
+    Raises
+    ------
+    ConfigError
+        Naming the parameter or the XML path of what is wrong.
+    """
     family_type = FAMILIES[name]
     common = loop_params_of(name)
     known = [
@@ -126,12 +152,6 @@ def _stage(
         raise error
     values = {**(spec.values if spec else {}), **own}
     try:
-        family = family_type(build(family_type.Params, values))
-        if isinstance(family, InverseFam):
-            return EstimateStage(family, build(common, values), sink)
-        further = [passes_on] if passes_on else []
-        return ActuatorStage(family, build(common, values), sink, *further)
+        return family_type(build(family_type.Params, values)), build(common, values)
     except ConfigError as error:
         raise (spec.locate(error, own.keys()) if spec else error) from None
-
-

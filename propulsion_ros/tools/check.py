@@ -1,0 +1,130 @@
+"""The command ``check``: validate parameter files, robot descriptions and flight configurations."""
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.description import actuators_from_urdf
+from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.flight_config import load_flight_config
+from propulsion_ros.hosting import loop_params_of
+from propulsion_ros.parameter_file import ParameterFile
+from propulsion_ros.schema import build, parameters_of, suggestion, unknown_keys
+from propulsion_ros.share import load_robot_description
+from propulsion_ros.tools.offline_config import build_family, family_of
+
+_FROM_LAUNCH = {'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'}}
+"""Parameters that launch files give, so that a file need not have them."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        'files', type=Path, nargs='+', metavar='FILE',
+        help='.yaml of parameters, .urdf or .xacro of a robot, .json, .jsonc or .json5 of a flight',
+    )
+    parser.add_argument(
+        '--model', type=Path, help='URDF or xacro with the plugin blocks of the parameter files'
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one line for each fault; return 1 where there is any."""
+    faults = 0
+    for path in args.files:
+        for fault in faults_of(path, args.model):
+            print(fault)
+            faults += 1
+    if not faults:
+        print(f'no faults in {len(args.files)} files', file=sys.stderr)
+    return 1 if faults else 0
+
+
+def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
+    """Yield what is wrong with a file, one line each.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its suffix says what it is.
+    model : Path, optional
+        Robot description whose plugin blocks stand behind a parameter file.
+    """
+    checks: dict[str, Callable[[Path, Path | None], Iterator[ConfigError]]] = {
+        '.yaml': _parameters, '.yml': _parameters, '.urdf': _robot, '.xacro': _robot,
+        '.json': _flight, '.jsonc': _flight, '.json5': _flight,
+    }
+    if path.suffix not in checks:
+        yield f'{path}: expected a name that ends in one of {", ".join(checks)}'
+        return
+    try:
+        for error in checks[path.suffix](path, model):
+            yield str(error) if str(path) in str(error) else f'{path}: {error}'
+    except ConfigError as error:
+        yield str(error) if str(path) in str(error) else f'{path}: {error}'
+
+
+def _flight(path: Path, model: Path | None) -> Iterator[ConfigError]:
+    load_flight_config(path)
+    yield from ()
+
+
+def _robot(path: Path, model: Path | None) -> Iterator[ConfigError]:
+    blocks = actuators_from_urdf(load_robot_description(path), loop_params_of)
+    if not blocks:
+        yield SourceError(str(path), 'no plugin block of actuators')
+    for block in blocks:
+        try:
+            build_family(block.family, {}, block)
+        except ConfigError as error:
+            yield error
+
+
+def _parameters(path: Path, model: Path | None) -> Iterator[ConfigError]:
+    file = ParameterFile(path)
+    blocks = [] if model is None else actuators_from_urdf(
+        load_robot_description(model), loop_params_of
+    )
+    specs = {block.name: block for block in blocks}
+    for name in file.nodes:
+        values = file.of(name)
+        try:
+            family = family_of(values, specs.get(name), name)
+            if family:
+                build_family(family, values, specs.get(name))
+            elif name in _other_nodes():
+                yield from _of_schema(name, values)
+            else:
+                near = suggestion(name, [*specs, *_other_nodes()])
+                yield SourceError(
+                    f'{path}: {name}', f'not a node that this knows{near}; give its family'
+                )
+        except SourceError as error:
+            yield error
+        except ConfigError as error:
+            yield SourceError(f'{path}: {name}', str(error))
+
+
+def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
+    """Yield the faults of a node that runs no family."""
+    cls = _other_nodes()[name]
+    schema = list(parameters_of(cls))
+    own = {k: v for k, v in values.items() if not k.startswith('qos_overrides.')}
+    known = [*(p.key for p in schema), 'autostart', 'use_sim_time']
+    for error in unknown_keys(own, known):
+        yield SourceError(name, str(error))
+    try:
+        build(cls, {**_FROM_LAUNCH.get(name, {}), **own})
+    except ConfigError as error:
+        yield SourceError(name, str(error))
+
+
+def _other_nodes() -> dict[str, type[Any]]:
+    # Only this file's nodes need rclpy, and only where one of them is named.
+    from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
+    from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
+
+    return {'flight_state': FlightStateNodeParams, 'vehicle': VehicleNodeParams}

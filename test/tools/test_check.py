@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from propulsion_ros.share import share_directory
+from propulsion_ros.tools import cli
+
+SHARE = share_directory()
+SHIPPED = [
+    *sorted((SHARE / 'urdf').glob('*.urdf.xacro')), *sorted((SHARE / 'config').glob('*.jsonc')),
+]
+VEHICLES = ['rocket', 'quadrotor', 'rov', 'freeflyer']
+GENERIC = ['rotors', 'thrusters', 'fins', 'fam']
+ROTORS = 'rotors:\n  ros__parameters:\n    names: [a]\n    max_thrust: [5]\n'
+
+
+def check(*arguments):
+    return cli.main(['check', *map(str, arguments)])
+
+
+@pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name)
+def test_shipped_files_have_no_faults(path, capsys):
+    assert check(path) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_settings_of_vehicles_have_no_faults(vehicle, capsys):
+    settings = SHARE / 'config' / f'{vehicle}.yaml'
+    model = SHARE / 'urdf' / f'{vehicle}.urdf.xacro'
+    assert check(settings, '--model', model) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize('name', GENERIC)
+def test_settings_of_families_have_no_faults(name, capsys):
+    assert check(SHARE / 'config' / f'{name}.yaml') == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(('name', 'text', 'lines'), [
+    pytest.param('a.yaml', ROTORS + '    motor_constant: [1e-5]\n', [], id='right'),
+    pytest.param('a.yaml', ROTORS, ["rotors: parameter 'motor_constant': is required"],
+                 id='missing'),
+    pytest.param('a.yaml', ROTORS + '    motor_constnt: [1e-5]\n',
+                 ["'motor_constnt': unknown, did you mean 'motor_constant'?"], id='misspelt'),
+    pytest.param('a.yaml', 'motors:\n  ros__parameters: {names: [a]}\n',
+                 ['motors: not a node that this knows'], id='unknown node'),
+    pytest.param('a.yaml', 'vehicle:\n  ros__parameters: {update_rat: 1.0, real_time_factor: -1}\n',
+                 ["'update_rat': unknown, did you mean 'update_rate'?",
+                  "'real_time_factor': -1 is below 0"], id='vehicle, two faults'),
+    pytest.param('a.yaml', 'a: [', ['is not YAML'], id='no YAML'),
+    pytest.param('a.urdf', '<robot name="r"><link name="l"/></robot>',
+                 ['no plugin block of actuators'], id='no block'),
+    pytest.param('a.urdf', '<robot name="r"><link name="l"/><gazebo>'
+                 '<plugin filename="propulsion_ros" name="boosters"><booster name="b">'
+                 '<link>l</link><max_thrust>-1</max_thrust><max_fuel_rate>1</max_fuel_rate>'
+                 '</booster></plugin></gazebo></robot>',
+                 ['booster[name=b]/max_thrust: -1 must be above 0'], id='wrong value'),
+    pytest.param('a.jsonc', '{"Events": []}', ['expected at least one event'], id='no events'),
+    pytest.param('a.jsonc', '{', ['is not JSON'], id='no JSON'),
+    pytest.param('a.txt', '', ['expected a name that ends in one of'], id='suffix'),
+    pytest.param('none.urdf', None, ['cannot be read: No such file'], id='no file'),
+])
+def test_each_fault_is_one_line(tmp_path, capsys, name, text, lines):
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    assert check(path) == (1 if lines else 0)
+    out = capsys.readouterr().out.splitlines()
+    assert len(out) == len(lines)
+    for line, expected in zip(out, lines, strict=True):
+        assert expected in line
+        assert str(path) in line
