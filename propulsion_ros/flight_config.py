@@ -1,36 +1,36 @@
 """Reader of the flight configuration, the Ricardo Markup Language of Pickle Rick (JSONC).
 
-Lengths are metres in north-east-down axes, times milliseconds, as flown; conditions keep those
-units and say themselves in metres of altitude and seconds. This first cut reads the blocks
-``Events`` and ``Deployers``; the other blocks of the language are named in `FlightConfig.unread`.
+Lengths are metres in north-east-down axes, times milliseconds, angles radians, as flown;
+conditions keep those units and say themselves in metres of altitude, seconds and degrees.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import json5
-
 from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.conditions import MAX_DEPTH, All, Any, Condition, LessThan, MoreThan
+from propulsion_ros.flight.controllers import PidSpec
 from propulsion_ros.flight.deployers import DeployerSpec
-from propulsion_ros.flight.events import Action, EventSpec
-from propulsion_ros.flight.variables import VARIABLES
+from propulsion_ros.flight.engines import EngineSpec
+from propulsion_ros.flight.events import EventSpec
 from propulsion_ros.json_node import JsonNode
+from propulsion_ros.rml.controllers import read_controllers
+from propulsion_ros.rml.deployers import MOST, read_deployers
+from propulsion_ros.rml.document import LEGACY_NESTING, parse
+from propulsion_ros.rml.engines import read_engines
+from propulsion_ros.rml.events import Devices, EventReader
+from propulsion_ros.rml.sensors import (
+    OrientationConfig,
+    SensorsConfig,
+    read_estimator,
+    read_sensors,
+)
+from propulsion_ros.rml.unread import UNREAD, check_unread
 
-_UNREAD = ('General', 'Networking', 'Radio', 'Estimator', 'Sensors', 'Engines', 'Controllers')
-_COMPARISONS: Mapping[str, type[MoreThan | LessThan]] = {
-    'MORETHAN': MoreThan,
-    'LESSTHAN': LessThan,
-}
-_COMBINATIONS: Mapping[str, type[All | Any]] = {'AND': All, 'OR': Any}
-_DEPLOYER_KEYS = {
-    'net_actuator': {'address': range(256), 'destination_service': range(256)},
-    'local_pyro': {'channel': range(4)},
-}
-_DEFAULT_COOLDOWN_MS = 1000.0
-_MAX_DEPLOYERS = 32
+BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
+UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
+"""Of every configuration of this language."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,41 @@ class FlightConfig:
     deployers : tuple of DeployerSpec
         By id. A file without the block gets one for each id up to the highest that is used.
     unread : tuple of str
-        Blocks of the language that the file has and this reader passes over.
+        Blocks of the language that the file has, whose keys are right, and that set nothing here.
+    engines : tuple of EngineSpec
+        By id.
+    controllers : tuple of PidSpec
+        By id.
+    sensors : SensorsConfig
+        How the sensors sit on the board.
+    orientation : OrientationConfig
+        How the board sits in the rocket.
+    semantics : str
+        'safe' or 'legacy': how events are evaluated.
+    fingerprint : str
+        Differs where the text or the semantics differ.
     """
 
     events: tuple[EventSpec, ...]
     deployers: tuple[DeployerSpec, ...]
     unread: tuple[str, ...] = ()
+    engines: tuple[EngineSpec, ...] = ()
+    controllers: tuple[PidSpec, ...] = ()
+    sensors: SensorsConfig = field(default_factory=SensorsConfig)
+    orientation: OrientationConfig = field(default_factory=OrientationConfig)
+    semantics: str = 'safe'
+    fingerprint: str = ''
 
 
-def load_flight_config(path: str | Path) -> FlightConfig:
+def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfig:
     """Read a configuration file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    semantics : str
+        'safe', or 'legacy' to take what the flown software takes and to mean what it meant.
 
     Raises
     ------
@@ -65,120 +90,74 @@ def load_flight_config(path: str | Path) -> FlightConfig:
     except (OSError, UnicodeDecodeError) as e:
         raise SourceError(str(path), f'cannot be read: {e}') from e
     try:
-        return read_flight_config(text)
+        return read_flight_config(text, semantics)
     except SourceError as e:
         raise SourceError(f'{path}: {e.key}', e.problem) from e
 
 
-def read_flight_config(text: str) -> FlightConfig:
-    """Return what a JSONC text configures; see `load_flight_config`."""
-    try:
-        document = JsonNode(json5.loads(text, allow_duplicate_keys=False))
-    except ValueError as e:
-        raise SourceError('document', f'is not JSON: {" ".join(str(e).split())}') from e
-    except RecursionError as e:
-        raise SourceError('document', 'is nested too deeply') from e
-    document.check_keys(('Events', 'Deployers', *_UNREAD))
+def read_flight_config(
+    text: str, semantics: str = 'safe', max_nesting: int | None = None
+) -> FlightConfig:
+    """Return what a JSONC text configures; see `load_flight_config`.
+
+    Parameters
+    ----------
+    text : str
+        The file's text.
+    semantics : str
+        'safe' or 'legacy'.
+    max_nesting : int, optional
+        Deepest nesting of the text; by default 10 in legacy, as the flown parser.
+    """
+    is_legacy = semantics == 'legacy'
+    if max_nesting is None:
+        document = parse(text, LEGACY_NESTING) if is_legacy else parse(text)
+    else:
+        document = parse(text, max_nesting)
+    document.check_keys((*BLOCKS, *UNREAD))
+    unread = check_unread(document)
+    sensors = read_sensors(document['Sensors']) if document.has('Sensors') else SensorsConfig()
+    orientation = OrientationConfig()
+    if document.has('Estimator'):
+        orientation = read_estimator(document['Estimator'])
+    deployers = None
+    if document.has('Deployers'):
+        deployers = read_deployers(document['Deployers'].items())
+    engines = read_engines(_list(document, 'Engines'))
+    controllers = read_controllers(_list(document, 'Controllers'), len(engines))
+    events = _events(document, deployers, engines, controllers, is_legacy)
+    return FlightConfig(
+        events,
+        _named(events) if deployers is None else deployers,
+        unread, engines, controllers, sensors, orientation, semantics,
+        hashlib.sha256(f'{semantics}\n{text}'.encode()).hexdigest(),
+    )
+
+
+def _list(document: JsonNode, block: str) -> list[JsonNode]:
+    return document[block].items() if document.has(block) else []
+
+
+def _events(
+    document: JsonNode,
+    deployers: tuple[DeployerSpec, ...] | None,
+    engines: tuple[EngineSpec, ...],
+    controllers: tuple[PidSpec, ...],
+    is_legacy: bool,
+) -> tuple[EventSpec, ...]:
     nodes = document['Events'].items()
     if not nodes:
         raise document['Events'].error('expected at least one event')
-    deployers = None
-    if document.has('Deployers'):
-        deployers = _deployers(document['Deployers'].items())
-    limit = _MAX_DEPLOYERS if deployers is None else len(deployers)
-    events = tuple(_event(node, i, len(nodes), limit) for i, node in enumerate(nodes))
-    if deployers is None:
-        used = [action.target for event in events for action in event.actions]
-        ids = range(max(used, default=-1) + 1)
-        deployers = tuple(DeployerSpec(i, f'deployer_{i}') for i in ids)
-    return FlightConfig(events, deployers, tuple(key for key in _UNREAD if document.has(key)))
+    # The flown files leave Engines out where an engine is named on the network alone.
+    any_engine = is_legacy and not document.has('Engines')
+    devices = Devices(deployers, MOST if any_engine else len(engines), len(controllers), MOST)
+    return EventReader(devices, is_legacy).read(nodes)
 
 
-def _deployers(nodes: list[JsonNode]) -> tuple[DeployerSpec, ...]:
-    if len(nodes) > _MAX_DEPLOYERS:
-        raise nodes[_MAX_DEPLOYERS].error(f'there are at most {_MAX_DEPLOYERS} deployers')
-    deployers: list[DeployerSpec] = []
-    for i, node in enumerate(nodes):
-        deployer = _deployer(node, i)
-        if deployer.name in [other.name for other in deployers]:
-            raise node.get('name', '').error(f"'{deployer.name}' is named twice")
-        deployers.append(deployer)
-    return tuple(deployers)
-
-
-def _deployer(node: JsonNode, place: int) -> DeployerSpec:
-    kind = node['type'].text(tuple(_DEPLOYER_KEYS))
-    keys = _DEPLOYER_KEYS[kind]
-    node.check_keys(('id', 'name', 'type', *keys))
-    return DeployerSpec(
-        _place(node, place),
-        node.get('name', f'deployer_{place}').text(),
-        kind,
-        **{key: node[key].integer(allowed) for key, allowed in keys.items()},
-    )
-
-
-def _event(node: JsonNode, place: int, events: int, deployers: int) -> EventSpec:
-    node.check_keys(('id', 'name', 'single_fire', 'cooldown', 'action', 'condition'))
-    cooldown_ms = node.get('cooldown', _DEFAULT_COOLDOWN_MS).number(lo=0.0, unit='ms')
-    return EventSpec(
-        id=_place(node, place),
-        name=node.get('name', f'event {place}').text(),
-        condition=_condition(node['condition'], events),
-        actions=_actions(node.get('action', []), deployers),
-        single_fire=node.get('single_fire', True).flag(),
-        cooldown_ns=round(cooldown_ms * 1e6),
-    )
-
-
-def _place(node: JsonNode, place: int) -> int:
-    given = node['id']
-    if given.value != place or isinstance(given.value, bool):
-        raise given.error(f'expected {place}, its place in the list, got {given.value!r}')
-    return place
-
-
-def _actions(node: JsonNode, deployers: int) -> tuple[Action, ...]:
-    nodes = [node] if isinstance(node.value, dict) else node.items()
-    return tuple(_action(action, deployers) for action in nodes)
-
-
-def _action(node: JsonNode, deployers: int) -> Action:
-    kind = node['type'].text(('deployment',))
-    node.check_keys(('type', 'id', 'param'))
-    on_time_ms = node['param'].number(above=0.0, unit='ms')
-    return Action(kind, node['id'].integer(range(deployers)), on_time_ms)
-
-
-def _condition(node: JsonNode, events: int, depth: int = 1) -> Condition:
-    if node.has('condition'):
-        return _combination(node, events, depth)
-    node.check_keys(('operator', 'flightVar', 'component', 'threshold'))
-    comparison = _COMPARISONS[node['operator'].text(tuple(_COMPARISONS))]
-    name = node['flightVar'].text(tuple(VARIABLES))
-    return comparison(name, _component(node, name, events), node['threshold'].number())
-
-
-def _combination(node: JsonNode, events: int, depth: int) -> Condition:
-    node.check_keys(('operator', 'condition'))
-    nodes = node['condition'].items()
-    if len(nodes) == 1 and not node.has('operator'):
-        # A list of one needs no operator and does not count as a level, as flown.
-        return _condition(nodes[0], events, depth)
-    if not nodes:
-        raise node['condition'].error('expected at least one condition')
-    combination = _COMBINATIONS[node['operator'].text(tuple(_COMBINATIONS))]
-    if len(nodes) == 1:
-        return _condition(nodes[0], events, depth)
-    if depth > MAX_DEPTH:
-        raise node.error(f'conditions are nested more than {MAX_DEPTH} deep')
-    return combination(tuple(_condition(child, events, depth + 1) for child in nodes))
-
-
-def _component(node: JsonNode, name: str, events: int) -> int:
-    variable = VARIABLES[name]
-    if variable.is_event_id:
-        return node['component'].integer(range(events))
-    if variable.has_component:
-        return node['component'].integer(tuple(variable.labels))
-    return node.get('component', 0).integer((0,))
+def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:
+    """Return one deployer for each id up to the highest that events name."""
+    used = [
+        action.target
+        for event in events for action in event.actions if action.kind == 'deployment'
+    ]
+    return tuple(DeployerSpec(i, f'deployer_{i}') for i in range(max(used, default=-1) + 1))

@@ -76,8 +76,14 @@ class JsonNode:
         value: bool = self._typed(bool)
         return value
 
-    def number(self, lo: float = -math.inf, above: float = -math.inf, unit: str = '') -> float:
-        """Return a finite number that is at least ``lo`` and greater than ``above``."""
+    def number(
+        self,
+        lo: float = -math.inf,
+        above: float = -math.inf,
+        unit: str = '',
+        hi: float = math.inf,
+    ) -> float:
+        """Return a finite number from ``lo`` to ``hi`` that is greater than ``above``."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self._expected('a number')
@@ -88,6 +94,8 @@ class JsonNode:
             raise self.error(f'{value:g} is below {lo:g}{unit}')
         if value <= above:
             raise self.error(f'{value:g} must be above {above:g}{unit}')
+        if value > hi:
+            raise self.error(f'{value:g} is above {hi:g}{unit}')
         return float(value)
 
     def integer(self, allowed: Sequence[int]) -> int:

@@ -117,13 +117,21 @@ def test_demo():
     assert [(event.name, str(event.condition)) for event in config.events] == [
         ('drogue parachute', 'time since apogee >= 0 s'),
         ('main parachute', 'altitude <= 450 m and time since apogee >= 0 s'),
+        ('ignition', 'time since ignition >= 0 s'),
+    ]
+    assert [(engine.booster, engine.thrust) for engine in config.engines] == [
+        ('booster_1', 1300.0), ('booster_2', 1300.0),
     ]
     assert config.unread == ()
 
 
-def test_blocks_that_are_not_read_are_named():
-    text = MAIN_PARACHUTE.replace('"Events":', '"Radio": {"SyncByte": 1}, "Engines": [], "Events":')
-    assert read_flight_config(text).unread == ('Radio', 'Engines')
+def test_blocks_that_set_nothing_are_checked_and_named():
+    text = MAIN_PARACHUTE.replace(
+        '"Events":', '"Radio": {"SyncByte": 1}, "General": {"AutoLaunch": false}, "Events":'
+    )
+    assert read_flight_config(text).unread == ('General', 'Radio')
+    with pytest.raises(SourceError, match=r"Radio\.SyncBite: unknown key, did you mean 'SyncByte'"):
+        read_flight_config(text.replace('SyncByte', 'SyncBite'))
 
 
 def test_deployers_of_both_kinds():

@@ -14,7 +14,7 @@ from typing import Protocol
 from propulsion_ros.flight.variables import VARIABLES, Variables
 
 MAX_DEPTH = 6
-"""Deepest nesting of AND and OR, as in the flown software."""
+"""Deepest nesting of AND, OR and NOT, as in the flown software."""
 
 _MIRRORED = {'>=': '<=', '<': '>'}
 
@@ -26,18 +26,34 @@ class Condition(Protocol):
         """Return whether the condition holds, None where that is unknown."""
         ...
 
+    def measured(self, variables: Variables) -> Iterator[tuple[str, str]]:
+        """Yield the name and the value, with its unit, of every leaf."""
+        ...
+
 
 @dataclass(frozen=True)
-class _Threshold:
-    """A flight variable against a threshold, in the configuration's units (NED, ms)."""
+class _Leaf:
+    """A flight variable, in the configuration's units (NED, ms)."""
 
     variable: str
     component: int
-    threshold: float
 
     def _value(self, variables: Variables) -> float | None:
         value = VARIABLES[self.variable].read(variables, self.component)
         return value if math.isfinite(value) else None
+
+    def measured(self, variables: Variables) -> Iterator[tuple[str, str]]:
+        """Yield the variable's name and value."""
+        name, unit, scale = VARIABLES[self.variable].label(self.component)
+        value = self._value(variables)
+        yield name, 'unknown' if value is None else f'{value * scale + 0.0:.6g} {unit}'
+
+
+@dataclass(frozen=True)
+class _Threshold(_Leaf):
+    """A flight variable against a threshold."""
+
+    threshold: float
 
     def _sentence(self, relation: str) -> str:
         name, unit, scale = VARIABLES[self.variable].label(self.component)
@@ -73,10 +89,95 @@ class LessThan(_Threshold):
 
 
 @dataclass(frozen=True)
-class All:
-    """AND: false where any operand is false, else unknown where any is unknown, else true."""
+class Between(_Leaf):
+    """BETWEEN: the variable lies between two bounds, both included."""
 
+    lower: float
+    upper: float
+
+    def __call__(self, variables: Variables) -> bool | None:
+        """Return whether the condition holds, None where the variable is unknown."""
+        value = self._value(variables)
+        return None if value is None else self.lower <= value <= self.upper
+
+    def __str__(self) -> str:
+        name, unit, scale = VARIABLES[self.variable].label(self.component)
+        low, high = sorted((self.lower * scale + 0.0, self.upper * scale + 0.0))
+        return f'{name} from {low:.10g} to {high:.10g} {unit}'
+
+
+@dataclass(frozen=True)
+class Continuity:
+    """A local pyro's circuit is closed, or open."""
+
+    channel: int
+    is_closed: bool = True
+
+    def __call__(self, variables: Variables) -> bool | None:
+        """Return whether the condition holds, None where the circuit was not measured."""
+        closed = variables.continuity(self.channel)
+        return None if closed is None else closed is self.is_closed
+
+    def measured(self, variables: Variables) -> Iterator[tuple[str, str]]:
+        """Yield the channel and its circuit."""
+        closed = variables.continuity(self.channel)
+        word = {None: 'unknown', True: 'closed', False: 'open'}[closed]
+        yield f'circuit of pyro {self.channel}', word
+
+    def __str__(self) -> str:
+        return f'circuit of pyro {self.channel} is {"closed" if self.is_closed else "open"}'
+
+
+@dataclass(frozen=True)
+class NoValue:
+    """A leaf that the flown software accepts though there is nothing behind it: never true."""
+
+    sentence: str
+
+    def __call__(self, variables: Variables) -> bool | None:
+        """Return None, for unknown."""
+        return None
+
+    def measured(self, variables: Variables) -> Iterator[tuple[str, str]]:
+        """Yield that there is no value."""
+        yield self.sentence, 'unknown'
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class Not:
+    """NOT: true where its operand is false; what is unknown stays so."""
+
+    operand: Condition
+
+    def __call__(self, variables: Variables) -> bool | None:
+        """Return whether the operand does not hold, None where that is unknown."""
+        value = self.operand(variables)
+        return None if value is None else not value
+
+    def measured(self, variables: Variables) -> Iterator[tuple[str, str]]:
+        """Yield the operand's leaves."""
+        return self.operand.measured(variables)
+
+    def __str__(self) -> str:
+        return f'not ({self.operand})'
+
+
+@dataclass(frozen=True)
+class _Combination:
     operands: tuple[Condition, ...]
+
+    def measured(self, variables: Variables) -> Iterator[tuple[str, str]]:
+        """Yield the leaves of all operands."""
+        for operand in self.operands:
+            yield from operand.measured(variables)
+
+
+@dataclass(frozen=True)
+class All(_Combination):
+    """AND: false where any operand is false, else unknown where any is unknown, else true."""
 
     def __call__(self, variables: Variables) -> bool | None:
         """Return whether all operands hold, None where that is unknown."""
@@ -87,10 +188,8 @@ class All:
 
 
 @dataclass(frozen=True)
-class Any:
+class Any(_Combination):
     """OR: true where any operand is true, else unknown where any is unknown, else false."""
-
-    operands: tuple[Condition, ...]
 
     def __call__(self, variables: Variables) -> bool | None:
         """Return whether any operand holds, None where that is unknown."""

@@ -1,11 +1,17 @@
 """Flight events: what is configured, what fired, and the engine between the two."""
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
-from propulsion_ros.flight.conditions import Condition
+from propulsion_ros.flight.conditions import All, Any, Condition
+from propulsion_ros.flight.dwell import Dwell
 from propulsion_ros.flight.variables import Variables
+
+SEMANTICS = ('safe', 'legacy')
+IN_THE_AIR = ('flight', 'recovery')
+"""Where an event that deploys is evaluated unless it says otherwise: never on the pad."""
 
 
 @dataclass(frozen=True)
@@ -15,16 +21,26 @@ class Action:
     Attributes
     ----------
     kind : str
-        'deployment'.
+        'deployment', 'engine', 'controller' or 'command'.
     target : int
-        Id of the deployer.
+        Id of the deployer, engine or controller; the destination of a command.
     param : float
-        On-time [ms].
+        Deployment: on-time [ms], or angle [deg] of a servo. Engine: 1 ignites, 0 shuts down.
+        Controller: 1 runs it, 0 stops it. Command: its argument.
+    service, command : int
+        Of a command alone: the service at the destination, and the command's number.
     """
 
     kind: str
     target: int
     param: float
+    service: int = 0
+    command: int = 0
+
+    def __str__(self) -> str:
+        if self.kind == 'command':
+            return f'command {self.target} {self.service} {self.command} {self.param:g}'
+        return f'{self.kind} {self.target} {self.param:g}'
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,12 @@ class EventSpec:
         Whether it is spent after the first time.
     cooldown_ns : int
         Actions are repeated only after more than this [ns]; the trigger itself is not held back.
+    phases : tuple of str
+        Phases or sub-phases in which it is evaluated; () for every armed phase.
+    dwell_ns : int
+        For how long the condition must hold [ns], on samples that know it.
+    max_age_ns : int
+        How old a value may be that the sample itself does not give [ns].
     """
 
     id: int
@@ -53,6 +75,19 @@ class EventSpec:
     actions: tuple[Action, ...] = ()
     single_fire: bool = True
     cooldown_ns: int = 0
+    phases: tuple[str, ...] = ()
+    dwell_ns: int = 0
+    max_age_ns: int = 0
+
+    def __str__(self) -> str:
+        sentence = str(self.condition)
+        if self.dwell_ns:
+            if isinstance(self.condition, (All, Any)):
+                sentence = f'({sentence})'
+            sentence += f' for {self.dwell_ns * 1e-9:g} s'
+        if self.phases not in ((), IN_THE_AIR):
+            sentence += f', in {" or ".join(self.phases)}'
+        return sentence
 
 
 @dataclass(frozen=True)
@@ -71,6 +106,8 @@ class EventFired:
         1 for the first firing of this flight.
     actions : tuple of Action
         What was done.
+    measured : tuple of (str, str)
+        The condition's variables and their values at that sample.
     """
 
     id: int
@@ -79,16 +116,55 @@ class EventFired:
     why: str
     count: int
     actions: tuple[Action, ...]
+    measured: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """What must outlive a restart: a single event that fired, and how long ago [ns]."""
+
+    id: int
+    since_ns: int
+    count: int
+
+
+class Engine(Protocol):
+    """What the flight state asks of an event engine."""
+
+    def reset(self) -> None:
+        """Arm every event again and forget what fired."""
+
+    def time_since(self, event_id: int) -> int | None:
+        """Return how long ago an event's condition last held [ns], None where unknown."""
+        ...
+
+    def update(
+        self,
+        variables: Variables,
+        stamp_ns: int,
+        aged: Callable[[int], Variables] | None = None,
+    ) -> list[EventFired]:
+        """Evaluate every event and return what fired, in the order of the list."""
+        ...
+
+    def records(self) -> tuple[EventRecord, ...]:
+        """Return the single events that are spent."""
+        ...
+
+    def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
+        """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
 
 
 @dataclass
 class _Record:
     """What the engine remembers of one event."""
 
+    dwell: Dwell
     held: bool | None = None
     since_ns: int | None = None
     acted_ns: int | None = None
     count: int = 0
+    words: frozenset[str] = field(default_factory=frozenset)
 
 
 class EventEngine:
@@ -97,17 +173,21 @@ class EventEngine:
     An event later in the list sees an earlier one's trigger in the same update, an earlier one
     sees it in the next. ``TimeSinceEvent`` counts from the last update in which the condition
     held. Of a repeating event it counts only while the condition is known to be false, so that
-    the idiom "not low for 2 s" is never satisfied by a sensor that has fallen silent.
+    the idiom "not low for 2 s" is never satisfied by a sensor that has fallen silent. Outside
+    its phases an event is not evaluated: what it would be is unknown.
     """
 
     def __init__(self, events: Sequence[EventSpec]) -> None:
         self._events = tuple(events)
-        self._sentences = [str(event.condition) for event in self._events]
+        self._sentences = [str(event) for event in self._events]
         self.reset()
 
     def reset(self) -> None:
         """Arm every event again and forget what fired."""
-        self._records = [_Record() for _ in self._events]
+        self._records = [
+            _Record(Dwell(event.dwell_ns * 1e-9), words=frozenset(event.phases))
+            for event in self._events
+        ]
         self._clock_ns: int | None = None
 
     def time_since(self, event_id: int) -> int | None:
@@ -118,7 +198,12 @@ class EventEngine:
         # Unknown now: an absence of evidence must not look like a condition that ended.
         return None if record.held is None else record.since_ns
 
-    def update(self, variables: Variables, stamp_ns: int) -> list[EventFired]:
+    def update(
+        self,
+        variables: Variables,
+        stamp_ns: int,
+        aged: Callable[[int], Variables] | None = None,
+    ) -> list[EventFired]:
         """Evaluate every event and return what fired, in the order of the list.
 
         Parameters
@@ -127,14 +212,17 @@ class EventEngine:
             Now; its ``time_since_event`` should be this engine's `time_since`.
         stamp_ns : int
             Message stamp to report.
+        aged : callable, optional
+            Greatest age [ns] to the variables with values of that age; see `HeldValues`.
         """
         self._count_time(variables.clock_ns)
         fired = []
         for event, record, why in zip(self._events, self._records, self._sentences, strict=True):
             if event.single_fire and record.since_ns is not None:
                 continue
+            known = aged(event.max_age_ns) if aged and event.max_age_ns else variables
             was_held = record.held
-            record.held = event.condition(variables)
+            record.held = self._holds(event, record, known)
             if not record.held:
                 continue
             record.since_ns = 0
@@ -142,10 +230,38 @@ class EventEngine:
                 continue
             record.acted_ns = variables.clock_ns
             record.count += 1
-            fired.append(
-                EventFired(event.id, event.name, stamp_ns, why, record.count, event.actions)
-            )
+            fired.append(EventFired(
+                event.id, event.name, stamp_ns, why, record.count, event.actions,
+                tuple(event.condition.measured(known)),
+            ))
         return fired
+
+    def records(self) -> tuple[EventRecord, ...]:
+        """Return the single events that are spent; a repeating one starts anew after a restart."""
+        return tuple(
+            EventRecord(event.id, record.since_ns, record.count)
+            for event, record in zip(self._events, self._records, strict=True)
+            if event.single_fire and record.since_ns is not None
+        )
+
+    def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
+        """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
+        self.reset()
+        self._clock_ns = clock_ns
+        for spent in records:
+            record = self._records[spent.id]
+            record.held = True
+            record.since_ns = spent.since_ns + gap_ns
+            record.count = spent.count
+
+    def _holds(self, event: EventSpec, record: _Record, variables: Variables) -> bool | None:
+        """Return whether an event is triggered, None where that is unknown."""
+        if record.words and not record.words & variables.words:
+            record.dwell.reset()
+            return None
+        value = event.condition(variables)
+        has_dwelt = record.dwell.update(variables.clock_ns, value is True)
+        return has_dwelt if value else value
 
     def _count_time(self, clock_ns: int) -> None:
         step_ns = 0 if self._clock_ns is None else clock_ns - self._clock_ns

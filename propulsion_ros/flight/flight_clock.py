@@ -62,6 +62,19 @@ class FlightClock:
         """Take the last stamp, or the next if there is none, as the first of a flight."""
         self._first_ns = self.stamp_ns
 
+    def resume(self, clock_ns: int, first_ns: int) -> None:
+        """Go on from where the clock of a flight before a restart would stand now.
+
+        Parameters
+        ----------
+        clock_ns : int
+            What the clock is to show at the last stamp [ns].
+        first_ns : int
+            First stamp of that flight [ns].
+        """
+        self.now_ns = clock_ns
+        self._first_ns = first_ns
+
     def advance(self, stamp_ns: int) -> Stamp:
         """Take a stamp and say what it is; the clock moves where it is accepted."""
         verdict = self._judge(stamp_ns)

@@ -3,14 +3,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from propulsion_ros.errors import ConfigError
-from propulsion_ros.quantity import quantity, validate
+from propulsion_ros.quantity import FloatArray, quantity, validate
 
 STANDARD_GRAVITY = 9.80665
 """[m/s^2]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FlightParams:
     """When a vehicle has lifted off, has landed, and may be trusted to say so."""
 
@@ -58,9 +60,28 @@ class FlightParams:
     longest_step: float = quantity(
         2.0, 's', above=0.0, doc='no gap between two stamps counts for more than this'
     )
+    nose: FloatArray = quantity(
+        (0.0, 0.0, 1.0), '', shape=(3,),
+        doc='direction of the nose in base_link axes, for tilt and the orientation of the rocket',
+    )
+    resume_age: float = quantity(
+        600.0, 's', lo=0.0,
+        doc='age of a recorded flight beyond which it is not resumed after a restart',
+    )
+    resume_height: float = quantity(
+        30.0, 'm', above=0.0, doc='height above the pad that means that a recorded flight goes on'
+    )
+    resume_velocity: float = quantity(
+        10.0, 'm/s', above=0.0, doc='vertical speed, up or down, that means the same'
+    )
+    resume_time: float = quantity(
+        2.0, 's', above=0.0, doc='rest after which a recorded flight is over'
+    )
 
     def __post_init__(self) -> None:
         validate(self)
+        if not np.linalg.norm(self.nose) > 1e-6:
+            raise ConfigError('nose', 'expected a direction, got 0')
         if 0.0 < self.max_ascent_time < self.min_ascent_time:
             raise ConfigError(
                 'min_ascent_time',

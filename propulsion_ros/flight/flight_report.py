@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
+from propulsion_ros.flight.controllers import ControlOutput
 from propulsion_ros.flight.deployers import DeployerCommand
 from propulsion_ros.flight.events import EventFired
 from propulsion_ros.flight.flight_clock import Stamp
@@ -53,7 +54,12 @@ class FlightReport:
     ignition, liftoff, apogee : Mark or None
         Moments of this flight.
     flags : frozenset of str
-        'altitude_unknown', 'velocity_unknown', 'frozen', 'jumped'.
+        'altitude_unknown', 'velocity_unknown', 'frozen', 'jumped', 'debug', and 'resuming' while
+        a recorded flight waits to be taken up or dropped.
+    controls : tuple of ControlOutput
+        Steps that controllers took.
+    notice : str
+        What became of a recorded flight, '' where nothing did.
     """
 
     stamp_ns: int
@@ -68,3 +74,5 @@ class FlightReport:
     liftoff: Mark | None
     apogee: Mark | None
     flags: frozenset[str]
+    controls: tuple[ControlOutput, ...] = ()
+    notice: str = ''

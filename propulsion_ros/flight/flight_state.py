@@ -3,34 +3,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
-from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
-from propulsion_ros.flight.deployers import DeployerCommand, DeployerSpec
+from propulsion_ros.flight.ascent_watch import AscentWatch
+from propulsion_ros.flight.controllers import ControlOutput, PidSpec
+from propulsion_ros.flight.course import Course
+from propulsion_ros.flight.deployers import DeployerCommand, DeployerSpec, deployer_command
 from propulsion_ros.flight.detectors import Detector
-from propulsion_ros.flight.dwell import Dwell, FrozenCheck
-from propulsion_ros.flight.events import EventEngine, EventFired, EventSpec
+from propulsion_ros.flight.dwell import FrozenCheck
+from propulsion_ros.flight.event_runner import EventRunner
+from propulsion_ros.flight.events import EventFired, EventSpec
 from propulsion_ros.flight.flight_clock import FlightClock, Stamp
 from propulsion_ros.flight.flight_params import FlightParams
 from propulsion_ros.flight.flight_report import FlightReport, Mark
 from propulsion_ros.flight.liftoff import LiftoffDetector
 from propulsion_ros.flight.mach import MachMeter
 from propulsion_ros.flight.phases import (
+    Duty,
     Facts,
     Phase,
-    PhaseChange,
     Subphase,
     Transition,
     find_transition,
     refusal,
 )
+from propulsion_ros.flight.resumption import Resumption
+from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.flight.subphases import BurnMonitor, LandingDetector
-from propulsion_ros.flight.variables import NAN, Sample, Variables, ned
-
-# The backup timer must agree with itself over several samples: one wild stamp is no apogee.
-_TIMER_DWELL = 0.05
-# Health of the detector under which its fit says nothing of the motion now.
-_UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'outliers', 'shock')
+from propulsion_ros.flight.variables import Sample
 
 
 class FlightState:
@@ -49,13 +48,15 @@ class FlightState:
         In order of evaluation.
     deployers : sequence of DeployerSpec
         That the events' actions name by id.
+    controllers : sequence of PidSpec
+        Run in flight.
+    semantics : str
+        'safe' or 'legacy': how events are evaluated.
 
-    Attributes
-    ----------
-    phase : Phase
-        Now.
-    ignition, liftoff, apogee : Mark or None
-        Moments of the flight, forgotten on entry to launch.
+    Raises
+    ------
+    ConfigError
+        Where an action names a deployer or controller that is not there.
     """
 
     def __init__(
@@ -64,22 +65,42 @@ class FlightState:
         detector: Detector,
         events: Sequence[EventSpec] = (),
         deployers: Sequence[DeployerSpec] = (),
+        controllers: Sequence[PidSpec] = (),
+        semantics: str = 'safe',
     ) -> None:
         self._params = params
-        self._detector = detector
-        self._events = EventEngine(events)
-        self._deployers = {deployer.id: deployer for deployer in deployers}
+        self._watch = AscentWatch(params, detector)
+        self._events = EventRunner(
+            events, controllers, len(deployers), semantics, params.nose.tolist()
+        )
+        self._deployers = tuple(deployers)
         self._clock = FlightClock(params.longest_step)
         self._frozen = FrozenCheck(params.frozen_time)
         self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params)
         self._burn = BurnMonitor()
         self._landing = LandingDetector(params)
-        self._timer = Dwell(_TIMER_DWELL)
-        self.ignition: Mark | None = None
-        self.liftoff: Mark | None = None
-        self.apogee: Mark | None = None
         self.reset()
+
+    @property
+    def phase(self) -> Phase:
+        """Now."""
+        return self._course.phase
+
+    @property
+    def ignition(self) -> Mark | None:
+        """When ignition was commanded, None before."""
+        return self._course.ignition
+
+    @property
+    def liftoff(self) -> Mark | None:
+        """When the vehicle left the pad, None before."""
+        return self._course.liftoff
+
+    @property
+    def apogee(self) -> Mark | None:
+        """When apogee was decided, None before."""
+        return self._course.apogee
 
     @property
     def subphase(self) -> Subphase:
@@ -97,17 +118,16 @@ class FlightState:
 
     def reset(self) -> None:
         """Return to preflight with nothing remembered."""
-        self.phase = Phase.SETUP
+        self._course = Course()
         self._clock.reset()
         self._frozen.reset()
         self._mach.reset()
-        self._changes: list[PhaseChange] = []
         self._sample: Sample | None = None
-        self._estimate: ApogeeEstimate | None = None
-        self._detector.reset()
-        self._begin_flight()
-        configured = find_transition(self.phase, 'configured')
-        self.phase = configured.target if configured else self.phase
+        self._notice = ''
+        self._resumption: Resumption | None = None
+        self._forget_flight()
+        self._trigger('configured', Mark(0, 0, 'configured'))
+        self._course.take_changes()
 
     def command(self, name: str, stamp_ns: int, *, force: bool = False) -> str:
         """Carry out a command, or return why it is refused.
@@ -131,11 +151,10 @@ class FlightState:
         row = find_transition(self.phase, name)
         if reason or row is None:
             return reason
+        self._drop_record('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
-            self.ignition = self.ignition or mark
-        if row.target is Phase.FLIGHT:
-            self.liftoff = replace(mark, source='override')
+            self._course.ignition = self.ignition or mark
         self._follow(row, mark)
         return ''
 
@@ -150,44 +169,32 @@ class FlightState:
             return self._report(sample.stamp_ns, verdict, [])
         if verdict is Stamp.RESTARTED:
             self._restart(sample.stamp_ns)
-        known = self._complete(sample)
+        known = self._watch.see(sample, self._mach.update(sample))
         if math.isfinite(known.altitude):
             self._sample = known
         is_frozen = self._frozen.update(
             self._clock.now_ns, sample.altitude, sample.velocity, sample.acceleration
         )
+        self._consider_record(known)
         self._observe(known)
-        fired = []
-        if self.phase.is_armed:
-            fired = self._events.update(self._variables(known, is_frozen), known.stamp_ns)
-        return self._report(known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict))
-
-    def _complete(self, sample: Sample) -> Sample:
-        """Run the detector, and take the fitted speed where none was measured."""
-        altitude, velocity, acceleration = (
-            value if math.isfinite(value) else NAN
-            for value in (sample.altitude, sample.velocity, sample.acceleration)
+        controls, fired = self._events.update(
+            self._clock.now_ns, known, self._course, self.subphase, is_frozen
         )
-        estimate = self._detector.update(
-            sample.stamp_ns, altitude, velocity, acceleration, self._mach.update(sample)
+        return self._report(
+            known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls
         )
-        self._estimate = estimate
-        if math.isnan(velocity) and estimate.health not in _UNFIT:
-            velocity = estimate.velocity
-        return replace(sample, altitude=altitude, velocity=velocity, acceleration=acceleration)
 
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
-        if self.phase is Phase.LAUNCH:
+        if self._course.does(Duty.DETECT_LIFTOFF):
             self._observe_pad(sample)
-        if self.phase is Phase.FLIGHT:
-            fitted = NAN if self._estimate is None else self._estimate.acceleration
-            self._burn.update(now_ns, sample.acceleration, fitted)
-            trigger = self._end_of_ascent()
+        if self._course.does(Duty.DETECT_APOGEE):
+            self._burn.update(now_ns, sample.acceleration, self._watch.fitted_acceleration)
+            trigger = self._watch.end(now_ns, self.liftoff)
             if trigger:
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
-        if self.phase is Phase.RECOVERY:
+        if self._course.does(Duty.DETECT_LANDING):
             self._landing.update(now_ns, sample.altitude, sample.velocity)
 
     def _observe_pad(self, sample: Sample) -> None:
@@ -198,31 +205,8 @@ class FlightState:
         if liftoff is None:
             return
         stamp_ns = sample.stamp_ns - (now_ns - liftoff.clock_ns)
-        self.liftoff = Mark(stamp_ns, liftoff.clock_ns, liftoff.source)
+        self._course.liftoff = Mark(stamp_ns, liftoff.clock_ns, liftoff.source)
         self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
-
-    def _end_of_ascent(self) -> str:
-        """Return what ends the ascent now: 'apogee', 'timer', or ''."""
-        now_ns = self._clock.now_ns
-        ascent_ns = 0 if self.liftoff is None else now_ns - self.liftoff.clock_ns
-        if self._estimate is not None and self._estimate.detected:
-            if self._is_possible(ascent_ns):
-                return 'apogee'
-            self._withdraw()
-        limit_ns = round(self._params.max_ascent_time * 1e9)
-        is_over = limit_ns > 0 and ascent_ns >= limit_ns
-        return 'timer' if self._timer.update(now_ns, is_over) else ''
-
-    def _is_possible(self, ascent_ns: int) -> bool:
-        """Return whether an apogee may come so soon; a feed from after it has no liftoff."""
-        is_falling = self.liftoff is not None and self.liftoff.source == 'fall'
-        return is_falling or ascent_ns >= self._params.min_ascent_time * 1e9
-
-    def _withdraw(self) -> None:
-        """Let the detector vote anew."""
-        self._detector.withdraw()
-        if self._estimate is not None:
-            self._estimate = self._estimate._replace(detected=False, detected_ns=None, reason='')
 
     def _trigger(self, trigger: str, mark: Mark) -> None:
         row = find_transition(self.phase, trigger)
@@ -232,42 +216,105 @@ class FlightState:
     def _follow(self, row: Transition, mark: Mark) -> None:
         if row.target is row.source:
             return
-        self.phase = row.target
-        self._changes.append(PhaseChange(mark.stamp_ns, row.source, row.target, row.trigger))
-        if row.apogee_source:
-            self.apogee = replace(mark, source=row.apogee_source)
-        if row.target is Phase.LAUNCH:
-            self._detector.reset()
-            self._estimate = None
-            self._begin_flight()
-        elif row.target is Phase.FLIGHT:
+        self._course.enter(row, mark)
+        if self._course.begins_with(Duty.FORGET_FLIGHT):
+            self._forget_flight()
+        if self._course.begins_with(Duty.BEGIN_ASCENT):
             self._begin_ascent()
 
     def _begin_ascent(self) -> None:
+        self._events.begin_ascent()
         is_falling = self.liftoff is not None and self.liftoff.source == 'fall'
         self._burn.reset(burning=not is_falling)
-        if self._estimate is not None and self._estimate.detected and not is_falling:
-            # What was detected on the pad is no apogee of this flight.
-            self._detector.reset()
-            self._withdraw()
+        self._watch.begin(self.liftoff)
+
+    def _forget_flight(self) -> None:
+        """Forget the last flight and what the detector saw: every latch, stamp and event."""
+        self._watch.reset()
+        self._begin_flight()
 
     def _begin_flight(self) -> None:
-        """Forget the last flight: every latch, stamp and event."""
-        self.ignition = self.liftoff = self.apogee = None
+        self._course.forget_moments()
         self._clock.begin_flight()
         self._events.reset()
         self._liftoff.reset()
         self._burn.reset(burning=True)
         self._landing.reset()
-        self._timer.reset()
+        self._watch.restart_timer()
 
     def _restart(self, stamp_ns: int) -> None:
         """Begin anew after time did; the clock has done so already."""
+        self._drop_record('time has started again')
         self._frozen.reset()
         self._mach.reset()
-        self._detector.reset()
+        self._watch.reset()
         self._trigger('time restarted', Mark(stamp_ns, self._clock.now_ns, 'restart'))
         self._begin_flight()
+
+    # The record of a flight, for a restart of the computer.
+
+    def snapshot(self) -> Snapshot:
+        """Return what must outlive a restart."""
+        return Snapshot(
+            self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
+            self._landing.has_landed, *self._course.marks, self._events.records(),
+        )
+
+    def offer(self, snapshot: Snapshot) -> str:
+        """Take a record from before a restart, to be taken up if the vehicle still flies.
+
+        Returns
+        -------
+        str
+            Why it is not considered, '' where it is.
+        """
+        problem = snapshot.problem(self._events.count)
+        if problem:
+            return problem
+        if not snapshot.phase.is_armed:
+            return 'it is of no armed phase'
+        self._resumption = Resumption(self._params, snapshot)
+        return ''
+
+    @property
+    def is_resuming(self) -> bool:
+        """Whether a recorded flight waits to be taken up or dropped."""
+        return self._resumption is not None
+
+    def _consider_record(self, sample: Sample) -> None:
+        record = self._resumption
+        if record is None:
+            return
+        verdict = record.judge(
+            self._clock.now_ns, sample.stamp_ns, sample.altitude, sample.velocity
+        )
+        if verdict == 'resume':
+            self._resume(record, sample.stamp_ns)
+        elif verdict:
+            self._drop_record(verdict)
+
+    def _drop_record(self, reason: str) -> None:
+        if self._resumption is not None:
+            phase = self._resumption.snapshot.phase.value
+            self._notice = f'the recorded flight, in {phase}, is not resumed: {reason}'
+            self._resumption = None
+
+    def _resume(self, record: Resumption, stamp_ns: int) -> None:
+        """Go on as if there had been no restart, but for the time that passed."""
+        snapshot, self._resumption = record.snapshot, None
+        row = find_transition(self.phase, f'resumed in {snapshot.phase.value}')
+        if row is None:
+            return
+        gap_ns = record.gap_ns(stamp_ns)
+        now_ns = snapshot.clock_ns + gap_ns
+        self._begin_flight()
+        self._clock.resume(now_ns, snapshot.first_ns)
+        self._frozen.reset()
+        self._course.resume(row, Mark(stamp_ns, now_ns, 'resumed'), snapshot)
+        self._events.restore(snapshot.events, now_ns, gap_ns)
+        self._burn.reset(burning=snapshot.is_burning)
+        self._landing.has_landed = snapshot.has_landed
+        self._notice = f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
 
     def _facts(self, stamp_ns: int) -> Facts:
         sample = self._sample
@@ -278,41 +325,20 @@ class FlightState:
             is_moving=abs(sample.velocity) > self._params.landed_velocity,
         )
 
-    def _variables(self, sample: Sample, is_frozen: bool) -> Variables:
-        variables = Variables(
-            self._clock.now_ns,
-            ignition_ns=_clock_ns(self.ignition),
-            liftoff_ns=_clock_ns(self.liftoff),
-            apogee_ns=_clock_ns(self.apogee),
-            time_since_event=self._events.time_since,
-        )
-        if is_frozen:
-            return variables
-        return replace(
-            variables,
-            position=ned(sample.horizontal_position, sample.altitude),
-            velocity=ned(sample.horizontal_velocity, sample.velocity),
-            acceleration=ned(sample.horizontal_acceleration, sample.acceleration),
-        )
-
-    @staticmethod
-    def _flags(sample: Sample, is_frozen: bool, verdict: Stamp) -> frozenset[str]:
+    def _flags(self, sample: Sample, is_frozen: bool, verdict: Stamp) -> frozenset[str]:
         found = {
             'altitude_unknown': math.isnan(sample.altitude),
             'velocity_unknown': math.isnan(sample.velocity),
             'frozen': is_frozen,
             'jumped': verdict is not Stamp.ACCEPTED,
+            'debug': self._course.is_debug,
+            'resuming': self.is_resuming,
         }
         return frozenset(name for name, is_set in found.items() if is_set)
 
     def _deployer_commands(self, fired: Sequence[EventFired]) -> tuple[DeployerCommand, ...]:
         return tuple(
-            DeployerCommand(
-                action.target,
-                self._deployers[action.target].name,
-                event.stamp_ns,
-                round(action.param * 1e6),
-            )
+            deployer_command(self._deployers[action.target], event.stamp_ns, action.param)
             for event in fired
             for action in event.actions
             if action.kind == 'deployment'
@@ -324,23 +350,20 @@ class FlightState:
         verdict: Stamp,
         fired: Sequence[EventFired],
         flags: frozenset[str] = frozenset(),
+        controls: tuple[ControlOutput, ...] = (),
     ) -> FlightReport:
-        changes, self._changes = tuple(self._changes), []
+        notice, self._notice = self._notice, ''
         return FlightReport(
             stamp_ns,
             verdict,
             self.phase,
             self.subphase,
-            self._estimate,
-            changes,
+            self._watch.estimate,
+            self._course.take_changes(),
             tuple(fired),
             self._deployer_commands(fired),
-            self.ignition,
-            self.liftoff,
-            self.apogee,
+            *self._course.marks,
             flags,
+            controls,
+            notice,
         )
-
-
-def _clock_ns(mark: Mark | None) -> int | None:
-    return None if mark is None else mark.clock_ns

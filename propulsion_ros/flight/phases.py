@@ -1,12 +1,13 @@
-"""Phases of a flight and the one table of transitions between them.
+"""Phases of a flight, what is done in each, and the one table of transitions between them.
 
 The phases are those of the flown software: setup, preflight, launch, flight, recovery, debug.
-Nothing changes a phase but a row of `TRANSITIONS`; the documentation is made from it.
+Nothing changes a phase but a row of `TRANSITIONS`, and what a phase does is what `DUTIES` says;
+the documentation is made from both.
 """
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,7 +24,7 @@ class Phase(str, Enum):
 
     @property
     def is_armed(self) -> bool:
-        """Whether events run and deployers may be on."""
+        """Whether events run and deployers and engines may be on."""
         return self in (Phase.LAUNCH, Phase.FLIGHT, Phase.RECOVERY)
 
 
@@ -35,6 +36,68 @@ class Subphase(str, Enum):
     COAST = 'coast'
     DESCENT = 'descent'
     LANDED = 'landed'
+
+
+class Duty(str, Enum):
+    """One thing that a phase does; the value says it."""
+
+    CONFIGURE = 'read the configuration'
+    DISARM = 'disarm deployers and engines'
+    MEASURE_PAD = 'measure the pad'
+    SET_DEBUG = 'set the flag debug'
+    CLEAR_DEBUG = 'clear the flag debug'
+    FORGET_FLIGHT = 'forget the last flight: moments, latches, fired events'
+    ARM = 'arm deployers and engines'
+    BEGIN_ASCENT = 'drop what was detected on the pad'
+    DETECT_LIFTOFF = 'detect liftoff'
+    RUN_CONTROLLERS = 'run controllers'
+    RUN_EVENTS = 'run events'
+    DETECT_APOGEE = 'detect apogee, watch the backup timer'
+    SHUT_ENGINES_DOWN = 'shut all engines down'
+    SOUND_BEACON = 'sound the beacon'
+    SILENCE_BEACON = 'silence the beacon'
+    DETECT_LANDING = 'detect landing'
+
+
+@dataclass(frozen=True)
+class Duties:
+    """What a phase does.
+
+    Attributes
+    ----------
+    entry, update, exit : tuple of Duty
+        Once on the way in, at every sample, once on the way out.
+    tune : str
+        What the buzzer plays on the way in; '' for silence.
+    """
+
+    entry: tuple[Duty, ...] = ()
+    update: tuple[Duty, ...] = ()
+    exit: tuple[Duty, ...] = ()
+    tune: str = ''
+
+
+DUTIES: Mapping[Phase, Duties] = {
+    Phase.SETUP: Duties(entry=(Duty.CONFIGURE,)),
+    Phase.PREFLIGHT: Duties(
+        entry=(Duty.DISARM, Duty.CLEAR_DEBUG), update=(Duty.MEASURE_PAD,), tune='preflight'
+    ),
+    Phase.LAUNCH: Duties(
+        entry=(Duty.FORGET_FLIGHT, Duty.ARM), update=(Duty.DETECT_LIFTOFF, Duty.RUN_EVENTS),
+        tune='launch',
+    ),
+    Phase.FLIGHT: Duties(
+        entry=(Duty.ARM, Duty.BEGIN_ASCENT),
+        update=(Duty.DETECT_APOGEE, Duty.RUN_CONTROLLERS, Duty.RUN_EVENTS), tune='flight',
+    ),
+    Phase.RECOVERY: Duties(
+        entry=(Duty.ARM, Duty.SHUT_ENGINES_DOWN, Duty.SOUND_BEACON),
+        update=(Duty.DETECT_LANDING, Duty.RUN_EVENTS), exit=(Duty.SILENCE_BEACON,),
+        tune='recovery',
+    ),
+    Phase.DEBUG: Duties(entry=(Duty.FORGET_FLIGHT, Duty.SET_DEBUG)),
+}
+"""What is done in each phase."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +177,7 @@ def _command(
 
 TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.SETUP, Phase.PREFLIGHT, 'configured'),
+    _command(Phase.PREFLIGHT, Phase.PREFLIGHT, 'set_home', ALTITUDE_KNOWN),
     _command(Phase.PREFLIGHT, Phase.LAUNCH, 'launch', ALTITUDE_KNOWN),
     _command(Phase.PREFLIGHT, Phase.DEBUG, 'debug'),
     _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition'),
@@ -125,11 +189,18 @@ TRANSITIONS: tuple[Transition, ...] = (
     _command(Phase.FLIGHT, Phase.RECOVERY, 'abort', apogee_source='abort'),
     _command(Phase.FLIGHT, Phase.RECOVERY, 'apogee_override', apogee_source='override'),
     _command(Phase.RECOVERY, Phase.PREFLIGHT, 'reset', STANDS_STILL),
+    _command(Phase.DEBUG, Phase.LAUNCH, 'launch'),
+    _command(Phase.DEBUG, Phase.FLIGHT, 'liftoff_override'),
+    _command(Phase.DEBUG, Phase.RECOVERY, 'apogee_override', apogee_source='override'),
     _command(Phase.DEBUG, Phase.PREFLIGHT, 'reset'),
+    Transition(Phase.PREFLIGHT, Phase.LAUNCH, 'resumed in launch'),
+    Transition(Phase.PREFLIGHT, Phase.FLIGHT, 'resumed in flight'),
+    Transition(Phase.PREFLIGHT, Phase.RECOVERY, 'resumed in recovery', apogee_source='recorded'),
     Transition(Phase.LAUNCH, Phase.PREFLIGHT, 'time restarted'),
     Transition(Phase.FLIGHT, Phase.PREFLIGHT, 'time restarted'),
     Transition(Phase.RECOVERY, Phase.PREFLIGHT, 'time restarted'),
 )
+"""Every way from one phase to another."""
 
 COMMANDS: tuple[str, ...] = tuple(
     dict.fromkeys(row.trigger for row in TRANSITIONS if row.is_command)

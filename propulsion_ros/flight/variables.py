@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 NAN = math.nan
 _UNKNOWN = (NAN, NAN)
-_UNKNOWN_NED = (NAN, NAN, NAN)
+UNKNOWN_VECTOR = (NAN, NAN, NAN)
+UNKNOWN_ROTATION = (NAN, NAN, NAN, NAN)
+_DEGREES = 180.0 / math.pi
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,10 @@ class Sample:
         (east, north) [m], [m/s], [m/s^2].
     temperature : float
         Of the air [K].
+    rotation : tuple of float
+        Quaternion x, y, z, w that takes base_link axes to east, north, up.
+    circuits : tuple of (int, bool)
+        Channels of local pyros that were measured, and whether each circuit is closed.
     """
 
     stamp_ns: int
@@ -39,6 +45,8 @@ class Sample:
     horizontal_velocity: tuple[float, float] = _UNKNOWN
     horizontal_acceleration: tuple[float, float] = _UNKNOWN
     temperature: float = NAN
+    rotation: tuple[float, float, float, float] = UNKNOWN_ROTATION
+    circuits: tuple[tuple[int, bool], ...] = ()
 
 
 def ned(horizontal: tuple[float, float], up: float) -> tuple[float, float, float]:
@@ -48,6 +56,10 @@ def ned(horizontal: tuple[float, float], up: float) -> tuple[float, float, float
 
 
 def _never(event_id: int) -> int | None:
+    return None
+
+
+def _unmeasured(channel: int) -> bool | None:
     return None
 
 
@@ -65,16 +77,30 @@ class Variables:
         When it happened, None where it has not.
     time_since_event : callable
         Event id to the time [ns] since its condition last held, None where that is unknown.
+    rocket_orientation, board_orientation : tuple of float
+        Roll, pitch, yaw against north, east, down [rad]; of axes with the nose as x, and of
+        base_link turned to forward, right, down.
+    tilt : float
+        Angle of the nose from the vertical [rad].
+    continuity : callable
+        Channel of a local pyro to whether its circuit is closed, None where not measured.
+    words : frozenset of str
+        Phase and sub-phase, for the guards of events.
     """
 
     clock_ns: int
-    position: tuple[float, float, float] = _UNKNOWN_NED
-    velocity: tuple[float, float, float] = _UNKNOWN_NED
-    acceleration: tuple[float, float, float] = _UNKNOWN_NED
+    position: tuple[float, float, float] = UNKNOWN_VECTOR
+    velocity: tuple[float, float, float] = UNKNOWN_VECTOR
+    acceleration: tuple[float, float, float] = UNKNOWN_VECTOR
     ignition_ns: int | None = None
     liftoff_ns: int | None = None
     apogee_ns: int | None = None
     time_since_event: Callable[[int], int | None] = _never
+    rocket_orientation: tuple[float, float, float] = UNKNOWN_VECTOR
+    board_orientation: tuple[float, float, float] = UNKNOWN_VECTOR
+    tilt: float = NAN
+    continuity: Callable[[int], bool | None] = _unmeasured
+    words: frozenset[str] = frozenset()
 
 
 class Label(NamedTuple):
@@ -93,7 +119,9 @@ class FlightVariable:
     ----------
     read : callable
         (variables, component) to the value in the configuration's units (NED metres and
-        seconds, times in milliseconds), NaN where unknown.
+        seconds, times in milliseconds, angles in radians), NaN where unknown.
+    unit : str
+        Of the configuration.
     labels : mapping of int to Label
         One per allowed component; a variable without components has only 0.
     has_component : bool
@@ -103,6 +131,7 @@ class FlightVariable:
     """
 
     read: Callable[[Variables, int], float]
+    unit: str
     labels: Mapping[int, Label]
     has_component: bool = True
     is_event_id: bool = False
@@ -132,7 +161,20 @@ def _since_event(variables: Variables, event_id: int) -> float:
 
 
 def _elapsed(name: str, read: Callable[[Variables, int], float]) -> FlightVariable:
-    return FlightVariable(read, {0: Label(f'time since {name}', 's', 1e-3)}, has_component=False)
+    labels = {0: Label(f'time since {name}', 's', 1e-3)}
+    return FlightVariable(read, 'ms', labels, has_component=False)
+
+
+def _angles(
+    whose: str, read: Callable[[Variables], tuple[float, float, float]]
+) -> FlightVariable:
+    return FlightVariable(
+        lambda variables, component: read(variables)[component], 'rad',
+        {
+            i: Label(f'{angle} of the {whose}', 'deg', _DEGREES)
+            for i, angle in enumerate(('roll', 'pitch', 'yaw'))
+        },
+    )
 
 
 VARIABLES: Mapping[str, FlightVariable] = {
@@ -140,10 +182,10 @@ VARIABLES: Mapping[str, FlightVariable] = {
     'TimeSinceLiftoff': _elapsed('liftoff', lambda v, _: _since(v.clock_ns, v.liftoff_ns)),
     'TimeSinceApogee': _elapsed('apogee', lambda v, _: _since(v.clock_ns, v.apogee_ns)),
     'TimeSinceEvent': FlightVariable(
-        _since_event, {0: Label('time since event', 's', 1e-3)}, is_event_id=True
+        _since_event, 'ms', {0: Label('time since event', 's', 1e-3)}, is_event_id=True
     ),
     'Position': FlightVariable(
-        lambda v, component: _component(v.position, component),
+        lambda v, component: _component(v.position, component), 'm',
         {
             0: Label('distance north', 'm'),
             1: Label('distance east', 'm'),
@@ -152,7 +194,7 @@ VARIABLES: Mapping[str, FlightVariable] = {
         },
     ),
     'Velocity': FlightVariable(
-        lambda v, component: _component(v.velocity, component),
+        lambda v, component: _component(v.velocity, component), 'm/s',
         {
             0: Label('velocity north', 'm/s'),
             1: Label('velocity east', 'm/s'),
@@ -161,13 +203,18 @@ VARIABLES: Mapping[str, FlightVariable] = {
         },
     ),
     'Acceleration': FlightVariable(
-        lambda v, component: _component(v.acceleration, component),
+        lambda v, component: _component(v.acceleration, component), 'm/s^2',
         {
             0: Label('acceleration north', 'm/s^2'),
             1: Label('acceleration east', 'm/s^2'),
             2: Label('upward acceleration', 'm/s^2', -1.0),
             -1: Label('magnitude of acceleration', 'm/s^2'),
         },
+    ),
+    'RocketOrientation': _angles('rocket', lambda v: v.rocket_orientation),
+    'BoardOrientation': _angles('board', lambda v: v.board_orientation),
+    'Tilt': FlightVariable(
+        lambda v, _: v.tilt, 'rad', {0: Label('tilt', 'deg', _DEGREES)}, has_component=False
     ),
 }
 """Every flight variable of the event configuration, by its name there."""

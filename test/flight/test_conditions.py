@@ -5,7 +5,16 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.conditions import All, Any, LessThan, MoreThan
+from propulsion_ros.flight.conditions import (
+    All,
+    Any,
+    Between,
+    Continuity,
+    LessThan,
+    MoreThan,
+    Not,
+    NoValue,
+)
 from propulsion_ros.flight.variables import VARIABLES, Sample, Variables, ned
 
 MS = 1_000_000
@@ -130,3 +139,66 @@ def test_a_sample_knows_nothing_but_its_altitude_unless_told():
     assert math.isnan(sample.velocity)
     assert math.isnan(sample.acceleration)
     assert all(math.isnan(value) for value in sample.horizontal_velocity)
+
+
+@pytest.mark.parametrize('value', [True, False, None])
+def test_not_turns_what_is_known(value):
+    assert Not(Fixed(value))(Variables(0)) is {True: False, False: True, None: None}[value]
+
+
+@pytest.mark.parametrize(
+    ('down', 'holds'),
+    [(-501.0, False), (-500.0, True), (-450.0, True), (-400.0, True), (-399.0, False),
+     (math.nan, None)],
+)
+def test_between_includes_its_bounds(down, holds):
+    variables = Variables(0, position=(0.0, 0.0, down))
+    assert Between('Position', 2, -500.0, -400.0)(variables) is holds
+
+
+@pytest.mark.parametrize('is_closed', [True, False])
+@pytest.mark.parametrize('measured', [True, False, None])
+def test_continuity_of_a_pyro(is_closed, measured):
+    variables = Variables(0, continuity={2: measured}.get)
+    expected = None if measured is None else measured is is_closed
+    assert Continuity(2, is_closed)(variables) is expected
+    assert Continuity(3, is_closed)(variables) is None
+
+
+@pytest.mark.parametrize(
+    ('condition', 'sentence', 'measured'),
+    [
+        pytest.param(
+            Between('Position', 2, -500.0, -400.0), 'altitude from 400 to 500 m',
+            [('altitude', '450 m')], id='between',
+        ),
+        pytest.param(
+            Not(Any((Continuity(0), Continuity(1, False)))),
+            'not (circuit of pyro 0 is closed or circuit of pyro 1 is open)',
+            [('circuit of pyro 0', 'unknown'), ('circuit of pyro 1', 'open')], id='not',
+        ),
+        pytest.param(
+            All((MoreThan('Tilt', 0, math.radians(30.0)), MoreThan('Velocity', -1, 1.0))),
+            'tilt >= 30 deg and speed >= 1 m/s', [('tilt', '45 deg'), ('speed', 'unknown')],
+            id='degrees',
+        ),
+        pytest.param(
+            LessThan('RocketOrientation', 1, 1.0), 'pitch of the rocket < 57.29577951 deg',
+            [('pitch of the rocket', '90 deg')], id='orientation',
+        ),
+        pytest.param(
+            NoValue('Velocity 3'), 'Velocity 3', [('Velocity 3', 'unknown')], id='no such value',
+        ),
+    ],
+)
+def test_a_condition_says_what_it_is_and_what_was_measured(condition, sentence, measured):
+    variables = Variables(
+        0, position=(0.0, 0.0, -450.0), tilt=math.radians(45.0),
+        rocket_orientation=(0.0, math.pi / 2, 0.0), continuity={1: False}.get,
+    )
+    assert str(condition) == sentence
+    assert list(condition.measured(variables)) == measured
+
+
+def test_what_has_no_value_is_never_met():
+    assert NoValue('x')(Variables(0)) is None

@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from propulsion_ros.errors import CommandError
-from propulsion_ros.flight.deployers import DeployerBank, DeployerCommand
+from propulsion_ros.flight.deployers import (
+    DeployerBank,
+    DeployerCommand,
+    DeployerSpec,
+    deployer_command,
+)
 
 MS = 1_000_000
 
@@ -91,3 +98,41 @@ def test_a_bank_begins_disarmed():
 
 def test_command_knows_its_end():
     assert DeployerCommand(0, 'drogue', 5, 7).until_ns == 12
+
+
+def test_servo_stands_where_it_was_turned_whatever_the_phase():
+    bank = DeployerBank(['drogue', 'door'], ['door'])
+    assert repr(bank.positions().tolist()) == '[nan, nan]'
+    bank.arm(True)
+    bank.turn(1, 1.5)
+    assert repr(bank.due(0).tolist()) == '[0.0, nan]', 'published at once'
+    assert bank.due(10 * MS) is None
+    bank.arm(False)
+    assert repr(bank.positions().tolist()) == '[nan, 1.5]'
+    with pytest.raises(CommandError, match="'door' is refused: the phase is not an armed one"):
+        bank.turn(1, 0.0)
+    bank.arm(True)
+    with pytest.raises(CommandError, match="'drogue' is no servo"):
+        bank.turn(0, 0.0)
+
+
+def test_without_servos_there_are_no_positions(bank):
+    assert bank.positions().size == 0
+
+
+def test_what_is_on_can_be_told_for_a_restart(bank):
+    bank.fire(1, 0, 1000 * MS)
+    assert bank.pending(400 * MS) == ((1, 600 * MS),)
+    assert bank.pending(1000 * MS) == ()
+
+
+@pytest.mark.parametrize(('actuator', 'param', 'on_time_ns', 'angle'), [
+    pytest.param('pyro', 90.0, 90 * MS, math.nan, id='on-time'),
+    pytest.param('pyro', 0.0, 1, math.nan, id='one short pulse'),
+    pytest.param('pyro', 1e-9, 1, math.nan, id='less than a nanosecond'),
+    pytest.param('servo', 90.0, 0, math.pi / 2, id='angle'),
+])
+def test_parameter_means_what_the_deployer_is(actuator, param, on_time_ns, angle):
+    command = deployer_command(DeployerSpec(3, 'x', actuator=actuator), 5, param)
+    assert (command.id, command.stamp_ns, command.on_time_ns) == (3, 5, on_time_ns)
+    assert command.angle == pytest.approx(angle, nan_ok=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def replay(case):
             liftoff_ns=known['liftoff'] * MS or None,
             apogee_ns=known['apogee'] * MS or None,
             time_since_event=engine.time_since,
+            words=frozenset({'flight', 'boost'}),
         )
         fired = engine.update(variables, known['t'] * MS)
         actions = [
@@ -93,6 +95,15 @@ def test_configurations_that_are_refused(name):
     with pytest.raises(SourceError) as caught:
         read_flight_config(json.dumps(CASES[name]['config']))
     assert REFUSED[name] in str(caught.value)
+
+
+def test_events_that_deploy_are_not_evaluated_on_the_pad():
+    (event,) = read_flight_config(json.dumps(CASES['reset']['config'])).events
+    assert event.phases == ('flight', 'recovery')
+    for word, count in (('launch', 0), ('flight', 1), ('recovery', 1)):
+        engine = EventEngine([event])
+        variables = replace(velocity(0, 6.0, engine), words=frozenset({word}))
+        assert len(engine.update(variables, 0)) == count
 
 
 def test_silence_of_a_sensor_is_no_boost_although_it_was_in_flight_software():
@@ -210,3 +221,83 @@ def test_unknown_event_has_no_time_since(event_id):
     engine = EventEngine([EventSpec(0, 'only', FALLS, FIRE)])
     engine.update(velocity(0, 6.0, engine), 0)
     assert engine.time_since(event_id) is None
+
+
+def test_condition_must_hold_for_its_time_on_samples_that_know_it():
+    engine = EventEngine([EventSpec(0, 'falls', FALLS, FIRE, dwell_ns=300 * MS)])
+    downs = [6.0, 6.0, 0.0, 6.0, 6.0, math.nan, 6.0, 6.0, 6.0, 6.0, 6.0]
+    assert fired_at(engine, downs) == [(900, 0)]
+
+
+def test_guarded_event_is_unknown_outside_its_phases():
+    spec = EventSpec(0, 'low', FALLS, (), False, phases=('descent',))
+    engine = EventEngine([spec])
+    inside = replace(velocity(0, 6.0, engine), words=frozenset({'recovery', 'descent'}))
+    assert len(engine.update(inside, 0)) == 1
+    assert engine.time_since(0) == 0
+    outside = replace(velocity(100, 0.0, engine), words=frozenset({'recovery', 'landed'}))
+    assert engine.update(outside, 0) == []
+    assert engine.time_since(0) is None
+
+
+@pytest.mark.parametrize(
+    ('changes', 'sentence'),
+    [
+        pytest.param({}, 'upward velocity <= -5 m/s', id='plain'),
+        pytest.param({'dwell_ns': 500 * MS}, 'upward velocity <= -5 m/s for 0.5 s', id='dwell'),
+        pytest.param(
+            {'condition': Any((FALLS, FALLS)), 'dwell_ns': MS},
+            '(upward velocity <= -5 m/s or upward velocity <= -5 m/s) for 0.001 s',
+            id='dwell of a combination',
+        ),
+        pytest.param(
+            {'phases': ('coast', 'descent')}, 'upward velocity <= -5 m/s, in coast or descent',
+            id='phases',
+        ),
+        pytest.param(
+            {'phases': ('flight', 'recovery')}, 'upward velocity <= -5 m/s', id='default phases'
+        ),
+    ],
+)
+def test_event_says_itself(changes, sentence):
+    assert str(replace(EventSpec(0, 'e', FALLS), **changes)) == sentence
+
+
+def test_event_says_what_was_measured():
+    engine = EventEngine([EventSpec(0, 'drogue', FALLS, FIRE)])
+    (fired,) = engine.update(velocity(0, 6.25, engine), 0)
+    assert fired.measured == (('upward velocity', '-6.25 m/s'),)
+
+
+def test_spent_events_stay_spent_after_a_restart():
+    specs = [
+        EventSpec(0, 'drogue', FALLS, FIRE),
+        EventSpec(1, 'main', MoreThan('TimeSinceEvent', 0, 1000.0), FIRE),
+        EventSpec(2, 'beep', FALLS, FIRE, single_fire=False),
+    ]
+    engine = EventEngine(specs)
+    assert fired_at(engine, [6.0, 6.0, 6.0]) == [(0, 0), (0, 2), (100, 2), (200, 2)]
+    records = engine.records()
+    assert [(record.id, record.since_ns) for record in records] == [(0, 200 * MS)]
+    again = EventEngine(specs)
+    again.restore(records, 700 * MS, 500 * MS)
+    assert again.time_since(0) == 700 * MS
+    # Two steps later the main parachute's second is over.
+    fired = [
+        (t, event.id) for t in (800, 900, 1000, 1100)
+        for event in again.update(velocity(t, 0.0, again), 0)
+    ]
+    assert fired == [(1000, 1)]
+
+
+def test_dwell_begins_anew_in_the_next_phase_that_counts():
+    engine = EventEngine([EventSpec(0, 'e', FALLS, FIRE, dwell_ns=200 * MS, phases=('descent',))])
+    words = ['descent'] * 2 + ['landed'] + ['descent'] * 4
+    fired = [
+        i * 100
+        for i, word in enumerate(words)
+        if engine.update(
+            replace(velocity(i * 100, 6.0, engine), words=frozenset({word})), 0
+        )
+    ]
+    assert fired == [500]

@@ -38,3 +38,24 @@ def test_known_pad_is_never_measured(known):
     assert pad.altitude == known
     assert [pad.above_pad(known + height) for height in (16.0, 300.0)] == [16.0, 300.0]
     assert math.isnan(pad.above_pad(math.inf))
+
+
+def test_home_is_the_median_of_the_last_readings_and_stays():
+    pad = PadReference()
+    for altitude in [100.0] * 50 + [130.0] * 6 + [9000.0] + [130.0] * 2:
+        pad.above_pad(altitude)
+    pad.set_here()
+    assert pad.altitude == 130.0
+    assert pad.above_pad(135.0) == 5.0
+    assert pad.altitude == 130.0
+    pad.reset()
+    assert math.isnan(pad.altitude)
+
+
+def test_home_wins_over_a_known_pad_and_needs_a_reading():
+    pad = PadReference(0.0)
+    pad.set_here()
+    assert pad.altitude == 0.0
+    pad.above_pad(12.0)
+    pad.set_here()
+    assert pad.altitude == 12.0

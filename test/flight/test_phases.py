@@ -6,7 +6,9 @@ import pytest
 
 from propulsion_ros.flight.phases import (
     COMMANDS,
+    DUTIES,
     TRANSITIONS,
+    Duty,
     Facts,
     Phase,
     find_transition,
@@ -47,6 +49,7 @@ def test_no_armed_phase_leads_to_debug():
 
 
 ACCEPTED = {
+    (Phase.PREFLIGHT, 'set_home'): Phase.PREFLIGHT,
     (Phase.PREFLIGHT, 'launch'): Phase.LAUNCH,
     (Phase.PREFLIGHT, 'debug'): Phase.DEBUG,
     (Phase.LAUNCH, 'ignition'): Phase.LAUNCH,
@@ -55,6 +58,9 @@ ACCEPTED = {
     (Phase.FLIGHT, 'abort'): Phase.RECOVERY,
     (Phase.FLIGHT, 'apogee_override'): Phase.RECOVERY,
     (Phase.RECOVERY, 'reset'): Phase.PREFLIGHT,
+    (Phase.DEBUG, 'launch'): Phase.LAUNCH,
+    (Phase.DEBUG, 'liftoff_override'): Phase.FLIGHT,
+    (Phase.DEBUG, 'apogee_override'): Phase.RECOVERY,
     (Phase.DEBUG, 'reset'): Phase.PREFLIGHT,
 }
 
@@ -85,8 +91,9 @@ def test_commands_are_accepted_in_their_phase_alone(phase, command):
             id='misspelt',
         ),
         pytest.param(
-            Phase.PREFLIGHT, 'xyz', READY, "unknown command 'xyz', expected one of launch, debug,"
-            ' ignition, abort, liftoff_override, apogee_override, reset', id='unknown',
+            Phase.PREFLIGHT, 'xyz', READY, "unknown command 'xyz', expected one of set_home,"
+            ' launch, debug, ignition, abort, liftoff_override, apogee_override, reset',
+            id='unknown',
         ),
         pytest.param(
             Phase.RECOVERY, 'abort', READY,
@@ -101,3 +108,25 @@ def test_refusals_say_why(phase, command, facts, reason):
 @pytest.mark.parametrize('phase', Phase)
 def test_armed_phases(phase):
     assert phase.is_armed == (phase.value in ('launch', 'flight', 'recovery'))
+
+
+@pytest.mark.parametrize('phase', Phase)
+def test_duties_agree_with_what_is_armed(phase):
+    duties = DUTIES[phase]
+    assert (Duty.ARM in duties.entry) == phase.is_armed
+    assert (Duty.RUN_EVENTS in duties.update) == phase.is_armed
+    assert (Duty.SOUND_BEACON in duties.entry) == (phase is Phase.RECOVERY)
+    assert (Duty.SILENCE_BEACON in duties.exit) == (phase is Phase.RECOVERY)
+
+
+def test_every_duty_is_done_somewhere():
+    done = {
+        duty for duties in DUTIES.values()
+        for part in (duties.entry, duties.update, duties.exit) for duty in part
+    }
+    assert done == set(Duty)
+
+
+def test_debug_and_launch_begin_with_a_clean_slate():
+    forgetting = {phase for phase in Phase if Duty.FORGET_FLIGHT in DUTIES[phase].entry}
+    assert forgetting == {Phase.LAUNCH, Phase.DEBUG}

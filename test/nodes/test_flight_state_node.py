@@ -43,7 +43,7 @@ class Flight:
         self.graph, self.source = graph, source
         self.node = graph.add(FlightStateNode, 'flight_state', {
             'config_file': CONFIG, 'altitude_source': source, 'reliable_inputs': True,
-            'silence_timeout': 0.0, **settings,
+            'silence_timeout': 0.0, 'on_time_clock': 'stamps', **settings,
         })
         self.fits = graph.listen(JointState, 'flight_state/fit', qos.COMMAND)
         self.deployers = graph.listen(JointState, 'flight_state/deployers', qos.COMMAND)
@@ -54,8 +54,8 @@ class Flight:
         kind = FluidPressure if source == 'pressure' else Odometry
         self.sensor = graph.talk(kind, f'flight_state/{source}', qos.COMMAND)
         graph.until(
-            lambda: self.node._deployers_pub.get_subscription_count()
-            and self.node._fit_pub.get_subscription_count(), 'the probe to be found',
+            lambda: self.node._actuation.deployers.get_subscription_count()
+            and self.node._outputs.fit.get_subscription_count(), 'the probe to be found',
         )
 
     def command(self, name):

@@ -1,0 +1,103 @@
+"""Events and controllers of one configuration, run on what is known at each sample."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.flight.controllers import ControllerBank, ControlOutput, PidSpec
+from propulsion_ros.flight.course import Course
+from propulsion_ros.flight.event_inputs import EventInputs
+from propulsion_ros.flight.events import Engine, EventEngine, EventFired, EventRecord, EventSpec
+from propulsion_ros.flight.legacy_events import LegacyEventEngine
+from propulsion_ros.flight.phases import Duty, Subphase
+from propulsion_ros.flight.variables import Sample
+
+Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
+
+
+class EventRunner:
+    """Runs controllers, then events, in the phases that do; events start and stop controllers.
+
+    Parameters
+    ----------
+    events : sequence of EventSpec
+        In order of evaluation.
+    controllers : sequence of PidSpec
+        By id.
+    deployers : int
+        How many there are.
+    semantics : str
+        'safe' or 'legacy': how events are evaluated.
+    nose : sequence of float
+        Direction of the nose in base_link axes.
+
+    Raises
+    ------
+    ConfigError
+        Where an action names a deployer or a controller that is not there.
+    """
+
+    def __init__(
+        self,
+        events: Sequence[EventSpec],
+        controllers: Sequence[PidSpec],
+        deployers: int,
+        semantics: str,
+        nose: Sequence[float],
+    ) -> None:
+        _check_targets(events, {'deployment': deployers, 'controller': len(controllers)})
+        self.count = len(events)
+        self._events: Engine = (
+            LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
+        )
+        self._controllers = ControllerBank(controllers)
+        self._inputs = EventInputs(nose, holds=any(event.max_age_ns for event in events))
+
+    def reset(self) -> None:
+        """Forget the flight."""
+        self._events.reset()
+        self._inputs.reset()
+        self._controllers.reset()
+
+    def begin_ascent(self) -> None:
+        """Let all controllers begin."""
+        self._controllers.reset()
+
+    def update(
+        self, clock_ns: int, sample: Sample, course: Course, subphase: Subphase, is_frozen: bool
+    ) -> Fired:
+        """Return the steps that controllers took and the events that fired."""
+        if not course.does(Duty.RUN_EVENTS):
+            return (), []
+        words = frozenset((course.phase.value, subphase.value))
+        variables = self._inputs.update(
+            clock_ns, sample, course.marks, words, self._events.time_since, is_frozen
+        )
+        controls: tuple[ControlOutput, ...] = ()
+        if course.does(Duty.RUN_CONTROLLERS):
+            controls = self._controllers.update(variables)
+        fired = self._events.update(variables, sample.stamp_ns, self._inputs.aged)
+        for event in fired:
+            for action in event.actions:
+                if action.kind == 'controller':
+                    self._controllers.execute(action.target, action.param)
+        return controls, fired
+
+    def records(self) -> tuple[EventRecord, ...]:
+        """Return the single events that are spent."""
+        return self._events.records()
+
+    def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
+        """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
+        self._events.restore(records, clock_ns, gap_ns)
+
+
+def _check_targets(events: Sequence[EventSpec], counts: dict[str, int]) -> None:
+    """Refuse what could only fail in flight."""
+    for event in events:
+        for action in event.actions:
+            count = counts.get(action.kind)
+            if count is not None and not 0 <= action.target < count:
+                raise ConfigError(
+                    f'events[{event.id}]', f'{action.kind} {action.target} of {count} is unknown'
+                )

@@ -1,0 +1,62 @@
+"""What of a flight must outlive a restart of the computer."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from propulsion_ros.flight.events import EventRecord
+from propulsion_ros.flight.flight_report import Mark
+from propulsion_ros.flight.phases import Phase
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A flight at one stamp.
+
+    Attributes
+    ----------
+    stamp_ns, clock_ns : int
+        When it was taken: message stamp, and flight clock [ns].
+    phase : Phase
+        Then.
+    is_burning, has_landed : bool
+        Boost or coast, descent or landed.
+    ignition, liftoff, apogee : Mark or None
+        Moments of the flight.
+    events : tuple of EventRecord
+        Single events that are spent.
+    """
+
+    stamp_ns: int
+    clock_ns: int
+    phase: Phase
+    is_burning: bool = True
+    has_landed: bool = False
+    ignition: Mark | None = None
+    liftoff: Mark | None = None
+    apogee: Mark | None = None
+    events: tuple[EventRecord, ...] = ()
+
+    @property
+    def essence(self) -> tuple[object, ...]:
+        """What makes it worth recording again: all but the times that merely go on."""
+        return (
+            self.phase, self.is_burning, self.has_landed, self.ignition, self.liftoff,
+            self.apogee, tuple((event.id, event.count) for event in self.events),
+        )
+
+    @property
+    def first_ns(self) -> int:
+        """Earliest stamp that it knows of [ns]."""
+        marks = (self.ignition, self.liftoff, self.apogee)
+        return min([self.stamp_ns, *(mark.stamp_ns for mark in marks if mark)])
+
+    def problem(self, events: int) -> str:
+        """Return why it is no flight with so many events, '' where it is sound."""
+        if self.phase is Phase.FLIGHT and self.liftoff is None:
+            return 'in flight without a liftoff'
+        if self.phase is Phase.RECOVERY and self.apogee is None:
+            return 'in recovery without an apogee'
+        ids = [event.id for event in self.events]
+        if len(set(ids)) < len(ids) or any(not 0 <= i < events for i in ids):
+            return f'events {ids} of {events}'
+        return ''

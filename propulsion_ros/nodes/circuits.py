@@ -1,0 +1,63 @@
+"""Circuits of local pyros, as their driver reports them."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from propulsion_ros.errors import CommandError
+from propulsion_ros.flight_config import FlightConfig
+
+_LONGEST_AGE_NS = 2_000_000_000
+
+
+class Circuits:
+    """Remembers which circuits are closed, for as long as that is recent.
+
+    Parameters
+    ----------
+    config : FlightConfig
+        Whose local pyros have names and channels.
+    """
+
+    def __init__(self, config: FlightConfig) -> None:
+        self._channels = {
+            deployer.name: deployer.channel
+            for deployer in config.deployers
+            if deployer.type == 'local_pyro' and deployer.channel is not None
+        } | {
+            f'{engine.name}/igniter': engine.igniter.channel
+            for engine in config.engines
+            if engine.igniter.channel is not None
+        }
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all of them."""
+        self._measured: dict[int, tuple[int, bool]] = {}
+
+    def take(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> None:
+        """Take circuits by name: 1 closed, 0 open.
+
+        Raises
+        ------
+        CommandError
+            For a name that is no local pyro's, and any other position; then none is taken.
+        """
+        if len(names) != len(positions):
+            raise CommandError(f'continuity: {len(names)} names, {len(positions)} positions')
+        measured = {}
+        for name, position in zip(names, positions, strict=True):
+            if name not in self._channels:
+                known = ', '.join(self._channels) or 'none'
+                raise CommandError(f'continuity: unknown name {name!r}, known: {known}')
+            if position not in (0.0, 1.0):
+                raise CommandError(f'continuity: {name}: expected 0 or 1, got {position:g}')
+            measured[self._channels[name]] = stamp_ns, position == 1.0
+        self._measured.update(measured)
+
+    def known(self, stamp_ns: int) -> tuple[tuple[int, bool], ...]:
+        """Return channel and whether it is closed, of what was measured recently."""
+        return tuple(
+            (channel, is_closed)
+            for channel, (measured_ns, is_closed) in self._measured.items()
+            if abs(stamp_ns - measured_ns) < _LONGEST_AGE_NS
+        )

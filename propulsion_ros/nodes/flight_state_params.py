@@ -1,0 +1,55 @@
+"""Parameters of the flight state node."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.events import SEMANTICS
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.quantity import group, quantity, validate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FlightStateNodeParams:
+    """What a flight state node is made from."""
+
+    config_file: str = quantity(
+        '', doc='flight configuration (RML, .jsonc) with events, deployers and engines', kind=str
+    )
+    semantics: str = quantity(
+        'safe', doc='how the configuration is read and its events evaluated: safe, or as flown',
+        kind=str, choices=SEMANTICS,
+    )
+    altitude_source: str = quantity(
+        'odometry', doc='which input gives the altitude', kind=str,
+        choices=('odometry', 'pressure'),
+    )
+    pad_reference: str = quantity(
+        'measured', doc='altitude of the pad: the mean before launch, or 0 as in a flight log',
+        kind=str, choices=('measured', 'zero'),
+    )
+    reliable_inputs: bool = quantity(
+        False, doc='lose no sample: for simulation in lockstep, and for replay', kind=bool
+    )
+    silence_timeout: float = quantity(
+        0.5, 's', lo=0.0,
+        doc='silence after which time goes on without samples, off in simulation; 0 never',
+    )
+    on_time_clock: str = quantity(
+        'auto', doc='what on-times are counted on: the steady clock, or stamps; auto takes stamps '
+        'in simulation', kind=str, choices=('auto', 'steady', 'stamps'),
+    )
+    state_file: str = quantity(
+        '', doc='small file from which a flight is resumed after a restart; none by default',
+        kind=str,
+    )
+    world_frame: str = quantity('map', doc='frame of the apogee', kind=str)
+    flight: FlightParams = group(FlightParams, element='flight')
+    apogee: ApogeeParams = group(ApogeeParams, element='apogee')
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.state_file and not Path(self.state_file).expanduser().parent.is_dir():
+            raise ConfigError('state_file', f'{self.state_file} lies in no folder')

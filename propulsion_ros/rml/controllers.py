@@ -1,0 +1,45 @@
+"""The block ``Controllers``."""
+from __future__ import annotations
+
+from propulsion_ros.flight.controllers import PidSpec
+from propulsion_ros.flight.variables import VARIABLES
+from propulsion_ros.json_node import JsonNode
+from propulsion_ros.rml.keys import Key, check_names, identity, read_keys, read_place
+
+VECTORS = tuple(name for name, variable in VARIABLES.items() if not variable.is_event_id)
+COMMON = (
+    *identity('controller'),
+    Key('type', 'what it is', 'text', choices=('pid',)),
+    Key('Kp', 'proportional gain, output per unit of the input'),
+    Key('Ki', 'integral gain, per unit and second'),
+    Key('Kd', 'derivative gain, per unit a second'),
+    Key('setpoint', 'what the input should be'),
+    Key('updateInterval', 'least time between two steps', unit='ms', lo=0.0),
+    Key('doohickeyType', 'what gets the output', 'text', 'Engine', choices=('Engine',)),
+    Key('doohickeyID', 'which of them', 'node'),
+    Key('flightVar', 'the input', 'text', 'Position', choices=VECTORS),
+    Key('component', 'of the input', 'node', 1),
+)
+
+
+def read_controllers(nodes: list[JsonNode], engines: int) -> tuple[PidSpec, ...]:
+    """Return the controllers of a list, for so many engines."""
+    controllers = tuple(_controller(node, i, engines) for i, node in enumerate(nodes))
+    check_names(nodes, [controller.name for controller in controllers])
+    return controllers
+
+
+def _controller(node: JsonNode, place: int, engines: int) -> PidSpec:
+    values = read_keys(node, COMMON)
+    variable = VARIABLES[values['flightVar']]
+    component = (
+        values['component'].integer(tuple(variable.labels)) if variable.has_component else 0
+    )
+    return PidSpec(
+        read_place(node, place),
+        values['name'] if values['name'] is not None else f'controller_{place}',
+        values['Kp'], values['Ki'], values['Kd'], values['setpoint'],
+        round(values['updateInterval'] * 1e6),
+        values['doohickeyID'].integer(range(engines)),
+        values['flightVar'], component,
+    )

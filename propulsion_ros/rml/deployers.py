@@ -1,0 +1,52 @@
+"""The block ``Deployers``."""
+from __future__ import annotations
+
+from propulsion_ros.flight.deployers import DeployerSpec
+from propulsion_ros.json_node import JsonNode
+from propulsion_ros.rml.keys import (
+    ADDRESS,
+    CHANNEL,
+    Key,
+    check_names,
+    identity,
+    read_keys,
+    read_place,
+)
+
+MOST = 32
+"""Deployers in one file."""
+
+_TYPE = Key('type', 'what it is', 'text', choices=('net_actuator', 'local_pyro', 'local_servo'))
+_ACTUATOR = Key(
+    'actuator', 'what is at that node: on for a while, or at an angle', 'text', 'pyro',
+    choices=('pyro', 'servo'),
+)
+COMMON = (*identity('deployer'), _TYPE)
+TYPES = {
+    'net_actuator': (*ADDRESS, _ACTUATOR),
+    'local_pyro': CHANNEL,
+    'local_servo': CHANNEL,
+}
+
+
+def read_deployers(nodes: list[JsonNode]) -> tuple[DeployerSpec, ...]:
+    """Return the deployers of a list."""
+    if len(nodes) > MOST:
+        raise nodes[MOST].error(f'there are at most {MOST} deployers')
+    deployers = tuple(_deployer(node, i) for i, node in enumerate(nodes))
+    check_names(nodes, [deployer.name for deployer in deployers])
+    return deployers
+
+
+def _deployer(node: JsonNode, place: int) -> DeployerSpec:
+    kind = _TYPE.read(node)
+    values = read_keys(node, COMMON, TYPES[kind])
+    return DeployerSpec(
+        read_place(node, place),
+        values['name'] if values['name'] is not None else f'deployer_{place}',
+        kind,
+        values.get('address'),
+        values.get('destination_service'),
+        values.get('channel'),
+        'servo' if kind == 'local_servo' else values.get('actuator', 'pyro'),
+    )

@@ -1,0 +1,109 @@
+"""The block ``Engines``."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from propulsion_ros.flight.engines import EngineSpec, IgniterSpec, ValveSpec
+from propulsion_ros.json_node import JsonNode
+from propulsion_ros.rml.keys import (
+    ADDRESS,
+    CHANNEL,
+    Key,
+    check_names,
+    identity,
+    read_keys,
+    read_place,
+)
+
+_TYPE = Key('type', 'what it is', 'text', choices=('SimpleEngine', 'Thanos'))
+_IGNITER_TYPE = Key(
+    'type', 'where the igniter is', 'text', 'net_actuator',
+    choices=('net_actuator', 'local_pyro'),
+)
+BOOSTER = (
+    Key('booster', 'name of the simulated booster that it lights', 'text', None),
+    Key('thrust', 'effort of that booster while it runs', unit='N', above=0.0, default=None),
+)
+COMMON = (*identity('engine'), _TYPE, *BOOSTER, Key('igniter', 'what lights it', 'node'))
+IGNITER = {
+    'SimpleEngine': (
+        _IGNITER_TYPE,
+        Key('param', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
+    ),
+    'Thanos': (
+        _IGNITER_TYPE,
+        Key('fire_duration', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
+    ),
+}
+VALVE = (
+    *ADDRESS,
+    Key('closed_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=0.0),
+    Key('open_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=180.0),
+)
+VALVES = {
+    'oxVentValve': 'ox_vent_valve',
+    'fuelVentValve': 'fuel_vent_valve',
+    'fuelPrssValve': 'fuel_press_valve',
+}
+TYPES = {
+    'SimpleEngine': (),
+    'Thanos': (
+        Key('engine', 'the engine controller', 'node'),
+        *(Key(name, 'servo valve, open after shutdown', 'node') for name in VALVES),
+    ),
+}
+
+
+def read_engines(nodes: list[JsonNode]) -> tuple[EngineSpec, ...]:
+    """Return the engines of a list."""
+    engines = tuple(_engine(node, i) for i, node in enumerate(nodes))
+    check_names(nodes, [engine.name for engine in engines])
+    boosters = [engine.booster for engine in engines]
+    for i, (node, booster) in enumerate(zip(nodes, boosters, strict=True)):
+        if booster and booster in boosters[:i]:
+            raise node['booster'].error(f"'{booster}' is another engine's already")
+    return engines
+
+
+def _engine(node: JsonNode, place: int) -> EngineSpec:
+    kind = _TYPE.read(node)
+    values = read_keys(node, COMMON, TYPES[kind])
+    own = read_keys(values['engine'], ADDRESS) if kind == 'Thanos' else {}
+    valves = VALVES if kind == 'Thanos' else {}
+    booster, thrust = values['booster'], values['thrust']
+    if (booster is None) != (thrust is None):
+        raise node.error("'booster' and 'thrust' belong together")
+    return EngineSpec(
+        read_place(node, place),
+        values['name'] if values['name'] is not None else f'engine_{place}',
+        kind,
+        _igniter(values['igniter'], kind),
+        tuple(_valve(values[key], name) for key, name in valves.items()),
+        own.get('address'),
+        own.get('destination_service'),
+        booster or '',
+        thrust or 0.0,
+    )
+
+
+def _igniter(node: JsonNode, engine: str) -> IgniterSpec:
+    kind = _IGNITER_TYPE.read(node)
+    place = CHANNEL if kind == 'local_pyro' else ADDRESS
+    values: dict[str, Any] = read_keys(node, IGNITER[engine], place)
+    on_time_ms = values.get('param') or values.get('fire_duration') or 0.0
+    return IgniterSpec(
+        kind, round(on_time_ms * 1e6), values.get('address'), values.get('destination_service'),
+        values.get('channel'),
+    )
+
+
+def _valve(node: JsonNode, name: str) -> ValveSpec:
+    values = read_keys(node, VALVE)
+    closed, opened = values['closed_position'], values['open_position']
+    if closed == opened:
+        raise node.error(f'closed_position and open_position are the same, {closed:g} deg')
+    return ValveSpec(
+        name, values['address'], values['destination_service'],
+        math.radians(closed), math.radians(opened),
+    )

@@ -1,0 +1,177 @@
+"""The block ``Events``: actions, guards and conditions."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from propulsion_ros.flight.deployers import DeployerSpec
+from propulsion_ros.flight.events import IN_THE_AIR, Action, EventSpec
+from propulsion_ros.flight.phases import Phase, Subphase
+from propulsion_ros.json_node import JsonNode
+from propulsion_ros.rml.conditions import ConditionReader
+from propulsion_ros.rml.keys import BYTE, Key, read_keys, read_place
+
+DEFAULT_COOLDOWN_MS = 1000.0
+GUARDS = (
+    *(phase.value for phase in Phase if phase.is_armed),
+    *(subphase.value for subphase in Subphase if subphase.value),
+)
+_INT32 = range(-(2**31), 2**31)
+
+EVENT = (
+    Key('id', 'its place in the list, which is the order of evaluation', 'node', None),
+    Key('name', 'for people; `event <id>` by default', 'text', None),
+    Key('single_fire', 'whether it is spent after the first time', 'flag', True),
+    Key('cooldown', 'actions are repeated only after more than this', unit='ms', lo=0.0,
+        default=DEFAULT_COOLDOWN_MS),
+    Key('action', 'an action, a list of them, or null', 'node', None),
+    Key('condition', 'when it is triggered', 'node'),
+)
+SAFE = (
+    Key('phases', 'phases or sub-phases in which it is evaluated; by default flight and recovery '
+        'for events that deploy, else every armed phase', 'node', None),
+    Key('for_ms', 'for how long the condition must hold', unit='ms', lo=0.0, default=0.0),
+    Key('max_age_ms', 'how old a value may be that the sample does not give', unit='ms', lo=0.0,
+        default=0.0),
+)
+_TYPE = Key(
+    'type', 'what it is', 'text',
+    choices=('deployment', 'engine', 'controller', 'command', 'null'),
+)
+ACTIONS = {
+    'deployment': (
+        Key('id', 'of the deployer', 'node'),
+        Key('param', 'on-time [ms] of a pyro, angle [deg] of a servo', 'node'),
+    ),
+    'engine': (
+        Key('id', 'of the engine', 'node'),
+        Key('param', '1 ignites, 0 shuts down', 'integer', choices=(0, 1)),
+    ),
+    'controller': (
+        Key('id', 'of the controller', 'node'),
+        Key('param', '1 runs it, 0 stops it', 'integer', choices=(0, 1)),
+    ),
+    'command': (
+        Key('destination', 'node of the flown network', 'integer', choices=BYTE),
+        Key('destination_service', 'service at that node', 'integer', choices=BYTE),
+        Key('command_id', 'number of the command', 'integer', choices=BYTE),
+        Key('command_arg', 'its argument', 'integer', choices=_INT32),
+    ),
+    'null': (),
+}
+
+
+@dataclass(frozen=True)
+class Devices:
+    """What actions may name.
+
+    Attributes
+    ----------
+    deployers : tuple of DeployerSpec or None
+        None where the file does not describe them.
+    engines, controllers : int
+        How many there are.
+    limit : int
+        How many deployers a file may name that does not describe them.
+    """
+
+    deployers: tuple[DeployerSpec, ...] | None
+    engines: int
+    controllers: int
+    limit: int
+
+
+class EventReader:
+    """Reads events.
+
+    Parameters
+    ----------
+    devices : Devices
+        What actions may name.
+    is_legacy : bool
+        Whether to take what the flown software takes, no more and no less.
+    """
+
+    def __init__(self, devices: Devices, is_legacy: bool = False) -> None:
+        self._devices = devices
+        self._is_legacy = is_legacy
+
+    def read(self, nodes: Sequence[JsonNode]) -> tuple[EventSpec, ...]:
+        """Return the events of a list."""
+        conditions = ConditionReader(len(nodes), self._is_legacy)
+        return tuple(self._event(node, i, conditions) for i, node in enumerate(nodes))
+
+    def _event(self, node: JsonNode, place: int, conditions: ConditionReader) -> EventSpec:
+        read_place(node, place)
+        if self._is_legacy:
+            for name in ('single_fire', 'cooldown'):
+                node[name]  # its default was never reached
+            values = read_keys(node, EVENT)
+        else:
+            values = read_keys(node, EVENT, SAFE)
+        condition = conditions.read(values['condition'])
+        actions = self._actions(values['action'])
+        return EventSpec(
+            id=place,
+            name=values['name'] if values['name'] is not None else f'event {place}',
+            condition=condition,
+            actions=actions,
+            single_fire=values['single_fire'],
+            cooldown_ns=round(values['cooldown'] * 1e6),
+            phases=() if self._is_legacy else self._phases(values['phases'], actions),
+            dwell_ns=round(values.get('for_ms', 0.0) * 1e6),
+            max_age_ns=round(values.get('max_age_ms', 0.0) * 1e6),
+        )
+
+    def _phases(self, node: JsonNode | None, actions: tuple[Action, ...]) -> tuple[str, ...]:
+        if node is None:
+            deploys = any(action.kind == 'deployment' for action in actions)
+            return IN_THE_AIR if deploys else ()
+        nodes = node.items()
+        if not nodes:
+            raise node.error('expected at least one phase')
+        return tuple(dict.fromkeys(item.text(GUARDS) for item in nodes))
+
+    def _actions(self, node: JsonNode | None) -> tuple[Action, ...]:
+        if node is None:
+            return ()
+        if self._is_legacy and not isinstance(node.value, (dict, list)):
+            return ()
+        nodes = [node] if isinstance(node.value, dict) else node.items()
+        return tuple(filter(None, (self._action(action) for action in nodes)))
+
+    def _action(self, node: JsonNode) -> Action | None:
+        known = node.get('type', '').value
+        if self._is_legacy and known not in ('deployment', 'engine', 'command'):
+            return None
+        kind = _TYPE.read(node)
+        if kind == 'null':
+            node.check_keys(('type',))
+            return None
+        values = read_keys(node, (_TYPE,), ACTIONS[kind])
+        if kind == 'command':
+            return Action(
+                kind, values['destination'], float(values['command_arg']),
+                values['destination_service'], values['command_id'],
+            )
+        target = values['id'].integer(range(self._count(kind)))
+        param = values['param']
+        if kind == 'deployment':
+            param = self._deployment(values['param'], target)
+        return Action(kind, target, float(param))
+
+    def _count(self, kind: str) -> int:
+        devices = self._devices
+        if kind == 'engine':
+            return devices.engines
+        if kind == 'controller':
+            return devices.controllers
+        return devices.limit if devices.deployers is None else len(devices.deployers)
+
+    def _deployment(self, node: JsonNode, target: int) -> float:
+        deployers = self._devices.deployers
+        if deployers is not None and deployers[target].actuator == 'servo':
+            return node.number(lo=0.0, hi=180.0, unit='deg')
+        if self._is_legacy:
+            return node.number(lo=0.0, unit='ms')
+        return node.number(above=0.0, unit='ms')

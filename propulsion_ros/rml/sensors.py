@@ -1,0 +1,115 @@
+"""The blocks ``Sensors`` and ``Estimator``: how the board is mounted, and what it measures."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from propulsion_ros.json_node import JsonNode
+from propulsion_ros.rml.keys import Key, read_keys
+
+_AXES = ('X', 'Y', 'Z')
+_MILLIVOLTS = {
+    'LOGIC_MAX_VOLTAGE': 4200.0, 'LOGIC_LOW_VOLTAGE': 3400.0, 'LOGIC_MIN_VOLTAGE': 3200.0,
+    'DEPLOYMENT_MAX_VOLTAGE': 28000.0, 'DEPLOYMENT_LOW_VOLTAGE': 3400.0,
+    'DEPLOYMENT_MIN_VOLTAGE': 3200.0,
+}
+SENSORS = (
+    *(
+        Key(f'{axis}_AXIS', f'axis of the sensor that is {axis.lower()} of the board', 'integer',
+            i, choices=range(3))
+        for i, axis in enumerate(_AXES)
+    ),
+    *(
+        Key(f'{axis}_FLIP', f'1 where {axis.lower()} points the other way', 'switch', 0)
+        for axis in _AXES
+    ),
+    *(
+        Key(name, 'limit of the supply', unit='mV', lo=0.0, default=value)
+        for name, value in _MILLIVOLTS.items()
+    ),
+)
+_TURN = 2.0 * math.pi
+_ORIENTATION_TYPE = Key(
+    'type', 'how the board sits in the rocket', 'text', choices=('euler', 'quaternion', 'axisAlign')
+)
+ORIENTATION = {
+    'euler': tuple(
+        Key(name, f'{name}', unit='rad', lo=-_TURN, hi=_TURN) for name in ('roll', 'pitch', 'yaw')
+    ),
+    'quaternion': tuple(Key(name, 'part', lo=-1.0, hi=1.0) for name in ('w', 'x', 'y', 'z')),
+    'axisAlign': (
+        *(Key(f'{a}_axis', f'axis of the board that is {a} of the rocket', 'integer', i,
+              choices=range(3)) for i, a in enumerate('xyz')),
+        *(Key(f'{a}_inv', f'1 where {a} points the other way', 'switch', 0) for a in 'xyz'),
+    ),
+}
+ESTIMATOR = (Key('Orientation', 'of the board in the rocket', 'node', None),)
+
+
+@dataclass(frozen=True)
+class SensorsConfig:
+    """The block ``Sensors``.
+
+    Attributes
+    ----------
+    axes : tuple of int
+        For x, y, z of the board: the axis of the sensor, 0 to 2.
+    flips : tuple of int
+        1 where that axis points the other way.
+    millivolts : tuple of (str, float)
+        Limits of the supplies.
+    """
+
+    axes: tuple[int, int, int] = (0, 1, 2)
+    flips: tuple[int, int, int] = (0, 0, 0)
+    millivolts: tuple[tuple[str, float], ...] = tuple(_MILLIVOLTS.items())
+
+
+@dataclass(frozen=True)
+class OrientationConfig:
+    """How the board sits in the rocket.
+
+    Attributes
+    ----------
+    type : str
+        'euler' (roll, pitch, yaw [rad]), 'quaternion' (w, x, y, z), 'axisAlign' (three axes, three
+        inversions), or '' where the file does not say.
+    values : tuple of float
+        In the order above.
+    """
+
+    type: str = ''
+    values: tuple[float, ...] = ()
+
+
+def read_sensors(node: JsonNode) -> SensorsConfig:
+    """Return the block ``Sensors``."""
+    values = read_keys(node, SENSORS)
+    x, y, z = (values[f'{axis}_AXIS'] for axis in _AXES)
+    if sorted((x, y, z)) != [0, 1, 2]:
+        raise node.error(f'expected each of 0, 1, 2 once as X_AXIS, Y_AXIS, Z_AXIS, got {x, y, z}')
+    flip_x, flip_y, flip_z = (values[f'{axis}_FLIP'] for axis in _AXES)
+    for rail in ('LOGIC', 'DEPLOYMENT'):
+        limits = [values[f'{rail}_{level}_VOLTAGE'] for level in ('MIN', 'LOW', 'MAX')]
+        if limits != sorted(limits):
+            raise node.error(f'expected {rail}_MIN <= LOW <= MAX_VOLTAGE, got {limits} mV')
+    return SensorsConfig(
+        (x, y, z), (flip_x, flip_y, flip_z), tuple((name, values[name]) for name in _MILLIVOLTS)
+    )
+
+
+def read_estimator(node: JsonNode) -> OrientationConfig:
+    """Return the orientation in the block ``Estimator``."""
+    inner = read_keys(node, ESTIMATOR)['Orientation']
+    if inner is None:
+        return OrientationConfig()
+    kind = _ORIENTATION_TYPE.read(inner)
+    keys = ORIENTATION[kind]
+    values = read_keys(inner, (_ORIENTATION_TYPE,), keys)
+    numbers = tuple(float(values[key.name]) for key in keys)
+    if kind == 'quaternion' and abs(math.hypot(*numbers) - 1.0) > 1e-2:
+        raise inner.error(f'expected a quaternion of length 1, got {math.hypot(*numbers):.6g}')
+    if kind == 'axisAlign' and sorted(numbers[:3]) != [0.0, 1.0, 2.0]:
+        given = tuple(int(number) for number in numbers[:3])
+        raise inner.error(f'expected each of 0, 1, 2 once as x_axis, y_axis, z_axis, got {given}')
+    return OrientationConfig(kind, numbers)

@@ -1,0 +1,173 @@
+"""Both examples of the flown software's page, loaded as printed, against timelines by hand.
+
+The page lost the braces around each event; they are all that is added here.
+"""
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.flight_state import FlightState
+from propulsion_ros.flight.variables import Sample
+from propulsion_ros.flight_config import read_flight_config
+
+MS = 1_000_000
+OPEN, CLOSE = '{', '}'
+
+MAIN_PARACHUTE = OPEN + """
+"Events":[
+""" + OPEN + """
+"id": 0,
+"name" : "main parachute", // this is an optional parameter
+"single_fire": true,
+"cooldown": 0,
+"action": [
+{
+"type": "deployment",
+"id": 1,
+"param": 10000
+}
+],
+"condition": {
+"operator": "AND",
+"condition": [
+{
+"operator": "MORETHAN",
+"flightVar": "Position",
+"component": 2,
+"threshold": -500 //500m AGL in NED
+},
+{
+"operator": "MORETHAN",
+"flightVar": "TimeSinceApogee",
+"threshold": 0
+}
+]
+}
+""" + CLOSE + """
+]
+""" + CLOSE
+
+ONE_G_FOR_TWO_SECONDS = OPEN + """
+"Events":[
+""" + OPEN + """
+"id": 0,
+"single_fire": false,
+"cooldown": 50, // realistic sampling?
+"action": [
+],
+"condition": {
+"operator": "MORETHAN",
+"flightVar": "Acceleration",
+"component": 2,
+"threshold": -9.81 // 1g of upward acceleration
+}
+""" + CLOSE + """,
+""" + OPEN + """
+"id": 1,
+"single_fire": true,
+"cooldown": 0,
+"action": [
+{
+"type": "deployment",
+"id": 1,
+"param": 10000
+}
+],
+"condition": {
+"operator": "MORETHAN",
+"flightVar": "TimeSinceEvent",
+"component":0, // aD > -1g
+"threshold": 2000
+}
+""" + CLOSE + """
+]
+""" + CLOSE
+
+
+class NoDetector:
+    """Never detects; apogee is commanded."""
+
+    def reset(self):
+        pass
+
+    def withdraw(self):
+        pass
+
+    def update(self, stamp_ns, *values):
+        return ApogeeEstimate(stamp_ns)
+
+
+class Flown:
+    """A flight through launch at 0 s, with liftoff and apogee commanded."""
+
+    def __init__(self, text, semantics):
+        config = read_flight_config(text, semantics)
+        self.state = FlightState(
+            FlightParams(), NoDetector(), config.events, config.deployers,
+            semantics=semantics,
+        )
+        self.deployed = []
+
+    def sample(self, ms, altitude, acceleration=0.0):
+        # No feed repeats itself to the last digit: one that does is taken for frozen.
+        report = self.state.update(
+            Sample(ms * MS, altitude + 1e-6 * (ms % 7), 0.0, acceleration + 1e-7 * (ms % 11))
+        )
+        self.deployed += [
+            (ms, command.name, command.on_time_ns // MS) for command in report.deployers
+        ]
+
+    def command(self, name, ms):
+        assert self.state.command(name, ms * MS) == ''
+
+
+@pytest.mark.parametrize('semantics', ['safe', 'legacy'])
+def test_main_parachute_at_500_m_after_apogee(semantics):
+    flown = Flown(MAIN_PARACHUTE, semantics)
+    flown.sample(0, 0.0)
+    flown.command('launch', 0)
+    # Below 500 m on the way up and without an apogee: nothing. Above it after apogee: nothing.
+    for ms, altitude in ((100, 0.0), (200, 300.0), (300, 700.0)):
+        flown.sample(ms, altitude)
+    flown.command('liftoff_override', 300)
+    for ms, altitude in ((400, 900.0), (500, 499.0), (600, 1000.0)):
+        flown.sample(ms, altitude)
+    flown.command('apogee_override', 600)
+    for ms, altitude in ((700, 900.0), (800, 500.1), (900, 500.0 - 1e-3), (1000, 300.0)):
+        flown.sample(ms, altitude)
+    assert flown.deployed == [(900, 'deployer_1', 10000)]
+
+
+@pytest.mark.parametrize(
+    ('semantics', 'boost', 'expected'),
+    [
+        # The condition "less than 1 g upward" last holds at 1000 ms.
+        pytest.param('safe', range(1100, 4000, 100), 3000, id='safe'),
+        pytest.param('legacy', range(1100, 4000, 100), 3000, id='legacy'),
+        pytest.param('safe', range(1100, 3000, 100), None, id='safe, a boost of 1.9 s'),
+        pytest.param('legacy', range(1100, 3000, 100), None, id='legacy, a boost of 1.9 s'),
+    ],
+)
+def test_one_g_for_two_seconds(semantics, boost, expected):
+    flown = Flown(ONE_G_FOR_TWO_SECONDS, semantics)
+    flown.sample(0, 0.0)
+    flown.command('launch', 0)
+    flown.command('liftoff_override', 0)
+    for ms in range(100, 5000, 100):
+        flown.sample(ms, 0.0, 15.0 if ms in boost else 0.0)
+    assert flown.deployed == ([(expected, 'deployer_1', 10000)] if expected else [])
+
+
+@pytest.mark.parametrize(('semantics', 'fires'), [('safe', False), ('legacy', True)])
+def test_silence_for_two_seconds_is_a_boost_to_the_flown_software_alone(semantics, fires):
+    flown = Flown(ONE_G_FOR_TWO_SECONDS, semantics)
+    flown.sample(0, 0.0)
+    flown.command('launch', 0)
+    flown.command('liftoff_override', 0)
+    for ms in range(100, 5000, 100):
+        flown.sample(ms, 0.0, 0.0 if ms < 1000 else math.nan)
+    assert bool(flown.deployed) == fires

@@ -1,0 +1,315 @@
+"""What events move through the node: engines, boosters, valves, servos, pyros on the real clock."""
+from __future__ import annotations
+
+import json
+import math
+import time
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Int32MultiArray, String
+from std_srvs.srv import Trigger
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.share import share_directory
+
+MS = 1_000_000
+CONFIG = share_directory() / 'config'
+SINCE_IGNITION = {'operator': 'MORETHAN', 'flightVar': 'TimeSinceIgnition', 'threshold': 0}
+SINCE_APOGEE = {'operator': 'MORETHAN', 'flightVar': 'TimeSinceApogee', 'threshold': 0}
+
+
+class Node:
+    """A flight state node under test, fed with odometry at 50 Hz."""
+
+    def __init__(self, graph, config, cli_args=None, **settings):
+        self.graph, self.k = graph, 0
+        self.node = graph.add(FlightStateNode, 'flight_state', {
+            'config_file': str(config), 'reliable_inputs': True, 'silence_timeout': 0.0,
+            'on_time_clock': 'stamps', **settings,
+        }, cli_args=cli_args)
+        self.deployers = graph.listen(JointState, 'flight_state/deployers', qos.COMMAND)
+        self.engines = graph.listen(JointState, 'flight_state/engines', qos.COMMAND)
+        self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
+        self.events = graph.listen(DiagnosticArray, 'flight_state/events', qos.LATCHED_HISTORY)
+        self.sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
+        actuation = self.node._actuation
+        graph.until(
+            lambda: actuation.deployers.get_subscription_count()
+            and actuation.engines.get_subscription_count(), 'the probe to be found',
+        )
+
+    @property
+    def now_ms(self):
+        return 20 * (self.k - 1)
+
+    def feed(self, until_ms, altitude=lambda t: 0.0, tilt=0.0):
+        """Send samples up to a stamp, and wait until the node has taken the last."""
+        while 20 * self.k <= until_ms:
+            message = Odometry()
+            message.header.stamp = ns_to_stamp(20 * self.k * MS)
+            position, q = message.pose.pose.position, message.pose.pose.orientation
+            position.x, position.y = 100.0, 200.0
+            position.z = 50.0 + altitude(0.02 * self.k) + 1e-4 * (self.k % 2)
+            q.w, q.x = math.cos(tilt / 2), math.sin(tilt / 2)
+            self.sensor.publish(message)
+            self.k += 1
+            if self.k % 20 == 0:
+                self._settle()
+        self._settle()
+
+    def _settle(self):
+        self.graph.until(
+            lambda: self.node._stamp_ns >= self.now_ms * MS, f'the sample at {self.now_ms} ms'
+        )
+
+    def command(self, *names):
+        for name in names:
+            response = self.graph.call(Trigger, f'flight_state/{name}')
+            assert response.success, response.message
+
+    def flag(self, key):
+        return {pair.key: pair.value for pair in self.flags[-1].status[0].values}[key]
+
+    def rows(self, messages, field, name):
+        """Return (stamp [ms], value) of a row."""
+        return [
+            (stamp_to_ns(m.header.stamp) // MS, getattr(m, field)[m.name.index(name)])
+            for m in messages
+        ]
+
+
+def changes(rows):
+    """Return the rows at which the value is another one."""
+    kept = []
+    for stamp, value in rows:
+        if not kept or repr(kept[-1][1]) != repr(value):
+            kept.append((stamp, value))
+    return kept
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a writer of configurations."""
+    def _write(events, **blocks):
+        numbered = [{'id': i, 'cooldown': 0, **event} for i, event in enumerate(events)]
+        path = tmp_path / 'rml.jsonc'
+        path.write_text(json.dumps({**blocks, 'Events': numbered}))
+        return path
+    return _write
+
+
+def test_event_lights_both_boosters(graph):
+    graph.add(ActuatorNode, 'boosters', {
+        'family': 'boosters', 'names': ['booster_1', 'booster_2'], 'max_thrust': [1300.0],
+        'max_fuel_rate': [1.0], 'step_on': 'stamp', 'command_timeout': 1.0,
+    })
+    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
+    flight = Node(
+        graph, CONFIG / 'rocket_flight.jsonc',
+        ['--ros-args', '-r', '~/booster_command:=boosters/command'],
+    )
+    graph.until(
+        flight.node._actuation._boosters.get_subscription_count, 'the boosters'
+    )
+    flight.feed(400)
+    flight.command('launch')
+    flight.feed(600)
+    assert flight.rows(flight.engines, 'effort', 'engine_1')[-1][1] == 0.0
+    flight.command('ignition')
+    flight.feed(2000)
+    graph.until(lambda: wrenches and wrenches[-1].wrench.force.z == 2600.0, 'thrust')
+    for name in ('engine_1', 'engine_2'):
+        assert changes(flight.rows(flight.engines, 'effort', name))[-1] == (620, 1.0)
+        assert changes(flight.rows(flight.engines, 'effort', f'{name}/igniter'))[-2:] == [
+            (620, 1.0), (1120, 0.0),
+        ]
+    flight.command('abort')
+    flight.feed(2200)
+    graph.until(lambda: wrenches[-1].wrench.force.z == 0.0, 'the end of thrust')
+
+
+def test_sequence_of_a_liquid_engine(graph):
+    flight = Node(graph, CONFIG / 'thanos_flight.jsonc')
+    flight.feed(400)
+    flight.command('launch')
+    flight.feed(1000)
+    flight.command('ignition')
+    flight.feed(10_000)
+    effort = changes(flight.rows(flight.engines, 'effort', 'engine'))
+    # Ignition counts from the last sample before it, at 1000 ms.
+    assert effort == [(0, 0.0), (1020, 1.0), (7720, 0.0)]
+    for valve in ('ox_vent_valve', 'fuel_vent_valve', 'fuel_press_valve'):
+        positions = changes(flight.rows(flight.engines, 'position', f'engine/{valve}'))
+        assert repr(positions) == repr([(0, math.nan), (420, 0.0), (8720, math.pi)])
+    why = [status.message for array in flight.events for status in array.status]
+    assert why == [
+        'time since ignition >= 0 s', 'time since ignition >= 6.72 s or tilt >= 45.00010523 deg',
+    ]
+    values = {pair.key: pair.value for pair in flight.events[-1].status[0].values}
+    assert values['time since ignition'] == '6.72 s'
+    assert values['tilt'] == '0 deg'
+    assert values['action'] == 'controller 0 0'
+
+
+def test_engine_is_shut_down_when_the_rocket_tips_over(graph):
+    flight = Node(graph, CONFIG / 'thanos_flight.jsonc')
+    flight.feed(400)
+    flight.command('launch', 'ignition')
+    flight.feed(1000)
+    flight.feed(1200, tilt=0.9)
+    assert changes(flight.rows(flight.engines, 'effort', 'engine'))[-1] == (1020, 0.0)
+
+
+def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
+    beacon = graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)
+    tunes = graph.listen(String, 'flight_state/tune', qos.LATCHED)
+    flight = Node(graph, CONFIG / 'thanos_flight.jsonc')
+    flight.feed(400)
+    flight.command('launch', 'ignition')
+    flight.feed(500)
+    flight.command('liftoff_override')
+    flight.feed(600)
+    flight.command('apogee_override')
+    flight.feed(800)
+    graph.until(lambda: beacon and beacon[-1].data, 'the beacon')
+    assert [tune.data for tune in tunes] == ['preflight', 'launch', 'flight', 'recovery']
+    assert changes(flight.rows(flight.engines, 'effort', 'engine'))[-1][1] == 0.0
+    doors = changes(flight.rows(flight.deployers, 'position', 'camera door'))
+    assert repr(doors) == repr([(0, math.nan), (620, math.pi / 2)])
+    assert changes(flight.rows(flight.deployers, 'effort', 'drogue'))[-1] == (620, 1.0)
+    assert all(math.isnan(row[1]) for row in flight.rows(flight.deployers, 'effort', 'camera door'))
+    assert flight.flag('apogee_source') == 'override'
+    late = graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)
+    graph.until(lambda: late and late[-1].data, 'the beacon for a late joiner')
+
+
+def test_on_times_end_on_the_steady_clock_though_no_sample_comes(graph, write):
+    drogue = {'condition': SINCE_APOGEE, 'action': {'type': 'deployment', 'id': 0, 'param': 600}}
+    pyro = {'id': 0, 'name': 'drogue', 'type': 'local_pyro', 'channel': 0}
+    flight = Node(graph, write([drogue], Deployers=[pyro]), on_time_clock='steady')
+    flight.feed(400)
+    flight.command('launch', 'liftoff_override', 'apogee_override')
+    begun = time.time_ns()
+    flight.feed(420)
+    rows = lambda: flight.rows(flight.deployers, 'effort', 'drogue')  # noqa: E731
+    graph.until(lambda: len(changes(rows())) == 3, 'the end of the pulse')
+    on = [stamp for stamp, effort in rows() if effort == 1.0]
+    # Republished while nothing else happens, with the time of the computer in each stamp.
+    assert len(on) >= 4
+    assert on == sorted(on)
+    assert on[0] >= begun // MS - 1
+    (_, _), (started, _), (ended, _) = changes(rows())
+    assert ended - started >= 600
+
+
+def test_circuits_commands_and_dwell(graph, write):
+    config = write(
+        [
+            {'condition': {'localPyroChannel': 2, 'continuity': True}, 'for_ms': 100,
+             'action': {'type': 'command', 'destination': 17, 'destination_service': 2,
+                        'command_id': 69, 'command_arg': -3}},
+        ],
+        Deployers=[{'id': 0, 'name': 'main', 'type': 'local_pyro', 'channel': 2}],
+    )
+    commands = graph.listen(Int32MultiArray, 'flight_state/commands', qos.COMMAND)
+    flight = Node(graph, config)
+    continuity = graph.talk(JointState, 'flight_state/continuity', qos.LOCKSTEP)
+    flight.feed(400)
+    flight.command('launch')
+    flight.feed(800)
+    assert not flight.events
+    message = JointState(name=['main'], position=[1.0])
+    message.header.stamp = ns_to_stamp(800 * MS)
+    continuity.publish(message)
+    graph.until(lambda: flight.node._circuits.known(800 * MS), 'the circuit')
+    flight.feed(1000)
+    graph.until(lambda: commands, 'the command')
+    assert list(commands[-1].data) == [17, 2, 69, -3]
+    (array,) = flight.events
+    assert stamp_to_ns(array.header.stamp) == 920 * MS
+    assert array.status[0].message == 'circuit of pyro 2 is closed for 0.1 s'
+
+
+@pytest.mark.parametrize(('message', 'reason'), [
+    pytest.param(JointState(name=['x'], position=[1.0]), "unknown name 'x', known: main",
+                 id='name'),
+    pytest.param(JointState(name=['main'], position=[0.5]), 'expected 0 or 1, got 0.5', id='value'),
+    pytest.param(JointState(name=['main']), '1 names, 0 positions', id='count'),
+])
+def test_wrong_circuits_are_refused(graph, write, capfd, message, reason):
+    config = write([{'condition': SINCE_APOGEE}],
+                   Deployers=[{'id': 0, 'name': 'main', 'type': 'local_pyro', 'channel': 2}])
+    flight = Node(graph, config)
+    graph.talk(JointState, 'flight_state/continuity', qos.LOCKSTEP).publish(message)
+    graph.until(lambda: flight.node.counts['refused'], 'the refusal')
+    assert reason in capfd.readouterr().err
+    assert flight.node._circuits.known(0) == ()
+
+
+def test_debug_leads_to_every_armed_phase_and_says_so(graph, write):
+    flight = Node(graph, write([{'condition': SINCE_IGNITION}]))
+    flight.command('debug')
+    flight.feed(100)
+    assert (flight.flag('phase'), flight.flag('flags')) == ('debug', 'debug')
+    for name, phase in (
+        ('launch', 'launch'), ('abort', 'preflight'), ('debug', 'debug'),
+        ('liftoff_override', 'flight'), ('abort', 'recovery'), ('reset', 'preflight'),
+        ('debug', 'debug'), ('apogee_override', 'recovery'),
+    ):
+        flight.command(name)
+        graph.until(lambda phase=phase: flight.flag('phase') == phase, phase)
+    assert flight.flag('apogee_source') == 'override'
+
+
+def test_home_is_where_the_vehicle_stands(graph, write):
+    far = {'operator': 'MORETHAN', 'flightVar': 'Position', 'component': -1, 'threshold': 1}
+    low = {'operator': 'LESSTHAN', 'flightVar': 'Position', 'component': -1, 'threshold': 1}
+    flight = Node(graph, write([{'condition': far}, {'condition': low}]))
+    flight.feed(200)
+    flight.feed(400, altitude=lambda t: 30.0)
+    flight.command('set_home')
+    flight.feed(600, altitude=lambda t: 30.0)
+    flight.command('launch')
+    flight.feed(800, altitude=lambda t: 30.0)
+    (array,) = flight.events
+    assert array.status[0].message == 'distance from the pad < 1 m'
+    response = graph.call(Trigger, 'flight_state/set_home')
+    assert response.message == "'set_home' is refused in launch, it belongs to preflight"
+
+
+@pytest.mark.parametrize(('settings', 'text'), [
+    pytest.param({'state_file': '/nowhere/at/all.json'}, 'lies in no folder', id='state file'),
+    pytest.param({'semantics': 'flown'}, 'expected one of safe, legacy', id='semantics'),
+    pytest.param({'flight.nose': [0.0, 0.0, 0.0]}, 'expected a direction, got 0', id='nose'),
+])
+def test_wrong_settings_stop_the_start_in_one_line(graph, capfd, settings, text):
+    node = graph.add(FlightStateNode, 'flight_state', settings)
+    assert node.has_failed
+    err = capfd.readouterr().err
+    assert err.count('[ERROR]') == 1
+    assert text in err
+    assert 'Traceback' not in err
+
+
+def test_record_that_cannot_be_written_is_complained_of_and_the_flight_goes_on(
+    graph, write, tmp_path, capfd
+):
+    (tmp_path / 'record').mkdir()
+    path = tmp_path / 'record' / 'flight.json'
+    flight = Node(graph, write([{'condition': SINCE_IGNITION}]), state_file=str(path))
+    graph.until(lambda: flight.feed(flight.now_ms + 20) or path.exists(), 'the record')
+    path.unlink()
+    path.mkdir()
+    flight.command('launch', 'ignition')
+    graph.until(
+        lambda: flight.feed(flight.now_ms + 20) or flight.node.counts['record'], 'the complaint'
+    )
+    assert 'cannot be written' in capfd.readouterr().err
+    graph.until(lambda: flight.events, 'the event')

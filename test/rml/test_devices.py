@@ -1,0 +1,241 @@
+"""Deployers, engines, controllers, sensors and estimator of a configuration."""
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.flight.controllers import PidSpec
+from propulsion_ros.flight.deployers import DeployerSpec
+from propulsion_ros.flight.engines import EngineSpec, IgniterSpec, ValveSpec
+from propulsion_ros.flight.events import Action
+from propulsion_ros.flight_config import load_flight_config, read_flight_config
+from propulsion_ros.rml.sensors import OrientationConfig, SensorsConfig
+from propulsion_ros.share import share_directory
+
+# As the flown software's page has them; the braces and names of blocks are ours.
+AXES = """
+"X_AXIS": 0,
+"Y_AXIS": 1,
+"Z_AXIS": 2,
+"X_FLIP": 0,
+"Y_FLIP": 0,
+"Z_FLIP": 0
+"""
+DROGUE = """
+"id": 0, //drogue
+"type": "net_actuator",
+"address": 17,
+"destination_service": 10
+"""
+THANOS = """
+"id": 0,
+"type": "Thanos",
+"engine": {
+"address": 12,
+"destination_service": 10
+},
+"igniter": {
+"address": 11,
+"destination_service": 11
+},
+"fuelVentValve": {
+"address": 7,
+"destination_service": 10,
+"closed_position": 0,
+"open_position": 180
+},
+"oxVentValve": {
+"address": 9,
+"destination_service": 10,
+"closed_position": 0,
+"open_position": 180
+},
+"fuelPrssValve": {
+"address": 7,
+"destination_service": 11,
+"closed_position": 0,
+"open_position": 180
+}
+"""
+EVENT = {
+    'id': 0, 'single_fire': True, 'cooldown': 0,
+    'condition': {'operator': 'MORETHAN', 'flightVar': 'TimeSinceApogee', 'threshold': 0},
+}
+VENT = {'address': 7, 'destination_service': 10}
+ENGINE = {
+    'id': 0, 'type': 'Thanos', 'engine': VENT, 'igniter': VENT, 'oxVentValve': VENT,
+    'fuelVentValve': VENT, 'fuelPrssValve': VENT,
+}
+SIMPLE = {'id': 0, 'type': 'SimpleEngine', 'igniter': {'type': 'local_pyro', 'channel': 1}}
+PID = {
+    'id': 0, 'type': 'pid', 'Kp': 1, 'Ki': 0, 'Kd': 0, 'setpoint': 0, 'updateInterval': 50,
+    'doohickeyType': 'Engine', 'doohickeyID': 0,
+}
+SERVO = {'id': 0, 'type': 'local_servo', 'channel': 3}
+
+
+def read(semantics='safe', event=None, **blocks):
+    document = {'Events': [EVENT | (event or {})], **blocks}
+    return read_flight_config(json.dumps(document), semantics)
+
+
+@pytest.mark.parametrize('semantics', ['safe', 'legacy'])
+def test_fragments_of_the_flown_software_load_as_they_stand(semantics):
+    text = (
+        f'{{"Sensors": {{{AXES}}}, "Deployers": [{{{DROGUE}}}], "Engines": [{{{THANOS}}}],'
+        f'"Events": [{json.dumps(EVENT)}]}}'
+    )
+    config = read_flight_config(text, semantics)
+    assert config.sensors == SensorsConfig((0, 1, 2), (0, 0, 0))
+    assert config.deployers == (DeployerSpec(0, 'deployer_0', 'net_actuator', 17, 10),)
+    assert config.engines == (
+        EngineSpec(
+            0, 'engine_0', 'Thanos', IgniterSpec('net_actuator', 1_000_000_000, 11, 11),
+            (
+                ValveSpec('ox_vent_valve', 9, 10, 0.0, math.pi),
+                ValveSpec('fuel_vent_valve', 7, 10, 0.0, math.pi),
+                ValveSpec('fuel_press_valve', 7, 11, 0.0, math.pi),
+            ),
+            12, 10,
+        ),
+    )
+
+
+def test_shipped_example_of_every_block():
+    config = load_flight_config(share_directory() / 'config' / 'thanos_flight.jsonc')
+    assert config.unread == ()
+    assert config.orientation == OrientationConfig('euler', (0.0, 1.5708, 0.0))
+    assert config.controllers == (
+        PidSpec(0, 'drift', 0.5, 0.01, 0.1, 0.0, 100_000_000, 0, 'Position', 1),
+    )
+    assert [(event.name, str(event)) for event in config.events] == [
+        ('ignition', 'time since ignition >= 0 s'),
+        ('shutdown', 'time since ignition >= 6.72 s or tilt >= 45.00010523 deg'),
+        ('drogue parachute', 'time since apogee >= 0 s'),
+        ('main parachute',
+         '(altitude from -100 to 450 m and not (upward velocity > 0 m/s)) for 0.2 s, in descent'),
+        ('call for the recovery crew', 'time since apogee >= 0 s, in landed'),
+    ]
+    assert config.events[4].actions == (Action('command', 1, 0.0, 2, 250),)
+
+
+def test_engine_drives_a_booster_by_name():
+    config = read(Engines=[SIMPLE | {'booster': 'booster_1', 'thrust': 2600}])
+    (engine,) = config.engines
+    assert (engine.booster, engine.thrust) == ('booster_1', 2600.0)
+    assert engine.igniter == IgniterSpec('local_pyro', 1_000_000_000, channel=1)
+
+
+@pytest.mark.parametrize(
+    ('deployer', 'param', 'angle'),
+    [
+        pytest.param(SERVO, 90, True, id='local servo'),
+        pytest.param(
+            {'id': 0, 'type': 'net_actuator', 'actuator': 'servo', **VENT}, 0, True,
+            id='servo elsewhere',
+        ),
+        pytest.param({'id': 0, 'type': 'net_actuator', **VENT}, 500, False, id='pyro elsewhere'),
+    ],
+)
+def test_parameter_of_a_deployment_is_checked_by_what_it_moves(deployer, param, angle):
+    action = {'type': 'deployment', 'id': 0, 'param': param}
+    config = read(event={'action': action}, Deployers=[deployer])
+    assert (config.deployers[0].actuator == 'servo') == angle
+    with pytest.raises(SourceError) as caught:
+        read(event={'action': action | {'param': 181 if angle else 0}}, Deployers=[deployer])
+    problem = '181 is above 180 deg' if angle else '0 must be above 0 ms'
+    assert str(caught.value) == f'Events[0].action.param: {problem}'
+
+
+@pytest.mark.parametrize(
+    ('blocks', 'error'),
+    [
+        pytest.param({'Engines': [SIMPLE | {'type': 'Hypnos'}]},
+                     "Engines[0].type: unknown 'Hypnos', expected SimpleEngine or Thanos",
+                     id='type of engine'),
+        pytest.param({'Engines': [ENGINE | {'ventValve': VENT}]},
+                     "Engines[0].ventValve: unknown key, did you mean 'oxVentValve'?",
+                     id='key of an engine'),
+        pytest.param({'Engines': [{k: v for k, v in ENGINE.items() if k != 'oxVentValve'}]},
+                     'Engines[0].oxVentValve: is missing', id='valve is missing'),
+        pytest.param({'Engines': [ENGINE | {'igniter': VENT | {'fire_duration': 0}}]},
+                     'Engines[0].igniter.fire_duration: 0 must be above 0 ms', id='duration'),
+        pytest.param({'Engines': [ENGINE | {'igniter': VENT | {'param': 5}}]},
+                     "Engines[0].igniter.param: unknown key", id='key of another engine'),
+        pytest.param({'Engines': [ENGINE | {'oxVentValve': VENT | {'preignition_posiiton': 5}}]},
+                     'Engines[0].oxVentValve.preignition_posiiton: unknown key', id='misspelt'),
+        pytest.param({'Engines': [ENGINE | {'oxVentValve': VENT | {'closed_position': 180}}]},
+                     'Engines[0].oxVentValve: closed_position and open_position are the same,'
+                     ' 180 deg', id='valve that does not move'),
+        pytest.param({'Engines': [ENGINE | {'oxVentValve': VENT | {'address': 256}}]},
+                     'Engines[0].oxVentValve.address: expected 0 to 255, got 256', id='address'),
+        pytest.param({'Engines': [SIMPLE | {'booster': 'b'}]},
+                     "Engines[0]: 'booster' and 'thrust' belong together", id='no thrust'),
+        pytest.param({'Engines': [SIMPLE | {'booster': 'b', 'thrust': 1},
+                                  SIMPLE | {'id': 1, 'booster': 'b', 'thrust': 1}]},
+                     "Engines[1].booster: 'b' is another engine's already", id='booster of two'),
+        pytest.param({'Engines': [SIMPLE | {'name': 'x'}, SIMPLE | {'id': 1, 'name': 'x'}]},
+                     "Engines[1].name: 'x' is named twice", id='name twice'),
+        pytest.param({'Deployers': [SERVO | {'name': ' '}]},
+                     'Deployers[0].name: expected a name, got none', id='no name'),
+        pytest.param({'Controllers': [PID]},
+                     'Controllers[0].doohickeyID: expected nothing, there is none, got 0',
+                     id='controller without engine'),
+        pytest.param({'Engines': [SIMPLE], 'Controllers': [PID | {'flightVar': 'TimeSinceEvent'}]},
+                     "Controllers[0].flightVar: unknown 'TimeSinceEvent'", id='input'),
+        pytest.param({'Engines': [SIMPLE], 'Controllers': [PID | {'Kp': None}]},
+                     'Controllers[0].Kp: expected a number, got None', id='gain'),
+        pytest.param({'Engines': [SIMPLE], 'Controllers': [PID | {'type': 'lqr'}]},
+                     "Controllers[0].type: unknown 'lqr', expected pid", id='type of controller'),
+        pytest.param({'Sensors': {'X_AXIS': 1}},
+                     'Sensors: expected each of 0, 1, 2 once as X_AXIS, Y_AXIS, Z_AXIS, got'
+                     ' (1, 1, 2)', id='axis twice'),
+        pytest.param({'Sensors': {'X_FLIP': 2}}, 'Sensors.X_FLIP: expected 0 or 1, got 2',
+                     id='flip'),
+        pytest.param({'Sensors': {'LOGIC_MIN_VOLTAGE': 5000}},
+                     'Sensors: expected LOGIC_MIN <= LOW <= MAX_VOLTAGE, got'
+                     ' [5000.0, 3400.0, 4200.0] mV', id='voltages'),
+        pytest.param({'Estimator': {'Orientation': {'type': 'euler', 'roll': 0, 'pitch': 90,
+                                                    'yaw': 0}}},
+                     'Estimator.Orientation.pitch: 90 is above 6.28319 rad', id='degrees'),
+        pytest.param({'Estimator': {'Orientation': {'type': 'quaternion', 'w': 1, 'x': 1, 'y': 0,
+                                                    'z': 0}}},
+                     'Estimator.Orientation: expected a quaternion of length 1, got 1.41421',
+                     id='quaternion'),
+        pytest.param({'Estimator': {'Orientation': {'type': 'axisAlign', 'x_axis': 1}}},
+                     'Estimator.Orientation: expected each of 0, 1, 2 once as x_axis, y_axis,'
+                     ' z_axis, got (1, 1, 2)', id='align'),
+        pytest.param({'Networking': {'RoutingTable': [{'Destination': 3, 'Interface': 2}]}},
+                     'Networking.RoutingTable[0].Metric: is missing', id='route'),
+    ],
+)
+def test_errors_name_the_place_and_the_remedy(blocks, error):
+    with pytest.raises(SourceError) as caught:
+        read(**blocks)
+    assert str(caught.value).startswith(error)
+
+
+def test_defaults_that_the_flown_software_never_reached():
+    config = read(Engines=[ENGINE], Sensors={})
+    assert [(v.closed, v.open) for v in config.engines[0].valves] == [(0.0, math.pi)] * 3
+    assert dict(config.sensors.millivolts)['LOGIC_LOW_VOLTAGE'] == 3400.0
+
+
+def test_fingerprint_tells_configurations_apart():
+    prints = {
+        read().fingerprint, read('legacy').fingerprint, read(Engines=[SIMPLE]).fingerprint,
+    }
+    assert len(prints) == 3
+    assert read().fingerprint == read().fingerprint
+
+
+def test_flips_and_inversions_are_0_and_1_or_false_and_true():
+    config = read(
+        Sensors={'X_FLIP': True, 'Y_FLIP': 0, 'Z_FLIP': 1},
+        Estimator={'Orientation': {'type': 'axisAlign', 'x_inv': False, 'y_inv': True}},
+    )
+    assert config.sensors.flips == (1, 0, 1)
+    assert config.orientation.values == (0.0, 1.0, 2.0, 0.0, 1.0, 0.0)

@@ -1,0 +1,172 @@
+"""Five hundred damaged configurations: an error that names the place, or a sound configuration."""
+from __future__ import annotations
+
+import copy
+import json
+import math
+import random
+from collections import Counter
+
+import json5
+import pytest
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.flight.actuators import Actuators
+from propulsion_ros.flight.apogee import ApogeeDetector
+from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.flight_state import FlightState
+from propulsion_ros.flight.variables import Sample
+from propulsion_ros.flight_config import BLOCKS, read_flight_config
+from propulsion_ros.rml.document import parse
+from propulsion_ros.share import share_directory
+
+COUNT = 500
+TEXTS = [
+    (share_directory() / 'config' / name).read_text(encoding='utf-8')
+    for name in ('thanos_flight.jsonc', 'rocket_flight.jsonc')
+]
+DOCUMENTS = [json5.loads(text) for text in TEXTS]
+STRANGE = (
+    None, True, False, 0, 1, -1, 2, 3, 255, 256, 1.5, -450, 1e9, 10**400, math.nan, math.inf, '',
+    'x', 'AND', 'NOT', 'MORETHAN', 'descent', 'Position', [], {}, [[]], [{}], {'type': 'pid'},
+)
+
+
+def places(value, path=()):
+    """Yield the path of every value inside a document."""
+    children = ()
+    if isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    for key, child in children:
+        yield (*path, key)
+        yield from places(child, (*path, key))
+
+
+def parent_of(document, path):
+    for key in path[:-1]:
+        document = document[key]
+    return document
+
+
+def mutate(rng, document):
+    """Return the document with one to three values replaced, removed, renamed or moved."""
+    document = copy.deepcopy(document)
+    for _ in range(rng.randint(1, 3)):
+        path = rng.choice(list(places(document)) or [('Events',)])
+        parent, key = parent_of(document, path), path[-1]
+        kind = rng.choice(('replace', 'remove', 'rename', 'repeat', 'swap', 'nest', 'scale'))
+        if kind == 'replace' or (isinstance(parent, dict) and key not in parent):
+            parent[key] = copy.deepcopy(rng.choice(STRANGE))
+        elif kind == 'remove':
+            del parent[key]
+        elif kind == 'rename' and isinstance(parent, dict):
+            parent[key + rng.choice('sx_')] = parent.pop(key)
+        elif kind == 'repeat' and isinstance(parent, list):
+            parent.insert(key, copy.deepcopy(parent[key]))
+        elif kind == 'swap':
+            other = rng.choice(list(places(document)))
+            parent[key] = copy.deepcopy(parent_of(document, other)[other[-1]])
+        elif kind == 'nest':
+            for _ in range(rng.choice((1, 3, 8, 60))):
+                parent[key] = {'operator': 'NOT', 'condition': [parent[key]]}
+        elif kind == 'scale' and isinstance(parent[key], (int, float)):
+            parent[key] = parent[key] * rng.choice((-1, 0.5, 2, 1000))
+    return document
+
+
+def garble(rng, text):
+    """Return the text with a stretch of it cut, doubled or overwritten."""
+    begin = rng.randrange(len(text))
+    end = min(begin + rng.choice((1, 1, 3, 40)), len(text))
+    patch = rng.choice(('', text[begin:end] * 2, rng.choice('{}[]",:0-/')))
+    return text[:begin] + patch + text[end:]
+
+
+def damaged(seed):
+    rng = random.Random(seed)
+    which = rng.randrange(len(TEXTS))
+    if rng.random() < 0.3:
+        return garble(rng, TEXTS[which])
+    return json.dumps(mutate(rng, DOCUMENTS[which]))
+
+
+def outcome(seed):
+    """Return 'refused' or 'sound'; anything else fails."""
+    text = damaged(seed)
+    semantics = 'legacy' if seed % 5 == 0 else 'safe'
+    refusal = None
+    try:
+        config = read_flight_config(text, semantics, 200)
+    except SourceError as error:
+        refusal = error
+    if refusal is not None:
+        check(refusal)
+        return 'refused'
+    assert config.events
+    assert len(config.events) == len(parse(text)['Events'].items())
+    assert [event.id for event in config.events] == list(range(len(config.events)))
+    fly(config)
+    return 'sound'
+
+
+def check(error):
+    """A refusal is one line that begins with a place in the document."""
+    message = str(error)
+    assert '\n' not in message
+    assert error.key, message
+    assert error.problem, message
+    is_unknown_block = error.problem.startswith('unknown key') and '.' not in error.key
+    assert error.key.split('.')[0].split('[')[0] in ('document', *BLOCKS) or is_unknown_block
+
+
+def fly(config):
+    """Let a configuration see every phase; it must stand that."""
+    params = FlightParams()
+    state = FlightState(
+        params, ApogeeDetector(ApogeeParams()), config.events, config.deployers,
+        config.controllers, config.semantics,
+    )
+    actuators = Actuators(config.deployers, config.engines)
+    commands = {2: 'launch', 3: 'ignition', 5: 'liftoff_override', 8: 'apogee_override'}
+    for i in range(12):
+        stamp_ns = i * 500_000_000
+        report = state.update(Sample(
+            stamp_ns, 100.0 + i, 5.0 + i, -9.0 + i, (1.0, i), (1.0, i), (1.0, i),
+            rotation=(0.0, 0.1 * i, 0.0, 1.0), circuits=((0, True),),
+        ))
+        actuators.enter(report.phase, stamp_ns)
+        actuators.control(report.controls)
+        for event in report.events:
+            assert event.why
+            for action in event.actions:
+                actuators.act(action, stamp_ns)
+        assert all(str(event) for event in config.events)
+        if i in commands:
+            assert state.command(commands[i], stamp_ns) == ''
+
+
+def test_the_originals_are_sound():
+    for text in TEXTS:
+        fly(read_flight_config(text))
+
+
+def test_five_hundred_damaged_configurations():
+    outcomes = Counter(outcome(seed) for seed in range(COUNT))
+    assert sum(outcomes.values()) == COUNT
+    # Neither outcome is an accident: a test that only ever saw one would prove little.
+    assert min(outcomes['refused'], outcomes['sound']) > 50
+
+
+@pytest.mark.parametrize('text', [
+    'null', '0', '[]', '""', '{"Events": null}', '{"Events": {}}', '{"Events": [null]}',
+    '{"Events": [[]]}', '{"Events": [{}]}', '/* */', '{"Events": []}', '{}', '\ufeff{}', '\x00',
+])
+def test_small_wrong_texts(text):
+    for semantics in ('safe', 'legacy'):
+        with pytest.raises(SourceError) as caught:
+            read_flight_config(text, semantics)
+        assert caught.value.key
+        assert '\n' not in str(caught.value)
