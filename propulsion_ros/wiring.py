@@ -223,5 +223,9 @@ def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:
         'flight_state_node',
         'flight_state',
         {'config_file': str(config), 'use_sim_time': use_sim_time},
-        {'~/pressure': 'vehicle/pressure', '~/odometry': 'vehicle/odometry'},
+        {
+            # Not ~/odometry: with raw sensors the node publishes its own estimate there.
+            '~/pressure': 'vehicle/pressure', '~/imu': 'vehicle/imu',
+            '~/booster_command': 'boosters/command',
+        },
     )

@@ -35,7 +35,7 @@ def layer_of(path):
     part = path.relative_to(PACKAGE).parts[0]
     if part in ('models', 'flight'):
         return part
-    if part.endswith('.py') and part != 'launching.py':
+    if part == 'rml' or (part.endswith('.py') and part != 'launching.py'):
         return 'readers'
     return None
 

@@ -9,6 +9,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Int32MultiArray, String
 
 from propulsion_ros.flight.deployers import PERIOD_NS
+from propulsion_ros.flight.estimator_state import EstimatorState
 from propulsion_ros.flight.flight_report import FlightReport, Mark
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases import DUTIES, Duty, Phase
@@ -59,9 +60,15 @@ class FlightOutputs:
         """Say everything anew."""
         self._said = {}
 
-    def announce(self, state: FlightState, report: FlightReport | None, stamp_ns: int) -> None:
+    def announce(
+        self,
+        state: FlightState,
+        report: FlightReport | None,
+        stamp_ns: int,
+        estimate: EstimatorState | None = None,
+    ) -> None:
         """Publish phase, sub-phase, tune, beacon, flags and apogee where they changed."""
-        values = _flags(state, report)
+        values = _flags(state, report, estimate)
         if values == self._said:
             return
         said, self._said = self._said, values
@@ -150,7 +157,9 @@ class FlightOutputs:
         return message
 
 
-def _flags(state: FlightState, report: FlightReport | None) -> dict[str, str]:
+def _flags(
+    state: FlightState, report: FlightReport | None, estimator: EstimatorState | None
+) -> dict[str, str]:
     """Return everything that ~/flags says."""
     values = {'phase': state.phase.value, 'subphase': state.subphase.value}
     for name in ('ignition', 'liftoff', 'apogee'):
@@ -162,5 +171,7 @@ def _flags(state: FlightState, report: FlightReport | None) -> dict[str, str]:
     found = estimate if estimate and estimate.detected else None
     values['reason'] = found.reason if found else ''
     values['sigma'] = f'{found.sigma:.6g}' if found and math.isfinite(found.sigma) else ''
-    values['flags'] = ' '.join(sorted(report.flags)) if report else ''
+    flags = report.flags if report else frozenset()
+    values['flags'] = ' '.join(sorted(flags | estimator.flags if estimator else flags))
+    values['estimator'] = estimator.mode.value if estimator else ''
     return values

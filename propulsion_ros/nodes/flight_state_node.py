@@ -10,16 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from sensor_msgs.msg import FluidPressure, JointState, Temperature
 from std_srvs.srv import Trigger
 
-from propulsion_ros.errors import CommandError
+from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.flight.detectors import make_detector
+from propulsion_ros.flight.estimator_state import EstimatorState, sample_of, stage_of
+from propulsion_ros.flight.estimators import make_estimator
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
+from propulsion_ros.flight.mounting import Mounting, MountingParams
 from propulsion_ros.flight.pad import PadReference
 from propulsion_ros.flight.phases import COMMANDS, DUTIES, Duty
 from propulsion_ros.flight.variables import NAN, UNKNOWN_ROTATION, Sample
@@ -30,6 +34,7 @@ from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
 from propulsion_ros.nodes.circuits import Circuits
 from propulsion_ros.nodes.conversions import msg_to_motion, stamp_to_ns
 from propulsion_ros.nodes.flight_actuation import FlightActuation
+from propulsion_ros.nodes.flight_estimation import FlightEstimation
 from propulsion_ros.nodes.flight_outputs import FlightOutputs
 from propulsion_ros.nodes.flight_record import FlightLog
 from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
@@ -54,6 +59,9 @@ class FlightStateNode(PropulsionNode):
         With ``altitude_source: odometry``; z of the pose is up, twist in the child frame.
     ~/pressure : sensor_msgs/FluidPressure
         With ``altitude_source: pressure``.
+    ~/imu, ~/pressure, ~/magnetic_field, ~/fix : sensor_msgs/Imu, FluidPressure, MagneticField, \
+NavSatFix
+        With ``altitude_source: sensors``; any of them may be missing.
     ~/temperature : sensor_msgs/Temperature
         Of the air, optional; the standard atmosphere's where there is none.
     ~/continuity : sensor_msgs/JointState
@@ -77,6 +85,9 @@ class FlightStateNode(PropulsionNode):
     ~/fit : sensor_msgs/JointState
         The fitted motion at each sample, for plots: h(t) = altitude + velocity t
         + acceleration t^2 / 2, with t in seconds since the stamp.
+    ~/odometry : nav_msgs/Odometry
+        The estimate, with ``altitude_source: sensors``: pose in the world frame (east, north, up
+        at the pad), twist in the child frame, both with covariance.
     ~/deployers : sensor_msgs/JointState
         Effort 1 while a pyro is on, position of servos; 10 Hz, never latched.
     ~/engines : sensor_msgs/JointState
@@ -131,19 +142,35 @@ class FlightStateNode(PropulsionNode):
             'auto': in_simulation, 'stamps': True, 'steady': False,
         }[params.on_time_clock])
         self._open(in_simulation)
+        self._estimation = self._estimate_from_sensors(config)
+
+    def _estimate_from_sensors(self, config: FlightConfig) -> FlightEstimation | None:
+        params = self._params
+        if params.altitude_source != 'sensors':
+            return None
+        sensors = config.sensors
+        board = MountingParams(axes=np.array(sensors.axes), flips=np.array(sensors.flips))
+        mounting = Mounting(board, rotation=config.orientation.rotation)
+        estimator = make_estimator(params.estimator, mounting)
+        if estimator is None:
+            raise ConfigError('estimator.method', 'expected one that makes an estimate')
+        profile = qos.LOCKSTEP if params.reliable_inputs else qos.SENSOR
+        return FlightEstimation(
+            self, estimator, params.estimation, params.world_frame, profile, self._on_estimate
+        )
 
     def _open(self, in_simulation: bool) -> None:
         params = self._params
         profile = qos.LOCKSTEP if params.reliable_inputs else qos.SENSOR
-        kind: Any = Odometry
-        callback: Any = self._on_odometry
-        if params.altitude_source == 'pressure':
-            kind, callback = FluidPressure, self._on_pressure
-        for kind_of, topic, on_message in (
-            (kind, f'~/{params.altitude_source}', callback),
+        inputs: list[tuple[Any, str, Any]] = [
             (Temperature, '~/temperature', self._on_temperature),
             (JointState, '~/continuity', self._on_continuity),
-        ):
+        ]
+        if params.altitude_source == 'odometry':
+            inputs.append((Odometry, '~/odometry', self._on_odometry))
+        elif params.altitude_source == 'pressure':
+            inputs.append((FluidPressure, '~/pressure', self._on_pressure))
+        for kind_of, topic, on_message in inputs:
             self.entities.append(self.create_subscription(
                 kind_of, topic, on_message, profile, qos_overriding_options=qos.overridable(),
             ))
@@ -160,7 +187,12 @@ class FlightStateNode(PropulsionNode):
         self._outputs.reset()
         self._actuation.reset()
         self._circuits.reset()
-        self._pad = PadReference(0.0 if self._params.pad_reference == 'zero' else NAN)
+        self._estimate: EstimatorState | None = None
+        if self._estimation is not None:
+            self._estimation.reset()
+        # An estimate is above the pad already.
+        is_above_pad = self._params.pad_reference == 'zero' or self._estimation is not None
+        self._pad = PadReference(0.0 if is_above_pad else NAN)
         self._home = self._position = (0.0, 0.0)
         self._temperature = (0, NAN)
         self._report: FlightReport | None = None
@@ -239,6 +271,10 @@ class FlightStateNode(PropulsionNode):
     def _on_pressure(self, message: FluidPressure) -> None:
         altitude = float(altitude_of_pressure(message.fluid_pressure))
         self._take(Sample(stamp_to_ns(message.header.stamp), altitude))
+
+    def _on_estimate(self, state: EstimatorState) -> None:
+        self._estimate = state
+        self._take(sample_of(state, self._params.estimator))
 
     def _on_temperature(self, message: Temperature) -> None:
         self._temperature = (
@@ -320,7 +356,9 @@ class FlightStateNode(PropulsionNode):
 
     def _announce(self) -> None:
         self._actuation.follow(self._state.phase)
-        self._outputs.announce(self._state, self._report, self._stamp_ns)
+        if self._estimation is not None:
+            self._estimation.set_stage(stage_of(self._state.phase, self._state.subphase))
+        self._outputs.announce(self._state, self._report, self._stamp_ns, self._estimate)
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
         """Yield the health of the altitude and what was refused."""
@@ -330,6 +368,13 @@ class FlightStateNode(PropulsionNode):
         yield 'altitude', WARN if flags else OK, flags or 'ok', {
             **counts, 'refused': self.counts['refused'],
         }
+        if self._estimation is not None:
+            estimate = self._estimate
+            mode = estimate.mode.value if estimate else 'no_sensor'
+            faults = ' '.join(sorted(estimate.flags)) if estimate else ''
+            yield 'estimator', WARN if faults else OK, faults or mode, {
+                'mode': mode, **self._estimation.counts,
+            }
 
 
 def main(args: Sequence[str] | None = None) -> None:

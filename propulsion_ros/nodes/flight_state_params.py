@@ -6,8 +6,10 @@ from pathlib import Path
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.estimator_params import EstimatorParams
 from propulsion_ros.flight.events import SEMANTICS
 from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.nodes.flight_estimation import EstimationParams
 from propulsion_ros.quantity import group, quantity, validate
 
 
@@ -23,8 +25,8 @@ class FlightStateNodeParams:
         kind=str, choices=SEMANTICS,
     )
     altitude_source: str = quantity(
-        'odometry', doc='which input gives the altitude', kind=str,
-        choices=('odometry', 'pressure'),
+        'odometry', kind=str, choices=('odometry', 'pressure', 'sensors'),
+        doc='which input gives the altitude; sensors: an estimate from all raw sensors',
     )
     pad_reference: str = quantity(
         'measured', doc='altitude of the pad: the mean before launch, or 0 as in a flight log',
@@ -48,8 +50,14 @@ class FlightStateNodeParams:
     world_frame: str = quantity('map', doc='frame of the apogee', kind=str)
     flight: FlightParams = group(FlightParams, element='flight')
     apogee: ApogeeParams = group(ApogeeParams, element='apogee')
+    estimator: EstimatorParams = group(EstimatorParams, element='estimator')
+    estimation: EstimationParams = group(EstimationParams, element='estimation')
 
     def __post_init__(self) -> None:
         validate(self)
         if self.state_file and not Path(self.state_file).expanduser().parent.is_dir():
             raise ConfigError('state_file', f'{self.state_file} lies in no folder')
+        if self.altitude_source == 'sensors' and self.estimator.method == 'external':
+            raise ConfigError(
+                'estimator.method', 'external makes no estimate: set altitude_source to odometry'
+            )

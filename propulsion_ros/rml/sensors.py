@@ -4,7 +4,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.spatial.transform import Rotation
+
 from propulsion_ros.json_node import JsonNode
+from propulsion_ros.quantity import FloatArray
 from propulsion_ros.rml.keys import Key, read_keys
 
 _AXES = ('X', 'Y', 'Z')
@@ -80,6 +84,24 @@ class OrientationConfig:
 
     type: str = ''
     values: tuple[float, ...] = ()
+
+    @property
+    def rotation(self) -> FloatArray | None:
+        """Rotation matrix from the board to the rocket, (3, 3), None where none is given.
+
+        'euler' turns about the fixed x, y and z axes of the rocket, in this order.
+        """
+        if self.type == 'euler':
+            return np.asarray(Rotation.from_euler('xyz', self.values).as_matrix())
+        if self.type == 'quaternion':
+            w, x, y, z = self.values
+            return np.asarray(Rotation.from_quat([x, y, z, w]).as_matrix())
+        if self.type == 'axisAlign':
+            matrix = np.zeros((3, 3))
+            axes = [int(axis) for axis in self.values[:3]]
+            matrix[range(3), axes] = 1.0 - 2.0 * np.array(self.values[3:])
+            return matrix
+        return None
 
 
 def read_sensors(node: JsonNode) -> SensorsConfig:

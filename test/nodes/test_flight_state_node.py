@@ -165,8 +165,8 @@ def test_not_a_number_is_survived(graph):
 
 @pytest.mark.parametrize(('settings', 'text'), [
     pytest.param({'config_file': '/nowhere/x.jsonc'}, '/nowhere/x.jsonc', id='no such file'),
-    pytest.param({'altitude_source': 'gps'}, "expected one of odometry, pressure, got 'gps'",
-                 id='unknown source'),
+    pytest.param({'altitude_source': 'gps'},
+                 "expected one of odometry, pressure, sensors, got 'gps'", id='unknown source'),
     pytest.param({'apogee.window': -1.0}, "parameter 'apogee.window': -1 must be above 0 s",
                  id='negative window'),
     pytest.param({'apogee.windw': 1.0}, "unknown, did you mean 'apogee.window'?", id='misspelt'),

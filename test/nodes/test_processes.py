@@ -210,7 +210,8 @@ def test_stack_runs_a_robot_of_ones_own(graph, start, tmp_path):
 @pytest.mark.parametrize(('text', 'problem'), [
     pytest.param(None, 'cannot be read: No such file or directory', id='no file'),
     pytest.param('<robot name="r"><link name="base_link"/></robot>',
-                 'no <plugin filename="propulsion_ros"> in any <gazebo>', id='no block'),
+                 'no <plugin filename="propulsion_ros">, nor one of UUV\'s, in any <gazebo>',
+                 id='no block'),
 ])
 def test_stack_refuses_a_robot_without_actuators(tmp_path, text, problem):
     model = tmp_path / 'mine.urdf'

@@ -1,0 +1,146 @@
+"""The flight state node on raw sensors of a flight whose truth is known."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PointStamped
+from nav_msgs.msg import Odometry
+from rocket_truth import PAD_TIME, SITE, fly, pressure_of, turn
+from sensor_msgs.msg import FluidPressure, Imu
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.share import share_directory
+
+CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
+START = 1_000_000_000
+RATE = 100
+
+
+class Flight:
+    """One simulated flight into the node's sensors, sample by sample."""
+
+    def __init__(self, graph, **settings):
+        self.graph = graph
+        self.truth = fly(7, 1, rate=float(RATE), duration=16.0)
+        rng = np.random.default_rng(8)
+        samples = len(self.truth.stamp_ns)
+        self.rate = self.truth.rate[:, 0] + rng.normal(0.0, 0.005, (samples, 3))
+        self.force = self.truth.force[:, 0] + rng.normal(0.0, 0.1, (samples, 3))
+        self.pressure = pressure_of(self.truth.position[:, 0, 2]) + rng.normal(0.0, 5.0, samples)
+        self.node = graph.add(FlightStateNode, 'flight_state', {
+            'config_file': CONFIG, 'altitude_source': 'sensors', 'reliable_inputs': True,
+            'silence_timeout': 0.0, 'on_time_clock': 'stamps',
+            'estimator.site_altitude': SITE[2], **settings,
+        })
+        self.odometry = graph.listen(Odometry, 'flight_state/odometry', qos.COMMAND)
+        self.phases = graph.listen(String, 'flight_state/phase', qos.LATCHED)
+        self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
+        self.apogees = graph.listen(PointStamped, 'flight_state/apogee', qos.LATCHED)
+        self.imu = graph.talk(Imu, 'flight_state/imu', qos.COMMAND)
+        self.baro = graph.talk(FluidPressure, 'flight_state/pressure', qos.COMMAND)
+        graph.until(
+            lambda: self.node._estimation._publisher.get_subscription_count() == 1, 'the probe'
+        )
+
+    def send(self, k, imu=True):
+        """Publish the pressure and the inertial sample of one moment."""
+        stamp = ns_to_stamp(START + self.truth.stamp_ns[k])
+        pressure = FluidPressure(fluid_pressure=float(self.pressure[k]))
+        pressure.header.stamp = stamp
+        self.baro.publish(pressure)
+        if imu:
+            message = Imu()
+            message.header.stamp = stamp
+            rate, force = message.angular_velocity, message.linear_acceleration
+            rate.x, rate.y, rate.z = self.rate[k].tolist()
+            force.x, force.y, force.z = self.force[k].tolist()
+            self.imu.publish(message)
+
+    def fly(self, end=None, imu_until=1e9):
+        """Launch after a second on the pad, and fly until a time after liftoff."""
+        stamps = self.truth.stamp_ns
+        for k, stamp in enumerate(stamps):
+            t = stamp * 1e-9 - PAD_TIME
+            if end is not None and t > end:
+                break
+            if k == RATE:
+                assert self.graph.call(Trigger, 'flight_state/launch').success
+            self.send(k, t < imu_until)
+            if k % 20 == 19:
+                # No more on the way than the queues hold.
+                reached = START + stamp - 200_000_000
+                self.graph.until(
+                    lambda: self.odometry
+                    and stamp_to_ns(self.odometry[-1].header.stamp) >= reached,  # noqa: B023
+                    f'an estimate of {t:.2f} s',
+                )
+
+    def said(self, key):
+        return [
+            {v.key: v.value for v in s.values}[key] for m in self.flags for s in m.status
+        ]
+
+    @property
+    def apogee_time(self):
+        """When the truth is highest, in the node's time [s]."""
+        k = int(np.argmax(self.truth.position[:, 0, 2]))
+        return (START + self.truth.stamp_ns[k]) * 1e-9
+
+
+def test_whole_flight_from_raw_sensors(graph):
+    flight = Flight(graph)
+    flight.fly()
+    graph.until(lambda: flight.apogees, 'apogee')
+    apogee = flight.apogees[-1]
+    assert stamp_to_ns(apogee.header.stamp) * 1e-9 == pytest.approx(flight.apogee_time, abs=0.3)
+    assert [p.data for p in flight.phases][-1] == 'recovery'
+    assert set(flight.said('estimator')) >= {'full'}
+    assert {flag for flags in flight.said('flags') for flag in flags.split()} <= {
+        'attitude_unknown', 'altitude_unknown', 'velocity_unknown', 'frozen'
+    }
+
+
+def test_odometry_holds_the_truth_within_its_covariance(graph):
+    flight = Flight(graph)
+    flight.fly(end=5.0)
+    truth = {START + ns: k for k, ns in enumerate(flight.truth.stamp_ns)}
+    last = flight.odometry[-1]
+    k = truth[stamp_to_ns(last.header.stamp)]
+    assert (last.header.frame_id, last.child_frame_id) == ('map', 'base_link')
+    p, v, q = last.pose.pose.position, last.twist.twist.linear, last.pose.pose.orientation
+    pose = np.reshape(last.pose.covariance, (6, 6))
+    twist = np.reshape(last.twist.covariance, (6, 6))
+    error = np.array([p.x, p.y, p.z]) - flight.truth.position[k, 0]
+    assert abs(error[2]) < 4.0 * np.sqrt(pose[2, 2]) < 20.0
+    # The twist is in the axes of the body: turned by the estimated attitude it is the truth's.
+    world = turn(np.array([q.x, q.y, q.z, q.w]), np.array([v.x, v.y, v.z]))
+    assert abs(world[2] - flight.truth.velocity[k, 0, 2]) < 3.0
+    np.testing.assert_allclose(twist, twist.T, rtol=1e-9)
+    assert np.linalg.eigvalsh(twist[:3, :3]).min() > 0.0
+
+
+def test_lost_inertial_sensor_is_said_and_the_apogee_is_still_found(graph):
+    flight = Flight(graph)
+    flight.fly(imu_until=3.5)
+    graph.until(lambda: flight.apogees, 'apogee')
+    time = stamp_to_ns(flight.apogees[-1].header.stamp) * 1e-9
+    assert time == pytest.approx(flight.apogee_time, abs=0.5)
+    assert 'baro_only' in flight.said('estimator')
+    assert any('imu' in flags for flags in flight.said('flags'))
+    ((_, _, _, _), (component, _, text, values)) = flight.node.health()
+    assert component == 'estimator'
+    assert 'imu' in text
+    assert values['mode'] == 'baro_only'
+
+
+def test_configuration_that_makes_no_estimate_is_refused(graph, capfd):
+    node = graph.add(FlightStateNode, 'flight_state', {
+        'altitude_source': 'sensors', 'estimator.method': 'external',
+    })
+    assert node.has_failed
+    assert "'estimator.method': external makes no estimate" in capfd.readouterr().err
