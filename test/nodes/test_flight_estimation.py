@@ -81,9 +81,9 @@ class Flight:
                 )
 
     def said(self, key):
-        return [
-            {v.key: v.value for v in s.values}[key] for m in self.flags for s in m.status
-        ]
+        """Return what ~/flags said of something since the launch."""
+        said = [{v.key: v.value for v in s.values} for m in self.flags for s in m.status]
+        return [values[key] for values in said if values['phase'] != 'preflight']
 
     @property
     def apogee_time(self):
