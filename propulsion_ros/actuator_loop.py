@@ -4,7 +4,7 @@ The node and the offline tools both run this, so that they give the same bytes.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from propulsion_ros.models.family import AboutCom, BodyState, Family, Output, Re
 from propulsion_ros.quantity import BoolArray, FloatArray, quantity, validate
 from propulsion_ros.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
 
+_NEVER = -(2**63)
 _LONGEST = 1e6
 """No time span of a setting is longer [s]."""
 
@@ -113,12 +114,15 @@ class Report:
         What the last tick did.
     stale : BoolArray
         Names whose command is too old, (m,).
+    links : FloatArray or None
+        The same mean of each actuator in its link, (n, 6), where it was asked for.
     """
 
     stamp_ns: int
     wrench: FloatArray
     output: Output
     stale: BoolArray
+    links: FloatArray | None = None
 
 
 class ActuatorLoop:
@@ -134,6 +138,8 @@ class ActuatorLoop:
         Receives each `Report`.
     on_jump : callable
         ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
+    with_links : bool
+        Whether reports have the wrench of each actuator too.
     """
 
     def __init__(
@@ -142,6 +148,7 @@ class ActuatorLoop:
         params: LoopParams,
         emit: Callable[[Report], None],
         on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
+        with_links: bool = False,
     ) -> None:
         self.family = family
         grid = params.grid
@@ -157,10 +164,15 @@ class ActuatorLoop:
         )
         self._dt = grid.period_ns * 1e-9
         self._every = params.publish_every
+        self._with_links = with_links
+        self._ticks = 0
+        self._wrench_sum: FloatArray = np.zeros(6)
+        self._links_sum: FloatArray = np.zeros(6)
         self._emit = emit
         self._on_jump = on_jump
         self._enabled = True
         self._com: FloatArray | None = None
+        self._com_ns = self._motion_ns = self._current_ns = _NEVER
         self.check(params)
         self.hold.off = self._off(params)
         self._motion: Motion | None = None
@@ -178,6 +190,8 @@ class ActuatorLoop:
     @enabled.setter
     def enabled(self, value: bool) -> None:
         self._enabled = value
+        if not value:
+            self.family.rest()
         self.hold.clear()
         self.inputs.drop(COMMAND)
 
@@ -199,9 +213,21 @@ class ActuatorLoop:
                 known = ', '.join(self.family.command_names)
                 raise ConfigError('switched_off', f'unknown name {name!r}, known: {known}', i)
 
-    def retune(self, params: LoopParams, family_params: Any) -> None:
-        """Take the live values of checked configurations, from the next tick on."""
+    def rest(self) -> None:
+        """Stop what moves, forget commands and the place on the grid; propellant stays."""
+        self.family.rest()
+        self.forget()
+
+    def retune(
+        self, changed: Collection[str], params: LoopParams, family_params: Any
+    ) -> None:
+        """Take the live values of checked configurations, from the next tick on.
+
+        Of the centre of mass the newest holds, heard or set: ``changed`` names the keys.
+        """
         self.hold.off = self._off(params)
+        if 'com' in changed:
+            self._com = None
         if isinstance(self.family, Retunable):
             self.family.retune(family_params)
         if self._com is not None:
@@ -241,13 +267,16 @@ class ActuatorLoop:
                 update: CommandUpdate = payload
                 self.hold.apply(stamp_ns, update)
             return
+        # What is older than what is known is nothing new.
         if source == COM:
-            self.set_com(payload)
+            if stamp_ns >= self._com_ns:
+                self._com_ns = stamp_ns
+                self.set_com(payload)
             return
-        if source == ODOMETRY:
-            self._motion = payload
-        else:
-            self._current = payload
+        if source == ODOMETRY and stamp_ns >= self._motion_ns:
+            self._motion_ns, self._motion = stamp_ns, payload
+        elif source == CURRENT and stamp_ns >= self._current_ns:
+            self._current_ns, self._current = stamp_ns, payload
         self._body = self._through_fluid()
 
     def _through_fluid(self) -> BodyState:
@@ -260,21 +289,26 @@ class ActuatorLoop:
 
     def _step(self, tick: int, stamp_ns: int) -> None:
         output = self.family.step(self.hold.at(stamp_ns), self._body, self._dt, tick)
+        links = self.family.link_wrenches(output) if self._with_links else None
         if self._every == 1:
-            self._emit(Report(stamp_ns, output.wrench, output, self.hold.stale))
+            self._emit(Report(stamp_ns, output.wrench, output, self.hold.stale, links))
             return
         self._wrench_sum += output.wrench
         self._ticks += 1
+        if links is not None:
+            self._links_sum = self._links_sum + links
         if tick % self._every:
             return
         wrench = self._wrench_sum / self._ticks
+        means = None if links is None else self._links_sum / self._ticks
         self._clear_sums()
-        self._emit(Report(stamp_ns, wrench, output, self.hold.stale))
+        self._emit(Report(stamp_ns, wrench, output, self.hold.stale, means))
 
     def _rest(self) -> None:
         """Forget commands, motion and what was not yet reported."""
         self.hold.clear()
         self._motion, self._current = None, np.zeros(3)
+        self._com_ns = self._motion_ns = self._current_ns = _NEVER
         self._body = BodyState()
         self._clear_sums()
 
@@ -285,4 +319,5 @@ class ActuatorLoop:
 
     def _clear_sums(self) -> None:
         self._wrench_sum = np.zeros(6)
+        self._links_sum = np.zeros(6)
         self._ticks = 0

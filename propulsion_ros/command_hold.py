@@ -81,14 +81,19 @@ class CommandHold:
         self._renew(0)
 
     def apply(self, stamp_ns: int, update: CommandUpdate) -> None:
-        """Take new values for some names."""
+        """Take new values for some names; one that is older than what a name has is nothing new."""
+        columns, values = update.columns, update.values
+        if self._common_ns is None or stamp_ns < self._common_ns:
+            newer = stamp_ns >= self._stamps[columns]
+            if not newer.all():
+                columns, values = columns[newer], values[newer]
         # What was handed out is not written to.
         self._values = self._values.copy()
-        self._values[update.columns] = update.values
-        self._stamps[update.columns] = stamp_ns
-        self._commanded[update.columns] = True
+        self._values[columns] = values
+        self._stamps[columns] = stamp_ns
+        self._commanded[columns] = True
         # Most commands are for all names, which then have one stamp in common.
-        is_for_all = len(update.columns) == len(self._values) and not self._has_off
+        is_for_all = len(columns) == len(self._values) and not self._has_off
         self._common_ns = stamp_ns if is_for_all else None
         self._is_new = True
 

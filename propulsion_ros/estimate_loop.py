@@ -4,7 +4,7 @@ The node and the offline tools both run this, so that they give the same bytes.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ class Applied:
     residual : FloatArray or None
         Demanded minus applied wrench, (6,); None before a demand.
     covariance : FloatArray
-        Of the wrench, (6, 6).
+        Of the wrench, (6, 6); NaN where no standard deviation is configured.
     angle, thrust : FloatArray
         Of each nozzle [rad], NaN where none was commanded, and [N], (n,).
     speed : FloatArray
@@ -91,6 +91,7 @@ class EstimateLoop:
         self._measured = CommandHold(('velocity',) * m, np.full(m, np.nan), timeout_ns)
         self._demanded = CommandHold(('effort',) * 6, np.zeros(6), timeout_ns)
         self._com: FloatArray | None = None
+        self._unknown, self._knows_errors = np.full((6, 6), np.nan), inverse.knows_errors
         self.inputs = StampedInputs(
             # What is known of a moment comes before the command of that moment.
             Ordering(), (COM, SPEED, DEMAND, COMMAND, CLOCK), self._apply, self._jumped,
@@ -108,8 +109,10 @@ class EstimateLoop:
             return self.inputs.push_lasting(source, stamp_ns, payload)
         return self.inputs.push(source, stamp_ns, payload)
 
-    def retune(self, params: InverseFamParams) -> None:
-        """Take the live values of a checked configuration."""
+    def retune(self, changed: Collection[str], params: InverseFamParams) -> None:
+        """Take the live values of a checked configuration; see `ActuatorLoop.retune`."""
+        if 'com' in changed:
+            self._com = None
         self._inverse.retune(params)
         if self._com is not None:
             self._inverse.set_com(self._com)
@@ -132,6 +135,7 @@ class EstimateLoop:
         for hold in (self.hold, self._measured, self._demanded):
             hold.clear()
         self._has_demand = False
+        self._com_ns = -(2**63)
         self._inverse.reset()
         if self._com is not None:
             self._inverse.set_com(self._com)
@@ -139,7 +143,9 @@ class EstimateLoop:
     def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
         self._watch(stamp_ns)
         if source == COM:
-            self.set_com(payload)
+            if stamp_ns >= self._com_ns:
+                self._com_ns = stamp_ns
+                self.set_com(payload)
             return
         update: CommandUpdate = payload
         if source == SPEED:
@@ -156,6 +162,7 @@ class EstimateLoop:
         stale_ns = self.hold.next_stale_ns()
         while stale_ns is not None and stale_ns <= now_ns:
             self._estimate(stale_ns)
+            self.inputs.note(stale_ns)
             stale_ns = self.hold.next_stale_ns()
 
     def _estimate(self, stamp_ns: int) -> None:
@@ -167,7 +174,9 @@ class EstimateLoop:
         residual = None
         if self._has_demand and demand is not None:
             residual = inverse.to_origin @ (demand - estimate.wrench)
-        covariance = inverse.covariance(angle, speed)
+        covariance = self._unknown
+        if self._knows_errors:
+            covariance = inverse.covariance(angle, speed)
         self._emit(Applied(
             stamp_ns,
             inverse.to_origin @ estimate.wrench,

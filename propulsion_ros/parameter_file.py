@@ -11,10 +11,17 @@ import yaml
 from propulsion_ros.errors import SourceError
 
 _ROOT = 'ros__parameters'
+_LONGEST_REASON = 300
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML as ROS reads it: 1e-5 is a number too."""
+    """YAML as ROS reads it: 1e-5 is a number too, and there are no aliases."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Return the next node."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError('aliases (*name) are not taken')
+        return super().compose_node(parent, index)
 
 
 _Loader.add_implicit_resolver(
@@ -38,7 +45,10 @@ class ParameterFile:
 
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
-        self._entries = list(self._read(Path(path)))
+        try:
+            self._entries = list(self._read(Path(path)))
+        except RecursionError:
+            raise SourceError(self._path, 'is nested too deeply') from None
 
     @property
     def nodes(self) -> list[str]:
@@ -61,9 +71,12 @@ class ParameterFile:
                 document = yaml.load(file, _Loader)  # noqa: S506  a subclass of the safe one
         except OSError as error:
             raise SourceError(self._path, f'cannot be read: {error.strerror}') from error
-        except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        except RecursionError:
+            raise
+        except Exception as error:
+            # The constructors of YAML's own types raise whatever they meet.
             reason = ' '.join(str(error).split())
-            raise SourceError(self._path, f'is not YAML: {reason}') from error
+            raise SourceError(self._path, f'is not YAML: {reason[:_LONGEST_REASON]}') from error
         yield from self._walk(document, '')
 
     def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:

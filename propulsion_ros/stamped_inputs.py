@@ -153,8 +153,13 @@ class StampedInputs:
         return self.push(source, stamp_ns, payload)
 
     def drop(self, source: str) -> None:
-        """Forget the inputs of a source that wait for their turn."""
+        """Forget the inputs of a source that wait for their turn, or to be believed."""
         self._forget_queued({source})
+        self._strays.pop(source, None)
+
+    def note(self, stamp_ns: int) -> None:
+        """Say that something was concluded at a stamp; what is older is late from now on."""
+        self._applied = stamp_ns, len(self._order)
 
     def _forget_queued(self, sources: Collection[str]) -> int:
         """Take the inputs of some sources out of the queue and return how many they were."""
@@ -267,6 +272,4 @@ class StampedInputs:
 
     def _is_late(self, source: str, stamp_ns: int) -> bool:
         """Return whether what should come after an input has been applied before it."""
-        if self._passed_ns is not None and stamp_ns < self._passed_ns:
-            return True
         return self._applied is not None and (stamp_ns, self._order[source]) < self._applied

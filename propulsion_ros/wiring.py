@@ -175,6 +175,7 @@ def _inputs(block: ActuatorSpec, fam: str, in_simulation: bool) -> dict[str, str
         remappings['~/command'] = f'{fam}/state'
     if fam and block.family == 'inverse_fam':
         remappings['~/wrench_command'] = f'{fam}/wrench_command'
+        remappings['~/inertia'] = f'{fam}/inertia'
     if in_simulation:
         remappings['~/odometry'] = 'vehicle/odometry'
         remappings['~/inertia'] = 'vehicle/inertia'

@@ -151,3 +151,54 @@ def test_fin_feels_the_flow_and_the_current():
     loop.push(CURRENT, 20 * MS, np.array([0.0, 1.5, 0.0]))
     loop.push(COMMAND, 20 * MS, CommandUpdate(np.array([0]), np.array([0.1])))
     np.testing.assert_allclose(reports[-1].wrench, swimming / 4.0, rtol=1e-12)
+
+
+def test_older_command_that_comes_late_does_not_win_over_a_newer_one():
+    reports = []
+    loop = make_loop(reports, step_on='stamp', command_timeout=0.0)
+    for ms, value in ((10, 800), (90, 0), (100, 0)):
+        loop.push(COMMAND, ms * MS, thrust(value))
+    assert not loop.family.ignition.any()
+    loop.push(COMMAND, 50 * MS, thrust(1000))
+    loop.push(COMMAND, 200 * MS, thrust(0))
+    assert not any(report.output.flags['saturated'].any() for report in reports[-9:])
+    assert loop.inputs.counts['late'] == 1
+    assert reports[-1].wrench[2] < reports[8].wrench[2]
+
+
+def test_disabled_actuators_are_at_rest_at_once_and_keep_their_propellant():
+    reports = []
+    loop = make_loop(reports, step_on='stamp')
+    for ms in range(0, 200, 10):
+        loop.push(COMMAND, ms * MS, thrust(1000))
+    left = reports[-1].output.tanks.mass[0]
+    loop.enabled = False
+    loop.push(COMMAND, 200 * MS, thrust(1000))
+    assert reports[-1].wrench[2] == 0.0
+    assert reports[-1].output.tanks.mass[0] == left < 5.0
+
+
+def test_stray_from_before_a_disabling_does_not_come_back():
+    reports = []
+    loop = make_loop(reports, step_on='stamp')
+    loop.push(COMMAND, 10 * MS, thrust(0))
+    loop.push(COMMAND, 60_000 * MS, thrust(1000))
+    loop.enabled = False
+    loop.enabled = True
+    loop.push(COMMAND, 60_010 * MS, thrust(0))
+    loop.push(COMMAND, 60_020 * MS, thrust(0))
+    assert all(report.wrench[2] == 0.0 for report in reports)
+
+
+def test_wrenches_of_links_are_means_too():
+    reports = []
+    family = Boosters(BoostersParams(
+        names=['b'], max_thrust=1000.0, max_fuel_rate=2.0, time_constant=0.05,
+    ))
+    params = LoopParams(step_on='stamp', publish_rate=20.0)
+    loop = ActuatorLoop(family, params, reports.append, with_links=True)
+    for ms in range(0, 310, 10):
+        loop.push(COMMAND, ms * MS, thrust(1000))
+    assert len(reports) == 7
+    for report in reports:
+        np.testing.assert_allclose(report.links[0], report.wrench, rtol=1e-12)

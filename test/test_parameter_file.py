@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import random
+from pathlib import Path
+
 import pytest
 
 from propulsion_ros.errors import SourceError
@@ -61,6 +64,9 @@ def test_numbers_with_an_exponent_are_numbers(written, number):
     pytest.param('', 'document: expected node names, got None', id='empty'),
     pytest.param('a:\n  x: 1\n', '/a/x: expected node names, got 1', id='no ros__parameters'),
     pytest.param('a:\n  ros__parameters: 3\n', 'expected parameters, got 3', id='no parameters'),
+    pytest.param('n:\n  ros__parameters: &a\n    x: *a', 'aliases', id='alias'),
+    pytest.param('n:\n  ros__parameters:\n    x: !!timestamp soon', 'is not YAML', id='type'),
+    pytest.param('[' * 5000, 'is nested too deeply', id='depth'),
     pytest.param('x: !!python/object/apply:os.system [ls]', 'is not YAML', id='no objects'),
 ])
 def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
@@ -75,3 +81,38 @@ def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
 def test_missing_file(tmp_path):
     with pytest.raises(SourceError, match='cannot be read: No such file'):
         ParameterFile(tmp_path / 'none.yaml')
+
+
+SHIPPED = sorted((Path(__file__).resolve().parent.parent / 'config').glob('*.yaml'))
+
+
+@pytest.mark.parametrize('seed', range(200))
+def test_mutated_text_is_refused_or_read(tmp_path, seed):
+    rng = random.Random(seed)
+    text = list(SHIPPED[seed % len(SHIPPED)].read_text())
+    for _ in range(rng.randint(1, 8)):
+        at = rng.randrange(len(text))
+        kind = rng.randrange(4)
+        if kind == 0:
+            del text[at:at + rng.randint(1, 40)]
+        elif kind == 1:
+            text.insert(at, rng.choice(['*a', '&a ', '!!', ': ', '[', '}', '\t', '\0', '\U0001f680',
+                                        '- ', '!!timestamp ', '1e999', '<<: ', '|', '%']))
+        elif kind == 2:
+            text[at] = chr(rng.randrange(1, 1000))
+        else:
+            part = text[at:at + rng.randint(1, 200)]
+            text[at:at] = part
+    path = tmp_path / 'mutated.yaml'
+    path.write_text(''.join(text))
+    problem = ''
+    try:
+        file = ParameterFile(path)
+    except SourceError as error:
+        problem = str(error)
+    if problem:
+        assert str(path) in problem
+        assert '\n' not in problem
+        return
+    for node in file.nodes:
+        assert all(isinstance(key, str) for key in file.of(node))

@@ -109,16 +109,20 @@ class Boosters:
         if self._tanks:
             self._tanks.retune(params.tanks)
 
-    def reset(self) -> None:
-        """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals."""
+    def rest(self) -> None:
+        """Shut down and centre the gimbals; tanks and burnt grains stay as they are."""
         self.ignition: BoolArray = np.zeros((*self._batch, self._n), bool)
         self.throttle: FloatArray = np.zeros((*self._batch, self._n))
+        if self._gimbals:
+            self._gimbals.reset()
+
+    def reset(self) -> None:
+        """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals."""
+        self.rest()
         if self._curves:
             self._curves.reset()
         if self._tanks:
             self._tanks.reset()
-        if self._gimbals:
-            self._gimbals.reset()
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative thrust."""

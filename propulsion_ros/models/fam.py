@@ -192,6 +192,9 @@ class Fam:
         if self._params.torque_about == 'com':
             self._mixing.set_com(com)
 
+    def rest(self) -> None:
+        """Do nothing: there is no state that moves."""
+
     def check_command(self, command: Command) -> None:
         """Every finite wrench is accepted: it saturates."""
 

@@ -177,6 +177,10 @@ class Family(Protocol):
         """Restore the state at construction."""
         ...
 
+    def rest(self) -> None:
+        """Stop what moves, as a long time without command does; propellant stays as it is."""
+        ...
+
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each actuator in the axes of and about its link, (..., n, 6).
 

@@ -197,6 +197,10 @@ class Fins:
         ).copy()
         self._moment: FloatArray = np.zeros_like(self.deflection)
 
+    def rest(self) -> None:
+        """Return to the safe deflection."""
+        self.reset()
+
     def check_command(self, command: Command) -> None:
         """Accept every number: what is beyond the limits is clamped."""
 

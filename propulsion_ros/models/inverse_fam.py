@@ -155,6 +155,9 @@ class InverseFam:
         """
         self._measured = None if speed is None else np.asarray(speed, dtype=float)
 
+    def rest(self) -> None:
+        """Do nothing: there is no state that moves."""
+
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative speed."""
         refuse_negative_speed(command, self.command_names)
@@ -222,6 +225,15 @@ class InverseFam:
         """Return what servo counts (..., n) and motor counts (..., m), 0 to 255, apply."""
         angle = angle_from_count(count, self._params)
         return self.estimate(angle, self.speed(speed_from_count(motor_count)))
+
+    @property
+    def knows_errors(self) -> bool:
+        """Whether any standard deviation is configured, so that there is a covariance."""
+        params = self._params
+        return any((
+            params.angle_std, params.speed_std, params.discharge_coefficient_std,
+            params.thrust_scale_std,
+        ))
 
     def jacobians(self, angle: FloatArray, speed: FloatArray) -> Jacobians:
         """Return how the wrench of `estimate` changes with angles, speeds and constants."""

@@ -98,6 +98,10 @@ class PropulsionModules:
         self.thrust: FloatArray = np.zeros((*self._batch, self._n))
         self._left = 0.0
 
+    def rest(self) -> None:
+        """Shut the nozzles and stop the impellers."""
+        self.reset()
+
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative speed."""
         refuse_negative_speed(command, self.command_names)

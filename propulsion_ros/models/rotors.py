@@ -108,6 +108,13 @@ class Rotors:
             bank.start(self._state[cut], thrust[cut])
         self.thrust: FloatArray = thrust.reshape(self._shape)
 
+    def rest(self) -> None:
+        """Return to the initial rotor speed, with the constants as they are."""
+        thrust = np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.start(self._state[cut], thrust[cut])
+        self.thrust = thrust.reshape(self._shape)
+
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
         if command.velocity is None or not self._by_speed:

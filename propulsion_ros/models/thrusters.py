@@ -192,6 +192,10 @@ class Thrusters:
         self.on: BoolArray = np.ones(self._shape, bool)
         self.retune(self._tuned)
 
+    def rest(self) -> None:
+        """Stop all rotors."""
+        self.rotor_speed = np.zeros(self._shape)
+
     def retune(self, params: ThrustersParams) -> None:
         """Take the efficiencies of a configuration, as faults: no command makes up for them."""
         self._tuned = params

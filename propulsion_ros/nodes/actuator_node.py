@@ -16,7 +16,6 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 
 from propulsion_ros.actuator_loop import (
-    COM,
     COMMAND,
     CURRENT,
     ODOMETRY,
@@ -32,7 +31,6 @@ from propulsion_ros.nodes.base import ERROR, WARN
 from propulsion_ros.nodes.conversions import (
     WrenchReader,
     inertia_to_msg,
-    msg_to_com,
     msg_to_current,
     msg_to_motion,
 )
@@ -120,7 +118,10 @@ class ActuatorNode(LoopNode):
         self._command_reader = CommandReader(self._family)
         self._wrench_reader = WrenchReader(self._frame)
         self._report: Report | None = None
-        loop = ActuatorLoop(self._family, loop_params, self._publish, self._on_jump)
+        self._world_frame = ''
+        loop = ActuatorLoop(
+            self._family, loop_params, self._publish, self._on_jump, with_links=own.publish_each
+        )
         self.loop = self._actuators = loop
         self._open(own, loop_params)
         self.follow_live(
@@ -141,9 +142,11 @@ class ActuatorNode(LoopNode):
             for name in _topics('tanks.names', family.tank_names)
         ]
         each = family.actuator_names if own.publish_each else ()
+        if own.publish_each and not all(family.actuator_frames):
+            raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         self._links = [
             WrenchOutput(
-                publish(WrenchStamped, f'~/wrenches/{name}', qos.STATE), link or self._frame
+                publish(WrenchStamped, f'~/wrenches/{name}', qos.STATE), link
             )
             for name, link in zip(
                 _topics('names', each), family.actuator_frames, strict=False
@@ -198,15 +201,18 @@ class ActuatorNode(LoopNode):
         self.take(COMMAND, message.header.stamp, values, self._command_reader.read_array)
 
     def _on_odometry(self, message: Odometry) -> None:
+        self._world_frame = message.header.frame_id
         self.take(
             ODOMETRY, message.header.stamp, message, lambda m: msg_to_motion(m, self._frame)
         )
 
     def _on_current(self, message: TwistStamped) -> None:
-        self.take(CURRENT, message.header.stamp, message, msg_to_current)
+        self.take(
+            CURRENT, message.header.stamp, message, lambda m: msg_to_current(m, self._world_frame)
+        )
 
     def _on_inertia(self, message: InertiaStamped) -> None:
-        self.take(COM, message.header.stamp, message, lambda m: msg_to_com(m, self._frame))
+        self.take_com(message, self._frame)
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
         seconds = (to_ns - from_ns) * 1e-9
@@ -228,8 +234,8 @@ class ActuatorNode(LoopNode):
     # Outputs.
 
     def started(self) -> None:
-        """Begin without any earlier command."""
-        self._actuators.forget()
+        """Begin at rest and without any earlier command; propellant stays as it was."""
+        self._actuators.rest()
         names = ', '.join(self._family.command_names)
         self.get_logger().info(f'active, takes commands for {names}')
 
@@ -240,7 +246,8 @@ class ActuatorNode(LoopNode):
     def _publish_zero(self) -> None:
         last_ns = self._actuators.inputs.last_stamp_ns
         stamp_ns = self.now_ns() if last_ns is None else last_ns
-        self._wrench.publish(stamp_ns, np.zeros(6))
+        for output in (self._wrench, *self._links):
+            output.publish(stamp_ns, np.zeros(6))
 
     def _publish(self, report: Report) -> None:
         self._report = report
@@ -252,15 +259,15 @@ class ActuatorNode(LoopNode):
                     stamp_ns, self._frame, tanks.mass[i], tanks.com[i], tanks.inertia[i]
                 ))
         self._state.publish(stamp_ns, output.position, output.velocity, output.effort)
-        if self._links:
-            wrenches = self._family.link_wrenches(output)
-            for link, link_wrench in zip(self._links, wrenches, strict=True):
-                link.publish(stamp_ns, link_wrench)
         wrench = report.wrench
         # Faster than numpy for six numbers.
         if not all(map(math.isfinite, wrench.tolist())):
             self.complain('not_finite', f'wrench {wrench.tolist()} is not finite, 0 in its place')
-            wrench = np.zeros(6)
+            self._publish_zero()
+            return
+        if report.links is not None:
+            for link, link_wrench in zip(self._links, report.links, strict=True):
+                link.publish(stamp_ns, link_wrench)
         self._wrench.publish(stamp_ns, wrench)
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:

@@ -64,6 +64,8 @@ class AllocatorNode(FamilyNode):
         Demand minus what these commands will make.
     """
 
+    takes_live = False
+
     def __init__(self, name: str = 'allocator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import ParameterDescriptor
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -138,6 +139,16 @@ class PropulsionNode(LifecycleNode):
         self.teardown()
         return result
 
+    def _LifecycleNodeMixin__on_change_state(self, request: Any, response: Any) -> Any:  # noqa: N802
+        """Refuse a transition that does not apply; rclpy of Jazzy ends the process there."""
+        try:
+            inherited = super()._LifecycleNodeMixin__on_change_state  # type: ignore[misc]
+            return inherited(request, response)
+        except RCLError as error:
+            self.get_logger().warning(' '.join(str(error).split(', at ')[0].split()))
+            response.success = False
+            return response
+
     # Helpers.
 
     def _succeeds(self, action: Callable[[], None]) -> bool:
@@ -162,13 +173,16 @@ class PropulsionNode(LifecycleNode):
         return declare(self, parameters, defaults or {})
 
     def declare_rest(
-        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
+        self,
+        parameters: Iterable[Parameter],
+        defaults: Mapping[str, Any] | None = None,
+        takes_live: bool = True,
     ) -> dict[str, Any]:
         """Declare the last parameters; what is given beside them all is refused.
 
         So a misspelt key is called that, and not the required one missing.
         """
-        values = declare(self, parameters, defaults or {})
+        values = declare(self, parameters, defaults or {}, takes_live)
         refuse_unknown(self)
         return values
 

@@ -20,6 +20,7 @@ from propulsion_ros.quantity import FloatArray
 _SECOND = 1_000_000_000
 _FASTEST = 1e5
 _FARTHEST = 1e3
+_STRONGEST = 1e9
 
 
 def stamp_to_ns(stamp: Time) -> int:
@@ -73,8 +74,16 @@ def msg_to_motion(message: Odometry, frame: str) -> Motion:
     return Motion(linear, angular, Rotation.from_quat(quaternion).as_matrix())
 
 
-def msg_to_current(message: TwistStamped) -> FloatArray:
-    """Return the velocity of the fluid [m/s], (3,); raise `CommandError` if it is none."""
+def msg_to_current(message: TwistStamped, world_frame: str) -> FloatArray:
+    """Return the velocity of the fluid in the world [m/s], (3,).
+
+    Raises
+    ------
+    CommandError
+        For another frame than ``world_frame`` (either may be ''), or values that are no speed.
+    """
+    if message.header.frame_id not in ('', world_frame) and world_frame:
+        raise CommandError(f'expected the frame {world_frame!r}, got {message.header.frame_id!r}')
     current = vector(message.twist.linear)
     _check_speed('current', current, 'm/s')
     return current
@@ -118,7 +127,7 @@ def checked_wrench(message: WrenchStamped, frame: str) -> FloatArray:
     Raises
     ------
     CommandError
-        For another frame than ``frame`` ('' is taken for it), or a value that is not finite.
+        For another frame than ``frame`` ('' is taken for it), or a value that is no wrench.
     """
     if message.header.frame_id not in ('', frame):
         raise CommandError(f'expected the frame {frame!r}, got {message.header.frame_id!r}')
@@ -126,6 +135,10 @@ def checked_wrench(message: WrenchStamped, frame: str) -> FloatArray:
     finite = np.isfinite(wrench)
     if not finite.all():
         raise CommandError(f'{first_marked(WRENCH_NAMES, ~finite)} is not finite')
+    huge = np.abs(wrench) > _STRONGEST
+    if huge.any():
+        name = first_marked(WRENCH_NAMES, huge)
+        raise CommandError(f'{name} {wrench[huge][0]:g} is beyond {_STRONGEST:g} in SI units')
     return wrench
 
 

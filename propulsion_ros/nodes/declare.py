@@ -25,7 +25,10 @@ def overrides_of(node: Node) -> dict[str, Any]:
 
 
 def declare(
-    node: Node, parameters: Iterable[Parameter], defaults: Mapping[str, Any]
+    node: Node,
+    parameters: Iterable[Parameter],
+    defaults: Mapping[str, Any],
+    takes_live: bool = True,
 ) -> dict[str, Any]:
     """Declare parameters and return their values, None where one is not set.
 
@@ -39,6 +42,8 @@ def declare(
         What to declare; what the node already has is only read.
     defaults : mapping
         Values that stand in front of the schema's defaults, by key.
+    takes_live : bool
+        Whether the node follows live parameters; else they are read-only too.
     """
     values: dict[str, Any] = {}
     for parameter in parameters:
@@ -46,7 +51,8 @@ def declare(
             default = defaults.get(
                 parameter.key, None if parameter.required else parameter.default
             )
-            node.declare_parameter(parameter.key, _plain(default), _descriptor(parameter))
+            descriptor = _descriptor(parameter, takes_live)
+            node.declare_parameter(parameter.key, _plain(default), descriptor)
         value = node.get_parameter(parameter.key).value
         # rclpy turns an empty list into None; both mean that nothing was given.
         values[parameter.key] = defaults.get(parameter.key) if value is None else value
@@ -62,12 +68,12 @@ def refuse_unknown(node: Node) -> None:
         raise ConfigError(errors[0].key, errors[0].problem + more)
 
 
-def _descriptor(parameter: Parameter) -> ParameterDescriptor:
+def _descriptor(parameter: Parameter, takes_live: bool) -> ParameterDescriptor:
     # One for each parameter: rclpy changes the descriptor that it is given.
     return ParameterDescriptor(
         description=parameter.description,
         additional_constraints=parameter.constraints,
-        read_only=not parameter.spec.live,
+        read_only=not (parameter.spec.live and takes_live),
         dynamic_typing=True,
     )
 

@@ -106,6 +106,9 @@ class FamilyNode(PropulsionNode):
     Those of `FamilyNodeParams` and the family's own configuration.
     """
 
+    takes_live = True
+    """Whether the node follows live parameters of its family."""
+
     def read_setting(self, own: type[Any], only: str = '') -> tuple[Any, Setting]:
         """Return the node's own configuration and that of its family.
 
@@ -128,7 +131,7 @@ class FamilyNode(PropulsionNode):
         block = spec.values if spec else {}
         loop_params = loop_params_of(family_name)
         schema = [*parameters_of(loop_params), *parameters_of(family_type.Params)]
-        values = self.declare_rest(schema, block)
+        values = self.declare_rest(schema, block, self.takes_live)
         self._say_who_won(block, spec.geometry if spec else frozenset())
         for note in spec.notes if spec else ():
             self.get_logger().info(note)

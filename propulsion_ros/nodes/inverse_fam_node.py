@@ -9,7 +9,7 @@ import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.actuator_loop import COM, COMMAND
+from propulsion_ros.actuator_loop import COMMAND
 from propulsion_ros.command_hold import CommandUpdate
 from propulsion_ros.command_reader import CommandReader
 from propulsion_ros.errors import CommandError
@@ -20,7 +20,6 @@ from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, WARN
 from propulsion_ros.nodes.conversions import (
     WrenchReader,
-    msg_to_com,
 )
 from propulsion_ros.nodes.family_node import FamilyNodeParams
 from propulsion_ros.nodes.loop_node import LoopNode
@@ -92,7 +91,8 @@ class InverseFamNode(LoopNode):
         self._open()
         self.follow_live(
             (EstimateParams, InverseFam.Params), setting.values,
-            lambda *changed: None, lambda _, params: loop.retune(params),
+            lambda *configurations: None,
+            lambda changed, _, params: loop.retune(changed, params),
         )
 
     def _open(self) -> None:
@@ -132,9 +132,7 @@ class InverseFamNode(LoopNode):
         self.take(SPEED, message.header.stamp, message, self._read_measured)
 
     def _on_inertia(self, message: InertiaStamped) -> None:
-        self.take(
-            COM, message.header.stamp, message, lambda m: msg_to_com(m, self._frame)
-        )
+        self.take_com(message, self._frame)
 
     def _read_measured(self, message: JointState) -> CommandUpdate:
         update = self._reader.read(message)

@@ -26,7 +26,7 @@ class LiveParameters:
     check : callable
         ``check(*configurations)`` raises `ConfigError` where they do not go together.
     apply : callable
-        ``apply(*configurations)`` after a change, one for each class.
+        ``apply(changed, *configurations)`` after a change: its keys, and one for each class.
     """
 
     def __init__(
@@ -60,6 +60,11 @@ class LiveParameters:
 
     def _on_set(self, parameters: list[Parameter[Any]]) -> SetParametersResult:
         changed = self._changed(parameters)
+        for parameter in parameters:
+            if parameter.name in self._live and parameter.type_ == Parameter.Type.NOT_SET:
+                # To remove it would bring back what it holds off.
+                reason = f"parameter '{parameter.name}': cannot be removed, expected a value"
+                return SetParametersResult(successful=False, reason=reason)
         try:
             if changed:
                 self._check(*self._build(changed))
@@ -71,4 +76,4 @@ class LiveParameters:
         changed = self._changed(parameters)
         if changed:
             self._values.update(changed)
-            self._apply(*self._build({}))
+            self._apply(frozenset(changed), *self._build({}))

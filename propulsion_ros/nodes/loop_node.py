@@ -4,18 +4,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from geometry_msgs.msg import InertiaStamped
 from rclpy.clock import Clock as SteadyClock
 from rclpy.clock_type import ClockType
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
-from propulsion_ros.actuator_loop import CLOCK
+from propulsion_ros.actuator_loop import CLOCK, COM
 from propulsion_ros.errors import CommandError
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, OK, WARN
-from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.conversions import msg_to_com, stamp_to_ns
 from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.live_parameters import LiveParameters
+from propulsion_ros.quantity import FloatArray
 from propulsion_ros.stamped_inputs import StampedInputs
 
 
@@ -28,6 +30,8 @@ class Loop(Protocol):
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool: ...  # noqa: D102
 
     def reset(self) -> None: ...  # noqa: D102
+
+    def set_com(self, com: FloatArray) -> None: ...  # noqa: D102
 
 
 class LoopNode(FamilyNode):
@@ -114,6 +118,19 @@ class LoopNode(FamilyNode):
         stamp_ns = (stamp_to_ns(stamp) if stamp is not None else 0) or self._arrival_ns(loop)
         if not loop.push(source, stamp_ns, payload):
             self._complain_of_stamp(source, stamp_ns, loop)
+
+    def take_com(self, message: InertiaStamped, frame: str) -> None:
+        """Take the centre of mass in a frame; it is latched, so it counts before activation too."""
+        loop = self.loop
+        if loop is None:
+            return
+        if self.is_active:
+            self.take(COM, message.header.stamp, message, lambda m: msg_to_com(m, frame))
+            return
+        try:
+            loop.set_com(msg_to_com(message, frame))
+        except CommandError as error:
+            self.complain('refused', f'{COM} refused: {error}')
 
     def _arrival_ns(self, loop: Loop) -> int:
         """Return the stamp of what takes effect at once: in the first tick that has not run."""

@@ -62,7 +62,7 @@ class StateOutput:
         velocity: FloatArray | None = None,
         effort: FloatArray | None = None,
     ) -> None:
-        """Publish what is given; a field that is not given keeps what it had, at first nothing."""
+        """Publish the fields that a state has; they are the same at each call."""
         message = self._message
         set_stamp(message.header.stamp, stamp_ns)
         if position is not None:

@@ -115,6 +115,11 @@ class Stage(Protocol):
         """Run what is due up to a stamp."""
         ...
 
+    @property
+    def reached_ns(self) -> int | None:
+        """Stamp up to which everything is said, None before the first."""
+        ...
+
 
 class ActuatorStage:
     """An actuator node.
@@ -141,6 +146,8 @@ class ActuatorStage:
         self._family, self._sink, self._passes_on = family, sink, passes_on
         self._reader = CommandReader(family)
         self._velocity = self._angular_velocity = np.zeros(3)
+        # A node that steps on stamps hears no clock either.
+        self._has_clock = params.step_on == 'clock'
         self.names = family.command_names
         self._loop = ActuatorLoop(family, params, self._say)
         self._places = self._find_places(params)
@@ -182,8 +189,14 @@ class ActuatorStage:
         self._loop.push(COMMAND, stamp_ns, self._reader.read(values))
 
     def pass_time(self, stamp_ns: int) -> None:
-        """Run what is due up to a stamp."""
-        self._loop.push(CLOCK, stamp_ns)
+        """Run what is due up to a stamp, where there is a clock to tell."""
+        if self._has_clock:
+            self._loop.push(CLOCK, stamp_ns)
+
+    @property
+    def reached_ns(self) -> int | None:
+        """Stamp of the last tick."""
+        return self._loop.inputs.last_stamp_ns
 
     def _motion(self, inputs: Inputs) -> Motion:
         if inputs.velocity is not None:
@@ -255,6 +268,11 @@ class EstimateStage:
         """Say what fell silent up to a stamp."""
         self._loop.push(CLOCK, stamp_ns)
 
+    @property
+    def reached_ns(self) -> int | None:
+        """Stamp that time has passed."""
+        return self._loop.inputs.last_stamp_ns
+
     def _say(self, applied: Applied) -> None:
         residual = np.full(6, np.nan) if applied.residual is None else applied.residual
         values = np.concatenate((
@@ -271,10 +289,17 @@ class OfflineRun:
     ----------
     stages : sequence of Stage
         Those that command others first.
+    complete : callable
+        ``complete(stamp_ns)`` when no stage will say anything of an earlier stamp any more.
     """
 
-    def __init__(self, stages: Sequence[Stage]) -> None:
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        complete: Callable[[int], None] = lambda stamp_ns: None,
+    ) -> None:
         self._stages = tuple(stages)
+        self._complete = complete
         self._time_ns: int | None = None
 
     def row(self, stamp_ns: int, inputs: Inputs) -> Iterator[CommandError]:
@@ -286,25 +311,26 @@ class OfflineRun:
             For each stage that refused what it was told.
         """
         # First everything of earlier times, so that no stage knows more than it did then.
-        self._pass_time(stamp_ns - 1)
+        if self._time_ns is not None:
+            self._pass_time(self._time_ns, stamp_ns - 1)
         # Who is commanded by another hears the row first: that one's command may follow at once.
         for stage in reversed(self._stages):
             try:
                 stage.hear(stamp_ns, inputs)
             except CommandError as error:
                 yield error
-        self._pass_time(stamp_ns)
-
-    def _pass_time(self, stamp_ns: int) -> None:
-        # A clock that ticks on through a silence makes no jump of it.
-        time_ns = stamp_ns if self._time_ns is None else self._time_ns
-        while stamp_ns - time_ns > _CLOCK_STEP_NS:
-            time_ns += _CLOCK_STEP_NS
-            for stage in self._stages:
-                stage.pass_time(time_ns)
-        for stage in self._stages:
-            stage.pass_time(stamp_ns)
+        self._pass_time(stamp_ns, stamp_ns)
         self._time_ns = stamp_ns
+
+    def _pass_time(self, from_ns: int, to_ns: int) -> None:
+        # A clock that ticks on through a silence makes no jump of it.
+        for stamp_ns in (*range(from_ns + _CLOCK_STEP_NS, to_ns, _CLOCK_STEP_NS), to_ns):
+            for stage in self._stages:
+                stage.pass_time(stamp_ns)
+            reached = [stage.reached_ns for stage in self._stages]
+            known = [stamp for stamp in reached if stamp is not None]
+            if len(known) == len(reached):
+                self._complete(min(known))
 
 
 def _demand(wrench: Mapping[tuple[str, str], float]) -> CommandUpdate:

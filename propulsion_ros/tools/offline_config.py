@@ -1,11 +1,13 @@
 """Which nodes a parameter file and a robot description make, offline."""
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.actuator_loop import CURRENT, ODOMETRY
 from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
 from propulsion_ros.hosting import loop_params_of
@@ -37,6 +39,7 @@ def make_stages(
     description: str,
     only: Collection[str],
     sink: Callable[[str, int, Values], None],
+    has_motion: bool = False,
 ) -> dict[str, Stage]:
     """Return the nodes of a parameter file, those that command others first.
 
@@ -50,6 +53,8 @@ def make_stages(
         Node names; empty for every node that runs actuators.
     sink : callable
         ``sink(node, stamp_ns, values)`` gets every row.
+    has_motion : bool
+        Whether the motion of the body will be given, so that nodes may wait for it.
 
     Raises
     ------
@@ -78,7 +83,7 @@ def make_stages(
         try:
             stages[name] = _stage(
                 families[name], file.of(name), specs.get(name), functools.partial(sink, name),
-                passes_on,
+                passes_on, has_motion,
             )
         except SourceError:
             raise
@@ -116,10 +121,15 @@ def _stage(
     spec: ActuatorSpec | None,
     sink: Callable[[int, Values], None],
     passes_on: Callable[[int, NamedValues], None] | None,
+    has_motion: bool,
 ) -> Stage:
     family, loop_params = build_family(name, given, spec)
     if isinstance(family, InverseFam):
         return EstimateStage(family, loop_params, sink)
+    if not has_motion:
+        # What nobody will say is not waited for.
+        awaited = tuple(s for s in loop_params.wait_for if s not in (ODOMETRY, CURRENT))
+        loop_params = dataclasses.replace(loop_params, wait_for=awaited)
     return ActuatorStage(family, loop_params, sink, *([passes_on] if passes_on else []))
 
 

@@ -24,7 +24,8 @@ class Progress:
 
     def __init__(self, path: Path, what: str) -> None:
         self._what = what
-        self._is_shown = sys.stderr.isatty()
+        # A pipe can be read once only.
+        self._is_shown = sys.stderr.isatty() and path.is_file()
         self._lines = 0
         self._drawn = 0.0
         if self._is_shown:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
 import math
 import sys
@@ -26,6 +25,8 @@ from propulsion_ros.tools.progress import Progress
 _STAMP = 'stamp'
 _FIELDS = ('position', 'velocity', 'effort')
 _VECTORS = ('com', 'body.velocity', 'body.angular_velocity')
+_LONGEST_GAP_NS = 3600 * 1_000_000_000
+"""A silence that is longer is taken for a mistake: each step of it would be run."""
 _LONGEST = Decimal(9_000_000_000)
 """No stamp is later [s]: nanoseconds must fit 64 bits."""
 
@@ -50,12 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Replay a file; return the exit code."""
     try:
-        description = load_robot_description(args.model) if args.model else ''
-        with contextlib.ExitStack() as stack:
-            table = Table(args.output, stack)
-            stages = make_stages(args.config, description, args.node or (), table.sink)
-            table.begin(stages)
-            counts = _replay(args.input, stages, table)
+        counts = _replay(args)
     except ConfigError as error:
         print(f'propulsion_ros replay: {error}', file=sys.stderr)
         return 1
@@ -68,28 +64,42 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _replay(path: Path, stages: dict[str, Stage], table: Table) -> Counter[str]:
+def _replay(args: argparse.Namespace) -> Counter[str]:
     """Run all rows of a file and return what became of them."""
+    path: Path = args.input
+    description = load_robot_description(args.model) if args.model else ''
     rows = read_rows(path)
-    header = next(rows, None)
-    if header is None:
-        raise SourceError(f'{path}:1', f'expected a header {_STAMP},..., got no lines')
-    columns = _Columns(*header, stages)
+    place, header = next(rows, (f'{path}:1', []))
+    if not header:
+        raise SourceError(place, f'expected a header {_STAMP},..., got no lines')
+    has_motion = any(name.strip().startswith('body.') for name in header)
     counts: Counter[str] = Counter(rows=0)
     said: set[str] = set()
-    offline = OfflineRun(list(stages.values()))
-    with Progress(path, 'replay') as progress:
-        for place, row in rows:
-            stamp_ns, inputs = columns.read(place, row)
-            for error in offline.row(stamp_ns, inputs):
-                counts['refused'] += 1
-                if str(error) not in said:
-                    said.add(str(error))
-                    print(f'{place}: refused: {error}', file=sys.stderr)
-            table.complete(stamp_ns)
-            counts['rows'] += 1
-            progress.at(place)
-    table.end()
+    # What was there stays until all rows are run, and may be what is read.
+    unfinished = args.output.with_name(f'{args.output.name}.unfinished')
+    try:
+        with unfinished.open('w', encoding='utf-8', newline='') as file:
+            table = Table(file)
+            stages = make_stages(
+                args.config, description, args.node or (), table.sink, has_motion
+            )
+            columns = _Columns(place, header, stages)
+            table.begin(stages)
+            offline = OfflineRun(list(stages.values()), table.complete)
+            with Progress(path, 'replay') as progress:
+                for place, row in rows:
+                    stamp_ns, inputs = columns.read(place, row)
+                    for error in offline.row(stamp_ns, inputs):
+                        counts['refused'] += 1
+                        if str(error) not in said:
+                            said.add(str(error))
+                            print(f'{place}: refused: {error}', file=sys.stderr)
+                    counts['rows'] += 1
+                    progress.at(place)
+            table.end()
+        unfinished.replace(args.output)
+    finally:
+        unfinished.unlink(missing_ok=True)
     counts['ticks'] = table.count
     for stage in stages.values():
         counts += stage.counts
@@ -128,6 +138,11 @@ class _Columns:
             raise SourceError(
                 place, f'{_STAMP}: expected none before {self._last_ns * 1e-9:.9f} s, got {row[0]}'
             )
+        if self._last_ns is not None and stamp_ns - self._last_ns > _LONGEST_GAP_NS:
+            raise SourceError(
+                place, f'{_STAMP}: expected a gap of at most {_LONGEST_GAP_NS * 1e-9:g} s, got '
+                f'{(stamp_ns - self._last_ns) * 1e-9:g} s'
+            )
         self._last_ns = stamp_ns
         inputs = Inputs()
         vectors: dict[str, list[float]] = {}
@@ -155,14 +170,12 @@ class Table:
 
     Parameters
     ----------
-    path : Path
-        The file; it is made when the first row is written.
-    stack : contextlib.ExitStack
-        Closes it.
+    file : TextIO
+        Open for writing.
     """
 
-    def __init__(self, path: Path, stack: contextlib.ExitStack) -> None:
-        self._path, self._stack = path, stack
+    def __init__(self, file: TextIO) -> None:
+        self._writer = csv.writer(file)
         self._rows: dict[int, Values] = {}
         self.count = 0
 
@@ -173,10 +186,6 @@ class Table:
             self._prefix[name] + column for name, stage in stages.items()
             for column in stage.columns
         ]
-        file: TextIO = self._stack.enter_context(
-            self._path.open('w', encoding='utf-8', newline='')
-        )
-        self._writer = csv.writer(file)
         self._writer.writerow([_STAMP, *self._columns])
 
     def sink(self, node: str, stamp_ns: int, values: Values) -> None:
@@ -187,6 +196,8 @@ class Table:
 
     def complete(self, stamp_ns: int) -> None:
         """Write the rows that nothing can be added to any more: those before a stamp."""
+        if not any(stamp < stamp_ns for stamp in self._rows):
+            return
         for due_ns in sorted(stamp for stamp in self._rows if stamp < stamp_ns):
             self._write(due_ns, self._rows.pop(due_ns))
 

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
@@ -443,3 +443,70 @@ def test_robot_description_that_never_comes_is_said(graph, capfd):
     })
     assert node.has_failed
     assert 'nothing on robot_description within 0.3 s' in capfd.readouterr().err
+
+
+def test_reactivated_rotors_start_at_rest(graph):
+    node = graph.add(ActuatorNode, 'rotors', {
+        'family': 'rotors', 'names': ['r'], 'max_thrust': [10.0], 'motor_constant': [1e-5],
+        'time_constant_up': [1.0], 'time_constant_down': [1.0], 'step_on': 'stamp',
+    })
+    wrenches = graph.listen(WrenchStamped, 'rotors/wrench', qos.COMMAND)
+    command = graph.talk(JointState, 'rotors/command', qos.COMMAND)
+    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
+
+    def send(ms, effort):
+        message = JointState(name=['r'], effort=[effort])
+        message.header.stamp = ns_to_stamp(ms * MS)
+        command.publish(message)
+
+    for ms in range(10, 3010, 100):
+        send(ms, 10.0)
+    graph.until(lambda: wrenches and wrenches[-1].wrench.force.z > 5.0, 'thrust')
+    graph.until(lambda: node.loop.inputs.newest_ns == 2910 * MS, 'the last command')
+    node.trigger_deactivate()
+    node.trigger_activate()
+    send(3_600_000, 0.0)
+    graph.until(lambda: wrenches[-1].header.stamp.sec == 3600, 'a wrench')
+    assert wrenches[-1].wrench.force.z == 0.0
+
+
+def test_current_in_another_frame_is_refused(graph, capfd):
+    path = share_directory() / 'config' / 'fins.yaml'
+    node = graph.add(ActuatorNode, 'fins', {'reliable_inputs': True}, cli_args=[
+        '--ros-args', '--params-file', str(path),
+    ])
+    flow = graph.talk(Odometry, 'fins/odometry', qos.LOCKSTEP)
+    odometry = Odometry()
+    odometry.header.frame_id = 'odom'
+    odometry.pose.pose.orientation.w = 1.0
+    flow.publish(odometry)
+    graph.until(lambda: node.loop._motion is not None or node._world_frame, 'the odometry')
+    current = graph.talk(TwistStamped, 'fins/current', qos.LOCKSTEP)
+    message = TwistStamped()
+    message.header.frame_id = 'base_link_of_another_robot'
+    current.publish(message)
+    graph.until(lambda: node.counts['refused'] == 1, 'the refusal')
+    assert "expected the frame 'odom'" in capfd.readouterr().err
+    message.header.frame_id = 'odom'
+    message.twist.linear.x = 2.0
+    current.publish(message)
+    graph.until(lambda: node.loop._current[0] == 2.0, 'the current')
+
+
+def test_wrenches_of_links_need_links(graph, capfd):
+    node = graph.add(ActuatorNode, 'boosters', {**PLAIN, 'publish_each': True})
+    assert node.has_failed
+    assert "'publish_each': expected a link for each actuator" in capfd.readouterr().err
+
+
+def test_steps_are_held_back_behind_the_clock(graph):
+    boosters = Boosters(graph, step_on='clock', use_sim_time=True, hold_back=0.05)
+    clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    clock.publish(Clock(clock=ns_to_stamp(1000 * MS)))
+    boosters.wrench_at(950)
+    boosters.send(960, 700.0)
+    graph.until(lambda: boosters.node.loop.inputs._queue, 'the command')
+    clock.publish(Clock(clock=ns_to_stamp(1010 * MS)))
+    assert boosters.wrench_at(960).wrench.force.z == 700.0
+    assert boosters.node.loop.inputs.counts['late'] == 0
+

@@ -58,6 +58,7 @@ def test_demanded_wrench_becomes_an_update_of_all_six():
     pytest.param('map', 0.0, "expected the frame 'base_link', got 'map'", id='frame'),
     pytest.param('base_link', NAN, 'torque.z is not finite', id='NaN'),
     pytest.param('base_link', INF, 'torque.z is not finite', id='infinite'),
+    pytest.param('base_link', -1.7e308, 'torque.z -1.7e.308 is beyond 1e.09', id='huge'),
 ])
 def test_refused_demands(frame, part, text):
     message = wrench_to_msg(5, frame, np.array([1.0, 2.0, 3.0, 4.0, 5.0, part]))

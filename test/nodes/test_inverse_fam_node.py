@@ -132,8 +132,9 @@ def test_silent_modules_have_no_thrust_after_their_timeout(graph):
     graph.until(found, 'a diagnosis of the silence')
 
 
+@pytest.mark.parametrize('early', [False, True], ids=['active', 'inactive'])
 @pytest.mark.parametrize(('cls', 'name'), [(ActuatorNode, 'fam'), (InverseFamNode, 'inverse_fam')])
-def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, cls, name):
+def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, cls, name, early):
     publisher = graph.probe.create_publisher(InertiaStamped, f'{name}/inertia', qos.LATCHED)
     message = InertiaStamped()
     message.header.frame_id = 'base_link'
@@ -141,8 +142,13 @@ def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, 
     com = message.inertia.com
     com.x, com.y, com.z = 0.05, 0.02, -0.03
     publisher.publish(message)
-    parameters = {'family': name, 'use_sim_time': True}
+    parameters = {'family': name, 'use_sim_time': True, 'autostart': not early}
     node = graph.add(cls, name, parameters)
+    if early:
+        # It comes once only, before anybody activates the node.
+        node.trigger_configure()
+        graph.until(lambda: node.loop._com is not None, 'the latched inertia')
+        node.trigger_activate()
     # Time has gone on since then, as it has for any latched message.
     clock = graph.talk(Clock, '/clock', qos.CLOCK)
     clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
@@ -202,3 +208,21 @@ def test_other_family_cannot_be_run(graph, capfd):
     node = graph.add(InverseFamNode, 'inverse_fam', {'family': 'fam'})
     assert node.has_failed
     assert "this node runs 'inverse_fam', got 'fam'" in capfd.readouterr().err
+
+
+def test_without_standard_deviations_there_is_no_covariance(graph):
+    pair = Pair(graph)
+    pair.run(160)
+    assert np.isnan(pair.at('inverse_fam/covariance', 160).effort).all()
+
+
+def test_measured_speed_replaces_the_commanded_one(graph):
+    pair = Pair(graph, inverse={'speed_source': 'measured'})
+    measured = graph.talk(JointState, 'inverse_fam/measured', qos.COMMAND)
+    message = JointState(name=['impeller_1'], velocity=[100.0])
+    message.header.stamp = ns_to_stamp(150 * MS)
+    measured.publish(message)
+    graph.until(lambda: pair.inverse.loop.inputs.newest_ns == 150 * MS, 'the measurement')
+    pair.run(160)
+    assert pair.at('inverse_fam/state', 160).velocity[12] == 100.0
+

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -9,6 +10,7 @@ from std_srvs.srv import Trigger
 from propulsion_ros.models import FAMILIES
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.conversions import ns_to_stamp
 from propulsion_ros.schema import parameters_of
 
@@ -96,6 +98,43 @@ def test_wrong_value_is_refused_with_the_reason_and_nothing_changes(graph, value
     assert not result.successful
     assert said in result.reason
     assert list(group.at(10, 100.0).effort) == [1.0, 1.0]
+
+
+def test_fault_cannot_be_lifted_by_removing_its_parameter(graph):
+    group = Group(graph, {**THRUSTERS, 'switched_off': ['b']}, 'velocity')
+    request = SetParameters.Request(parameters=[
+        Parameter('switched_off', Parameter.Type.NOT_SET).to_parameter_msg()
+    ])
+    (result,) = graph.call(SetParameters, 'group/set_parameters', request).results
+    assert not result.successful
+    assert 'cannot be removed' in result.reason
+    assert list(group.at(10, 100.0).effort) == [1.0, 0.0]
+    assert group.set(switched_off=['a']).successful
+
+
+def test_newest_centre_of_mass_holds_heard_or_set(graph):
+    node = graph.add(ActuatorNode, 'fam', {'family': 'fam', 'use_sim_time': True})
+    node.loop.set_com(np.array([0.1, 0.0, 0.0]))
+    asked = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0])
+    heard = node._family.allocate(asked).thrust
+    node.set_parameters([Parameter('com', value=[0.0, 0.0, 0.0])])
+    plain = node._family.allocate(asked).thrust
+    assert np.abs(plain - heard).max() > 1e-4
+    node.set_parameters([Parameter('flight_mode', value='quiet')])
+    np.testing.assert_array_equal(node._family.allocate(asked).thrust, plain)
+    assert node._family.flight_mode == 'quiet'
+
+
+def test_propeller_efficiency_acts(graph):
+    group = Group(graph, THRUSTERS, 'velocity')
+    assert group.set(propeller_efficiency=[1.0, 0.5]).successful
+    assert list(group.at(10, 100.0).effort) == [1.0, 0.25]
+
+
+def test_allocator_does_not_take_what_it_does_not_follow(graph):
+    node = graph.add(AllocatorNode, 'group', {k: v for k, v in THRUSTERS.items() if k != 'step_on'})
+    (result,) = node.set_parameters([Parameter('switched_off', value=['nobody'])])
+    assert not result.successful
 
 
 @pytest.mark.parametrize('name', FAMILIES)

@@ -190,3 +190,37 @@ def test_robot_description_gives_the_actuators(replay):
     row = replay.table()[-1]
     assert float(row['wrench.force.z']) > 1000.0
     assert 0.0 < float(row['main_tank.mass']) < 6.0
+
+
+def test_freeflyer_makes_one_row_for_each_stamp_in_order(replay):
+    """Its modules wait for an odometry that no table has."""
+    rows = [HEADER, *(f'{0.016 * k:.3f},{cells(WANTED)}' for k in range(50))]
+    model = share_directory() / 'urdf' / 'freeflyer.urdf.xacro'
+    config = share_directory() / 'config' / 'freeflyer.yaml'
+    assert replay(config, rows, '--model', str(model)) == 0, replay.err
+    stamps = [row['stamp'] for row in replay.table()]
+    assert stamps == sorted(set(stamps))
+    assert len(stamps) == 50
+    assert all(row['propulsion_modules/wrench.force.x'] for row in replay.table())
+
+
+def test_result_may_replace_the_input_and_a_failure_replaces_nothing(replay):
+    rows = ['stamp,a.effort,b.effort', '0.01,5,5', '0.02,5,5']
+    assert replay(ROTORS, rows) == 0
+    before = replay.output.read_bytes()
+    (replay.folder / 'in.csv').unlink()
+    code = cli.main([
+        'replay', str(replay.folder / 'config.yaml'), str(replay.folder / 'in.csv'),
+        str(replay.output),
+    ])
+    assert code == 1
+    assert replay.output.read_bytes() == before
+    replay.output = replay.folder / 'in.csv'
+    assert replay(ROTORS, rows) == 0
+    assert replay.output.read_bytes() == before
+    assert not list(replay.folder.glob('*.unfinished'))
+
+
+def test_gap_of_hours_is_taken_for_a_mistake(replay):
+    assert replay(ROTORS, ['stamp,a.effort,b.effort', '0,5,5', '1700000000,5,5']) == 1
+    assert 'in.csv:3: stamp: expected a gap of at most 3600 s' in replay.err
