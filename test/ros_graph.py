@@ -59,11 +59,22 @@ class Graph:
 
     def call(self, kind, name, request=None):
         """Call a service and return the response."""
-        client = self.probe.create_client(kind, name)
-        self.until(client.service_is_ready, f'the service {name}')
-        future = client.call_async(request or kind.Request())
+        future = self._client(kind, name).call_async(request or kind.Request())
         self.until(future.done, f'an answer of {name}')
         return future.result()
+
+    def _client(self, kind, name):
+        """Return a client that has found its service; one that finds none is made anew."""
+        end = time.monotonic() + LIMIT
+        while True:
+            client = self.probe.create_client(kind, name)
+            retry = time.monotonic() + LIMIT / 4.0
+            while time.monotonic() < retry:
+                if client.service_is_ready():
+                    return client
+                self.executor.spin_once(timeout_sec=0.05)
+            self.probe.destroy_client(client)
+            assert time.monotonic() < end, f'waited {LIMIT:g} s for the service {name}'
 
     def state_of(self, name):
         """Return the lifecycle state of a node.
@@ -71,8 +82,7 @@ class Graph:
         An answer is lost where the other side does not know of this client yet, so the question,
         which changes nothing, is asked again.
         """
-        client = self.probe.create_client(GetState, f'{name}/get_state')
-        self.until(client.service_is_ready, f'the service {name}/get_state')
+        client = self._client(GetState, f'{name}/get_state')
         futures = []
 
         def answered():
