@@ -56,20 +56,22 @@ _LIMIT = 30.0
 
 
 class BareNode(Node):
-    """Takes a JointState and publishes a WrenchStamped and a JointState, and nothing else."""
+    """Takes what a family takes, publishes a WrenchStamped and a JointState, and nothing else."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, family: str) -> None:
         super().__init__(name)
+        kind, topic = _command_of(family)
+        self._names = [*_NOZZLES, *_IMPELLERS] if family in ASTROBEE else _NAMES
         self._wrench = self.create_publisher(WrenchStamped, '~/wrench', qos.STATE)
         self._state = self.create_publisher(JointState, '~/state', qos.STATE)
-        self.create_subscription(JointState, '~/command', self._on_command, qos.COMMAND)
-        self._zeros = [0.0] * N
+        self.create_subscription(kind, f'~/{topic}', self._on_command, qos.COMMAND)
+        self._zeros = [0.0] * len(self._names)
 
-    def _on_command(self, message: JointState) -> None:
+    def _on_command(self, message: Any) -> None:
         state = JointState()
         state.header.stamp = message.header.stamp
         state.header.frame_id = 'base_link'
-        state.name = list(message.name)
+        state.name = list(self._names)
         state.velocity, state.effort = doubles(self._zeros), doubles(self._zeros)
         self._state.publish(state)
         wrench = WrenchStamped()
@@ -83,14 +85,13 @@ class BareNode(Node):
 class Peer:
     """One server process, and the client's ends of its topics."""
 
-    def __init__(self, client: Node, family: str, executor: str) -> None:
-        self.name = family or 'bare'
-        command = [sys.executable, '-m', 'benchmarks.node_cost', '--serve', family or 'bare',
-                   '--executor', executor]
+    def __init__(self, client: Node, family: str, executor: str, bare: bool = False) -> None:
+        self.name = 'bare' if bare else family
+        self._family = family
+        command = [sys.executable, '-m', 'benchmarks.node_cost', '--serve', family,
+                   '--executor', executor, *(['--bare'] if bare else [])]
         self._process = subprocess.Popen(command)  # noqa: S603  this very script
-        kind, topic = (
-            (WrenchStamped, 'wrench_command') if family == 'fam' else (JointState, 'command')
-        )
+        kind, topic = _command_of(family)
         self._publisher = client.create_publisher(kind, f'/{self.name}/{topic}', qos.COMMAND)
         self.heard_ns = 0
         self._subscription = client.create_subscription(
@@ -111,7 +112,7 @@ class Peer:
 
     def send(self, stamp_ns: int, value: float) -> None:
         """Publish one command."""
-        if self.name == 'fam':
+        if self._family == 'fam':
             wrench = WrenchStamped()
             wrench.header.stamp = ns_to_stamp(stamp_ns)
             wrench.wrench.force.x = 0.1 * value
@@ -119,7 +120,7 @@ class Peer:
             return
         message = JointState()
         message.header.stamp = ns_to_stamp(stamp_ns)
-        if self.name in ASTROBEE:
+        if self._family in ASTROBEE:
             nozzles, impellers = len(_NOZZLES), len(_IMPELLERS)
             message.name = [*_NOZZLES, *_IMPELLERS]
             message.position = [value] * nozzles + [nan] * impellers
@@ -146,7 +147,10 @@ def measure(family: str, executor_kind: str) -> dict[str, float]:
     client = Node('client')
     executor = make_executor('single')
     executor.add_node(client)
-    peers = {'bare': Peer(client, '', executor_kind), 'ours': Peer(client, family, executor_kind)}
+    peers = {
+        'bare': Peer(client, family, executor_kind, bare=True),
+        'ours': Peer(client, family, executor_kind),
+    }
     try:
         _spin_until(executor, lambda: all(p.is_ready for p in peers.values()), 'both nodes')
         trips: dict[str, list[float]] = {name: [] for name in peers}
@@ -194,15 +198,20 @@ def _spin_until(executor: Any, condition: Any, what: str) -> None:
         executor.spin_once(timeout_sec=0.05)
 
 
-def serve(family: str, executor_kind: str) -> None:
+def _command_of(family: str) -> tuple[Any, str]:
+    """Return type and topic of a family's commands."""
+    return (WrenchStamped, 'wrench_command') if family == 'fam' else (JointState, 'command')
+
+
+def serve(family: str, executor_kind: str, bare: bool) -> None:
     """Run one of both nodes until it is told to stop."""
     # Only what is measured is loaded into its process.
     from propulsion_ros.nodes.actuator_node import ActuatorNode
     from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 
     rclpy.init()
-    if family == 'bare':
-        node: Node = BareNode('bare')
+    if bare:
+        node: Node = BareNode('bare', family)
     else:
         parameters = {'family': family}
         if family == 'inverse_fam':
@@ -228,12 +237,13 @@ def main() -> int:
     """Run the script."""
     parser = argparse.ArgumentParser(description=(__doc__ or '').splitlines()[0])
     parser.add_argument('--serve', help=argparse.SUPPRESS)
+    parser.add_argument('--bare', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--executor', choices=('events', 'single'), default='events')
     parser.add_argument('--json', metavar='FILE', help='write the numbers here')
     args = parser.parse_args()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     if args.serve:
-        serve(args.serve, args.executor)
+        serve(args.serve, args.executor, args.bare)
         return 0
     os.environ['ROS_DOMAIN_ID'] = str(random.SystemRandom().randint(1, 100))
     rclpy.init()

@@ -64,7 +64,8 @@ class InverseFamNode(LoopNode):
     ~/residual : geometry_msgs/WrenchStamped
         Demanded minus applied wrench, about the origin of ``base_link``.
     ~/covariance : sensor_msgs/JointState
-        Of the applied wrench, 36 efforts row by row, named by their two components.
+        Of the applied wrench, 36 efforts row by row, named by their two components; where a
+        standard deviation is configured.
 
     Services
     --------
@@ -166,7 +167,8 @@ class InverseFamNode(LoopNode):
         position, velocity, effort = np.tile(self._no_state, (3, 1))
         position[:n], effort[:n], velocity[n:] = applied.angle, applied.thrust, applied.speed
         self._state.publish(stamp_ns, position, velocity, effort)
-        self._covariance.publish(stamp_ns, effort=applied.covariance.ravel())
+        if self._inverse.knows_errors:
+            self._covariance.publish(stamp_ns, effort=applied.covariance.ravel())
         if applied.residual is not None:
             self._residual.publish(stamp_ns, applied.residual)
         self._wrench.publish(stamp_ns, applied.wrench)
