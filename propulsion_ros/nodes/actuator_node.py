@@ -218,9 +218,9 @@ class ActuatorNode(LoopNode):
         seconds = (to_ns - from_ns) * 1e-9
         if self._resets_on_jump and to_ns < from_ns:
             self._actuators.reset_family()
-            self.get_logger().warning(f'time jumped by {seconds:.3f} s, actuators reset')
+            self.complain('jumps', f'time jumped by {seconds:.3f} s, actuators reset')
         else:
-            self.get_logger().warning(f'time jumped by {seconds:.3f} s, actuators keep their state')
+            self.complain('jumps', f'time jumped by {seconds:.3f} s, actuators keep their state')
 
     def _on_set_enabled(self, request: Any, response: Any) -> Any:
         response.success = self.loop is not None

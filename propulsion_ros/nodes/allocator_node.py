@@ -61,7 +61,8 @@ class AllocatorNode(FamilyNode):
     ~/command : sensor_msgs/JointState
         For the node of the group, with the stamp of the demand.
     ~/residual : geometry_msgs/WrenchStamped
-        Demand minus what these commands will make.
+        Demand minus what these commands will make: what the limits leave undone. Of actuators that
+        have failed it knows nothing; compare with the group's own wrench.
     """
 
     takes_live = False
@@ -106,13 +107,14 @@ class AllocatorNode(FamilyNode):
             self.complain('refused', f'wrench_command refused: {error}')
             return
         allocation = self._newest = self._allocator.allocate(demand)
+        # A stamp of 0 means now, for the group and for who reads the residual.
+        stamp_ns = stamp_to_ns(message.header.stamp) or int(self.get_clock().now().nanoseconds)
         command = JointState()
         command.header.stamp = message.header.stamp
         command.header.frame_id = self._frame
         command.name = list(self._family.command_names)
         setattr(command, self._field, doubles(self._family.command_for(allocation.effort)))
         self._command_pub.publish(command)
-        stamp_ns = stamp_to_ns(message.header.stamp)
         self._residual_pub.publish(wrench_to_msg(stamp_ns, self._frame, allocation.residual))
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:

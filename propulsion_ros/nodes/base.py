@@ -1,7 +1,8 @@
 """What every node of the package does alike: lifecycle, parameters, diagnostics, complaints."""
 from __future__ import annotations
 
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from propulsion_ros.nodes.declare import declare, refuse_unknown
 from propulsion_ros.schema import Parameter
 
 _LONGEST_LINE = 500
+_COMPLAINTS, _COMPLAINT_TIME = 5, 5.0
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
@@ -45,7 +47,7 @@ class PropulsionNode(LifecycleNode):
         self.is_active = False
         self.has_failed = False
         self.counts: Counter[str] = Counter()
-        self._last_complaint: dict[str, str] = {}
+        self._complaints: dict[str, deque[tuple[float, str]]] = {}
         descriptor = ParameterDescriptor(
             description='configure and activate at the start', read_only=True, dynamic_typing=True
         )
@@ -187,12 +189,14 @@ class PropulsionNode(LifecycleNode):
         return values
 
     def complain(self, kind: str, text: str) -> None:
-        """Count a refused input, and warn: once for the same text, else every 5 s."""
+        """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""
         self.counts[kind] += 1
         line = ' '.join(text.split())[:_LONGEST_LINE]
-        if line != self._last_complaint.get(kind):
-            self._last_complaint[kind] = line
-            self.get_logger().warning(line, throttle_duration_sec=5.0)
+        said, now = self._complaints.setdefault(kind, deque(maxlen=_COMPLAINTS)), time.monotonic()
+        is_full = len(said) == _COMPLAINTS and now - said[0][0] < _COMPLAINT_TIME
+        if not is_full and line not in [text for _, text in said]:
+            said.append((now, line))
+            self.get_logger().warning(line)
 
     def _publish_health(self) -> None:
         if not self.is_active:

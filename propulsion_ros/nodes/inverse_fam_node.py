@@ -143,9 +143,8 @@ class InverseFamNode(LoopNode):
         return CommandUpdate(update.columns - nozzles, update.values)
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
-        self.get_logger().warning(
-            f'time jumped by {(to_ns - from_ns) * 1e-9:.3f} s, commands are forgotten'
-        )
+        seconds = (to_ns - from_ns) * 1e-9
+        self.complain('jumps', f'time jumped by {seconds:.3f} s, commands are forgotten')
 
     # Outputs.
 

@@ -278,6 +278,7 @@ class VehicleNode(PropulsionNode):
         self._complete_wall: float | None = None
         self._begun = False
         self._start_wall = self._last_wall = self._asked_wall = time.monotonic()
+        self._looked_wall = self._start_wall
         self.get_logger().info(f'active, waits for {", ".join(self._lockstep)}')
 
     def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
@@ -314,6 +315,12 @@ class VehicleNode(PropulsionNode):
         if not self._begun:
             self._begin_if_complete(now)
         if self._begun:
+            if now - self._looked_wall > _REPEAT:
+                # Another simulation may have begun at the same moment.
+                self._looked_wall = now
+                if self._has_rival():
+                    self._give_up()
+                    return
             self._publish_if_due()
         waited = now - self._last_wall
         if waited > self._params.lockstep_timeout:
@@ -335,10 +342,14 @@ class VehicleNode(PropulsionNode):
             self.get_logger().info('running')
             self._start_wall = self._last_wall = self._asked_wall = now
 
+    def _has_rival(self) -> bool:
+        """Whether somebody else tells the time too."""
+        return self.count_publishers(self._clock_pub.topic_name) > 1
+
     def _missing(self) -> str:
         """Return what the graph lacks before the first step, '' where it is complete."""
-        clock = self._clock_pub.topic_name
-        if self.count_publishers(clock) > 1:
+        if self._has_rival():
+            clock = self._clock_pub.topic_name
             return f'{clock} has another publisher: remap /clock for one of the simulations'
         for topic in (*self._lockstep, *self._deployers):
             if not self.count_publishers(topic):

@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
             print(fault)
             faults += 1
     if not faults:
-        print(f'no faults in {len(args.files)} files', file=sys.stderr)
+        plural = '' if len(args.files) == 1 else 's'
+        print(f'no faults in {len(args.files)} file{plural}', file=sys.stderr)
     return 1 if faults else 0
 
 

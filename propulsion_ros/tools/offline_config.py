@@ -74,7 +74,9 @@ def make_stages(
     families = {name: family_of(file.of(name), specs.get(name), name) for name in names}
     chosen = [name for name in names if name in (only or names) and families[name]]
     if not chosen:
-        raise SourceError(str(config), f'no actuator node; found: {", ".join(names) or "none"}')
+        hint = '' if description else '; a vehicle has its actuators in its description: --model'
+        found = ', '.join(names) or 'none'
+        raise SourceError(str(config), f'no actuator node; found: {found}{hint}')
     chosen.sort(key=lambda name: families[name] in _COMMANDED_BY)
     stages: dict[str, Stage] = {}
     for name in chosen:

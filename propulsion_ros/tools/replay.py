@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         'input', type=Path, metavar='INPUT',
-        help='commands, CSV: stamp, <name>.<field>, wrench.force.x ... wrench.torque.z',
+        help='commands, CSV: stamp, <name>.<field>, wrench.force.x ... wrench.torque.z, com.x, '
+        'body.velocity.x, body.angular_velocity.x; an empty cell is no new command',
     )
     parser.add_argument('output', type=Path, metavar='OUTPUT', help='what the nodes say, CSV')
     parser.add_argument('--model', type=Path, help='URDF or xacro with their plugin blocks')
