@@ -6,6 +6,7 @@ conditions keep those units and say themselves in metres of altitude, seconds an
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -125,6 +126,8 @@ def read_flight_config(
         deployers = read_deployers(document['Deployers'].items())
     engines = read_engines(_list(document, 'Engines'))
     controllers = read_controllers(_list(document, 'Controllers'), len(engines))
+    if not is_legacy:
+        _check_channels(document, deployers or (), engines)
     events = _events(document, deployers, engines, controllers, is_legacy)
     return FlightConfig(
         events,
@@ -132,6 +135,22 @@ def read_flight_config(
         unread, engines, controllers, sensors, orientation, semantics,
         hashlib.sha256(f'{semantics}\n{text}'.encode()).hexdigest(),
     )
+
+
+def _check_channels(
+    document: JsonNode, deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]
+) -> None:
+    """Raise where one pulse would fire two things."""
+    owners: dict[int, str] = {}
+    for name, channel in (
+        *((spec.name, spec.channel) for spec in deployers if spec.type == 'local_pyro'),
+        *((f'{spec.name}/igniter', spec.igniter.channel) for spec in engines),
+    ):
+        if channel is None:
+            continue
+        if channel in owners:
+            raise document.error(f"'{owners[channel]}' and '{name}' share the channel {channel}")
+        owners[channel] = name
 
 
 def _list(document: JsonNode, block: str) -> list[JsonNode]:

@@ -58,8 +58,14 @@ class Graph:
         return publisher
 
     def call(self, kind, name, request=None):
-        """Call a service and return the response."""
-        future = self._client(kind, name).call_async(request or kind.Request())
+        """Call a service of a lifecycle node once, and return the response.
+
+        A node answers in vain a client that it has not discovered yet. It discovers clients in
+        the order in which they were made, so one that has answered a younger client knows this.
+        """
+        client = self._client(kind, name)
+        self.state_of(name.rsplit('/', 1)[0])
+        future = client.call_async(request or kind.Request())
         self.until(future.done, f'an answer of {name}')
         return future.result()
 
@@ -79,8 +85,7 @@ class Graph:
     def state_of(self, name):
         """Return the lifecycle state of a node.
 
-        An answer is lost where the other side does not know of this client yet, so the question,
-        which changes nothing, is asked again.
+        The question changes nothing, so it is asked again where the answer is lost.
         """
         client = self._client(GetState, f'{name}/get_state')
         futures = []

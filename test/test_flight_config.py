@@ -265,7 +265,7 @@ LEAF = 'Events[0].condition'
         ),
         pytest.param(
             document(action=[{'type': 'deployment', 'id': 0, 'param': 0}]),
-            'Events[0].action[0].param: 0 must be above 0 ms', id='on-time',
+            'Events[0].action[0].param: 0 is below 1 ms', id='on-time',
         ),
         pytest.param(
             document(action=[{'type': 'deploy', 'id': 0, 'param': 1}]),

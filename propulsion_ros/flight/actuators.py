@@ -72,6 +72,12 @@ class Actuators:
         for output in outputs:
             self.engines.control(output.engine, output.output)
 
+    def resume(self, now_ns: int) -> None:
+        """Go on in a flight of before a restart."""
+        self.engines.resume()
+        if Duty.SHUT_ENGINES_DOWN in DUTIES[self._phase].entry:
+            self.engines.shut_all_down(now_ns)
+
     def complete(self, pulses: Iterable[tuple[int, int]], now_ns: int) -> None:
         """Give the rest of on-times (id, [ns]) that a restart cut off."""
         for deployer_id, rest_ns in pulses:

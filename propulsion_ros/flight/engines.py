@@ -82,6 +82,7 @@ class EngineRow:
 class _State:
     is_running: bool = False
     was_run: bool = False
+    is_unknown: bool = False
     demand: float = math.nan
 
 
@@ -113,6 +114,14 @@ class EngineBank:
             self.shut_all_down(now_ns)
         self._is_armed = is_armed
         self._was_armed |= is_armed
+
+    def resume(self) -> None:
+        """Go on in a flight whose engines another process has lit: how they stand is unknown.
+
+        Until they are commanded, or shut down by the phase, nothing is said of them.
+        """
+        for i, state in enumerate(self._states):
+            self._states[i] = _State(True, True, is_unknown=True, demand=state.demand)
 
     def execute(self, engine_id: int, param: float, now_ns: int) -> None:
         """Ignite (1) or shut down (0) an engine.
@@ -148,6 +157,11 @@ class EngineBank:
         """Return what to publish of all engines, igniters and valves now."""
         rows = []
         for i, (spec, state) in enumerate(zip(self._specs, self._states, strict=True)):
+            if state.is_unknown:
+                rows.append(EngineRow(spec.name))
+                rows.append(EngineRow(f'{spec.name}/igniter', effort=0.0))
+                rows += [EngineRow(f'{spec.name}/{valve.name}') for valve in spec.valves]
+                continue
             rows.append(EngineRow(spec.name, effort=float(state.is_running)))
             rows.append(EngineRow(
                 f'{spec.name}/igniter', effort=float(self._igniters.is_on(i, now_ns))
@@ -168,7 +182,7 @@ class EngineBank:
         return {
             spec.booster: self._thrust(spec, state)
             for spec, state in zip(self._specs, self._states, strict=True)
-            if spec.booster
+            if spec.booster and not state.is_unknown
         }
 
     @staticmethod
@@ -178,7 +192,7 @@ class EngineBank:
         return spec.thrust if math.isnan(state.demand) else min(max(state.demand, 0.0), spec.thrust)
 
     def _ignite(self, i: int, now_ns: int) -> None:
-        if self._states[i].is_running:
+        if self._states[i].is_running and not self._states[i].is_unknown:
             return
         self._states[i] = _State(is_running=True, was_run=True, demand=self._states[i].demand)
         self._vent_delays.stop(i)
@@ -188,6 +202,7 @@ class EngineBank:
         self._igniters.stop(i)
         # What a controller asked of this burn is not asked of the next.
         self._states[i].demand = math.nan
+        self._states[i].is_unknown = False
         if self._states[i].is_running:
             self._states[i].is_running = False
             self._vent_delays.start(i, now_ns, VENT_DELAY_NS)

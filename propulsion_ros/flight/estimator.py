@@ -25,6 +25,7 @@ from propulsion_ros.flight.stamp_gate import StampGate, Time
 _LONGEST_GAP = 30.0  # a stamp farther ahead is another clock [s]
 _OLDEST = 0.2  # a measurement older than this against the estimate is not fused [s]
 _GUESS_STEP = 0.1  # [s]
+_WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
 _TIDY_STEPS = 16
 _DOUBT_NS = 2_000_000_000
 # Without inertial sensor: acceleration upward, and what of it is unknown, one sigma over half a
@@ -205,7 +206,7 @@ class Estimator:
             return
         is_inertial = self._pad.is_aligned and self._imu.is_good(stamp_ns)
         self._baro.fuse(
-            stamp_ns, age, pascal, variance if math.isfinite(variance) else 0.0, self.stage,
+            stamp_ns, age, pascal, variance if 0.0 <= variance < _WILDEST else 0.0, self.stage,
             is_inertial=is_inertial,
         )
 

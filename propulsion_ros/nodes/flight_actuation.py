@@ -39,6 +39,11 @@ class FlightActuation:
         Deployers, engines and controllers.
     on_stamps : bool
         Whether on-times are counted on stamps.
+
+    Attributes
+    ----------
+    is_waiting : bool
+        Whether a flight of before a restart may have to be resumed: engines are left alone.
     """
 
     def __init__(self, node: PropulsionNode, config: FlightConfig, on_stamps: bool) -> None:
@@ -56,6 +61,7 @@ class FlightActuation:
 
     def reset(self) -> None:
         """Begin disarmed."""
+        self.is_waiting = False
         self.actuators = Actuators(self._config.deployers, self._config.engines)
         self._stamp_ns = 0
         self._published_ns = 0
@@ -92,8 +98,9 @@ class FlightActuation:
         is_beat = self._on_stamps and is_due(stamp_ns, previous_ns)
         self.publish(is_beat=is_beat)
 
-    def complete(self, pulses: Iterable[tuple[int, int]]) -> None:
-        """Give the rest of on-times that a restart cut off."""
+    def resume(self, pulses: Iterable[tuple[int, int]]) -> None:
+        """Go on in a flight, with the rest of on-times that the restart cut off."""
+        self.actuators.resume(self.now_ns)
         try:
             self.actuators.complete(pulses, self.now_ns)
         except CommandError as error:
@@ -110,7 +117,7 @@ class FlightActuation:
         efforts = self.actuators.deployers.due(now_ns)
         if self._config.deployers and (is_beat or efforts is not None):
             self._publish_deployers(now_ns)
-        if not self._config.engines:
+        if not self._config.engines or self.is_waiting:
             return
         rows = self.actuators.engines.rows(now_ns)
         # Compared as text, since NaN does not equal NaN.

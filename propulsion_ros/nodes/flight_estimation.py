@@ -21,6 +21,7 @@ from propulsion_ros.stamped_inputs import Ordering, StampedInputs
 
 MAGNETIC_FIELD, FIX, PRESSURE, IMU = 'magnetic_field', 'fix', 'pressure', 'imu'
 _NO_FIX = -1
+_NEAR_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,7 +77,7 @@ class FlightEstimation:
             Ordering(wait_for=(IMU,), max_lag_ns=round(params.max_lag * 1e9)),
             # The inertial sensor comes last, so that an estimate knows all of its own stamp.
             (MAGNETIC_FIELD, FIX, PRESSURE, IMU), self._apply,
-            passed=self._estimate,
+            on_jump=self._on_jump, passed=self._estimate,
         )
         self._feeds: dict[str, Callable[[int, Any], None]] = {
             IMU: self._feed_imu, PRESSURE: self._feed_pressure,
@@ -103,15 +104,12 @@ class FlightEstimation:
         """Forget the flight and the time."""
         self._inputs.restart()
         self._estimator.reset()
+        self._newest: dict[str, int] = {}
         self._estimated_ns: int | None = None
 
     def set_stage(self, stage: Stage) -> None:
         """Say what the vehicle does from now on."""
         self._estimator.set_stage(stage)
-
-    def reach(self, stamp_ns: int) -> EstimatorState:
-        """Return the estimate for a stamp at which no sensor spoke."""
-        return self._estimator.state(stamp_ns)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -129,9 +127,35 @@ class FlightEstimation:
 
     def _receiver(self, source: str) -> Callable[[Any], None]:
         def receive(message: Any) -> None:
-            if self._node.is_active:
-                self._inputs.push(source, stamp_to_ns(message.header.stamp), message)
+            stamp_ns = stamp_to_ns(message.header.stamp)
+            if self._node.is_active and self._is_of_this_time(source, stamp_ns):
+                self._newest[source] = stamp_ns
+                self._inputs.push(source, stamp_ns, message)
         return receive
+
+    def _is_of_this_time(self, source: str, stamp_ns: int) -> bool:
+        """Return whether a stamp goes on from its sensor's last one, or fits the inertial one's.
+
+        So no other sensor can move the time of all, and one with a clock of its own is left out.
+        """
+        if source == IMU or not self._newest:
+            return True
+        near = [self._newest[s] for s in (source, IMU) if s in self._newest]
+        # Before the inertial sensor speaks, what spoke first is the measure.
+        near = near or [max(self._newest.values())]
+        if any(abs(stamp_ns - newest_ns) <= _NEAR_NS for newest_ns in near):
+            return True
+        self._node.complain(
+            'other_time', f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
+            f'but the time is {max(near) * 1e-9:.3f} s',
+        )
+        return False
+
+    def _on_jump(self, from_ns: int, to_ns: int) -> None:
+        self._newest.clear()
+        self._estimated_ns = None
+        seconds = (to_ns - from_ns) * 1e-9
+        self._node.complain('jumps', f'time of the sensors jumped by {seconds:.3f} s')
 
     def _apply(self, source: str, stamp_ns: int, message: Any) -> None:
         self._feeds[source](stamp_ns, message)

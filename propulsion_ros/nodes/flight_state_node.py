@@ -44,6 +44,7 @@ from propulsion_ros.state_file import FlightRecord
 
 _TEMPERATURE_AGE_NS = 10_000_000_000  # over which the air hardly changes, but for the climb
 _ZERO_CELSIUS = 273.15  # [K]
+_FARTHEST = 1e6  # no height, distance or speed is larger, in SI units
 
 
 class FlightStateNode(PropulsionNode):
@@ -137,6 +138,9 @@ NavSatFix
         flown = f'{config.fingerprint} {params.altitude_source} {params.pad_reference}'
         self._log = FlightLog(params.state_file, hashlib.sha256(flown.encode()).hexdigest())
         in_simulation = bool(self.get_parameter('use_sim_time').value)
+        deploys = any(a.kind == 'deployment' for e in config.events for a in e.actions)
+        if deploys and not params.flight.max_ascent_time:
+            self.get_logger().info('no backup timer: flight.max_ascent_time is 0')
         self._outputs = FlightOutputs(self, params.world_frame)
         self._actuation = FlightActuation(self, config, {
             'auto': in_simulation, 'stamps': True, 'steady': False,
@@ -205,6 +209,7 @@ NavSatFix
     def stopping(self) -> None:
         """Turn everything off."""
         self._actuation.last_word()
+        self._keep_record()
         self._log.close()
 
     # The record of a flight before a restart.
@@ -219,6 +224,7 @@ NavSatFix
             log.warning(f'state_file: {problem}; ignored')
             return
         self._record = record
+        self._actuation.is_waiting = True
         self._home = record.home
         if math.isfinite(record.pad_altitude):
             self._pad.set(record.pad_altitude)
@@ -230,8 +236,9 @@ NavSatFix
         if record is None or self._state.is_resuming:
             return
         self._record = None
+        self._actuation.is_waiting = False
         if report.phase.is_armed:
-            self._actuation.complete(record.pulses)
+            self._actuation.resume(record.pulses)
         else:
             self._pad.reset()
             self._home = (0.0, 0.0)
@@ -291,7 +298,7 @@ NavSatFix
         """Take a sample whose altitude and position are above and from the sensor's datum."""
         if not self.is_active:
             return
-        self._sampled_wall = time.monotonic()
+        sample = _bounded(sample)
         duties = DUTIES[self._state.phase].update
         self._pad.is_open = Duty.MEASURE_PAD in duties and not self._state.is_resuming
         self._position = sample.horizontal_position
@@ -344,7 +351,7 @@ NavSatFix
         if not report.stamp.is_accepted:
             return
         if heard:
-            self._heard_ns = sample.stamp_ns
+            self._heard_ns, self._sampled_wall = sample.stamp_ns, time.monotonic()
         previous_ns, self._stamp_ns = self._stamp_ns, sample.stamp_ns
         if report.notice:
             self.get_logger().warning(report.notice)
@@ -375,6 +382,20 @@ NavSatFix
             yield 'estimator', WARN if faults else OK, faults or mode, {
                 'mode': mode, **self._estimation.counts,
             }
+
+
+def _bounded(sample: Sample) -> Sample:
+    """Return a sample without what no vehicle of this world reaches."""
+    def sane(value: float) -> float:
+        return value if abs(value) <= _FARTHEST else NAN
+
+    (east, north), (v_east, v_north) = sample.horizontal_position, sample.horizontal_velocity
+    return replace(
+        sample, altitude=sane(sample.altitude), velocity=sane(sample.velocity),
+        acceleration=sane(sample.acceleration),
+        horizontal_position=(sane(east), sane(north)),
+        horizontal_velocity=(sane(v_east), sane(v_north)),
+    )
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -57,6 +57,11 @@ class FlightStateNodeParams:
         validate(self)
         if self.state_file and not Path(self.state_file).expanduser().parent.is_dir():
             raise ConfigError('state_file', f'{self.state_file} lies in no folder')
+        if self.altitude_source == 'sensors' and self.state_file:
+            raise ConfigError(
+                'state_file', 'an estimate from sensors cannot be resumed after a restart: '
+                'set altitude_source to pressure or odometry'
+            )
         if self.altitude_source == 'sensors' and self.estimator.method == 'external':
             raise ConfigError(
                 'estimator.method', 'external makes no estimate: set altitude_source to odometry'

@@ -61,6 +61,10 @@ ACTIONS = {
 }
 
 
+_ON_TIMES_MS = (1.0, 60_000.0)
+"""A pyro that is on for less fires nothing, one that is on for longer drains the battery."""
+
+
 @dataclass(frozen=True)
 class Devices:
     """What actions may name.
@@ -174,4 +178,4 @@ class EventReader:
             return node.number(lo=0.0, hi=180.0, unit='deg')
         if self._is_legacy:
             return node.number(lo=0.0, unit='ms')
-        return node.number(above=0.0, unit='ms')
+        return node.number(lo=_ON_TIMES_MS[0], hi=_ON_TIMES_MS[1], unit='ms')

@@ -141,3 +141,17 @@ def test_demand_of_a_controller_ends_with_the_burn(bank):
     bank.execute(0, 0, 1000 * MS)
     bank.execute(0, 1, 2000 * MS)
     assert bank.thrusts() == {'booster': 2600.0}
+
+
+def test_resumed_engines_are_left_alone_until_they_are_commanded_or_shut_down():
+    """How another process left them is unknown: nothing is closed, stopped or thrust."""
+    bank = EngineBank([THANOS, SIMPLE])
+    bank.arm(True, 0)
+    bank.resume()
+    assert efforts(bank, 100) == {'thanos/igniter': 0.0, 'simple/igniter': 0.0}
+    assert all(math.isnan(position) for position in positions(bank, 100))
+    assert bank.thrusts() == {}
+    bank.shut_all_down(1000 * MS)
+    assert positions(bank, 1500) == [0.0, 0.1, 0.2]
+    assert positions(bank, 2500) == [math.pi, 3.0, 2.0]
+    assert efforts(bank, 2500)['thanos'] == 0.0

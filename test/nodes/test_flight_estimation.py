@@ -7,7 +7,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Odometry
 from rocket_truth import PAD_TIME, SITE, fly, pressure_of, turn
-from sensor_msgs.msg import FluidPressure, Imu
+from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -144,3 +144,85 @@ def test_configuration_that_makes_no_estimate_is_refused(graph, capfd):
     })
     assert node.has_failed
     assert "'estimator.method': external makes no estimate" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(('topic', 'kind', 'offset'), [
+    pytest.param('magnetic_field', MagneticField, 5.0, id='magnetometer ahead'),
+    pytest.param('magnetic_field', MagneticField, 3600.0, id='magnetometer of another clock'),
+    pytest.param('fix', NavSatFix, 18.0, id='GPS time'),
+])
+def test_sensor_with_a_clock_of_its_own_moves_no_time_and_fires_nothing(
+    graph, topic, kind, offset
+):
+    flight = Flight(graph)
+    odd = graph.talk(kind, f'flight_state/{topic}', qos.COMMAND)
+    send = flight.send
+
+    def send_both(k, imu=True):
+        send(k, imu)
+        message = kind()
+        stamp = START + flight.truth.stamp_ns[k] + round(offset * 1e9)
+        message.header.stamp = ns_to_stamp(stamp)
+        odd.publish(message)
+
+    flight.send = send_both
+    flight.fly()
+    graph.until(lambda: flight.apogees, 'apogee')
+    time = stamp_to_ns(flight.apogees[-1].header.stamp) * 1e-9
+    assert time == pytest.approx(flight.apogee_time, abs=0.3)
+    assert flight.node.counts['other_time'] > 100
+
+
+def test_time_that_jumps_back_in_coast_does_not_silence_the_estimates(graph):
+    flight = Flight(graph)
+    flight.fly(end=4.0)
+    stamps = flight.truth.stamp_ns
+    first = next(k for k, ns in enumerate(stamps) if ns * 1e-9 - PAD_TIME > 4.0)
+    flight.truth.stamp_ns = [ns - 3_000_000_000 if k >= first else ns
+                             for k, ns in enumerate(stamps)]
+    for k in range(first, first + 50):
+        flight.send(k)
+    new = [START + flight.truth.stamp_ns[k] for k in range(first + 20, first + 50)]
+    graph.until(
+        lambda: stamp_to_ns(flight.odometry[-1].header.stamp) in new, 'estimates of the new time'
+    )
+
+
+def test_resuming_an_estimate_is_refused(graph, capfd, tmp_path):
+    node = graph.add(FlightStateNode, 'flight_state', {
+        'altitude_source': 'sensors', 'state_file': str(tmp_path / 'record'),
+    })
+    assert node.has_failed
+    assert 'an estimate from sensors cannot be resumed' in capfd.readouterr().err
+
+
+def test_thousand_hostile_messages_raise_nothing_and_fire_nothing(graph, capfd):
+    flight = Flight(graph)
+    fix = graph.talk(NavSatFix, 'flight_state/fix', qos.COMMAND)
+    field = graph.talk(MagneticField, 'flight_state/magnetic_field', qos.COMMAND)
+    flight.fly(end=-0.5)
+    rng = np.random.default_rng(5)
+    wild = lambda: float(rng.choice([  # noqa: E731
+        np.nan, np.inf, -np.inf, 1.7e308, -1.7e308, 0.0, 1e30, rng.normal()
+    ]))
+    now = START + flight.truth.stamp_ns[RATE]
+    for k in range(1000):
+        stamp = ns_to_stamp(int(now + k * 1_000_000 + rng.integers(-5, 5) * 100_000_000))
+        pressure = FluidPressure(fluid_pressure=wild(), variance=abs(wild()))
+        imu, position, magnetic = Imu(), NavSatFix(), MagneticField()
+        for vector in (imu.angular_velocity, imu.linear_acceleration, magnetic.magnetic_field):
+            vector.x, vector.y, vector.z = wild(), wild(), wild()
+        position.latitude, position.longitude, position.altitude = wild(), wild(), wild()
+        position.position_covariance = [wild() for _ in range(9)]
+        for message, publisher in (
+            (pressure, flight.baro), (imu, flight.imu), (position, fix), (magnetic, field),
+        ):
+            message.header.stamp = stamp
+            publisher.publish(message)
+        if k % 20 == 19:
+            graph.executor.spin_once(timeout_sec=0.0)
+            for _ in range(200):
+                graph.executor.spin_once(timeout_sec=0.0)
+    assert flight.node.is_active
+    assert {p.data for p in flight.phases} <= {'preflight', 'launch'}
+    assert 'Traceback' not in capfd.readouterr().err

@@ -178,3 +178,47 @@ def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, settings,
     assert err.count('[ERROR]') == 1
     assert text in err
     assert 'Traceback' not in err
+
+
+@pytest.mark.parametrize('value', [1.7e308, -1e300, math.inf, math.nan])
+def test_altitude_of_no_world_is_unknown_and_ends_nothing(graph, capfd, value):
+    flight = Flight(graph, 'odometry')
+    for ms in range(1000, 1400, 20):
+        message = Odometry()
+        message.header.stamp = ns_to_stamp(ms * 1_000_000)
+        message.pose.pose.orientation.w = 1.0
+        message.pose.pose.position.z = value
+        message.pose.pose.position.x = value
+        message.twist.twist.linear.z = value
+        flight.sensor.publish(message)
+    graph.until(lambda: flight.node._stamp_ns == 1_380_000_000, 'the last sample')
+    assert flight.node.is_active
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
+    node = graph.add(FlightStateNode, 'flight_state', {
+        'config_file': CONFIG, 'altitude_source': 'odometry', 'reliable_inputs': True,
+        'silence_timeout': 0.1, 'flight.max_ascent_time': 1.0, 'flight.min_ascent_time': 0.1,
+    })
+    sensor = graph.talk(Odometry, 'flight_state/odometry', qos.COMMAND)
+    phases = graph.listen(String, 'flight_state/phase', qos.LATCHED)
+
+    def send(ms, height):
+        message = Odometry()
+        message.header.stamp = ns_to_stamp(round(ms * 1e6) + 10**9)
+        message.pose.pose.orientation.w = 1.0
+        message.pose.pose.position.z = height
+        sensor.publish(message)
+
+    for ms in range(0, 1000, 20):
+        send(ms, 0.0)
+    graph.until(lambda: node._stamp_ns == 10**9 + 980_000_000, 'the pad')
+    assert graph.call(Trigger, 'flight_state/launch').success
+    assert graph.call(Trigger, 'flight_state/liftoff_override').success
+
+    def hung():
+        send(980, 100.0)
+        return phases[-1].data == 'recovery'
+
+    graph.until(hung, 'the backup timer')

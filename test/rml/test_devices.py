@@ -146,7 +146,7 @@ def test_parameter_of_a_deployment_is_checked_by_what_it_moves(deployer, param, 
     assert (config.deployers[0].actuator == 'servo') == angle
     with pytest.raises(SourceError) as caught:
         read(event={'action': action | {'param': 181 if angle else 0}}, Deployers=[deployer])
-    problem = '181 is above 180 deg' if angle else '0 must be above 0 ms'
+    problem = '181 is above 180 deg' if angle else '0 is below 1 ms'
     assert str(caught.value) == f'Events[0].action.param: {problem}'
 
 
