@@ -20,7 +20,7 @@ setup(
         (f'lib/{PACKAGE}', glob('scripts/*')),
     ],
     install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'],
-    extras_require={'plot': ['matplotlib'], 'xacro': ['xacro']},
+    extras_require={'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro']},
     entry_points={'console_scripts': [f'{PACKAGE} = {PACKAGE}.tools.cli:main']},
     python_requires='>=3.10',
     zip_safe=False,

@@ -73,7 +73,11 @@ class LoopParams:
     @property
     def grid(self) -> Grid:
         """The same settings in whole nanoseconds."""
-        wait_for = self.wait_for or ((CLOCK,) if self.step_on == 'clock' else ())
+        if self.step_on == 'clock':
+            wait_for = self.wait_for or (CLOCK,)
+        else:
+            # Nobody tells such a group the time of a clock.
+            wait_for = tuple(source for source in self.wait_for if source != CLOCK)
         return Grid(
             period_from_rate(self.update_rate),
             wait_for=wait_for,

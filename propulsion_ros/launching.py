@@ -26,6 +26,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'default_value': 'true', 'choices': ['true', 'false'],
         'description': 'configure and activate every node at the start',
     },
+    'replay': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'for a recording: step on stamps, lose no input, no simulated body',
+    },
     'composed': {
         'default_value': 'false', 'choices': ['true', 'false'],
         'description': 'all nodes in one process: less memory and copying',
@@ -51,7 +55,9 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
 
     def start(context: LaunchContext) -> list[Any]:
         given = context.launch_configurations
-        graph = vehicle_graph(vehicle, given['use_sim_time'] == 'true', given['model'])
+        graph = vehicle_graph(
+            vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true'
+        )
         options = ['--vehicle', vehicle]
         return _launch(given, graph, [*options, '--model', given['model']]
                        if given['model'] else options)
@@ -75,7 +81,9 @@ def robot_launch() -> LaunchDescription:
     def start(context: LaunchContext) -> list[Any]:
         given = context.launch_configurations
         allocated = [name.strip() for name in given['allocate'].split(',') if name.strip()]
-        graph = robot_graph(given['model'], given['use_sim_time'] == 'true', allocated)
+        graph = robot_graph(
+            given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true'
+        )
         chosen = ['--allocate', *allocated] if allocated else []
         return _launch(given, graph, ['--model', given['model'], *chosen])
 
@@ -110,7 +118,10 @@ def _stack(given: dict[str, str], options: list[str]) -> Node:
         executable='stack',
         # No name here: it would rename every node of the process.
         namespace=given['namespace'],
-        arguments=[*options, '--use-sim-time', given['use_sim_time']],
+        arguments=[
+            *options, '--use-sim-time', given['use_sim_time'],
+            *(['--replay'] if given['replay'] == 'true' else []),
+        ],
         ros_arguments=[
             *(['--params-file', given['params_file']] if given['params_file'] else []),
             '-p', f'autostart:={given["autostart"]}', '-r', f'/clock:={given["clock_topic"]}',

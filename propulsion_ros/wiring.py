@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,15 @@ VEHICLES = {
     'freeflyer': VehicleKit(),
 }
 """Vehicles that come with the package: urdf/<name>.urdf.xacro and config/<name>.yaml."""
+
+
+REPLAYED: dict[str, dict[str, Any]] = {
+    'actuator_node': {'step_on': 'stamp', 'reliable_inputs': True},
+    'flight_state_node': {
+        'reliable_inputs': True, 'silence_timeout': 0.0, 'on_time_clock': 'stamps',
+    },
+}
+"""Parameters by executable with which a recording gives the same bytes at any rate."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,10 @@ class Graph:
 
 
 def robot_graph(
-    model: str | Path, use_sim_time: bool = False, allocated: Sequence[str] = ()
+    model: str | Path,
+    use_sim_time: bool = False,
+    allocated: Sequence[str] = (),
+    replay: bool = False,
 ) -> Graph:
     """Return the actuator nodes of any robot.
 
@@ -95,6 +107,8 @@ def robot_graph(
         Whether a simulation keeps the time.
     allocated : sequence of str
         Plugin blocks that are to be commanded by a wrench too.
+    replay : bool
+        Whether the inputs come from a recording.
 
     Raises
     ------
@@ -106,11 +120,11 @@ def robot_graph(
         *_actuators(description, blocks, use_sim_time),
         *_allocators(description, blocks, allocated, use_sim_time),
     ]
-    return Graph(description, None, tuple(nodes))
+    return Graph(description, None, _replayed(nodes) if replay else tuple(nodes))
 
 
 def vehicle_graph(
-    vehicle: str, use_sim_time: bool = True, model: str | Path = ''
+    vehicle: str, use_sim_time: bool = True, model: str | Path = '', replay: bool = False
 ) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
@@ -122,6 +136,8 @@ def vehicle_graph(
         False leaves the simulated body out, for a robot that has a real one.
     model : str or Path
         Another description of the same vehicle than the one of the package.
+    replay : bool
+        Whether what the body says comes from a recording; there is no simulated one then.
 
     Raises
     ------
@@ -136,10 +152,20 @@ def vehicle_graph(
     ]
     if kit.flight_config:
         nodes.append(_flight_state(share / 'config' / kit.flight_config, use_sim_time))
+    settings = share / 'config' / f'{vehicle}.yaml'
+    if replay:
+        return Graph(description, settings, _replayed(nodes))
     if use_sim_time:
         nodes.append(_vehicle(description, blocks, bool(kit.flight_config)))
-    settings = share / 'config' / f'{vehicle}.yaml'
     return Graph(description, settings, tuple(nodes), in_lockstep=use_sim_time)
+
+
+def _replayed(nodes: Sequence[NodeSpec]) -> tuple[NodeSpec, ...]:
+    """Return the nodes as they replay a recording."""
+    return tuple(
+        replace(spec, parameters={**spec.parameters, **REPLAYED.get(spec.executable, {})})
+        for spec in nodes
+    )
 
 
 def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:

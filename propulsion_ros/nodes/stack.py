@@ -58,6 +58,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         '--use-sim-time', choices=('true', 'false'),
         help='default: true with --vehicle, false with --model alone',
     )
+    parser.add_argument(
+        '--replay', action='store_true',
+        help='for a recording: step on stamps, lose no input, no simulated body',
+    )
     parser.add_argument('--namespace', default='', help='namespace of all nodes')
 
 
@@ -65,8 +69,12 @@ def graph_of(options: argparse.Namespace) -> Graph:
     """Return the graph that the command line asks for; raise `ConfigError` where it is wrong."""
     if options.vehicle or not options.model:
         simulated = options.use_sim_time != 'false'
-        return vehicle_graph(options.vehicle or next(iter(VEHICLES)), simulated, options.model)
-    return robot_graph(options.model, options.use_sim_time == 'true', options.allocate)
+        return vehicle_graph(
+            options.vehicle or next(iter(VEHICLES)), simulated, options.model, options.replay
+        )
+    return robot_graph(
+        options.model, options.use_sim_time == 'true', options.allocate, options.replay
+    )
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -1,0 +1,172 @@
+"""rosbag2 bags, MCAP and sqlite3, without a ROS installation; needs the package rosbags."""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from propulsion_ros.errors import SourceError
+
+_MISSING = 'the Python package rosbags reads and writes bags: pip install rosbags'
+_SUFFIXES = ('.mcap', '.db3')
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One message of a bag.
+
+    Attributes
+    ----------
+    topic, type : str
+        Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'.
+    stamp_ns : int
+        When it was recorded.
+    data : bytes
+        CDR, as it was on the wire.
+    """
+
+    topic: str
+    type: str
+    stamp_ns: int
+    data: bytes
+
+
+def is_bag(path: Path) -> bool:
+    """Return whether a path names a bag: a folder, or a file of one of its formats."""
+    return path.is_dir() or path.suffix in _SUFFIXES
+
+
+class BagReader:
+    """Messages of a bag in the order in which they were recorded.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of a bag, or one .mcap or .db3 file.
+
+    Raises
+    ------
+    SourceError
+        On entering and iterating, naming the bag and what is wrong with it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._reader: Any = None
+
+    def __enter__(self) -> BagReader:
+        try:
+            # Only those who use bags need it.
+            from rosbags.highlevel import AnyReader
+            from rosbags.typesys import Stores, get_typestore
+        except ImportError as error:
+            raise SourceError(str(self._path), _MISSING) from error
+        try:
+            # A bag of before Iron has no definitions of its own.
+            self._reader = self._stack.enter_context(
+                AnyReader([self._path], default_typestore=get_typestore(Stores.LATEST))
+            )
+        except Exception as error:
+            # The readers of both formats raise whatever they meet in a damaged file.
+            raise self._wrong(error) from error
+        return self
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """Type of each topic."""
+        return {c.topic: str(c.msgtype) for c in self._reader.connections}
+
+    @property
+    def count(self) -> int:
+        """Number of messages."""
+        return int(self._reader.message_count)
+
+    def messages(self, topics: Collection[str] | None = None) -> Iterator[Recorded]:
+        """Yield the messages of some topics, of all by default."""
+        chosen = [c for c in self._reader.connections if topics is None or c.topic in topics]
+        if not chosen:
+            return
+        messages = self._reader.messages(connections=chosen)
+        while True:
+            try:
+                connection, stamp_ns, data = next(messages)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise self._wrong(error) from error
+            yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, bytes(data))
+
+    def decode(self, message: Recorded) -> Any:
+        """Return a message with the fields of its type; arrays are those of numpy."""
+        try:
+            return self._reader.deserialize(message.data, message.type)
+        except Exception as error:
+            raise self._wrong(error) from error
+
+    def _wrong(self, error: Exception) -> SourceError:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        return SourceError(str(self._path), f'is not a readable bag: {reason[:300]}')
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+
+class BagWriter:
+    """Writes a new bag, that is a folder.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; .db3 at its end means sqlite3, anything else MCAP.
+
+    Raises
+    ------
+    SourceError
+        On entering, where it exists or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._connections: dict[str, Any] = {}
+
+    def __enter__(self) -> BagWriter:
+        try:
+            from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
+            from rosbags.typesys import Stores, get_typestore
+        except ImportError as error:
+            raise SourceError(str(self._path), _MISSING) from error
+        plugin = StoragePlugin.SQLITE3 if self._path.suffix == '.db3' else StoragePlugin.MCAP
+        try:
+            writer = Writer(self._path, version=9, storage_plugin=plugin)
+            self._writer: Any = self._stack.enter_context(writer)
+        except WriterError as error:
+            raise SourceError(str(self._path), ' '.join(str(error).split())) from error
+        self._types = get_typestore(Stores.LATEST)
+        return self
+
+    def write(self, message: Recorded) -> None:
+        """Write a message; its topic begins with its first one."""
+        connection = self._connections.get(message.topic)
+        if connection is None:
+            connection = self._connections[message.topic] = self._writer.add_connection(
+                message.topic, message.type, typestore=self._types
+            )
+        self._writer.write(connection, message.stamp_ns, message.data)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
