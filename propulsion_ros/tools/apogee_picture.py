@@ -1,7 +1,6 @@
 """A picture of one flight: altitude, successive fits, lockout and detection."""
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,19 +13,23 @@ matplotlib.use('Agg')
 import matplotlib.pyplot as plt
 
 from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.variables import Sample
 from propulsion_ros.quantity import FloatArray
+from propulsion_ros.tools.plot_style import (
+    COLOURS,
+    Fit,
+    draw_detection,
+    draw_fits,
+    draw_health,
+    draw_vertex,
+    every,
+    health_spans,
+)
 
 _FITS = 30  # drawn between liftoff and detection
 _BACK, _AHEAD = 2.0, 0.35  # of a fit: its window [s], and the part of the ascent it foresees
 _ZOOM = 3.0  # to either side of the apogee [s]
-_COLOURS = {'altitude': '#1f4e79', 'fit': '#c0392b', 'detection': '#2e8b57'}
-_SHADES = {
-    'lockout': ('#f4b6b0', ('lockout',)),
-    'fit not believed': ('#d9d9d9', ('shock', 'outliers', 'frozen', 'gap', 'no altitude')),
-}
 
 
 def draw(
@@ -63,13 +66,11 @@ def draw(
     figure.suptitle(f'{title}: {_verdict(found)}')
     shown = (time >= begin) & (time <= end)
     low, high = _limits(altitude[shown])
-    fits = [
-        report.estimate for at, _, report in rows
-        if report.estimate is not None and begin <= at <= _stop(found, end)
-    ]
-    _shade(whole, rows, end)
-    _draw_fits(whole, fits, max(end - begin, 1.0))
-    whole.plot(time, altitude, color=_COLOURS['altitude'], linewidth=1.8, label='altitude')
+    length = max(end - begin, 1.0)
+    draw_health(whole, health_spans(_states(rows), end))
+    fits = every(_fits(rows, begin, _stop(found, end)), length / _FITS)
+    draw_fits(whole, fits, _BACK, max(_AHEAD * length, _BACK))
+    whole.plot(time, altitude, color=COLOURS['altitude'], linewidth=1.8, label='altitude')
     whole.set_xlim(begin, end)
     whole.set_ylim(low, high)
     whole.set_ylabel('altitude above the pad [m]')
@@ -122,42 +123,24 @@ def _limits(altitude: FloatArray) -> tuple[float, float]:
     return -0.04 * top, top
 
 
-def _shade(axis: Any, rows: Any, end: float) -> None:
-    """Shade where the health of the detector kept it from deciding."""
-    states = [
+def _states(rows: Any) -> list[tuple[float, str]]:
+    """Return the health of the detector at each sample, until it has decided."""
+    return [
         (at, report.estimate.health if report.estimate and report.apogee is None else '')
         for at, _, report in rows
     ]
-    for label, (colour, words) in _SHADES.items():
-        named: str | None = label
-        first = 0
-        for is_in, run in itertools.groupby(states, key=lambda state: state[1] in words):
-            count = len(list(run))
-            last = min(first + count, len(states) - 1)
-            if is_in:
-                axis.axvspan(
-                    states[first][0], min(states[last][0], end), color=colour, alpha=0.55,
-                    linewidth=0.0, label=named,
-                )
-                named = None
-            first += count
 
 
-def _draw_fits(axis: Any, fits: Sequence[ApogeeEstimate], length: float) -> None:
-    label: str | None = 'successive quadratic fits'
-    last = -np.inf
-    for fit in fits:
-        at = fit.stamp_ns * 1e-9
-        is_known = fit.health != 'filling' and np.isfinite(fit.acceleration)
-        if at < last + length / _FITS or not is_known:
-            continue
-        last = at
-        t = np.linspace(-_BACK, max(_AHEAD * length, _BACK), 80)
-        axis.plot(
-            at + t, np.polyval(fit.coefficients[::-1], t), ':', color=_COLOURS['fit'],
-            linewidth=0.9, alpha=0.75, label=label,
-        )
-        label = None
+def _fits(rows: Any, begin: float, end: float) -> list[Fit]:
+    """Return the fits of a part of the flight; those of a window that still fills are no use."""
+    estimates = (
+        report.estimate for at, _, report in rows
+        if report.estimate is not None and begin <= at <= end
+    )
+    return [
+        Fit(known.stamp_ns * 1e-9, known.altitude, known.velocity, known.acceleration)
+        for known in estimates if known.health != 'filling'
+    ]
 
 
 def _draw_near(
@@ -169,13 +152,13 @@ def _draw_near(
     inside = (np.abs(time - centre) <= _ZOOM) & np.isfinite(altitude)
     size = 3.0 if np.count_nonzero(inside) > 100 else 6.0
     axis.plot(
-        time[inside], altitude[inside], '.', color=_COLOURS['altitude'], markersize=size, alpha=0.5
+        time[inside], altitude[inside], '.', color=COLOURS['altitude'], markersize=size, alpha=0.5
     )
     if found is not None and found.estimate is not None:
         t = np.linspace(-_BACK, 1.0, 80)
         axis.plot(
             centre + t, np.polyval(found.estimate.coefficients[::-1], t), ':',
-            color=_COLOURS['fit'], linewidth=2.0, zorder=3.0,
+            color=COLOURS['fit'], linewidth=2.0, zorder=3.0,
         )
     axis.set_xlim(centre - _ZOOM, centre + _ZOOM)
     before = inside & (time <= centre + 1.0)  # what follows may fall fast
@@ -189,12 +172,7 @@ def _draw_near(
 def _mark(axis: Any, found: FlightReport | None) -> None:
     if found is None or found.apogee is None:
         return
-    axis.axvline(
-        found.apogee.stamp_ns * 1e-9, color=_COLOURS['detection'], linewidth=1.8, label='detection'
-    )
+    draw_detection(axis, found.apogee.stamp_ns * 1e-9)
     estimate = found.estimate
     if estimate is not None and estimate.apogee_ns is not None:
-        axis.plot(
-            estimate.apogee_ns * 1e-9, estimate.apogee_altitude, 'o', color=_COLOURS['fit'],
-            markersize=5.0, zorder=4.0, label='vertex',
-        )
+        draw_vertex(axis, estimate.apogee_ns * 1e-9, estimate.apogee_altitude)
