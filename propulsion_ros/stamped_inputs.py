@@ -203,8 +203,16 @@ class StampedInputs:
             self.counts['stray'] += stray is not None
             self._strays[source] = (stamp_ns, payload)
             return False
+        # What others have said of the new time already is not lost.
+        agreeing = {
+            other: held for other, held in self._strays.items()
+            if not self._is_far(stray[0], held[0])
+        }
+        for other in agreeing:
+            del self._strays[other]
         self._jump(newest, stray[0])
-        self._enqueue(source, *stray)
+        for agreeing_source, held in (*agreeing.items(), (source, stray)):
+            self._enqueue(agreeing_source, *held)
         return True
 
     def _jump(self, from_ns: int, to_ns: int) -> None:

@@ -46,6 +46,8 @@ REPLAYED: dict[str, dict[str, Any]] = {
 }
 """Parameters by executable with which a recording gives the same bytes at any rate."""
 
+_BOOSTERS = '~/booster_command'
+
 
 @dataclass(frozen=True)
 class NodeSpec:
@@ -161,10 +163,16 @@ def vehicle_graph(
 
 
 def _replayed(nodes: Sequence[NodeSpec]) -> tuple[NodeSpec, ...]:
-    """Return the nodes as they replay a recording."""
+    """Return the nodes as they replay a recording: it has the commands that they gave then."""
     return tuple(
-        replace(spec, parameters={**spec.parameters, **REPLAYED.get(spec.executable, {})})
-        for spec in nodes
+        replace(
+            spec,
+            parameters={**spec.parameters, **REPLAYED.get(spec.executable, {})},
+            remappings={
+                key: topic for key, topic in spec.remappings.items() if key != _BOOSTERS
+            } | ({'~/request': f'{spec.name}/requests'} if _BOOSTERS in spec.remappings else {}),
+        )
+        for spec in nodes if spec.executable != 'allocator_node'
     )
 
 
@@ -253,6 +261,6 @@ def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:
         {
             # Not ~/odometry: with raw sensors the node publishes its own estimate there.
             '~/pressure': 'vehicle/pressure', '~/imu': 'vehicle/imu',
-            '~/booster_command': 'boosters/command',
+            _BOOSTERS: 'boosters/command',
         },
     )

@@ -1,7 +1,7 @@
 """Circuits of local pyros, as their driver reports them."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from propulsion_ros.errors import CommandError
 from propulsion_ros.flight_config import FlightConfig
@@ -34,13 +34,13 @@ class Circuits:
         """Forget all of them."""
         self._measured: dict[int, tuple[int, bool]] = {}
 
-    def take(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> None:
-        """Take circuits by name: 1 closed, 0 open.
+    def read(self, names: Sequence[str], positions: Sequence[float]) -> dict[int, bool]:
+        """Return whether circuits are closed (1) or open (0), by the channels of their names.
 
         Raises
         ------
         CommandError
-            For a name that is no local pyro's, and any other position; then none is taken.
+            For a name that is no local pyro's, and any other position.
         """
         if len(names) != len(positions):
             raise CommandError(f'continuity: {len(names)} names, {len(positions)} positions')
@@ -51,8 +51,14 @@ class Circuits:
                 raise CommandError(f'continuity: unknown name {name!r}, known: {known}')
             if position not in (0.0, 1.0):
                 raise CommandError(f'continuity: {name}: expected 0 or 1, got {position:g}')
-            measured[self._channels[name]] = stamp_ns, position == 1.0
-        self._measured.update(measured)
+            measured[self._channels[name]] = position == 1.0
+        return measured
+
+    def take(self, stamp_ns: int, measured: Mapping[int, bool]) -> None:
+        """Take what was read of a message."""
+        self._measured.update(
+            {channel: (stamp_ns, is_closed) for channel, is_closed in measured.items()}
+        )
 
     def known(self, stamp_ns: int) -> tuple[tuple[int, bool], ...]:
         """Return channel and whether it is closed, of what was measured recently."""

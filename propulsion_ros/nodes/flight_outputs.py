@@ -48,17 +48,23 @@ class FlightOutputs:
         self._apogee = publish(PointStamped, '~/apogee', qos.LATCHED)
         self._prediction = publish(PointStamped, '~/predicted_apogee', qos.STATE)
         self._events = publish(DiagnosticArray, '~/events', qos.LATCHED_HISTORY)
+        self._requests = publish(DiagnosticArray, '~/requests', qos.LATCHED_HISTORY)
         self._commands = publish(Int32MultiArray, '~/commands', qos.COMMAND)
         self.fit = publish(JointState, '~/fit', qos.COMMAND)
         node.entities += [
             self._phase, self._subphase, self._tune, self._beacon, self._flags, self._apogee,
-            self._prediction, self._events, self._commands, self.fit,
+            self._prediction, self._events, self._requests, self._commands,
+            self.fit,
         ]
         self._said: dict[str, str] = {}
 
     def reset(self) -> None:
         """Say everything anew."""
         self._said = {}
+
+    def publish_request(self, name: str, stamp_ns: int) -> None:
+        """Publish a request that was followed after the sample of a stamp."""
+        self._requests.publish(self._array(stamp_ns, [DiagnosticStatus(level=OK, name=name)]))
 
     def announce(
         self,

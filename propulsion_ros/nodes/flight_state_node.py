@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -40,10 +41,14 @@ from propulsion_ros.nodes.flight_record import FlightLog
 from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.schema import build, parameters_of
+from propulsion_ros.stamped_inputs import Ordering, StampedInputs
 from propulsion_ros.state_file import FlightRecord
 
 _TEMPERATURE_AGE_NS = 10_000_000_000  # over which the air hardly changes, but for the climb
 _ZERO_CELSIUS = 273.15  # [K]
+_SAMPLE, _TEMPERATURE, _CONTINUITY, _REQUEST = 'sample', 'temperature', 'continuity', 'request'
+_DELAYS_NS = {_TEMPERATURE: 100_000_000, _CONTINUITY: 100_000_000, _REQUEST: 1}
+"""How long after its stamp an input takes effect: longer than it travels, so not late."""
 _FARTHEST = 1e6  # no height, distance or speed is larger, in SI units
 
 
@@ -68,6 +73,9 @@ NavSatFix
     ~/continuity : sensor_msgs/JointState
         Circuits of local pyros by the name of their deployer or igniter, optional: position 1
         is closed, 0 open.
+    ~/request : diagnostic_msgs/DiagnosticArray
+        What a service would ask, by the name of a status; takes effect after the sample of its
+        stamp, on arrival where that is 0. A recording of ~/requests is replayed here.
 
     Publishers
     ----------
@@ -102,6 +110,8 @@ NavSatFix
         Destination, service, number and argument of commands to other computers.
     ~/beacon : std_msgs/Bool
         Whether the vehicle waits to be found, latched.
+    ~/requests : diagnostic_msgs/DiagnosticArray
+        Each service call that was followed, with the stamp of the sample after which it was.
     ~/tune : std_msgs/String
         What the buzzer plays, named after the phase, latched.
 
@@ -170,6 +180,9 @@ NavSatFix
             (Temperature, '~/temperature', self._on_temperature),
             (JointState, '~/continuity', self._on_continuity),
         ]
+        self.entities.append(self.create_subscription(
+            DiagnosticArray, '~/request', self._on_request, qos.COMMAND
+        ))
         if params.altitude_source == 'odometry':
             inputs.append((Odometry, '~/odometry', self._on_odometry))
         elif params.altitude_source == 'pressure':
@@ -199,6 +212,12 @@ NavSatFix
         self._pad = PadReference(0.0 if is_above_pad else NAN)
         self._home = self._position = (0.0, 0.0)
         self._temperature = (0, NAN)
+        # What comes beside the samples takes effect by its stamp, not by when it arrives.
+        self._aside = StampedInputs(
+            Ordering(wait_for=(_SAMPLE,), jump_back_ns=_TEMPERATURE_AGE_NS),
+            (_TEMPERATURE, _CONTINUITY, _REQUEST, _SAMPLE), self._apply_aside,
+            trusted=(_SAMPLE,), delays_ns=_DELAYS_NS,
+        )
         self._report: FlightReport | None = None
         self._stamp_ns = self._heard_ns = 0
         self._sampled_wall = time.monotonic()
@@ -284,13 +303,44 @@ NavSatFix
         self._take(sample_of(state, self._params.estimator))
 
     def _on_temperature(self, message: Temperature) -> None:
-        self._temperature = (
-            stamp_to_ns(message.header.stamp), message.temperature + _ZERO_CELSIUS
-        )
+        self._put_aside(_TEMPERATURE, message, message.temperature)
 
     def _on_continuity(self, message: JointState) -> None:
         try:
-            self._circuits.take(stamp_to_ns(message.header.stamp), message.name, message.position)
+            measured = self._circuits.read(message.name, message.position)
+        except CommandError as error:
+            self.complain('refused', str(error))
+        else:
+            self._put_aside(_CONTINUITY, message, measured)
+
+    def _on_request(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name not in COMMANDS:
+                known = ', '.join(COMMANDS)
+                self.complain('refused', f'unknown request {status.name!r}; known: {known}')
+            elif stamp_to_ns(message.header.stamp):
+                self._put_aside(_REQUEST, message, status.name)
+            elif self.is_active:
+                self._apply_aside(_REQUEST, self._stamp_ns, status.name)
+
+    def _put_aside(self, source: str, message: Any, payload: Any) -> None:
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        if self.is_active and not self._aside.push(source, stamp_ns, payload):
+            self.complain(
+                'other_time', f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
+                f'but the time is {self._stamp_ns * 1e-9:.3f} s',
+            )
+
+    def _apply_aside(self, source: str, stamp_ns: int, payload: Any) -> None:
+        measured_ns = stamp_ns - _DELAYS_NS[source]
+        if source == _TEMPERATURE:
+            self._temperature = measured_ns, payload + _ZERO_CELSIUS
+            return
+        if source == _CONTINUITY:
+            self._circuits.take(measured_ns, payload)
+            return
+        try:
+            self._follow(payload)
         except CommandError as error:
             self.complain('refused', str(error))
 
@@ -299,6 +349,8 @@ NavSatFix
         if not self.is_active:
             return
         sample = _bounded(sample)
+        self._aside.push(_SAMPLE, sample.stamp_ns)
+        self._aside.note(sample.stamp_ns)
         duties = DUTIES[self._state.phase].update
         self._pad.is_open = Duty.MEASURE_PAD in duties and not self._state.is_resuming
         self._position = sample.horizontal_position
@@ -326,16 +378,26 @@ NavSatFix
         if not self.is_active:
             response.success, response.message = False, f"'{name}' is refused: not active"
             return response
-        reason = self._state.command(name, self._stamp_ns)
-        response.success, response.message = not reason, reason or f"'{name}' accepted"
-        if reason:
+        response.success, response.message = True, f"'{name}' accepted"
+        try:
+            self._follow(name)
+        except CommandError as error:
+            response.success, response.message = False, str(error)
             self.counts['refused'] += 1
-            self.get_logger().warning(reason)
-        elif name == 'set_home':
+            self.get_logger().warning(response.message)
+        else:
+            self._outputs.publish_request(name, self._stamp_ns)
+        return response
+
+    def _follow(self, name: str) -> None:
+        """Follow a request, or raise `CommandError` with the reason why not."""
+        reason = self._state.command(name, self._stamp_ns)
+        if name == 'set_home' and not reason:
             self._set_home()
         self._announce()
         self._keep_record()
-        return response
+        if reason:
+            raise CommandError(reason)
 
     def _set_home(self) -> None:
         """Take the pad to be where the vehicle stands now."""
@@ -373,7 +435,7 @@ NavSatFix
         counts = {stamp.value: count for stamp, count in self._state.stamp_counts.items()}
         flags = ' '.join(sorted(report.flags)) if report else 'no sample yet'
         yield 'altitude', WARN if flags else OK, flags or 'ok', {
-            **counts, 'refused': self.counts['refused'],
+            **counts, 'refused': self.counts['refused'], 'late_aside': self._aside.counts['late'],
         }
         if self._estimation is not None:
             estimate = self._estimate

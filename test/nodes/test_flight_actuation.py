@@ -228,12 +228,12 @@ def test_circuits_commands_and_dwell(graph, write):
     message = JointState(name=['main'], position=[1.0])
     message.header.stamp = ns_to_stamp(800 * MS)
     continuity.publish(message)
-    graph.until(lambda: flight.node._circuits.known(800 * MS), 'the circuit')
-    flight.feed(1000)
+    graph.until(lambda: flight.node._aside.newest_ns == 900 * MS, 'the circuit')
+    flight.feed(1100)
     graph.until(lambda: commands, 'the command')
     assert list(commands[-1].data) == [17, 2, 69, -3]
     (array,) = flight.events
-    assert stamp_to_ns(array.header.stamp) == 920 * MS
+    assert stamp_to_ns(array.header.stamp) == 1000 * MS
     assert array.status[0].message == 'circuit of pyro 2 is closed for 0.1 s'
 
 

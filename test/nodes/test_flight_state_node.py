@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import FluidPressure, JointState
@@ -222,3 +222,62 @@ def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
         return phases[-1].data == 'recovery'
 
     graph.until(hung, 'the backup timer')
+
+
+def standing(ms):
+    """Return the odometry of a vehicle on the pad."""
+    message = Odometry()
+    message.header.stamp = ns_to_stamp(ms * 1_000_000)
+    message.pose.pose.orientation.w = 1.0
+    return message
+
+
+def request(name, ms):
+    message = DiagnosticArray(status=[DiagnosticStatus(name=name)])
+    message.header.stamp = ns_to_stamp(ms * 1_000_000)
+    return message
+
+
+@pytest.mark.parametrize(('ms', 'follows'), [
+    pytest.param(1100, [1100, 1120], id='after the sample of its stamp'),
+    pytest.param(1110, [1100, 1120], id='between two samples'),
+    pytest.param(0, [1100, 1120], id='without a stamp at once'),
+])
+def test_request_takes_effect_by_its_stamp(graph, ms, follows):
+    flight = Flight(graph, 'odometry')
+    asked = graph.talk(DiagnosticArray, 'flight_state/request', qos.COMMAND)
+    last, following = follows
+    for t in range(1000, last + 1, 20):
+        flight.sensor.publish(standing(t))
+    graph.until(lambda: flight.node._stamp_ns == last * 1_000_000, 'the sample')
+    asked.publish(request('launch', ms))
+    if ms:
+        graph.until(lambda: flight.node._aside.newest_ns > last * 1_000_000, 'the request')
+        assert flight.node._state.phase.value == 'preflight'
+        flight.sensor.publish(standing(following))
+    graph.until(
+        lambda: flight.flags and flight.flags[-1].status[0].message == 'launch', 'launch'
+    )
+    assert stamp_to_ns(flight.flags[-1].header.stamp) == last * 1_000_000
+
+
+def test_request_by_service_is_told_with_its_stamp_and_a_wrong_one_is_refused(graph, capfd):
+    flight = Flight(graph, 'odometry')
+    told = graph.listen(DiagnosticArray, 'flight_state/requests', qos.LATCHED_HISTORY)
+    asked = graph.talk(DiagnosticArray, 'flight_state/request', qos.COMMAND)
+    for t in range(1000, 1101, 20):
+        flight.sensor.publish(standing(t))
+    graph.until(lambda: flight.node._stamp_ns == 1_100_000_000, 'the sample')
+    assert not graph.call(Trigger, 'flight_state/abort').success
+    assert graph.call(Trigger, 'flight_state/launch').success
+    (message,) = graph.heard('flight_state/requests')
+    assert stamp_to_ns(message.header.stamp) == 1_100_000_000
+    assert [status.name for status in message.status] == ['launch']
+    refused = flight.node.counts['refused']
+    asked.publish(request('lunch', 1100))
+    asked.publish(request('launch', 0))
+    graph.until(lambda: flight.node.counts['refused'] == refused + 2, 'the refusals')
+    err = capfd.readouterr().err
+    assert "unknown request 'lunch'; known: set_home" in err
+    assert "'launch' is refused in launch" in err
+    assert len(told) == 1
