@@ -13,6 +13,9 @@ from launch_ros.actions import LifecycleNode, Node
 from propulsion_ros.share import PACKAGE
 from propulsion_ros.wiring import Graph, NodeSpec, robot_graph, vehicle_graph
 
+_RESPAWN_DELAY = 2.0
+"""Before a node without state is started anew [s]."""
+
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
     'params_file': {
@@ -29,6 +32,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     'replay': {
         'default_value': 'false', 'choices': ['true', 'false'],
         'description': 'for a recording: step on stamps, lose no input, no simulated body',
+    },
+    'visualize': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'draw the thrusts for RViz, on visualizer/markers',
     },
     'composed': {
         'default_value': 'false', 'choices': ['true', 'false'],
@@ -56,7 +63,8 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
     def start(context: LaunchContext) -> list[Any]:
         given = context.launch_configurations
         graph = vehicle_graph(
-            vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true'
+            vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true',
+            _drawn_with(given),
         )
         options = ['--vehicle', vehicle]
         return _launch(given, graph, [*options, '--model', given['model']]
@@ -82,7 +90,8 @@ def robot_launch() -> LaunchDescription:
         given = context.launch_configurations
         allocated = [name.strip() for name in given['allocate'].split(',') if name.strip()]
         graph = robot_graph(
-            given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true'
+            given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true',
+            _drawn_with(given),
         )
         chosen = ['--allocate', *allocated] if allocated else []
         return _launch(given, graph, ['--model', given['model'], *chosen])
@@ -97,6 +106,13 @@ def _described(
         *(DeclareLaunchArgument(name, **kwargs) for name, kwargs in arguments.items()),
         OpaqueFunction(function=start),
     ])
+
+
+def _drawn_with(given: dict[str, str]) -> list[str] | None:
+    """Return the parameter files that a visualizer is to read, None for no visualizer."""
+    if given['visualize'] != 'true':
+        return None
+    return [given['params_file']] if given['params_file'] else []
 
 
 def _launch(given: dict[str, str], graph: Graph, stack_options: list[str]) -> list[Any]:
@@ -121,6 +137,7 @@ def _stack(given: dict[str, str], options: list[str]) -> Node:
         arguments=[
             *options, '--use-sim-time', given['use_sim_time'],
             *(['--replay'] if given['replay'] == 'true' else []),
+            *(['--visualize'] if given['visualize'] == 'true' else []),
         ],
         ros_arguments=[
             *(['--params-file', given['params_file']] if given['params_file'] else []),
@@ -144,7 +161,9 @@ def _node(spec: NodeSpec, graph: Graph, given: dict[str, str]) -> LifecycleNode:
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
         ros_arguments=['--log-level', given['log_level']],
         output='screen',
-        on_exit=_shutdown_once(spec.name) if graph.in_lockstep else None,
+        on_exit=_shutdown_once(spec.name) if graph.in_lockstep and not spec.is_stateless else None,
+        respawn=spec.is_stateless,
+        respawn_delay=_RESPAWN_DELAY,
     )
 
 
@@ -171,7 +190,10 @@ def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
             'use_sim_time': given['use_sim_time'] == 'true',
         }],
         remappings=[
-            ('joint_states', 'vehicle/joint_states'), ('/clock', given['clock_topic'])
-        ] if graph.in_lockstep else [],
+            # Each namespace has its own tree, or two vehicles would share one base_link.
+            ('/tf', 'tf'), ('/tf_static', 'tf_static'),
+            *([('joint_states', 'vehicle/joint_states'), ('/clock', given['clock_topic'])]
+              if graph.in_lockstep else []),
+        ],
         output='screen',
     )

@@ -63,12 +63,15 @@ class NodeSpec:
         What joins it to the others; settings of a user's file go beside them.
     remappings : dict
         Topic names, from and to, relative to the namespace.
+    is_stateless : bool
+        Whether it may be started anew when it has died: an actuator's tank would be full again.
     """
 
     executable: str
     name: str
     parameters: dict[str, Any]
     remappings: dict[str, str] = field(default_factory=dict)
+    is_stateless: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,7 @@ def robot_graph(
     use_sim_time: bool = False,
     allocated: Sequence[str] = (),
     replay: bool = False,
+    drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
     """Return the actuator nodes of any robot.
 
@@ -111,6 +115,8 @@ def robot_graph(
         Plugin blocks that are to be commanded by a wrench too.
     replay : bool
         Whether the inputs come from a recording.
+    drawn_with : sequence of str or Path, optional
+        Adds a visualizer, which reads limits from these parameter files of the actuators too.
 
     Raises
     ------
@@ -122,11 +128,17 @@ def robot_graph(
         *_actuators(description, blocks, use_sim_time),
         *_allocators(description, blocks, allocated, use_sim_time),
     ]
-    return Graph(description, None, _replayed(nodes) if replay else tuple(nodes))
+    if drawn_with is not None:
+        nodes.append(_visualizer(description, blocks, drawn_with, has_flight_state=False))
+    return Graph(description, None, replayed(nodes) if replay else tuple(nodes))
 
 
 def vehicle_graph(
-    vehicle: str, use_sim_time: bool = True, model: str | Path = '', replay: bool = False
+    vehicle: str,
+    use_sim_time: bool = True,
+    model: str | Path = '',
+    replay: bool = False,
+    drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
@@ -140,6 +152,8 @@ def vehicle_graph(
         Another description of the same vehicle than the one of the package.
     replay : bool
         Whether what the body says comes from a recording; there is no simulated one then.
+    drawn_with : sequence of str or Path, optional
+        Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
 
     Raises
     ------
@@ -155,25 +169,27 @@ def vehicle_graph(
     if kit.flight_config:
         nodes.append(_flight_state(share / 'config' / kit.flight_config, use_sim_time))
     settings = share / 'config' / f'{vehicle}.yaml'
+    if drawn_with is not None:
+        files = [settings, *drawn_with]
+        nodes.append(_visualizer(description, blocks, files, bool(kit.flight_config)))
     if replay:
-        return Graph(description, settings, _replayed(nodes))
+        return Graph(description, settings, replayed(nodes))
     if use_sim_time:
         nodes.append(_vehicle(description, blocks, bool(kit.flight_config)))
     return Graph(description, settings, tuple(nodes), in_lockstep=use_sim_time)
 
 
-def _replayed(nodes: Sequence[NodeSpec]) -> tuple[NodeSpec, ...]:
+def replayed(nodes: Sequence[NodeSpec]) -> tuple[NodeSpec, ...]:
     """Return the nodes as they replay a recording: it has the commands that they gave then."""
-    return tuple(
-        replace(
-            spec,
-            parameters={**spec.parameters, **REPLAYED.get(spec.executable, {})},
-            remappings={
-                key: topic for key, topic in spec.remappings.items() if key != _BOOSTERS
-            } | ({'~/request': f'{spec.name}/requests'} if _BOOSTERS in spec.remappings else {}),
-        )
-        for spec in nodes if spec.executable != 'allocator_node'
-    )
+    return tuple(_replayed(spec) for spec in nodes if spec.executable != 'allocator_node')
+
+
+def _replayed(spec: NodeSpec) -> NodeSpec:
+    remappings = {key: topic for key, topic in spec.remappings.items() if key != _BOOSTERS}
+    if spec.executable == 'flight_state_node':
+        remappings['~/request'] = f'{spec.name}/requests'
+    parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}
+    return replace(spec, parameters=parameters, remappings=remappings)
 
 
 def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
@@ -243,14 +259,34 @@ def _vehicle(description: str, blocks: list[ActuatorSpec], has_flight_state: boo
         'robot_description': description,
         'base_link': blocks[0].base_link,
         'wrench_topics': [f'{block.name}/wrench' for block in pushing],
-        'tank_topics': [
-            f'{block.name}/tanks/{tank}' for block in pushing
-            for tank in block.values.get('tanks.names', ())
-        ],
+        'tank_topics': _tank_topics(pushing),
         'state_topics': [f'{block.name}/state' for block in pushing],
         'deployer_topic': 'flight_state/deployers' if has_flight_state else '',
     }
     return NodeSpec('vehicle_node', 'vehicle', parameters)
+
+
+def _visualizer(
+    description: str,
+    blocks: list[ActuatorSpec],
+    params_files: Sequence[str | Path],
+    has_flight_state: bool,
+) -> NodeSpec:
+    parameters = {
+        'robot_description': description,
+        'params_files': [str(path) for path in params_files],
+        'state_topics': [f'{block.name}/state' for block in blocks],
+        'tank_topics': _tank_topics(blocks),
+        'phase_topic': 'flight_state/phase' if has_flight_state else '',
+    }
+    return NodeSpec('visualizer_node', 'visualizer', parameters, is_stateless=True)
+
+
+def _tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
+    return [
+        f'{block.name}/tanks/{tank}' for block in blocks
+        for tank in block.values.get('tanks.names', ())
+    ]
 
 
 def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:

@@ -19,7 +19,7 @@ PYTHON_KEYS = {
     'defusedxml': 'python3-defusedxml', 'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib',
     'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis',
 }
-OPTIONAL = {'actuator_msgs', 'matplotlib', 'rosbags'}
+OPTIONAL = {'actuator_msgs', 'matplotlib', 'rosbags', 'tf2_msgs'}
 
 
 @pytest.fixture(scope='module')

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import InertiaStamped, TwistStamped, Wrench, WrenchStamped
+from geometry_msgs.msg import (
+    InertiaStamped,
+    TransformStamped,
+    TwistStamped,
+    Wrench,
+    WrenchStamped,
+)
 from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
 
@@ -72,6 +78,16 @@ def msg_to_motion(message: Odometry, frame: str) -> Motion:
     if length < 1e-6:
         raise CommandError('the orientation is no rotation: its quaternion is 0')
     return Motion(linear, angular, Rotation.from_quat(quaternion).as_matrix())
+
+
+def odometry_to_transform(message: Odometry) -> TransformStamped:
+    """Return the pose of an odometry as the transform that TF knows it by."""
+    pose = message.pose.pose
+    transform = TransformStamped(header=message.header, child_frame_id=message.child_frame_id)
+    shift = transform.transform.translation
+    shift.x, shift.y, shift.z = pose.position.x, pose.position.y, pose.position.z
+    transform.transform.rotation = pose.orientation
+    return transform
 
 
 def msg_to_current(message: TwistStamped, world_frame: str) -> FloatArray:

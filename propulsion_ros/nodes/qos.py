@@ -15,6 +15,10 @@ CLOCK = QoSProfile(depth=10)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_HISTORY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""For who looks on: the newest alone, and the publisher never waits for it."""
+PICTURE = QoSProfile(depth=1)
+TF = QoSProfile(depth=100)
 LOCKSTEP = QoSProfile(depth=100)
 """For sensor inputs that must not lose a sample: simulation in lockstep, and replay."""
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.nodes.vehicle_node import VehicleNode
+from propulsion_ros.nodes.visualizer_node import VisualizerNode
 from propulsion_ros.wiring import VEHICLES, Graph, NodeSpec, robot_graph, vehicle_graph
 
 EXECUTABLES: dict[str, type[PropulsionNode]] = {
@@ -24,6 +26,7 @@ EXECUTABLES: dict[str, type[PropulsionNode]] = {
     'flight_state_node': FlightStateNode,
     'inverse_fam_node': InverseFamNode,
     'vehicle_node': VehicleNode,
+    'visualizer_node': VisualizerNode,
 }
 
 
@@ -62,19 +65,27 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         '--replay', action='store_true',
         help='for a recording: step on stamps, lose no input, no simulated body',
     )
+    parser.add_argument('--visualize', action='store_true', help='draw the thrusts for RViz')
     parser.add_argument('--namespace', default='', help='namespace of all nodes')
 
 
-def graph_of(options: argparse.Namespace) -> Graph:
+def graph_of(options: argparse.Namespace, params_files: Sequence[str] = ()) -> Graph:
     """Return the graph that the command line asks for; raise `ConfigError` where it is wrong."""
+    drawn_with = params_files if options.visualize else None
     if options.vehicle or not options.model:
         simulated = options.use_sim_time != 'false'
         return vehicle_graph(
-            options.vehicle or next(iter(VEHICLES)), simulated, options.model, options.replay
+            options.vehicle or next(iter(VEHICLES)), simulated, options.model, options.replay,
+            drawn_with,
         )
     return robot_graph(
-        options.model, options.use_sim_time == 'true', options.allocate, options.replay
+        options.model, options.use_sim_time == 'true', options.allocate, options.replay, drawn_with
     )
+
+
+def _values_of(option: str, argv: Sequence[str]) -> list[str]:
+    """Return what follows each occurrence of an option that ROS reads."""
+    return [value for word, value in itertools.pairwise(argv) if word == option]
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -84,7 +95,7 @@ def main(args: Sequence[str] | None = None) -> None:
     _add_arguments(parser)
     options, _ = parser.parse_known_args(argv[1:])
     try:
-        graph = graph_of(options)
+        graph = graph_of(options, _values_of('--params-file', argv))
     except ConfigError as error:
         sys.exit(str(error))
 

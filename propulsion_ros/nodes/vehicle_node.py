@@ -31,6 +31,7 @@ from propulsion_ros.nodes.conversions import (
     msg_to_inertia,
     msg_to_wrench,
     ns_to_stamp,
+    odometry_to_transform,
     stamp_to_ns,
 )
 from propulsion_ros.nodes.spin import run
@@ -60,6 +61,9 @@ class VehicleNodeParams:
     )
     base_link: str = quantity('', doc='frame of the body; empty: the root link', kind=str)
     world_frame: str = quantity('odom', doc='ENU frame of the odometry', kind=str)
+    publish_tf: bool = quantity(
+        True, doc='also publish the pose as TF, where tf2_msgs is installed', kind=bool
+    )
     update_rate: float = quantity(
         100.0, 'Hz', doc="steps per second, the actuators' rate of publication", lo=1e-3, hi=1e4
     )
@@ -132,6 +136,8 @@ class VehicleNode(PropulsionNode):
         Mass of the body with its tanks, centre of mass and inertia in base_link, latched.
     ~/joint_states : sensor_msgs/JointState
         Joint positions of all ``state_topics``.
+    tf : tf2_msgs/TFMessage
+        The pose of the odometry, with ``publish_tf``.
 
     Subscribers
     -----------
@@ -187,6 +193,10 @@ class VehicleNode(PropulsionNode):
             'pressure': self._pressure_pub,
         }
         self.entities += [*self._awaited.values(), self._inertia_pub, self._joints_pub]
+        self._tf_type = _tf_type() if params.publish_tf else None
+        if self._tf_type:
+            self._tf_pub = publish(self._tf_type, 'tf', qos.TF)
+            self.entities.append(self._tf_pub)
         for topic in params.wrench_topics:
             callback = functools.partial(self._on_wrench, topic)
             self.entities.append(subscribe(WrenchStamped, topic, callback, qos.LOCKSTEP))
@@ -392,7 +402,10 @@ class VehicleNode(PropulsionNode):
         ))
         if self._joints:
             self._joints_pub.publish(self._joint_states(stamp))
-        self._odometry_pub.publish(self._odometry(stamp, motion))
+        odometry = self._odometry(stamp, motion)
+        self._odometry_pub.publish(odometry)
+        if self._tf_type and self._tf_pub.get_subscription_count():
+            self._tf_pub.publish(self._tf_type(transforms=[odometry_to_transform(odometry)]))
 
     def _odometry(self, stamp: Any, motion: BodyMotion) -> Odometry:
         message = Odometry()
@@ -441,6 +454,16 @@ class VehicleNode(PropulsionNode):
             'out_of_step': self.counts['out_of_step'],
             'late': self._runner.counts['late'],
         }
+
+
+def _tf_type() -> Any:
+    """Return the message type of TF, None where it is not installed."""
+    try:
+        # Where nothing reads TF it need not be there.
+        from tf2_msgs.msg import TFMessage
+    except ImportError:
+        return None
+    return TFMessage
 
 
 def _is_mass(part: MassProperties) -> bool:

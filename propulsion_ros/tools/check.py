@@ -16,7 +16,10 @@ from propulsion_ros.schema import build, parameters_of, suggestion, unknown_keys
 from propulsion_ros.share import load_robot_description
 from propulsion_ros.tools.offline_config import build_family, family_of
 
-_FROM_LAUNCH = {'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'}}
+_FROM_LAUNCH: dict[str, dict[str, Any]] = {
+    'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
+    'visualizer': {'state_topics': ['any']},
+}
 """Parameters that launch files give, so that a file need not have them."""
 
 
@@ -127,5 +130,9 @@ def _other_nodes() -> dict[str, type[Any]]:
     # Only this file's nodes need rclpy, and only where one of them is named.
     from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
     from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
+    from propulsion_ros.nodes.visualizer_node import VisualizerNodeParams
 
-    return {'flight_state': FlightStateNodeParams, 'vehicle': VehicleNodeParams}
+    return {
+        'flight_state': FlightStateNodeParams, 'vehicle': VehicleNodeParams,
+        'visualizer': VisualizerNodeParams,
+    }

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
+from nav_msgs.msg import Odometry
 
 from propulsion_ros.errors import CommandError
 from propulsion_ros.nodes.conversions import (
@@ -12,6 +13,7 @@ from propulsion_ros.nodes.conversions import (
     msg_to_inertia,
     msg_to_wrench,
     ns_to_stamp,
+    odometry_to_transform,
     stamp_to_ns,
     wrench_to_msg,
 )
@@ -75,3 +77,18 @@ def test_refused_centres_of_mass(frame, x, text):
     message = inertia_to_msg(5, frame, 7.0, np.array([x, 0.5, 1.0]), np.eye(3))
     with pytest.raises(CommandError, match=text):
         msg_to_com(message, 'base_link')
+
+
+def test_odometry_is_the_transform_of_its_child_frame():
+    odometry = Odometry(child_frame_id='base_link')
+    odometry.header.frame_id = 'odom'
+    odometry.header.stamp = ns_to_stamp(123)
+    at, turn = odometry.pose.pose.position, odometry.pose.pose.orientation
+    at.x, at.y, at.z = 1.0, 2.0, 3.0
+    turn.x, turn.y, turn.z, turn.w = 0.5, -0.5, 0.5, 0.5
+    transform = odometry_to_transform(odometry)
+    assert transform.header == odometry.header
+    assert transform.child_frame_id == 'base_link'
+    shift, rotation = transform.transform.translation, transform.transform.rotation
+    assert (shift.x, shift.y, shift.z) == (1.0, 2.0, 3.0)
+    assert (rotation.x, rotation.y, rotation.z, rotation.w) == (0.5, -0.5, 0.5, 0.5)

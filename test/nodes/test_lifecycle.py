@@ -10,6 +10,7 @@ from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.vehicle_node import VehicleNode
+from propulsion_ros.nodes.visualizer_node import VisualizerNode
 from propulsion_ros.share import load_robot_description, share_directory
 
 ROTORS = {'family': 'rotors', 'names': ['r'], 'max_thrust': [5.0], 'motor_constant': [1e-5]}
@@ -25,6 +26,9 @@ NODES = [
     pytest.param(VehicleNode, {
         'robot_description': QUADROTOR, 'wrench_topics': ['rotors/wrench'],
     }, id='vehicle'),
+    pytest.param(VisualizerNode, {
+        'robot_description': QUADROTOR, 'state_topics': ['rotors/state'],
+    }, id='visualizer'),
 ]
 # Each row: what is asked, and the state that it leaves.
 WAY = [

@@ -79,6 +79,26 @@ def test_sensors_say_what_the_body_does(graph):
     assert altitude_of_pressure(vehicle.pressure[0].fluid_pressure) == pytest.approx(500.0)
 
 
+@pytest.mark.parametrize('publish_tf', [True, False])
+def test_pose_is_told_to_tf_unless_it_is_not_wanted(graph, publish_tf):
+    tf2 = pytest.importorskip('tf2_msgs.msg', reason='tf2_msgs is not installed')
+    transforms = graph.listen(tf2.TFMessage, 'tf', qos.TF)
+    vehicle = Vehicle(graph, publish_tf=publish_tf)
+    for tick in range(3):
+        vehicle.at(tick)
+        for topic in vehicle.wrench:
+            vehicle.push(topic, tick, 15.0)
+    odometry = vehicle.at(3)
+    if not publish_tf:
+        assert not graph.probe.count_publishers('tf')
+        return
+    found = lambda: [  # noqa: E731
+        t for m in transforms for t in m.transforms if t.header == odometry.header
+    ]
+    graph.until(found, 'the transform')
+    assert found()[0].transform.translation.z == odometry.pose.pose.position.z
+
+
 def test_tank_weighs(graph):
     vehicle = Vehicle(graph, tank_topics=['a/tank'])
     tank = graph.talk(InertiaStamped, 'a/tank', qos.LATCHED)

@@ -12,7 +12,7 @@ from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.wiring import VEHICLES, vehicle_graph
 
 README = (Path(__file__).resolve().parents[2] / 'README.md').read_text(encoding='utf-8')
-OF_EVERY_NODE = ('parameter_events', 'rosout', 'diagnostics', 'transition_event')
+OF_EVERY_NODE = ('parameter_events', 'rosout', 'diagnostics', 'transition_event', '/tf')
 
 
 @pytest.fixture

@@ -1,0 +1,279 @@
+"""Arrows, plumes and text for RViz: what the actuators of a robot do."""
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from geometry_msgs.msg import InertiaStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
+
+from propulsion_ros.drawn_blocks import DrawnBlock, drawn_blocks
+from propulsion_ros.errors import CommandError, ConfigError
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
+from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.markers import MarkerOutput
+from propulsion_ros.nodes.spin import run
+from propulsion_ros.pace import Pace
+from propulsion_ros.parameter_file import ParameterFile
+from propulsion_ros.quantity import FloatArray, quantity, validate
+from propulsion_ros.schema import build, parameters_of
+from propulsion_ros.shapes import (
+    Propellant,
+    Shape,
+    Style,
+    ThrustState,
+    ThrustStateReader,
+    status_shape,
+    thrust_shapes,
+)
+from propulsion_ros.stepping import period_from_rate
+from propulsion_ros.thrust_layout import ThrustLayout
+
+_UNKNOWN_SCALE = 0.01
+"""Of arrows where no thrust has a limit [m/N]."""
+_SHAFT = 0.04
+"""Diameter of an arrow's shaft over `VisualizerNodeParams.arrow_length`."""
+_LONGEST_PHASE = 60
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VisualizerNodeParams:
+    """What a visualizer node is made from."""
+
+    robot_description: str = quantity('', doc='URDF with plugin blocks', kind=str)
+    base_link: str = quantity(
+        '', doc="frame of the geometry; empty: the robot description's", kind=str
+    )
+    params_files: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',),
+        doc='parameter files of the actuator nodes, for limits that the description does not '
+        'have; later ones win',
+    )
+    state_topics: tuple[str, ...] = quantity(
+        doc='state of each plugin block, in their order; empty ones are not drawn', kind=str,
+        shape=('*',),
+    )
+    tank_topics: tuple[str, ...] = quantity(
+        (), doc="each tank, in the blocks' order; empty ones are not shown", kind=str,
+        shape=('*',),
+    )
+    phase_topic: str = quantity('', doc='phase of the flight; empty for none', kind=str)
+    rate: float = quantity(
+        10.0, 'Hz', doc='most pictures per second of the stamps', lo=1e-3, hi=10.0
+    )
+    metres_per_newton: float = quantity(
+        0.0, 'm/N', lo=0.0, hi=1e6,
+        doc='length of an arrow over its thrust; 0: the largest thrust that any actuator can make '
+        'is as long as arrow_length',
+    )
+    arrow_length: float = quantity(0.5, 'm', doc='see metres_per_newton', lo=1e-2, hi=1e3)
+    frame: str = quantity(
+        'base', kind=str, choices=('base', 'link'),
+        doc='base: all in base_link; link: each in the link of its actuator, which '
+        'robot_state_publisher must place',
+    )
+    text_position: FloatArray = quantity(
+        (0.5, 0.0, 0.5), 'm', doc='where phase and propellant stand, in base_link', shape=(3,)
+    )
+    text_height: float = quantity(0.1, 'm', doc='of the letters', lo=1e-2, hi=1e3)
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(eq=False)
+class _Heard:
+    """The actuators of one block, and what was last heard of them."""
+
+    block: DrawnBlock
+    layout: ThrustLayout
+    reader: ThrustStateReader
+    stamp_ns: int = 0
+    state: ThrustState | None = None
+    is_silent: bool = True
+
+
+class VisualizerNode(PropulsionNode):
+    """Draws what the actuators of a robot do: thrusts, limits, plumes, propellant, phase.
+
+    It needs no clock: pictures are due by the stamps of the states. It remembers nothing that it
+    does not hear again, so it may be started anew at any time.
+
+    ROS Parameters
+    --------------
+    Those of `VisualizerNodeParams`.
+
+    Subscribers
+    -----------
+    state_topics : sensor_msgs/JointState
+        Thrust as effort; angles of gimbals, fins and flaps as position.
+    tank_topics : geometry_msgs/InertiaStamped
+    phase_topic : std_msgs/String
+
+    Publishers
+    ----------
+    ~/markers : visualization_msgs/MarkerArray
+        While somebody subscribes, at most ``rate`` times per second of the stamps.
+    """
+
+    def __init__(self, name: str = 'visualizer', **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+
+    def setup(self) -> None:
+        """Read the description, find out what can be drawn, open the topics."""
+        params = build(
+            VisualizerNodeParams, self.declare_rest(parameters_of(VisualizerNodeParams))
+        )
+        if not params.robot_description:
+            raise ConfigError('robot_description', 'is required: it says where the actuators are')
+        files = [ParameterFile(path) for path in params.params_files]
+        blocks = drawn_blocks(
+            params.robot_description, params.base_link, lambda block: {
+                key: value for file in files
+                for key, value in file.of(block, self.get_namespace()).items()
+            },
+        )
+        tanks = [(tank, capacity) for block in blocks for tank, capacity in block.tanks.items()]
+        _check_count('state_topics', params.state_topics, [block.name for block in blocks])
+        _check_count('tank_topics', params.tank_topics, [name for name, _ in tanks])
+        self._params, self._base_link = params, blocks[0].base_link
+        self._pace = Pace(period_from_rate(params.rate))
+        self._phase = ''
+        self._tanks: dict[str, Propellant] = {}
+        self._heard: list[_Heard] = []
+        self._output = MarkerOutput(
+            self.create_lifecycle_publisher(MarkerArray, '~/markers', qos.PICTURE),
+            _SHAFT * params.arrow_length,
+        )
+        self.entities.append(self._output.publisher)
+        for block, topic in zip(blocks, params.state_topics, strict=True):
+            self._follow(block, topic)
+        for (tank, capacity), topic in zip(tanks, params.tank_topics, strict=True):
+            on_tank = functools.partial(self._on_tank, tank, capacity)
+            self._subscribe(InertiaStamped, topic, on_tank, qos.LATCHED)
+        self._subscribe(String, params.phase_topic, self._on_phase, qos.LATCHED)
+        self._style = Style(scale=self._scale(), in_links=params.frame == 'link')
+
+    def _follow(self, block: DrawnBlock, topic: str) -> None:
+        if block.layout is None:
+            self.get_logger().info(f'{block.name}: not drawn, its state says no thrusts')
+            return
+        heard = _Heard(block, block.layout, ThrustStateReader(block.layout))
+        if self._params.frame == 'link' and not all(block.layout.links):
+            raise ConfigError('frame', f'{block.name}: expected a link for each actuator')
+        if topic:
+            self._heard.append(heard)
+            on_state = functools.partial(self._on_state, heard)
+            self._subscribe(JointState, topic, on_state, qos.GLANCE)
+
+    def _subscribe(self, kind: Any, topic: str, callback: Any, profile: Any) -> None:
+        if topic:
+            self.entities.append(self.create_subscription(kind, topic, callback, profile))
+
+    def _scale(self) -> float:
+        """Return the length of an arrow over its thrust [m/N]."""
+        params = self._params
+        if params.metres_per_newton:
+            return float(params.metres_per_newton)
+        largest = max((heard.layout.largest for heard in self._heard), default=0.0)
+        if largest:
+            return float(params.arrow_length / largest)
+        self.get_logger().info(
+            f'no thrust has a known limit: arrows of {_UNKNOWN_SCALE:g} m/N, or set '
+            'metres_per_newton'
+        )
+        return _UNKNOWN_SCALE
+
+    # Inputs.
+
+    def _on_state(self, heard: _Heard, message: JointState) -> None:
+        if not self.is_active:
+            return
+        try:
+            state = heard.reader.read(message.name, message.position, message.effort)
+        except CommandError as error:
+            self.complain('refused', f'{heard.block.name}: state refused: {error}')
+            return
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        if self._pace.jumps_back(stamp_ns):
+            # Simulated time began anew.
+            self._forget()
+        heard.stamp_ns, heard.state, heard.is_silent = stamp_ns, state, False
+        if self._pace.is_due(stamp_ns) and self._output.is_watched:
+            self._output.publish(self._picture(stamp_ns))
+
+    def _on_tank(self, tank: str, capacity: float, message: InertiaStamped) -> None:
+        mass = message.inertia.m
+        if 0.0 <= mass <= 1e9:
+            self._tanks[tank] = Propellant(tank, mass, capacity)
+        else:
+            self.complain('refused', f'{tank}: {mass} kg is no mass')
+
+    def _on_phase(self, message: String) -> None:
+        self._phase = message.data[:_LONGEST_PHASE]
+
+    # Outputs.
+
+    def started(self) -> None:
+        """Begin without any earlier state."""
+        self._forget()
+        names = ', '.join(heard.block.name for heard in self._heard)
+        self.get_logger().info(f'active, draws {names or "nothing"}')
+
+    def stopping(self) -> None:
+        """Take the picture away."""
+        if self._output.is_watched:
+            self._output.clear()
+
+    def _forget(self) -> None:
+        self._pace.restart()
+        for heard in self._heard:
+            heard.state = None
+
+    def _picture(self, now_ns: int) -> Iterator[tuple[int, Shape]]:
+        """Yield every shape with its stamp."""
+        for heard in self._heard:
+            if heard.state is not None:
+                block, stamp_ns = heard.block, heard.stamp_ns
+                is_stale = self._pace.is_stale(stamp_ns)
+                for shape in thrust_shapes(
+                    block.name, block.base_link, heard.layout, heard.state, self._style, is_stale
+                ):
+                    yield stamp_ns, shape
+        x, y, z = self._params.text_position.tolist()
+        yield now_ns, status_shape(
+            self._base_link, (x, y, z), self._params.text_height, self._phase,
+            list(self._tanks.values()),
+        )
+
+    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+        """Yield which blocks are silent, and what was refused."""
+        silent = [heard.block.name for heard in self._heard if heard.is_silent]
+        for heard in self._heard:
+            heard.is_silent = True
+        level, text = (WARN, f'no state of {", ".join(silent)}') if silent else (OK, 'ok')
+        yield 'markers', level, text, {
+            'watched': self._output.is_watched, 'refused': self.counts['refused'],
+        }
+
+
+def _check_count(key: str, topics: Sequence[str], names: Sequence[str]) -> None:
+    if len(topics) != len(names):
+        raise ConfigError(
+            key, f'expected one for each of {", ".join(names) or "nothing"}, got {len(topics)}'
+        )
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run one visualizer."""
+    sys.exit(run(lambda options: [VisualizerNode()], args))
+
+
+if __name__ == '__main__':
+    main()

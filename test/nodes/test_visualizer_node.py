@@ -1,0 +1,327 @@
+"""The visualizer: what is drawn, how often, and what it makes of what is wrong."""
+from __future__ import annotations
+
+import math
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import InertiaStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from visualization_msgs.msg import Marker, MarkerArray
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.nodes.stack import make_node
+from propulsion_ros.nodes.visualizer_node import VisualizerNode
+from propulsion_ros.share import load_robot_description, share_directory
+from propulsion_ros.wiring import VEHICLES, robot_graph, vehicle_graph
+
+MS = 1_000_000
+MARKERS = 'visualizer/markers'
+GIMBALS = [f'booster_{i}_gimbal_{axis}' for i in (1, 2) for axis in 'xy']
+NAN = math.nan
+
+
+def description(vehicle):
+    return load_robot_description(share_directory() / 'urdf' / f'{vehicle}.urdf.xacro')
+
+
+ROCKET = {
+    'robot_description': description('rocket'), 'state_topics': ['boosters/state', 'fins/state'],
+    'tank_topics': ['boosters/tanks/main_tank'], 'phase_topic': 'flight_state/phase',
+    'metres_per_newton': 1e-3,
+}
+QUADROTOR = {'robot_description': description('quadrotor'), 'state_topics': ['rotors/state']}
+
+
+def boosters(ms, thrusts=(1300.0, 650.0), angles=(0.0, 0.0, 0.0, 0.0)):
+    """A state as the boosters' node publishes it."""
+    message = JointState(
+        name=['booster_1', 'booster_2', *GIMBALS, 'booster_1/ignition', 'main_tank/fuel_ratio'],
+        position=[NAN, NAN, *angles, 1.0, 0.3], effort=[*thrusts, *[NAN] * 6],
+    )
+    message.header.stamp = ns_to_stamp(ms * MS)
+    return message
+
+
+def rotors(ms, thrusts=(3.0, 3.0, 3.0, 3.0)):
+    names = ['front_left', 'front_right', 'rear_left', 'rear_right']
+    message = JointState(name=names, effort=list(thrusts))
+    message.header.stamp = ns_to_stamp(ms * MS)
+    return message
+
+
+class Scene:
+    """A visualizer, who talks to it, and who looks."""
+
+    def __init__(self, graph, parameters, topic, watched=True, **kwargs):
+        self.graph = graph
+        self.node = graph.add(VisualizerNode, 'visualizer', parameters, **kwargs)
+        self.pictures = graph.listen(MarkerArray, MARKERS, qos.COMMAND) if watched else []
+        self.states = graph.talk(JointState, topic, qos.STATE)
+        if watched:
+            graph.until(lambda: self.node._output.is_watched, 'the probe to be found')
+
+    def hear(self, message):
+        """Let the node hear one state."""
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        self.states.publish(message)
+        self.graph.until(lambda: self.node._heard[0].stamp_ns == stamp_ns, 'the state')
+
+    def shown(self, count=1):
+        """Return the newest picture's markers by namespace and id, after so many pictures."""
+        self.graph.until(lambda: len(self.pictures) >= count, f'{count} pictures')
+        return {(marker.ns, marker.id): marker for marker in self.pictures[-1].markers}
+
+
+def vector(start, end):
+    return [end.x - start.x, end.y - start.y, end.z - start.z]
+
+
+def test_thrusts_plumes_and_status_of_a_rocket(graph):
+    scene = Scene(graph, ROCKET, 'boosters/state')
+    tank = InertiaStamped()
+    tank.inertia.m = 3.0
+    graph.talk(InertiaStamped, 'boosters/tanks/main_tank', qos.LATCHED).publish(tank)
+    graph.talk(String, 'flight_state/phase', qos.LATCHED).publish(String(data='flight'))
+    graph.until(lambda: scene.node._phase and scene.node._tanks, 'phase and tank')
+    scene.hear(boosters(1500))
+    shown = scene.shown()
+    assert sorted(shown) == [
+        ('boosters', 0), ('boosters', 1), ('boosters/plume', 0), ('boosters/plume', 1),
+        ('status', 0),
+    ]
+    assert {stamp_to_ns(marker.header.stamp) for marker in shown.values()} == {1500 * MS}
+    assert {marker.header.frame_id for marker in shown.values()} == {'base_link'}
+    assert {marker.action for marker in shown.values()} == {Marker.ADD}
+    limit, half = shown['boosters', 0], shown['boosters', 1]
+    assert vector(*limit.points) == pytest.approx([0.0, 0.0, 1.3])
+    assert vector(*half.points) == pytest.approx([0.0, 0.0, 0.65])
+    assert (limit.color.r, limit.color.g, limit.color.a) == (1.0, 0.0, 1.0)
+    assert (half.color.r, half.color.g) == (1.0, 1.0)
+    assert half.color.a < 1.0
+    assert half.points[0].y == pytest.approx(-0.045)
+    # A plume is a cone whose tip is at the nozzle.
+    plume = shown['boosters/plume', 0]
+    assert vector(*plume.points) == pytest.approx([0.0, 0.0, 1.3])
+    assert plume.points[1] == limit.points[0]
+    assert plume.color.a < 0.5
+    status = shown['status', 0]
+    assert (status.type, status.text) == (
+        Marker.TEXT_VIEW_FACING, 'flight\nmain_tank 3.00 kg (25%)'
+    )
+
+
+@pytest.mark.parametrize(('frame', 'direction', 'frame_id'), [
+    pytest.param('base', [0.0, -math.sin(0.05), math.cos(0.05)], 'base_link', id='base'),
+    pytest.param('link', [0.0, 0.0, 1.0], 'booster_1_link', id='link, which TF turns'),
+])
+def test_gimbal_turns_the_arrow(graph, frame, direction, frame_id):
+    scene = Scene(graph, {**ROCKET, 'frame': frame}, 'boosters/state')
+    scene.hear(boosters(100, (1000.0, 0.0), (0.05, 0.0, 0.0, 0.0)))
+    shown = scene.shown()
+    arrow = shown['boosters', 0]
+    assert vector(*arrow.points) == pytest.approx(direction)
+    assert arrow.header.frame_id == frame_id
+    # RViz complains of arrows without length.
+    assert shown['boosters', 1].action == Marker.DELETE
+    assert shown['boosters/plume', 1].action == Marker.DELETE
+
+
+def test_largest_thrust_is_half_a_metre_long_unless_told(graph):
+    scene = Scene(graph, QUADROTOR, 'rotors/state')
+    scene.hear(rotors(0, (7.4, 3.7, 0.0, 0.0)))
+    shown = scene.shown()
+    assert vector(*shown['rotors', 0].points) == pytest.approx([0.0, 0.0, 0.5])
+    assert vector(*shown['rotors', 1].points) == pytest.approx([0.0, 0.0, 0.25])
+    assert ('rotors/plume', 0) not in shown
+    assert shown['status', 0].action == Marker.DELETE
+
+
+def test_at_most_ten_pictures_in_a_second_of_the_stamps(graph):
+    scene = Scene(graph, QUADROTOR, 'rotors/state')
+    for ms in range(4, 1004, 20):
+        scene.hear(rotors(ms))
+    scene.hear(rotors(5000))
+    scene.shown(11)
+    stamps = [stamp_to_ns(picture.markers[0].header.stamp) // MS for picture in scene.pictures]
+    assert stamps == [*range(4, 1004, 100), 5000]
+
+
+def test_time_that_begins_anew_is_drawn_at_once(graph):
+    scene = Scene(graph, QUADROTOR, 'rotors/state')
+    for ms in (60_000, 0):
+        scene.hear(rotors(ms))
+    scene.shown(2)
+    stamps = [stamp_to_ns(picture.markers[0].header.stamp) // MS for picture in scene.pictures]
+    assert stamps == [60_000, 0]
+
+
+def test_state_that_falls_silent_turns_grey(graph):
+    scene = Scene(graph, ROCKET, 'boosters/state')
+    scene.hear(boosters(1000))
+    fins = graph.talk(JointState, 'fins/state', qos.STATE)
+    message = JointState(
+        name=[f'fin_{i}' for i in range(1, 5)], position=[0.1] * 4, effort=[50.0] * 4
+    )
+    message.header.stamp = ns_to_stamp(2500 * MS)
+    fins.publish(message)
+    shown = scene.shown(2)
+    old, new = shown['boosters', 0], shown['fins', 0]
+    assert old.color.r == old.color.g == old.color.b
+    assert new.color.r == new.color.g == 1.0
+    assert stamp_to_ns(old.header.stamp) == 1000 * MS
+    assert shown['boosters/plume', 0].action == Marker.DELETE
+
+
+def test_nothing_is_drawn_for_nobody(graph, monkeypatch):
+    scene = Scene(graph, QUADROTOR, 'rotors/state', watched=False)
+    drawn = []
+    monkeypatch.setattr(scene.node._output, 'publish', drawn.append)
+    monkeypatch.setattr(scene.node._output, 'clear', lambda: drawn.append('clear'))
+    for ms in (0, 200, 400):
+        scene.hear(rotors(ms))
+    scene.node.trigger_deactivate()
+    assert not drawn
+
+
+def test_deactivation_takes_the_picture_away_and_activation_begins_anew(graph):
+    scene = Scene(graph, QUADROTOR, 'rotors/state')
+    scene.hear(rotors(700))
+    scene.shown()
+    scene.node.trigger_deactivate()
+    graph.until(lambda: len(scene.pictures) == 2, 'the last word')
+    assert [marker.action for marker in scene.pictures[-1].markers] == [Marker.DELETEALL]
+    scene.node.trigger_activate()
+    scene.hear(rotors(710))
+    assert stamp_to_ns(scene.shown(3)['rotors', 0].header.stamp) == 710 * MS
+
+
+@pytest.mark.parametrize(('change', 'said'), [
+    pytest.param({'effort': [3.0, NAN, 3.0, 3.0]}, 'front_right: effort nan', id='NaN'),
+    pytest.param({'effort': [3.0, 3.0, 3.0, math.inf]}, 'rear_right: effort inf', id='infinity'),
+    pytest.param({'effort': [3.0]}, 'effort: expected 4 values', id='too few'),
+    pytest.param({'effort': []}, 'effort: expected 4 values', id='no effort'),
+    pytest.param({'name': [], 'effort': []}, "expected a state of 'front_left'", id='empty'),
+    pytest.param({'name': ['a', 'b', 'c', 'd']}, "expected a state of 'front_left'", id='wrong'),
+    pytest.param({'name': ['front_left'] * 4}, "'front_left' is named twice", id='repeated'),
+])
+def test_bad_state_is_dropped_and_counted(graph, capfd, change, said):
+    scene = Scene(graph, QUADROTOR, 'rotors/state')
+    bad = rotors(5000)
+    for field, value in change.items():
+        setattr(bad, field, value)
+    for count in (1, 2):
+        scene.states.publish(bad)
+        graph.until(lambda count=count: scene.node.counts['refused'] == count, 'the refusal')
+    scene.hear(rotors(100))
+    shown = scene.shown()
+    assert stamp_to_ns(shown['rotors', 0].header.stamp) == 100 * MS
+    assert len(scene.pictures) == 1
+    error = capfd.readouterr().err
+    assert f'rotors: state refused: {said}' in error
+    assert 'Traceback' not in error
+
+
+@pytest.mark.parametrize('mass', [NAN, math.inf, -1.0], ids=str)
+def test_bad_tank_is_dropped_and_counted(graph, mass):
+    scene = Scene(graph, ROCKET, 'boosters/state')
+    tanks = graph.talk(InertiaStamped, 'boosters/tanks/main_tank', qos.LATCHED)
+    for m in (3.0, mass):
+        message = InertiaStamped()
+        message.inertia.m = m
+        tanks.publish(message)
+        graph.until(lambda: scene.node._tanks, 'the tank')
+    graph.until(lambda: scene.node.counts['refused'] == 1, 'the refusal')
+    scene.hear(boosters(0))
+    assert scene.shown()['status', 0].text == 'main_tank 3.00 kg (25%)'
+
+
+def test_diagnostics_name_the_silent(graph):
+    scene = Scene(graph, ROCKET, 'boosters/state')
+    statuses = graph.listen(DiagnosticArray, '/diagnostics')
+
+    def said(text):
+        scene.states.publish(boosters(100))
+        return any(
+            status.name == 'visualizer: markers' and status.message == text
+            for array in statuses for status in array.status
+        )
+
+    graph.until(lambda: said('no state of fins'), 'a diagnosis')
+
+
+@pytest.mark.parametrize(('parameters', 'said'), [
+    pytest.param({'robot_description': ''}, 'robot_description', id='no description'),
+    pytest.param({'robot_description': '<robot/>'}, 'robot', id='no robot'),
+    pytest.param({'state_topics': ['boosters/state']},
+                 "parameter 'state_topics': expected one for each of boosters, fins, got 1",
+                 id='a state is missing'),
+    pytest.param({'tank_topics': []},
+                 "parameter 'tank_topics': expected one for each of main_tank, got 0",
+                 id='a tank is missing'),
+    pytest.param({'rate': 50.0}, "parameter 'rate': 50 is above 10 Hz", id='too often'),
+    pytest.param({'frame': 'map'}, "parameter 'frame': expected one of base, link", id='frame'),
+    pytest.param({'params_files': ['/nowhere.yaml']}, '/nowhere.yaml: cannot be read', id='file'),
+    pytest.param({'stat_topics': ['x']}, "unknown, did you mean 'state_topics'?", id='misspelt'),
+])
+def test_wrong_parameter_is_named(graph, capfd, parameters, said):
+    node = graph.add(VisualizerNode, 'visualizer', {**ROCKET, **parameters})
+    assert node.has_failed
+    error = capfd.readouterr().err
+    assert said in error
+    assert 'Traceback' not in error
+
+
+def test_empty_topic_is_not_drawn(graph):
+    scene = Scene(graph, {
+        **ROCKET, 'state_topics': ['boosters/state', ''], 'tank_topics': [''], 'phase_topic': '',
+    }, 'boosters/state')
+    scene.hear(boosters(0))
+    assert {marker.ns for marker in scene.shown().values()} == {
+        'boosters', 'boosters/plume', 'status'
+    }
+
+
+def test_limits_of_a_parameter_file_win(graph, tmp_path):
+    path = tmp_path / 'rotors.yaml'
+    path.write_text('/**/rotors:\n  ros__parameters:\n    max_thrust: [6.0]\n')
+    scene = Scene(graph, {**QUADROTOR, 'params_files': [str(path)]}, 'rotors/state')
+    scene.hear(rotors(0, (6.0, 3.0, 1.0, 1.0)))
+    shown = scene.shown()
+    assert vector(*shown['rotors', 0].points) == pytest.approx([0.0, 0.0, 0.5])
+    assert shown['rotors', 0].color.a == 1.0
+
+
+def names_of(graph):
+    return [spec.name for spec in graph.nodes]
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_every_vehicle_is_drawn_when_asked_and_only_then(graph, vehicle):
+    assert 'visualizer' not in names_of(vehicle_graph(vehicle))
+    wired = vehicle_graph(vehicle, drawn_with=())
+    spec = next(spec for spec in wired.nodes if spec.name == 'visualizer')
+    assert [each.name for each in wired.nodes if each.is_stateless] == ['visualizer']
+    node = make_node(spec, context=graph.context)
+    graph.nodes.append(node)
+    node.start()
+    assert node.is_active
+    drawn = [heard.block.name for heard in node._heard]
+    topics = {subscription.topic_name for subscription in node.subscriptions}
+    assert topics >= {f'/{block}/state' for block in drawn}
+    published = {f'/{block}/state' for block in names_of(wired)}
+    assert {topic for topic in topics if topic.endswith('/state')} <= published
+    hosts = ('actuator_node', 'inverse_fam_node')
+    groups = [spec.name for spec in wired.nodes if spec.executable in hosts]
+    assert drawn == [name for name in groups if name != 'fam']
+
+
+def test_any_robot_is_drawn_when_asked():
+    model = share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
+    assert names_of(robot_graph(model)) == ['rotors']
+    wired = robot_graph(model, drawn_with=['own.yaml'])
+    assert names_of(wired) == ['rotors', 'visualizer']
+    assert wired.nodes[-1].parameters['params_files'] == ['own.yaml']
+    assert wired.nodes[-1].parameters['phase_topic'] == ''
