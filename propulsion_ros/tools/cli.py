@@ -6,11 +6,11 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from propulsion_ros.tools import apogee, apogee_trials, check, demo, replay
+from propulsion_ros.tools import apogee, apogee_trials, check, demo, plot, replay
 
 COMMANDS = {
     'apogee': apogee, 'apogee-trials': apogee_trials, 'check': check, 'demo': demo,
-    'replay': replay,
+    'plot': plot, 'replay': replay,
 }
 """Each module has a docstring, `add_arguments(parser)` and `run(options) -> exit code`."""
 

@@ -104,7 +104,7 @@ def name_phases(axis: Any, phases: Iterable[Span], y: float = 0.5) -> None:
     low, high = axis.get_xlim()
     for span in phases:
         share = (min(span.end, high) - max(span.begin, low)) / (high - low)
-        if share > 0.03:
+        if share > 0.05:
             axis.text(
                 (max(span.begin, low) + min(span.end, high)) / 2, y, span.name, ha='center',
                 va='center', fontsize=10 if share > 0.08 else 7,
@@ -130,11 +130,16 @@ def draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None
         )
 
 
-def draw_detection(axis: Any, time: float) -> None:
+def draw_detection(axis: Any, time: float, is_named: bool = True) -> None:
     """Draw the moment at which apogee was detected [s]."""
-    axis.axvline(time, color=COLOURS['detection'], linewidth=1.8, label='detection')
+    axis.axvline(
+        time, color=COLOURS['detection'], linewidth=1.8, label='detection' if is_named else None
+    )
 
 
-def draw_vertex(axis: Any, time: float, altitude: float) -> None:
+def draw_vertex(axis: Any, time: float, altitude: float, is_named: bool = True) -> None:
     """Draw the vertex of the fit that decided [s], [m]."""
-    axis.plot(time, altitude, 'o', color=COLOURS['fit'], markersize=5.0, zorder=5.0, label='vertex')
+    axis.plot(
+        time, altitude, 'o', color=COLOURS['fit'], markersize=5.0, zorder=5.0,
+        label='vertex' if is_named else None,
+    )

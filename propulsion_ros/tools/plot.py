@@ -1,0 +1,100 @@
+"""The command ``plot``: draw what a bag, a table or a flight log has, on one page."""
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.tools.bags import is_bag
+from propulsion_ros.tools.csv_rows import read_rows
+from propulsion_ros.tools.plot_bag import signals_of_bag
+from propulsion_ros.tools.plot_log import signals_of_log
+from propulsion_ros.tools.plot_panels import page_of
+from propulsion_ros.tools.plot_signals import Signals
+from propulsion_ros.tools.plot_table import STAMP, join_commands, signals_of_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        'input', type=Path, metavar='INPUT',
+        help='a rosbag2 bag, a CSV table as replay reads and writes it, or a flight log as apogee '
+        'reads it',
+    )
+    parser.add_argument(
+        '--output', type=Path, default=Path('plots.png'), metavar='FILE.png',
+        help='the picture (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--title', help='above the page (default: the name of the input, and the apogee)'
+    )
+    parser.add_argument(
+        '--commands', type=Path, metavar='CSV',
+        help='the commands of a table that replay wrote, drawn beside it',
+    )
+    parser.add_argument(
+        '--namespace', default='', help='of a bag: only the topics below it, for one of several '
+        'vehicles',
+    )
+    parser.add_argument(
+        '--from', dest='begin', type=float, default=-math.inf, metavar='S',
+        help='draw from this time on [s]',
+    )
+    parser.add_argument(
+        '--to', dest='end', type=float, default=math.inf, metavar='S',
+        help='draw up to this time [s]',
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw a page; return the exit code."""
+    try:
+        signals = read_signals(args.input, args.namespace)
+        if args.commands is not None:
+            join_commands(signals, signals_of_table(args.commands))
+        page = page_of(signals, args.title, args.begin, args.end)
+        from propulsion_ros.tools.plot_picture import draw
+
+        draw(page, args.output)
+    except ConfigError as error:
+        return _fail(str(error))
+    except ImportError as error:
+        return _fail(f"plots need matplotlib, pip install 'propulsion_ros[plot]': {error}")
+    except OSError as error:
+        return _fail(f'{args.output}: cannot be written: {error.strerror or error}')
+    if signals.unread:
+        few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
+        print(f'propulsion_ros plot: not drawn: {few}', file=sys.stderr)
+    print(f'propulsion_ros plot: {args.output}', file=sys.stderr)
+    return 0
+
+
+def read_signals(path: Path, namespace: str = '') -> Signals:
+    """Return what an input has.
+
+    Parameters
+    ----------
+    path : Path
+        A bag, or a CSV file; its header tells a table from a log.
+    namespace : str
+        Of the topics of a bag.
+
+    Raises
+    ------
+    ConfigError
+        Where it cannot be read, or is none of them.
+    """
+    if is_bag(path):
+        return signals_of_bag(path, namespace)
+    _, header = next(read_rows(path), ('', []))
+    names = [name.strip() for name in header]
+    if STAMP not in names and 'time_s' in names:
+        return signals_of_log(path)
+    return signals_of_table(path)
+
+
+def _fail(text: str) -> int:
+    print(f'propulsion_ros plot: {text}', file=sys.stderr)
+    return 1

@@ -1,0 +1,293 @@
+"""Pages of plots: of flight logs, of parts of an input, and as pictures."""
+from __future__ import annotations
+
+import argparse
+import shutil
+import struct
+import sys
+
+import numpy as np
+import pytest
+from plot_pages import panels, points
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.tools import plot
+from propulsion_ros.tools.bags import BagWriter, Recorded
+from propulsion_ros.tools.plot_log import signals_of_log
+from propulsion_ros.tools.plot_panels import Line, Panel, page_of
+from propulsion_ros.tools.plot_signals import Channel, Signals
+from propulsion_ros.tools.plot_style import Mark, Span
+
+GRAVITY, SPEED = 9.80665, 60.0
+SIGNATURE = b'\x89PNG\r\n\x1a\n'
+HEADER = 'stamp,a.effort,wrench.force.x\n'
+TABLE = HEADER + ''.join(f'{0.1 * i:.1f},{i},{2 * i}\n' for i in range(20))
+
+
+def throw(until=10.0):
+    """Return a log of a throw at 0 s with a speed of 60 m/s."""
+    time = np.arange(-1.0, until, 0.05)
+    rising = np.maximum(time, 0.0)
+    speed = np.where(time > 0.0, SPEED - GRAVITY * rising, 0.0)
+    altitude = SPEED * rising - GRAVITY / 2 * rising**2
+    rows = (f'{t:.2f},{h:.3f},{v:.3f}' for t, h, v in zip(time, altitude, speed, strict=True))
+    return '\n'.join(['time_s,altitude_m,vz_mps', *rows, ''])
+
+
+@pytest.fixture
+def log(tmp_path):
+    def write(text):
+        path = tmp_path / 'throw.csv'
+        path.write_text(text)
+        return path
+    return write
+
+
+def test_a_log_is_flown_by_the_detector(log):
+    page = page_of(signals_of_log(log(throw())))
+    shown = page.flight
+    (detected,), ((time, altitude),) = shown.detections, shown.vertices
+    assert time == pytest.approx(SPEED / GRAVITY, abs=0.02)
+    assert altitude == pytest.approx(SPEED**2 / GRAVITY / 2, abs=0.1)
+    assert time < detected < time + 1.0
+    found = f'apogee {altitude:.1f} m at {time:.2f} s, detected at {detected:.2f} s'
+    assert page.title == f'throw: {found}'
+    assert [span.name for span in page.phases] == ['preflight', 'launch', 'flight', 'recovery']
+    assert page.phases[2].end == page.phases[3].begin == detected
+    assert [mark.name for mark in page.marks] == ['liftoff']
+    assert page.marks[0].time == pytest.approx(0.0, abs=1.0)
+    assert [line.label for line in shown.lines] == ['log']
+    assert len(shown.lines[0].time) == 220
+    # After the throw left the window every fit is that of free fall.
+    settled = [fit for fit in shown.fits if fit.time > 3.0]
+    assert len(settled) > 10
+    assert {round(fit.acceleration, 1) for fit in settled} == {-9.8}
+    assert shown.deciding.time == detected
+    assert {span.name for span in shown.health} <= {'lockout', 'fit not believed'}
+    late = [(t, h) for t, h in shown.predictions[-3:]]
+    assert late == pytest.approx(np.array([(time, altitude)] * 3), abs=0.1)
+    assert panels(page) == {
+        'vertical speed [m/s]': ['log', 'fit'], 'vertical acceleration [m/s²]': ['fit'],
+    }
+    assert points(page, 'vertical speed [m/s]', 'log')[21] == (0.05, 59.51)
+
+
+def test_a_log_without_an_apogee_has_no_detection(log):
+    page = page_of(signals_of_log(log(throw(until=4.0))))
+    assert (page.title, page.flight.detections, page.flight.vertices) == ('throw', (), ())
+    assert page.flight.deciding is None
+
+
+def signals():
+    made = Signals('some/input.csv')
+    for i in range(11):
+        made.add(Channel('', 'effort', 'a'), float(i), 10.0 * i)
+    made.add(Channel('', 'mass', 't'), 9.0, 1.0)
+    made.flight.marks += [Mark(2.0, 'early'), Mark(7.0, 'late')]
+    made.flight.phases += [Mark(0.0, 'launch'), Mark(5.0, 'flight'), Mark(6.0, 'flight')]
+    return made
+
+
+@pytest.mark.parametrize(('part', 'times', 'phases', 'marks'), [
+    pytest.param({}, range(11), [(0.0, 5.0, 'launch'), (5.0, 10.0, 'flight')], ['early', 'late'],
+                 id='all'),
+    pytest.param({'begin': 6.0, 'end': 8.0}, [6, 7, 8], [(6.0, 8.0, 'flight')], ['late'],
+                 id='middle'),
+    pytest.param({'begin': -5.0, 'end': 1.5}, [0, 1], [(0.0, 1.5, 'launch')], [], id='beginning'),
+    pytest.param({'begin': 9.5, 'end': 99.0}, [10], [(9.5, 10.0, 'flight')], [], id='end'),
+])
+def test_a_part_of_the_time_is_cut_out(part, times, phases, marks):
+    page = page_of(signals(), **part)
+    assert [time for time, _ in points(page, 'thrust [N]', 'a')] == list(times)
+    assert page.phases == tuple(Span(*phase) for phase in phases)
+    assert [mark.name for mark in page.marks] == marks
+    has_mass = part.get('begin', 0.0) <= 9.0 <= part.get('end', 10.0)
+    assert ('propellant [kg]' in panels(page)) == has_mass
+
+
+@pytest.mark.parametrize('part', [
+    {'begin': 11.0}, {'end': -1.0}, {'begin': 5.0, 'end': 4.0}, {'begin': float('nan')},
+], ids=str)
+def test_a_part_without_anything_is_refused(part):
+    with pytest.raises(SourceError, match=r'^some/input.csv: expected a part of 0 to 10 s, got'):
+        page_of(signals(), **part)
+
+
+def test_more_panels_than_a_picture_holds_are_refused():
+    many = Signals('many')
+    for i in range(61):
+        many.add(Channel(f'node_{i}', 'effort', 'a'), 1.0, 1.0)
+    with pytest.raises(SourceError, match='many: expected at most 60 panels, got 61'):
+        page_of(many)
+
+
+def test_values_beyond_what_an_axis_can_show_are_not_drawn():
+    wild = Signals('wild')
+    for i, value in enumerate((1.0, 1e300, float('inf'), -1e308, 2.0)):
+        wild.add(Channel('', 'effort', 'a'), float(i), value)
+    values = [value for _, value in points(page_of(wild), 'thrust [N]', 'a')]
+    assert [value for value in values if value == value] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(('count', 'expected'), [
+    pytest.param(3, ['n0', 'n1', 'n2'], id='few'),
+    pytest.param(12, [f'n{i}' for i in range(12)], id='as many as fit'),
+    pytest.param(30, [*(f'n{i}' for i in range(11)), 'and 19 more'], id='many'),
+])
+def test_a_legend_stays_short(count, expected):
+    lines = [
+        Line(f'n{i}', role, np.zeros(1), np.zeros(1))
+        for role in ('said', 'command') for i in range(count)
+    ]
+    assert list(Panel('', tuple(lines)).legend) == expected
+
+
+@pytest.fixture
+def draw(tmp_path, capsys):
+    """Run the command; return exit code, error and the picture's path."""
+    def run(*arguments, picture='page.png'):
+        path = tmp_path / picture
+        parser = argparse.ArgumentParser()
+        plot.add_arguments(parser)
+        options = parser.parse_args([*map(str, arguments), '--output', str(path)])
+        code = plot.run(options)
+        printed = capsys.readouterr()
+        assert printed.out == ''
+        return code, printed.err, path
+    return run
+
+
+def write_bag(path):
+    """Write a bag with a tank of 1 kg at 0, 1 and 2 s."""
+    with BagWriter(path) as writer:
+        for second in range(3):
+            data = b'\x00\x01\x00\x00' + struct.pack('<iiIxxxx', second, 0, 1) + struct.pack(
+                '<10d', 1.0, *[0.0] * 9
+            )
+            writer.write(Recorded(
+                '/boosters/tanks/main', 'geometry_msgs/msg/InertiaStamped', second, data
+            ))
+    return path
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    """Write one input of each kind and return their paths by kind."""
+    texts = {
+        'table': TABLE, 'log': throw(), 'climb': throw(until=4.0), 'one row': HEADER + '1,2,3\n',
+        'odd names': TABLE.replace('a.effort', 'a$b$^{.effort'),
+        'many': '\n'.join([
+            ','.join(['stamp', *(f'n{i}.velocity' for i in range(30))]),
+            *(','.join(map(str, range(j, j + 31))) for j in range(3)), '',
+        ]),
+    }
+    paths = {name: tmp_path / f'{name}.csv' for name in texts}
+    for name, path in paths.items():
+        path.write_text(texts[name])
+    return paths
+
+
+@pytest.mark.parametrize('kind', ['table', 'log', 'climb', 'one row', 'odd names', 'many', 'bag'])
+def test_every_input_makes_a_picture_and_the_same_one_again(draw, inputs, tmp_path, kind):
+    pytest.importorskip('matplotlib')
+    if kind == 'bag':
+        pytest.importorskip('rosbags')
+        inputs['bag'] = write_bag(tmp_path / 'bag')
+    code, error, picture = draw(inputs[kind])
+    assert (code, error) == (0, f'propulsion_ros plot: {picture}\n')
+    data = picture.read_bytes()
+    assert data.startswith(SIGNATURE)
+    again = draw(inputs[kind], picture='again.png')[2].read_bytes()
+    assert again == data
+
+
+def test_what_is_not_drawn_is_said(draw, log):
+    pytest.importorskip('matplotlib')
+    names = ','.join(f'foo{i}' for i in range(5))
+    _, error, picture = draw(log(f'stamp,a.effort,{names}\n1{",1" * 6}\n'))
+    assert error.splitlines() == [
+        'propulsion_ros plot: not drawn: foo0, foo1, foo2, ...',
+        f'propulsion_ros plot: {picture}',
+    ]
+
+
+def test_detection_and_commands_are_in_the_picture(draw, inputs, tmp_path):
+    """The line of the detection is the only thing in its colour; a dash is an extra line."""
+    pytest.importorskip('matplotlib')
+    from matplotlib.image import imread
+
+    def count(picture, colour):
+        image = imread(picture)[:, :, :3]
+        return int((np.abs(image - np.array(colour) / 255.0) < 0.01).all(axis=2).sum())
+
+    green = (0x2e, 0x8b, 0x57)
+    assert count(draw(inputs['log'])[2], green) > 300
+    assert count(draw(inputs['climb'])[2], green) == 0
+    commands = tmp_path / 'commands.csv'
+    commands.write_text('stamp,a.effort\n0,5\n1,15\n')
+    blue = (0x1f, 0x77, 0xb4)
+    alone = count(draw(inputs['table'])[2], blue)
+    assert count(draw(inputs['table'], '--commands', commands)[2], blue) > alone + 50
+
+
+def cut(path):
+    write_bag(path)
+    (file,) = path.glob('*.mcap')
+    file.write_bytes(file.read_bytes()[:-120])
+
+
+def rubbish(path):
+    write_bag(path)
+    (file,) = path.glob('*.mcap')
+    data = file.read_bytes()
+    file.write_bytes(data.replace(struct.pack('<10d', 1.0, *[0.0] * 9), b'', 1))
+
+
+@pytest.mark.parametrize('spoil', [
+    pytest.param(lambda path: path.mkdir(), id='empty folder'),
+    pytest.param(cut, id='cut off'),
+    pytest.param(rubbish, id='bytes missing'),
+    pytest.param(lambda path: (write_bag(path), shutil.rmtree(path)), id='absent'),
+])
+def test_a_damaged_bag_is_one_line_and_code_1(draw, tmp_path, spoil):
+    pytest.importorskip('rosbags')
+    path = tmp_path / 'bag.mcap'
+    spoil(path)
+    code, error, picture = draw(path)
+    assert (code, error.count('\n')) == (1, 1)
+    assert error.startswith(f'propulsion_ros plot: {path}')
+    assert not picture.exists()
+
+
+@pytest.mark.parametrize(('arguments', 'message'), [
+    pytest.param(['absent.csv'], 'absent.csv: cannot be read: No such file', id='absent'),
+    pytest.param(['table.csv', '--commands', 'absent.csv'], 'absent.csv: cannot be read',
+                 id='absent commands'),
+    pytest.param(['table.csv', '--from', '50'], 'table.csv: expected a part of 0 to 1.9 s',
+                 id='empty part'),
+])
+def test_what_cannot_be_plotted_is_one_line_and_code_1(
+    draw, inputs, tmp_path, arguments, message
+):
+    paths = [tmp_path / text if text.endswith('.csv') else text for text in arguments]
+    code, error, picture = draw(*paths)
+    assert (code, error.count('\n')) == (1, 1)
+    assert message in error
+    assert not picture.exists()
+
+
+def test_a_picture_that_cannot_be_written_is_one_line_and_code_1(draw, inputs):
+    pytest.importorskip('matplotlib')
+    code, error, picture = draw(inputs['table'], picture='none/page.png')
+    assert (code, error) == (
+        1, f'propulsion_ros plot: {picture}: cannot be written: No such file or directory\n'
+    )
+
+
+def test_without_matplotlib_one_line_says_so(draw, inputs, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)
+    monkeypatch.delitem(sys.modules, 'propulsion_ros.tools.plot_picture', raising=False)
+    code, error, picture = draw(inputs['table'])
+    assert (code, error.count('\n')) == (1, 1)
+    assert "plots need matplotlib, pip install 'propulsion_ros[plot]'" in error
+    assert not picture.exists()
