@@ -1,17 +1,15 @@
 """The topics of each vehicle in the README are those of its graph."""
 from __future__ import annotations
 
-import re
 import time
-from pathlib import Path
 
 import pytest
 import rclpy
 
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.wiring import VEHICLES, vehicle_graph
+from topic_tables import readme_rows
 
-README = (Path(__file__).resolve().parents[2] / 'README.md').read_text(encoding='utf-8')
 OF_EVERY_NODE = ('parameter_events', 'rosout', 'diagnostics', 'transition_event', '/tf')
 
 
@@ -56,16 +54,6 @@ def graph_rows(nodes):
         (topic, kind, ', '.join(sorted(pubs)), ', '.join(sorted(subs)))
         for (topic, kind), (pubs, subs) in sorted(found.items())
     ]
-
-
-def readme_rows(vehicle):
-    section = re.search(rf'\n#### {vehicle}\n(.*?)\n#+ ', README, re.DOTALL)
-    assert section, f'README.md has no section {vehicle}'
-    cells = [
-        [cell.strip().strip('`') for cell in line.strip('|').split('|')]
-        for line in section[1].splitlines() if line.startswith('| `/')
-    ]
-    return [tuple(row) for row in cells]
 
 
 @pytest.mark.parametrize('vehicle', VEHICLES)
