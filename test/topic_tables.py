@@ -1,23 +1,20 @@
-"""The topics of each vehicle as the README lists them; a test holds them to the graph."""
+"""The topics of each vehicle as its page lists them; a test holds them to the graph."""
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-README = (Path(__file__).resolve().parent.parent / 'README.md').read_text(encoding='utf-8')
+PAGES = Path(__file__).resolve().parent.parent / 'docs' / 'vehicles'
 
 
-def readme_rows(vehicle):
+def listed_rows(vehicle):
     """Return topic, type, publishers and subscribers of each topic of a vehicle."""
-    section = re.search(rf'\n#### {vehicle}\n(.*?)\n#+ ', README, re.DOTALL)
-    assert section, f'README.md has no section {vehicle}'
-    cells = [
-        [cell.strip().strip('`') for cell in line.strip('|').split('|')]
-        for line in section[1].splitlines() if line.startswith('| `/')
+    lines = (PAGES / f'{vehicle}.md').read_text(encoding='utf-8').splitlines()
+    return [
+        tuple(cell.strip().strip('`') for cell in line.strip('|').split('|'))
+        for line in lines if line.startswith('| `/')
     ]
-    return [tuple(row) for row in cells]
 
 
 def topics_of(vehicle):
     """Return the types of a vehicle's topics, by topic."""
-    return {topic: kind for topic, kind, *_ in readme_rows(vehicle)}
+    return {topic: kind for topic, kind, *_ in listed_rows(vehicle)}

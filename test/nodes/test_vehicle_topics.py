@@ -1,4 +1,4 @@
-"""The topics of each vehicle in the README are those of its graph."""
+"""The topics on the page of each vehicle are those of its graph."""
 from __future__ import annotations
 
 import time
@@ -8,7 +8,7 @@ import rclpy
 
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.wiring import VEHICLES, vehicle_graph
-from topic_tables import readme_rows
+from topic_tables import listed_rows
 
 OF_EVERY_NODE = ('parameter_events', 'rosout', 'diagnostics', 'transition_event', '/tf')
 
@@ -57,11 +57,11 @@ def graph_rows(nodes):
 
 
 @pytest.mark.parametrize('vehicle', VEHICLES)
-def test_readme_lists_the_topics_of_the_graph(nodes_of, vehicle):
-    nodes, expected = nodes_of(vehicle), readme_rows(vehicle)
+def test_page_lists_the_topics_of_the_graph(nodes_of, vehicle):
+    nodes, expected = nodes_of(vehicle), listed_rows(vehicle)
     # The graph hears of its own nodes a little later.
     end = time.monotonic() + 20.0
     while (rows := graph_rows(nodes)) != expected and time.monotonic() < end:
         nodes[0].wait_for_node(nodes[-1].get_fully_qualified_name(), 0.1)
     table = '\n'.join(f'| `{row[0]}` | {" | ".join(row[1:])} |' for row in rows)
-    assert expected == rows, f'expected in README.md:\n{table}'
+    assert expected == rows, f'expected in docs/vehicles/{vehicle}.md:\n{table}'
