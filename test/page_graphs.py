@@ -32,7 +32,7 @@ class Robot:
         files = ['--ros-args', '--params-file', str(graph.params_file)] if graph.params_file else []
         rclpy.init(args=files, context=self._context, domain_id=domain)
         for spec in graph.nodes:
-            self.nodes.append(make_node(spec, context=self._context))
+            self.nodes.append(make_node(spec, context=self._context, enable_rosout=False))
             self.nodes[-1].start()
             if not self.nodes[-1].is_active:
                 raise PageError(f'the node {spec.name} does not start')

@@ -5,8 +5,9 @@ import pytest
 
 from markdown_pages import Page
 from page_blocks import check_block
-from page_commands import Commands, commands_of
+from page_commands import Commands
 from page_graphs import PageError, Robot, Robots
+from page_shell import commands_of
 from propulsion_ros.wiring import vehicle_graph
 
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
@@ -18,6 +19,7 @@ WRONG = [
     ('make tset', 'No rule to make target'),
     ('make demo VEHICLE=submarine', 'VEHICLE is one of rocket, quadrotor, rov, freeflyer'),
     ('.venv/bin/python -m benchmark', 'there is no module benchmark'),
+    ('rviz2 -d $(ros2 pkg prefix --share propulsion_ros)/rviz/absent.rviz', 'there is no '),
     ('frobnicate', 'nobody knows the program frobnicate'),
     ('ros2 run propulsion_ros thruster_node', 'no executable thruster_node'),
     ('ros2 run propulsion_ros stack --vehicle submarine', 'invalid choice'),

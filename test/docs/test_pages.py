@@ -8,9 +8,10 @@ import pytest
 
 from markdown_pages import REPOSITORY, Page, pages
 from page_blocks import check_block
-from page_commands import STARTS, Commands, commands_of
+from page_commands import STARTS, Commands
 from page_family import register_family
 from page_graphs import PageError, Robot, Robots
+from page_shell import commands_of
 from propulsion_ros.wiring import VEHICLES, robot_graph, vehicle_graph
 
 PAGES = {page.name: page for page in pages()}
