@@ -14,6 +14,7 @@ from launch_pytest.actions import ReadyToTest  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from propulsion_ros.nodes import qos  # noqa: E402
 from propulsion_ros.share import share_directory  # noqa: E402
@@ -78,6 +79,8 @@ both = launched(
     include('quadrotor', namespace='a', clock_topic='/a/clock'),
     include('rov', namespace='b', clock_topic='/b/clock'),
 )
+drawn = launched('drawn', include('rov', visualize='true'))
+drawn_composed = launched('drawn_composed', include('rov', visualize='true', composed='true'))
 any_robot = launched('any_robot', include(
     'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), allocate='rotors',
 ))
@@ -113,6 +116,23 @@ def test_rov_swims(graph):
 @pytest.mark.launch(fixture=composed)
 def test_rov_swims_as_one_process(graph):
     swim(graph)
+
+
+def see(graph):
+    """Look until a picture of the thrusters is published."""
+    graph.listen(MarkerArray, 'visualizer/markers', qos.PICTURE)
+    pictures = graph.heard('visualizer/markers', 3)
+    assert {marker.ns for marker in pictures[-1].markers} == {'thrusters', 'fins', 'status'}
+
+
+@pytest.mark.launch(fixture=drawn)
+def test_vehicle_is_drawn(graph):
+    see(graph)
+
+
+@pytest.mark.launch(fixture=drawn_composed)
+def test_vehicle_is_drawn_in_one_process(graph):
+    see(graph)
 
 
 @pytest.mark.launch(fixture=freeflyer)
