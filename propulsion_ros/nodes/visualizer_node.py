@@ -155,7 +155,7 @@ class VisualizerNode(PropulsionNode):
         for block, topic in zip(blocks, params.state_topics, strict=True):
             self._follow(block, topic)
         for (tank, capacity), topic in zip(tanks, params.tank_topics, strict=True):
-            on_tank = functools.partial(self._on_tank, tank, capacity)
+            on_tank = functools.partial(self._on_tank, topic, tank, capacity)
             self._subscribe(InertiaStamped, topic, on_tank, qos.LATCHED)
         self._subscribe(String, params.phase_topic, self._on_phase, qos.LATCHED)
         self._style = Style(scale=self._scale(), in_links=params.frame == 'link')
@@ -165,8 +165,6 @@ class VisualizerNode(PropulsionNode):
             self.get_logger().info(f'{block.name}: not drawn, its state says no thrusts')
             return
         heard = _Heard(block, block.layout, ThrustStateReader(block.layout))
-        if self._params.frame == 'link' and not all(block.layout.links):
-            raise ConfigError('frame', f'{block.name}: expected a link for each actuator')
         if topic:
             self._heard.append(heard)
             on_state = functools.partial(self._on_state, heard)
@@ -208,12 +206,12 @@ class VisualizerNode(PropulsionNode):
         if self._pace.is_due(stamp_ns) and self._output.is_watched:
             self._output.publish(self._picture(stamp_ns))
 
-    def _on_tank(self, tank: str, capacity: float, message: InertiaStamped) -> None:
+    def _on_tank(self, topic: str, tank: str, capacity: float, message: InertiaStamped) -> None:
         mass = message.inertia.m
         if 0.0 <= mass <= 1e9:
-            self._tanks[tank] = Propellant(tank, mass, capacity)
+            self._tanks[topic] = Propellant(tank, mass, capacity)
         else:
-            self.complain('refused', f'{tank}: {mass} kg is no mass')
+            self.complain('refused', f'{topic}: {mass} kg is no mass')
 
     def _on_phase(self, message: String) -> None:
         self._phase = message.data[:_LONGEST_PHASE]
@@ -249,7 +247,7 @@ class VisualizerNode(PropulsionNode):
         x, y, z = self._params.text_position.tolist()
         yield now_ns, status_shape(
             self._base_link, (x, y, z), self._params.text_height, self._phase,
-            list(self._tanks.values()),
+            [self._tanks[topic] for topic in self._params.tank_topics if topic in self._tanks],
         )
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
