@@ -10,9 +10,13 @@ from propulsion_ros.errors import SourceError
 from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.tools.csv_rows import read_rows
 from propulsion_ros.tools.plot_signals import COMMAND, RESIDUAL, SAID, Channel, Signals
+from propulsion_ros.tools.plot_style import Fit
 
 STAMP = 'stamp'
 _WRENCHES = {'wrench': SAID, 'residual': RESIDUAL}
+_UNSEEN = ('ignition', 'throttle', 'apogee_sigma')
+_FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude')
+"""Names in the state of flight logic: the parabola and its vertex."""
 _LATEST = 9e9
 """No stamp is later [s]: nanoseconds must fit 64 bits."""
 
@@ -25,8 +29,8 @@ def signals_of_table(path: Path) -> Signals:
     Parameters
     ----------
     path : Path
-        CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``; with several
-        nodes after ``<node>/``. An empty cell is no value.
+        CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``, the fit of a
+        flight; with several nodes after ``<node>/``. An empty cell is no value.
 
     Raises
     ------
@@ -37,10 +41,17 @@ def signals_of_table(path: Path) -> Signals:
     place, header = next(rows, (f'{path}:1', []))
     names = [name.strip() for name in header]
     channels = _channels(place, names)
+    fit = _fit_columns(names)
     signals = Signals(str(path))
-    signals.unread = [name for name, channel in zip(names, channels, strict=True)
-                      if channel is None and name != STAMP]
+    signals.unread = [
+        name for i, (name, channel) in enumerate(zip(names, channels, strict=True))
+        if channel is None and i not in (0, *fit)
+    ]
     for time, cells in _values(rows, names):
+        if fit:
+            altitude, velocity, acceleration, vertex_time, vertex = (cells[i] for i in fit)
+            signals.flight.fits.append(Fit(time, altitude, velocity, acceleration))
+            signals.flight.predictions.append((time, vertex_time, vertex))
         for channel, value in zip(channels, cells, strict=True):
             if channel is not None:
                 signals.add(channel, time, value)
@@ -68,20 +79,33 @@ def _channels(place: str, names: Sequence[str]) -> list[Channel | None]:
     for name in names:
         if names.count(name) > 1:
             raise SourceError(place, f'expected one column {name!r}, got {names.count(name)}')
-    # Every node writes its wrench, so that tells their names from those of actuators.
-    sources = [name.removesuffix('wrench.force.x') for name in names
-               if name.endswith(('/wrench.force.x',))]
-    found = [_channel(name, sources) for name in names]
+    # Nearly every node writes a wrench, so that tells their names from those of actuators.
+    sources = [
+        name.removesuffix(f'{vector}.force.x') for vector in _WRENCHES for name in names
+        if name.endswith(f'/{vector}.force.x')
+    ]
+    fit = _fit_columns(names)
+    found = [None if i in fit else _channel(name, sources) for i, name in enumerate(names)]
     is_wrench = [c is not None and c.quantity in ('force', 'torque') for c in found]
     known = [c is not None for c in found]
-    if not any(known):
+    if not any(known) and not fit:
         raise SourceError(
             place, f'expected a column such as booster_1.effort, wrench.force.x or tank.mass, '
             f'got {",".join(names)[:100]}'
         )
-    if not any(is_wrench) or is_wrench == known:
+    if not fit and (not any(is_wrench) or is_wrench == known):
         return [None if c is None else c._replace(role=COMMAND) for c in found]
     return found
+
+
+def _fit_columns(names: Sequence[str]) -> list[int]:
+    """Return the columns of the fitted motion and its vertex, [] where there are none."""
+    for name in names:
+        prefix = name.removesuffix('apogee_time.position')
+        wanted = [f'{prefix}{part}.position' for part in _FIT]
+        if prefix != name and set(wanted) <= set(names):
+            return [names.index(column) for column in wanted]
+    return []
 
 
 def _channel(column: str, sources: Sequence[str]) -> Channel | None:
@@ -95,7 +119,7 @@ def _channel(column: str, sources: Sequence[str]) -> Channel | None:
     owner, _, kind = name.rpartition('/')
     if field in FIELDS and kind == 'fuel_ratio':
         return Channel(source, kind, owner)
-    if name and (field in FIELDS or field == 'mass') and kind not in ('ignition', 'throttle'):
+    if name and (field in FIELDS or field == 'mass') and kind not in _UNSEEN:
         return Channel(source, field, name)
     return None
 

@@ -7,10 +7,12 @@ from plot_pages import panels, points
 from propulsion_ros.errors import SourceError
 from propulsion_ros.tools.plot import read_signals
 from propulsion_ros.tools.plot_panels import page_of
+from propulsion_ros.tools.plot_style import Fit
 from propulsion_ros.tools.plot_table import join_commands
 
 WRENCH = ','.join(f'wrench.{part}.{axis}' for part in ('force', 'torque') for axis in 'xyz')
 XYZ = ['x', 'y', 'z']
+LEFT = ['x residual', 'y residual', 'z residual']
 TOLD = ['x command', 'y command', 'z command']
 
 
@@ -44,10 +46,17 @@ def rows(header):
         f'{WRENCH.replace("wrench", "inverse/residual")},inverse/wrench_std.force.x',
         {'fam: angle [rad]': ['n'], 'fam: applied force [N]': XYZ,
          'fam: applied torque [N m]': XYZ, 'inverse: thrust [N]': ['n'],
-         'inverse: applied force [N]': [*XYZ, 'x residual', 'y residual', 'z residual'],
-         'inverse: applied torque [N m]': [*XYZ, 'x residual', 'y residual', 'z residual']},
+         'inverse: applied force [N]': XYZ + LEFT, 'inverse: applied torque [N m]': XYZ + LEFT},
         ['inverse/wrench_std.force.x'],
         id='two nodes',
+    ),
+    pytest.param(
+        f'stamp,{WRENCH.replace("wrench", "allocator/residual")},rotors/a.effort,'
+        f'{WRENCH.replace("wrench", "rotors/wrench")}',
+        {'allocator: force [N]': LEFT, 'allocator: torque [N m]': LEFT,
+         'rotors: thrust [N]': ['a'], 'rotors: applied force [N]': XYZ,
+         'rotors: applied torque [N m]': XYZ},
+        [], id='residual alone',
     ),
     pytest.param(
         'stamp,a.effort,g.position,body.velocity.x,com.x',
@@ -72,6 +81,21 @@ def test_an_empty_cell_is_no_value(read):
     page = page_of(read('stamp,a.effort,b.effort\n0.5,1,\n1.5,,nan\n2.5,2,3\n'))
     assert points(page, 'thrust [N]', 'a', 'command') == [(0.5, 1.0), (2.5, 2.0)]
     assert points(page, 'thrust [N]', 'b', 'command') == [(2.5, 3.0)]
+
+
+@pytest.mark.parametrize('prefix', ['', 'flight_state/'])
+def test_a_fit_is_drawn_as_a_flight(read, prefix):
+    names = ['altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude',
+             'apogee_sigma']
+    header = ','.join(f'{prefix}{name}.position' for name in names)
+    rows = ('1,,,,,,', '2,5,10,-10,3,10,0.1', '3.5,8.75,-5,-10,3,10,0.1')
+    page = page_of(read('\n'.join([f'stamp,{header}', *rows])))
+    assert page.flight.fits == (Fit(2.0, 5.0, 10.0, -10.0), Fit(3.5, 8.75, -5.0, -10.0))
+    # The second one looks back.
+    assert page.flight.predictions == ((3.0, 10.0),)
+    assert panels(page) == {
+        'vertical speed [m/s]': ['fit'], 'vertical acceleration [m/s²]': ['fit'],
+    }
 
 
 def test_commands_are_drawn_beside_the_first_state_of_their_name(read):
