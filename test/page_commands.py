@@ -6,13 +6,12 @@ import importlib.util
 import io
 import shutil
 import subprocess
-from pathlib import Path
 from unittest import mock
 
 from markdown_pages import REPOSITORY
 from page_graphs import PageError
 from page_ros2 import Ros2
-from page_shell import PLACEHOLDER, inside
+from page_shell import PLACEHOLDER, files_exist, inside
 from propulsion_ros.tools import cli
 from propulsion_ros.wiring import VEHICLES
 
@@ -90,9 +89,7 @@ class Commands:
             raise PageError(f'nobody knows the program {program}; '
                         'see ELSEWHERE in test/page_commands.py')
         else:
-            for word in rest:
-                if word.startswith(str(REPOSITORY)) and not Path(word).exists():
-                    raise PageError(f'there is no {word}')
+            files_exist(rest)
 
     # propulsion_ros
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import io
 
@@ -10,7 +9,8 @@ import rclpy
 
 from markdown_pages import REPOSITORY
 from page_graphs import PageError, message_class
-from page_shell import PLACEHOLDER, inside
+from page_launch import launch_arguments
+from page_shell import PLACEHOLDER, files_exist, inside
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.nodes import stack
 from propulsion_ros.tools import cli
@@ -64,6 +64,8 @@ class Ros2:
                     raise PageError(f'ros2 {" ".join(words)} is not complete') from None
         elif verb not in ROS2_ELSEWHERE:
             raise PageError(f'nobody knows ros2 {verb}')
+        else:
+            files_exist(rest)
 
     def _ros2_run(self, words, whole):
         if words[0] in OTHER_PACKAGES:
@@ -181,48 +183,6 @@ class Ros2:
         if words[0] != 'show':
             raise PageError(f'nobody knows ros2 interface {words[0]}')
         message_class(words[1])
-
-
-def launch_arguments(name):
-    """Return the arguments of a launch file with their choices, () for any value.
-
-    Read from the source: launch is not a wheel, and the arguments are literals.
-    """
-    path = REPOSITORY / 'launch' / name
-    if not path.is_file():
-        raise PageError(f'no launch file {name}')
-    tree = ast.parse((REPOSITORY / 'propulsion_ros/launching.py').read_text(encoding='utf-8'))
-    common = next(
-        node.value for node in tree.body
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == 'ARGUMENTS'
-    )
-    called = {
-        node.func.id for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    own = [
-        node.value for function in tree.body
-        if isinstance(function, ast.FunctionDef) and function.name in called
-        for node in function.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == 'arguments'
-    ]
-    if not own:
-        raise PageError(f'the arguments of {name} are not found in propulsion_ros/launching.py')
-    found = {}
-    for table in (common, *own):
-        for key, value in zip(table.keys, table.values, strict=True):
-            if isinstance(key, ast.Constant):
-                options = {
-                    ast.unparse(option): each
-                    for option, each in zip(value.keys, value.values, strict=True)
-                    if option is not None
-                }
-                choices = options.get("'choices'")
-                # A launch file that changes a default keeps the choices.
-                found[key.value] = (
-                    tuple(ast.literal_eval(choices)) if choices else found.get(key.value, ())
-                )
-    return found
 
 
 def _positional(words, with_value):

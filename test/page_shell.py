@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 from markdown_pages import REPOSITORY
+from page_graphs import PageError
 
 PLACEHOLDER = re.compile(r'\.\.\.|…|/path/to/\S*|[A-Z][A-Z_]*(\.[a-z.]+)?(\.\.\.|…)?|<.*>')
 """What a reader replaces."""
@@ -47,6 +48,13 @@ def _split(line):
             next(rest)
         else:
             words.append(word)
+
+
+def files_exist(words):
+    """Raise `PageError` where a word names a file of the package that is not there."""
+    for word in words:
+        if word.startswith(str(REPOSITORY)) and not Path(word).exists():
+            raise PageError(f'there is no {word}')
 
 
 @contextlib.contextmanager

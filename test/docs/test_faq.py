@@ -6,7 +6,7 @@ import re
 import pytest
 
 from markdown_pages import REPOSITORY, Page
-from page_ros2 import launch_arguments
+from page_launch import launch_arguments
 from propulsion_ros.actuator_loop import LoopParams
 from propulsion_ros.estimate_loop import EstimateParams
 from propulsion_ros.models import FAMILIES

@@ -37,6 +37,8 @@ def commands(tmp_path, vehicles, monkeypatch):
     def make(page):
         for name in ('config', 'urdf'):
             shutil.copytree(REPOSITORY / name, tmp_path / name)
+        (tmp_path / 'test').mkdir()
+        (tmp_path / 'test/data').symlink_to(REPOSITORY / 'test/data')
         for file, text in page.files.items():
             (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / file).write_text(text, encoding='utf-8')

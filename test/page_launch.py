@@ -1,0 +1,52 @@
+"""Arguments of the launch files, read from the source: launch itself is not a wheel."""
+from __future__ import annotations
+
+import ast
+
+from markdown_pages import REPOSITORY
+from page_graphs import PageError
+
+
+def launch_arguments(name):
+    """Return the arguments of a launch file with their choices, () for any value.
+
+    They are literals in `propulsion_ros/launching.py`: `ARGUMENTS`, and ``arguments`` of the
+    function that the file calls; or the file declares them itself.
+    """
+    path = REPOSITORY / 'launch' / name
+    if not path.is_file():
+        raise PageError(f'no launch file {name}')
+    calls = [node for node in ast.walk(_parse(path)) if isinstance(node, ast.Call)]
+    shared = _parse(REPOSITORY / 'propulsion_ros/launching.py').body
+    functions = {ast.unparse(call.func) for call in calls}
+    tables = [
+        node.value for function in shared
+        if isinstance(function, ast.FunctionDef) and function.name in functions
+        for node in function.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == 'arguments'
+    ]
+    common = next(
+        node.value for node in shared
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == 'ARGUMENTS'
+    )
+    found = {}
+    for table in (common, *tables) if tables else ():
+        for key, value in zip(table.keys, table.values, strict=True):
+            if isinstance(key, ast.Constant):
+                keys = [None if each is None else ast.literal_eval(each) for each in value.keys]
+                options = dict(zip(keys, value.values, strict=True))
+                # A launch file that changes a default keeps the choices.
+                found[key.value] = _choices(options.get('choices'), found.get(key.value, ()))
+    for call in calls:
+        if ast.unparse(call.func) == 'DeclareLaunchArgument':
+            options = {keyword.arg: keyword.value for keyword in call.keywords}
+            found[ast.literal_eval(call.args[0])] = _choices(options.get('choices'), ())
+    return found
+
+
+def _parse(path):
+    return ast.parse(path.read_text(encoding='utf-8'))
+
+
+def _choices(node, otherwise):
+    return otherwise if node is None else tuple(ast.literal_eval(node))
