@@ -1,7 +1,7 @@
 """Which nodes a robot needs and how they are joined: launch files and `stack` both ask here."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -179,7 +179,7 @@ def vehicle_graph(
     return Graph(description, settings, tuple(nodes), in_lockstep=use_sim_time)
 
 
-def replayed(nodes: Sequence[NodeSpec]) -> tuple[NodeSpec, ...]:
+def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
     """Return the nodes as they replay a recording: it has the commands that they gave then."""
     return tuple(_replayed(spec) for spec in nodes if spec.executable != 'allocator_node')
 

@@ -185,6 +185,16 @@ class ActuatorNode(LoopNode):
                 _actuators_type(), '~/command_actuators', self._on_actuators, qos.COMMAND
             )
 
+    @property
+    def command_names(self) -> Sequence[str]:
+        """What can be commanded."""
+        return self._family.command_names
+
+    @property
+    def frame(self) -> str:
+        """Frame of the wrench."""
+        return self._frame
+
     # Inputs.
 
     def _on_command(self, message: JointState) -> None:

@@ -1,6 +1,7 @@
 """rosbag2 bags, MCAP and sqlite3, without a ROS installation; needs the package rosbags."""
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -9,8 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from propulsion_ros.errors import SourceError
+from propulsion_ros.tools.wire import MISSING, read_cdr
 
-_MISSING = 'the Python package rosbags reads and writes bags: pip install rosbags'
 _SUFFIXES = ('.mcap', '.db3')
 
 
@@ -35,8 +36,9 @@ class Recorded:
 
 
 def is_bag(path: Path) -> bool:
-    """Return whether a path names a bag: a folder, or a file of one of its formats."""
-    return path.is_dir() or path.suffix in _SUFFIXES
+    """Return whether a path names a bag: a folder, new or not, or a file of one of its formats."""
+    is_new_folder = not path.suffix and not path.exists()
+    return path.is_dir() or path.suffix in _SUFFIXES or is_new_folder
 
 
 class BagReader:
@@ -64,7 +66,7 @@ class BagReader:
             from rosbags.highlevel import AnyReader
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
-            raise SourceError(str(self._path), _MISSING) from error
+            raise SourceError(str(self._path), MISSING) from error
         try:
             # A bag of before Iron has no definitions of its own.
             self._reader = self._stack.enter_context(
@@ -85,6 +87,10 @@ class BagReader:
         """Number of messages."""
         return int(self._reader.message_count)
 
+    def count_of(self, topics: Collection[str]) -> int:
+        """Return how many messages some topics have."""
+        return sum(int(c.msgcount) for c in self._reader.connections if c.topic in topics)
+
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Recorded]:
         """Yield the messages of some topics, of all by default."""
         chosen = [c for c in self._reader.connections if topics is None or c.topic in topics]
@@ -102,10 +108,7 @@ class BagReader:
 
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy."""
-        try:
-            return self._reader.deserialize(message.data, message.type)
-        except Exception as error:
-            raise self._wrong(error) from error
+        return read_cdr(self._reader.typestore, message.data, message.type)
 
     def _wrong(self, error: Exception) -> SourceError:
         reason = ' '.join(str(error).split()) or type(error).__name__
@@ -126,7 +129,13 @@ class BagWriter:
     Parameters
     ----------
     path : Path
-        The folder; .db3 at its end means sqlite3, anything else MCAP.
+        The folder; .db3 at its end means sqlite3, anything else MCAP. It is removed again where
+        the writing fails.
+
+    Attributes
+    ----------
+    count : int
+        Messages written.
 
     Raises
     ------
@@ -138,13 +147,14 @@ class BagWriter:
         self._path = path
         self._stack = ExitStack()
         self._connections: dict[str, Any] = {}
+        self.count = 0
 
     def __enter__(self) -> BagWriter:
         try:
             from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
-            raise SourceError(str(self._path), _MISSING) from error
+            raise SourceError(str(self._path), MISSING) from error
         plugin = StoragePlugin.SQLITE3 if self._path.suffix == '.db3' else StoragePlugin.MCAP
         try:
             writer = Writer(self._path, version=9, storage_plugin=plugin)
@@ -162,6 +172,7 @@ class BagWriter:
                 message.topic, message.type, typestore=self._types
             )
         self._writer.write(connection, message.stamp_ns, message.data)
+        self.count += 1
 
     def __exit__(
         self,
@@ -170,3 +181,5 @@ class BagWriter:
         trace: TracebackType | None,
     ) -> None:
         self._stack.__exit__(kind, error, trace)
+        if error is not None:
+            shutil.rmtree(self._path)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -41,3 +42,14 @@ def _rows(path: Path, file: TextIO) -> Iterator[tuple[str, list[str]]]:
             return
         if any(cell.strip() for cell in row):
             yield place, row
+
+
+def stamp_text(stamp_ns: int) -> str:
+    """Return a stamp in seconds with all its digits."""
+    seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
+    return f'{seconds}.{nanoseconds:09d}'
+
+
+def number_text(value: float) -> str:
+    """Return the shortest text that reads back as the same number, '' for NaN."""
+    return '' if math.isnan(value) else repr(float(value))

@@ -11,36 +11,52 @@ _EVERY = 0.2
 _WIDTH = 30
 
 
+def count_lines(path: Path) -> int:
+    """Return how many lines a file has, 0 for a pipe: that can be read only once."""
+    if not path.is_file():
+        return 0
+    with path.open('rb') as file:
+        return sum(1 for _ in file)
+
+
 class Progress:
     """Draws a bar on standard error where that is a terminal, else nothing.
 
     Parameters
     ----------
-    path : Path
-        File that is read.
     what : str
         What is being done.
+    total : int
+        How many steps it takes; 0 where that is not known.
+
+    Attributes
+    ----------
+    done : int
+        Steps that are done.
     """
 
-    def __init__(self, path: Path, what: str) -> None:
-        self._what = what
-        # A pipe can be read once only.
-        self._is_shown = sys.stderr.isatty() and path.is_file()
-        self._lines = 0
+    def __init__(self, what: str, total: int) -> None:
+        self._what, self._total = what, total
+        self._is_shown = sys.stderr.isatty() and total > 0
         self._drawn = 0.0
-        if self._is_shown:
-            with path.open('rb') as file:
-                self._lines = sum(1 for _ in file)
+        self.done = 0
 
     def __enter__(self) -> Progress:
         return self
 
-    def at(self, place: str) -> None:
-        """Say that a line, ``file:number``, is done."""
+    def step(self) -> None:
+        """Say that one more step is done."""
+        self.at(self.done + 1)
+
+    def at(self, done: int) -> None:
+        """Say how many steps are done."""
+        self.done = done
+        if not self._is_shown:
+            return
         now = time.monotonic()
-        if self._is_shown and now - self._drawn > _EVERY:
+        if now - self._drawn > _EVERY:
             self._drawn = now
-            self._draw(int(place.rpartition(':')[2]) / max(self._lines, 1))
+            self._draw(done / self._total)
 
     def _draw(self, share: float) -> None:
         done = round(_WIDTH * min(share, 1.0))

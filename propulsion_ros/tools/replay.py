@@ -1,4 +1,4 @@
-"""The command ``replay``: run actuator nodes over a file of commands, exactly and without ROS."""
+"""The command ``replay``: run nodes over a bag or a table of commands, exactly and without DDS."""
 from __future__ import annotations
 
 import argparse
@@ -6,29 +6,18 @@ import csv
 import math
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
-
 from propulsion_ros.errors import ConfigError, SourceError
-from propulsion_ros.models.family import WRENCH_NAMES
-from propulsion_ros.schema import suggestion
 from propulsion_ros.share import load_robot_description
-from propulsion_ros.tools.csv_rows import read_rows
-from propulsion_ros.tools.offline import Inputs, OfflineRun, Stage, Values
+from propulsion_ros.tools.bags import is_bag
+from propulsion_ros.tools.command_table import STAMP, Columns, read_header
+from propulsion_ros.tools.csv_rows import number_text, stamp_text
+from propulsion_ros.tools.offline import OfflineRun, Stage, Values
 from propulsion_ros.tools.offline_config import make_stages
-from propulsion_ros.tools.progress import Progress
-
-_STAMP = 'stamp'
-_FIELDS = ('position', 'velocity', 'effort')
-_VECTORS = ('com', 'body.velocity', 'body.angular_velocity')
-_LONGEST_GAP_NS = 3600 * 1_000_000_000
-"""A silence that is longer is taken for a mistake: each step of it would be run."""
-_LONGEST = Decimal(9_000_000_000)
-"""No stamp is later [s]: nanoseconds must fit 64 bits."""
+from propulsion_ros.tools.progress import Progress, count_lines
+from propulsion_ros.wiring import VEHICLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,21 +27,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         'input', type=Path, metavar='INPUT',
-        help='commands, CSV: stamp, <name>.<field>, wrench.force.x ... wrench.torque.z, com.x, '
-        'body.velocity.x, body.angular_velocity.x; an empty cell is no new command',
+        help='a bag, or commands as CSV: stamp, <name>.<field>, wrench.force.x ... '
+        'wrench.torque.z, com.x, body.velocity.x, body.angular_velocity.x; an empty cell is no '
+        'new command',
     )
-    parser.add_argument('output', type=Path, metavar='OUTPUT', help='what the nodes say, CSV')
+    parser.add_argument(
+        'output', type=Path, metavar='OUTPUT', help='what the nodes say: a new bag, or CSV'
+    )
+    parser.add_argument(
+        '--vehicle', choices=VEHICLES, default='', help='a vehicle of the package: all its nodes'
+    )
     parser.add_argument('--model', type=Path, help='URDF or xacro with their plugin blocks')
     parser.add_argument(
         '--node', action='append', metavar='NAME',
         help='run only this node of the file (repeat for several)',
+    )
+    parser.add_argument('--namespace', default='', help='namespace of the nodes in a bag')
+    parser.add_argument(
+        '--keep-inputs', action='store_true', help='write what was read into the new bag too'
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Replay a file; return the exit code."""
     try:
-        counts = _replay(args)
+        counts = _replay_bag(args) if _has_bag(args) else _replay(args)
     except ConfigError as error:
         print(f'propulsion_ros replay: {error}', file=sys.stderr)
         return 1
@@ -65,14 +64,25 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _has_bag(args: argparse.Namespace) -> bool:
+    return is_bag(args.input) or is_bag(args.output) or bool(args.vehicle)
+
+
+def _replay_bag(args: argparse.Namespace) -> Counter[str]:
+    try:
+        # Tables need no ROS at all.
+        from propulsion_ros.tools.bag_run import replay
+    except ImportError as error:
+        raise SourceError(str(args.input), f'bags need the Python packages of ROS 2: {error}') \
+            from error
+    return replay(args)
+
+
 def _replay(args: argparse.Namespace) -> Counter[str]:
     """Run all rows of a file and return what became of them."""
     path: Path = args.input
     description = load_robot_description(args.model) if args.model else ''
-    rows = read_rows(path)
-    place, header = next(rows, (f'{path}:1', []))
-    if not header:
-        raise SourceError(place, f'expected a header {_STAMP},..., got no lines')
+    place, header, rows = read_header(path)
     has_motion = any(name.strip().startswith('body.') for name in header)
     counts: Counter[str] = Counter(rows=0)
     said: set[str] = set()
@@ -84,10 +94,10 @@ def _replay(args: argparse.Namespace) -> Counter[str]:
             stages = make_stages(
                 args.config, description, args.node or (), table.sink, has_motion
             )
-            columns = _Columns(place, header, stages)
+            columns = Columns(place, header, stages)
             table.begin(stages)
             offline = OfflineRun(list(stages.values()), table.complete)
-            with Progress(path, 'replay') as progress:
+            with Progress('replay', count_lines(path)) as progress:
                 for place, row in rows:
                     stamp_ns, inputs = columns.read(place, row)
                     for error in offline.row(stamp_ns, inputs):
@@ -96,7 +106,7 @@ def _replay(args: argparse.Namespace) -> Counter[str]:
                             said.add(str(error))
                             print(f'{place}: refused: {error}', file=sys.stderr)
                     counts['rows'] += 1
-                    progress.at(place)
+                    progress.at(int(place.rpartition(':')[2]))
             table.end()
         unfinished.replace(args.output)
     finally:
@@ -105,65 +115,6 @@ def _replay(args: argparse.Namespace) -> Counter[str]:
     for stage in stages.values():
         counts += stage.counts
     return counts
-
-
-class _Columns:
-    """What the columns of a file mean."""
-
-    def __init__(self, place: str, header: Sequence[str], stages: dict[str, Stage]) -> None:
-        names = [name.strip() for name in header]
-        if names[0] != _STAMP:
-            raise SourceError(place, f'expected {_STAMP!r} as the first column, got {names[0]!r}')
-        for name in names:
-            if names.count(name) > 1:
-                raise SourceError(place, f'expected one column {name!r}, got {names.count(name)}')
-        known = {
-            f'{name}.{field}' for stage in stages.values() for name in stage.names
-            for field in _FIELDS if name not in WRENCH_NAMES
-        }
-        vectors = {f'{vector}.{axis}' for vector in _VECTORS for axis in 'xyz'}
-        wrench = {f'wrench.{part}' for part in WRENCH_NAMES}
-        for name in names[1:]:
-            if name not in known | vectors | wrench:
-                near = suggestion(name, known | vectors | wrench)
-                raise SourceError(place, f'unknown column {name!r}{near}')
-        self._names = names
-        self._last_ns: int | None = None
-
-    def read(self, place: str, row: Sequence[str]) -> tuple[int, Inputs]:
-        """Return the stamp and the inputs of a row."""
-        if len(row) != len(self._names):
-            raise SourceError(place, f'expected {len(self._names)} cells, got {len(row)}')
-        stamp_ns = _stamp(place, row[0])
-        if self._last_ns is not None and stamp_ns < self._last_ns:
-            raise SourceError(
-                place, f'{_STAMP}: expected none before {self._last_ns * 1e-9:.9f} s, got {row[0]}'
-            )
-        if self._last_ns is not None and stamp_ns - self._last_ns > _LONGEST_GAP_NS:
-            raise SourceError(
-                place, f'{_STAMP}: expected a gap of at most {_LONGEST_GAP_NS * 1e-9:g} s, got '
-                f'{(stamp_ns - self._last_ns) * 1e-9:g} s'
-            )
-        self._last_ns = stamp_ns
-        inputs = Inputs()
-        vectors: dict[str, list[float]] = {}
-        for name, cell in zip(self._names[1:], row[1:], strict=True):
-            text = cell.strip()
-            if not text:
-                continue
-            value = _number(place, name, text)
-            owner, _, last = name.rpartition('.')
-            if owner in _VECTORS:
-                vectors.setdefault(owner, [math.nan] * 3)['xyz'.index(last)] = value
-            elif name.startswith('wrench.'):
-                inputs.wrench[name.removeprefix('wrench.'), 'effort'] = value
-            else:
-                inputs.commands[owner, last] = value
-        for name, values in vectors.items():
-            if not np.isfinite(values).all():
-                raise SourceError(place, f'{name}: expected x, y and z, got {values}')
-            setattr(inputs, name.removeprefix('body.'), np.array(values))
-        return stamp_ns, inputs
 
 
 class Table:
@@ -187,7 +138,7 @@ class Table:
             self._prefix[name] + column for name, stage in stages.items()
             for column in stage.columns
         ]
-        self._writer.writerow([_STAMP, *self._columns])
+        self._writer.writerow([STAMP, *self._columns])
 
     def sink(self, node: str, stamp_ns: int, values: Values) -> None:
         """Take what a node says at a stamp."""
@@ -208,30 +159,6 @@ class Table:
             self._write(due_ns, self._rows.pop(due_ns))
 
     def _write(self, stamp_ns: int, row: Values) -> None:
-        seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
         cells = (row.get(column, math.nan) for column in self._columns)
-        self._writer.writerow([
-            f'{seconds}.{nanoseconds:09d}',
-            # The shortest text that reads back as the same number.
-            *('' if math.isnan(cell) else repr(float(cell)) for cell in cells),
-        ])
+        self._writer.writerow([stamp_text(stamp_ns), *map(number_text, cells)])
         self.count += 1
-
-
-def _stamp(place: str, text: str) -> int:
-    try:
-        seconds = Decimal(text.strip())
-    except InvalidOperation:
-        seconds = Decimal('nan')
-    if not (seconds.is_finite() and 0 <= seconds < _LONGEST):
-        raise SourceError(place, f'{_STAMP}: expected seconds, got {text!r}')
-    return round(seconds * 1_000_000_000)
-
-
-def _number(place: str, name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise SourceError(place, f'{name}: expected a number, got {text!r}') from None
-
-

@@ -1,0 +1,157 @@
+"""Nodes over recorded messages: the very nodes of a robot, hosted without a graph."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.hosting import host_of
+from propulsion_ros.models import FAMILIES
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.nodes.stack import EXECUTABLES
+from propulsion_ros.parameter_file import ParameterFile
+from propulsion_ros.schema import suggestion
+from propulsion_ros.tools.bags import Recorded
+from propulsion_ros.tools.hosted import CLOCK_TOPIC, Bus, host
+from propulsion_ros.tools.wire import Wire
+from propulsion_ros.wiring import NodeSpec, replayed, robot_graph, vehicle_graph
+
+_FLIGHT_STATE = 'flight_state'
+_NOT_EXACT = ('refused', 'late', 'late_aside', 'other_time', 'stray', 'overflow')
+"""Counts of what a live node may have taken in another way."""
+
+
+class BagReplay:
+    """The nodes of a robot, given recorded messages one by one.
+
+    Parameters
+    ----------
+    config : Path
+        Parameter file of the nodes.
+    topics : collection of str
+        What was recorded; nodes hear each other only on other topics.
+    wire : Wire
+        Reads and writes messages.
+    vehicle : str
+        A vehicle of the package, '' for none.
+    model : Path or None
+        Robot description with plugin blocks.
+    only : collection of str
+        Node names; empty for all.
+    namespace : str
+        Of all nodes.
+
+    Attributes
+    ----------
+    nodes : list of PropulsionNode
+        Configured and active.
+
+    Raises
+    ------
+    ConfigError
+        Where a node cannot be configured; it has said why.
+    """
+
+    def __init__(
+        self,
+        config: Path,
+        topics: Collection[str],
+        wire: Wire,
+        vehicle: str = '',
+        model: Path | None = None,
+        only: Collection[str] = (),
+        namespace: str = '',
+    ) -> None:
+        self._now_ns = 0
+        self._said: list[Recorded] = []
+        self._bus = Bus(self._take, wire, topics)
+        given = ParameterFile(config)
+        files, specs = _specs(given, vehicle, model)
+        names = [spec.name for spec in specs]
+        for name in only:
+            if name not in names:
+                known = ', '.join(names) or 'none'
+                raise SourceError(
+                    str(config), f'no node {name!r}{suggestion(name, names)}; found: {known}'
+                )
+        if not specs:
+            raise SourceError(
+                str(config), 'no node that can be replayed; a vehicle is given by --vehicle, '
+                'a robot description by --model'
+            )
+        self.nodes: list[PropulsionNode] = []
+        for spec in specs:
+            if only and spec.name not in only:
+                continue
+            parameters = dict(spec.parameters)
+            if CLOCK_TOPIC in topics:
+                # The recorded clock steps them as the live one did.
+                parameters.pop('step_on', None)
+                parameters['use_sim_time'] = True
+            for file in reversed(files):
+                parameters = {**file.of(spec.name, namespace or '/'), **parameters}
+            node = host(
+                EXECUTABLES[spec.executable], spec.name, self._bus, namespace, spec.remappings,
+                parameters,
+            )
+            if node.has_failed:
+                raise SourceError(f'{config}: {spec.name}', 'cannot be configured, see above')
+            self.nodes.append(node)
+
+    @property
+    def actuators(self) -> list[ActuatorNode]:
+        """Nodes that take commands for actuators."""
+        return [node for node in self.nodes if isinstance(node, ActuatorNode)]
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Topics that the nodes hear."""
+        return self._bus.wanted
+
+    def feed(self, message: Recorded) -> list[Recorded]:
+        """Give a message to the nodes and return what they say to it, stamped as it is."""
+        self._now_ns = message.stamp_ns
+        self._bus.feed(message.topic, message.type, message.data)
+        said, self._said = self._said, []
+        # What was said at the start belongs to the first message.
+        return [m if m.stamp_ns else replace(m, stamp_ns=message.stamp_ns) for m in said]
+
+    def counts(self) -> Counter[str]:
+        """Return what was not taken as it came, by node and reason."""
+        counts: Counter[str] = Counter()
+        for node in self.nodes:
+            for _, _, _, values in node.health():
+                for key in _NOT_EXACT:
+                    counts[f'{key} by {node.get_name()}'] += int(values.get(key, 0))
+        return +counts
+
+    def _take(self, topic: str, kind: str, data: bytes) -> None:
+        self._said.append(Recorded(topic, kind, self._now_ns, data))
+
+
+def _specs(
+    given: ParameterFile, vehicle: str, model: Path | None
+) -> tuple[list[ParameterFile], list[NodeSpec]]:
+    """Return the parameter files, of which later ones win, and the nodes."""
+    if vehicle:
+        graph = vehicle_graph(vehicle, model=model or '', replay=True)
+        shipped = [ParameterFile(graph.params_file)] if graph.params_file else []
+        return [*shipped, given], list(graph.nodes)
+    specs = list(robot_graph(model, replay=True).nodes) if model else []
+    known = [spec.name for spec in specs]
+    return [given], [*specs, *replayed(_of_file(given, known))]
+
+
+def _of_file(given: ParameterFile, known: Collection[str]) -> Iterator[NodeSpec]:
+    """Yield the nodes that a parameter file has by their names or families."""
+    for name in given.nodes:
+        family = str(given.of(name).get('family', name))
+        if name in known:
+            continue
+        if family in FAMILIES:
+            yield NodeSpec(host_of(family).executable, name, {'family': family})
+        elif name == _FLIGHT_STATE:
+            yield NodeSpec('flight_state_node', name, {})

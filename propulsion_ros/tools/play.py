@@ -1,0 +1,80 @@
+"""The command ``play``: give a bag to running nodes, where ``ros2 bag play`` is not installed."""
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.tools.bags import BagReader
+from propulsion_ros.tools.progress import Progress
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument('input', type=Path, metavar='BAG', help='folder, or .mcap or .db3 file')
+    parser.add_argument('--rate', type=float, default=1.0, help='times as fast as it was recorded')
+    parser.add_argument(
+        '--clock', type=float, default=0.0, metavar='HZ', help='publish /clock so often'
+    )
+    parser.add_argument(
+        '--topic', action='append', default=[], metavar='NAME',
+        help='play only this topic (repeat for several; default: all that nobody publishes)',
+    )
+    parser.add_argument('--loop', type=int, default=1, metavar='N', help='play it N times')
+    parser.add_argument(
+        '--wait', type=float, default=5.0, metavar='SECONDS',
+        help='how long to wait until somebody hears each topic (default: %(default)g)',
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play a bag; return the exit code."""
+    try:
+        import rclpy
+    except ImportError as error:
+        print(f'propulsion_ros play: needs ROS 2: {error}', file=sys.stderr)
+        return 1
+    if args.rate <= 0.0 or args.clock < 0.0 or args.loop < 1:
+        print('propulsion_ros play: expected --rate above 0, --clock at least 0, --loop at least '
+              f'1, got {args.rate:g}, {args.clock:g}, {args.loop}', file=sys.stderr)
+        return 1
+    rclpy.init(args=[])
+    try:
+        with BagReader(args.input) as bag:
+            return _play(args, bag)
+    except (SourceError, LookupError) as error:
+        print(f'propulsion_ros play: {error}', file=sys.stderr)
+        return 1
+    finally:
+        rclpy.try_shutdown()
+
+
+def _play(args: argparse.Namespace, bag: BagReader) -> int:
+    from propulsion_ros.nodes.spin import make_executor
+    from propulsion_ros.tools.player import Player
+
+    unknown = [topic for topic in args.topic if topic not in bag.topics]
+    if unknown:
+        raise SourceError(str(args.input), f'has no topic {unknown[0]!r}')
+    executor = make_executor('events')
+    taken = {'/clock'} if args.clock else set()
+    chosen = {
+        topic: kind for topic, kind in bag.topics.items()
+        if (topic in args.topic or not args.topic) and topic not in taken
+    }
+    player = Player(args.rate, args.clock)
+    executor.add_node(player)
+    player.choose(chosen, executor, args.wait, insists=bool(args.topic))
+    for topics, why in (
+        (sorted(chosen.keys() - player.played.keys()), 'not played, another node publishes it'),
+        (player.unheard(), 'nobody hears it'),
+    ):
+        if topics:
+            print(f'propulsion_ros play: {why}: {", ".join(topics)}', file=sys.stderr)
+    with Progress('play', bag.count * args.loop) as progress:
+        for _ in range(args.loop):
+            messages = bag.messages(player.played)
+            player.play(messages, executor, lambda message: progress.step())
+    print(f'propulsion_ros play: {args.input}: {progress.done} messages', file=sys.stderr)
+    return 0

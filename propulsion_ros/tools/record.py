@@ -1,0 +1,68 @@
+"""The command ``record``: write the topics of a running robot into a bag."""
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from pathlib import Path
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.tools.bags import BagWriter
+
+_WAKE = 0.2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        'output', type=Path, metavar='BAG', help='folder to make; MCAP, or sqlite3 with .db3'
+    )
+    parser.add_argument(
+        '--topic', action='append', default=[], metavar='NAME',
+        help='record only this topic (repeat for several)',
+    )
+    parser.add_argument(
+        '--use-sim-time', action='store_true', help='take the time from /clock'
+    )
+    parser.add_argument(
+        '--duration', type=float, default=float('inf'), metavar='SECONDS',
+        help='end after so much wall time (default: on Ctrl-C)',
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record until a signal; return the exit code."""
+    try:
+        import rclpy
+        from rclpy.signals import SignalHandlerOptions
+
+        from propulsion_ros.nodes.spin import make_executor
+        from propulsion_ros.tools.recorder import Recorder
+    except ImportError as error:
+        print(f'propulsion_ros record: needs ROS 2: {error}', file=sys.stderr)
+        return 1
+    stopped: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda signum, frame: stopped.append(signum))
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        with BagWriter(args.output) as bag:
+            recorder = Recorder(bag.write, args.topic, args.use_sim_time)
+            executor = make_executor('events')
+            executor.add_node(recorder)
+            print(f'propulsion_ros record: {args.output}, until Ctrl-C', file=sys.stderr)
+            end = time.monotonic() + args.duration
+            while not stopped and time.monotonic() < end:
+                executor.spin_once(timeout_sec=_WAKE)
+            executor.remove_node(recorder)
+            recorder.destroy_node()
+        counts = recorder.counts
+    except SourceError as error:
+        print(f'propulsion_ros record: {error}', file=sys.stderr)
+        return 1
+    finally:
+        rclpy.try_shutdown()
+    said = f'{counts.total()} messages of {len(counts)} topics'
+    print(f'propulsion_ros record: {args.output}: {said}', file=sys.stderr)
+    return 0

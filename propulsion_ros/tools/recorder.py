@@ -1,0 +1,130 @@
+"""A node that writes the topics of a graph into a bag, as they are on the wire."""
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Collection
+from importlib import import_module
+from typing import Any
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.tools.bags import Recorded
+
+_DEPTH = 10_000
+_SEARCH = 0.2  # how often new topics are looked for [s]
+
+
+def message_type(name: str) -> Any:
+    """Return the class of a message type such as 'std_msgs/msg/String'.
+
+    Raises
+    ------
+    LookupError
+        Where its package is not installed, or has no such message.
+    """
+    package, _, kind = name.partition('/msg/')
+    try:
+        return getattr(import_module(f'{package}.msg'), kind)
+    except (ImportError, AttributeError) as error:
+        raise LookupError(f'message type {name} is not installed') from error
+
+
+class Recorder(Node):
+    """Hears every topic, or some, and gives each message on with the time of its arrival.
+
+    Parameters
+    ----------
+    write : callable
+        Gets each `Recorded`; its stamps grow.
+    topics : collection of str
+        Full names; empty for all, those that come later too.
+    sim_time : bool
+        Whether /clock is the time, not the system's clock.
+    context : rclpy.Context, optional
+        Of the node.
+
+    Attributes
+    ----------
+    counts : collections.Counter
+        Messages by topic.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Recorded], None],
+        topics: Collection[str] = (),
+        sim_time: bool = False,
+        context: rclpy.Context | None = None,
+    ) -> None:
+        super().__init__('recorder', context=context, start_parameter_services=False)
+        self._write, self._topics, self._sim_time = write, frozenset(topics), sim_time
+        self._heard: dict[str, Any] = {}
+        self._last_ns = 0
+        self._clock_ns: int | None = None
+        self._early: list[tuple[str, str, bytes]] = []
+        self.counts: Counter[str] = Counter()
+        if sim_time:
+            self.create_subscription(Clock, '/clock', self._on_clock, qos.LOCKSTEP)
+        self._search()
+        self.create_timer(_SEARCH, self._search)
+
+    @property
+    def heard(self) -> frozenset[str]:
+        """Topics that are recorded."""
+        return frozenset(self._heard)
+
+    def _search(self) -> None:
+        """Subscribe to the topics that are new."""
+        for topic, types in self.get_topic_names_and_types():
+            is_wanted = topic in self._topics or not self._topics
+            publishers = self.get_publishers_info_by_topic(topic)
+            if topic in self._heard or not is_wanted or not publishers:
+                continue
+            self._heard[topic] = None
+            try:
+                kind = message_type(types[0])
+            except LookupError as error:
+                self.get_logger().warning(f'{topic} is not recorded: {error}')
+                continue
+            offers = [info.qos_profile for info in publishers]
+            are_reliable = all(p.reliability == ReliabilityPolicy.RELIABLE for p in offers)
+            are_latched = all(p.durability == DurabilityPolicy.TRANSIENT_LOCAL for p in offers)
+            profile = QoSProfile(
+                depth=_DEPTH,
+                reliability=(
+                    ReliabilityPolicy.RELIABLE if are_reliable else ReliabilityPolicy.BEST_EFFORT
+                ),
+                durability=(
+                    DurabilityPolicy.TRANSIENT_LOCAL if are_latched else DurabilityPolicy.VOLATILE
+                ),
+            )
+            self._heard[topic] = self.create_subscription(
+                kind, topic, functools.partial(self._on_message, topic, types[0]), profile,
+                raw=True,
+            )
+
+    def _on_clock(self, message: Clock) -> None:
+        self._clock_ns = stamp_to_ns(message.clock)
+        # What is latched came before the first time was told.
+        early, self._early = self._early, []
+        for topic, kind, data in early:
+            self._on_message(topic, kind, data)
+
+    def _on_message(self, topic: str, kind: str, data: bytes) -> None:
+        if not self._sim_time:
+            now_ns = self.get_clock().now().nanoseconds
+        elif self._clock_ns is None:
+            self._early.append((topic, kind, data))
+            return
+        else:
+            now_ns = self._clock_ns
+        # Messages keep the order in which they came.
+        self._last_ns = max(now_ns, self._last_ns + 1)
+        self.counts[topic] += 1
+        self._write(Recorded(topic, kind, self._last_ns, bytes(data)))
