@@ -90,9 +90,21 @@ class ParameterFile:
                     raise SourceError(
                         f'{self._path}: {path}/{key}', f'expected parameters, got {below!r}'
                     )
-                yield path or '/**', dict(_flat(below, ''))
+                parameters = dict(_flat(below, ''))
+                for name, value in parameters.items():
+                    self._check_list(f'{path}/{name}', value)
+                yield path or '/**', parameters
             else:
                 yield from self._walk(below, f'{path}/{str(key).strip("/")}')
+
+    def _check_list(self, place: str, value: Any) -> None:
+        kinds = {type(element) for element in value} if isinstance(value, list) else set()
+        if len(kinds) > 1:
+            hint = '; write 1.0 for 1' if kinds == {int, float} else ''
+            raise SourceError(
+                f'{self._path}: {place}',
+                f'expected values of one type, or ROS does not read them, got {value!r}{hint}',
+            )
 
 
 def _flat(tree: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
