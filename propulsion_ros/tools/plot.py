@@ -8,12 +8,13 @@ from pathlib import Path
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.tools.bags import is_bag
+from propulsion_ros.tools.command_table import STAMP
 from propulsion_ros.tools.csv_rows import read_rows
 from propulsion_ros.tools.plot_bag import signals_of_bag
 from propulsion_ros.tools.plot_log import signals_of_log
 from propulsion_ros.tools.plot_panels import page_of
 from propulsion_ros.tools.plot_signals import Signals
-from propulsion_ros.tools.plot_table import STAMP, join_commands, signals_of_table
+from propulsion_ros.tools.plot_table import join_commands, signals_of_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -325,7 +325,8 @@ def _heading(
     return f'{source}: {words}' if source else words
 
 
-def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel:
+def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel | None:
+    """Return the panel of a flight, None where nothing tells an altitude."""
     flight = signals.flight
     lines = [
         cut.line(channel.source or channel.name, SAID, rows)
@@ -334,6 +335,9 @@ def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPan
     ]
     if not lines and fits:
         lines = [cut.line('fit', SAID, [(fit.time + cut.origin, fit.altitude) for fit in fits])]
+    lines = [line for line in lines if line.time.size]
+    if not lines:
+        return None
     length = max(fits[-1].time - fits[0].time, 1.0) if fits else 1.0
     detections = [time - cut.origin for time in flight.detections]
     shown = tuple(time for time in detections if cut.has(time))
@@ -341,7 +345,7 @@ def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPan
     chosen = every(fits, length / _FITS)
     times = {fit.time for fit in chosen}
     return FlightPanel(
-        lines=tuple(line for line in lines if line.time.size),
+        lines=tuple(lines),
         fits=tuple(chosen),
         ahead=max(_AHEAD * length, 2.0),
         deciding=next(

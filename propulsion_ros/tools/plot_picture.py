@@ -90,6 +90,8 @@ def _draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
     axis.set_title(panel.heading, loc='left', fontsize=10)
     _draw_time(axis, page)
     draw_marks(axis, page.marks, has_names)
+    if has_names:
+        name_phases(axis, page.phases, y=0.05)
     _draw_legend(axis, panel, colours)
 
 

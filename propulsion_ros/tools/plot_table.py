@@ -8,11 +8,11 @@ from pathlib import Path
 from propulsion_ros.command_hold import FIELDS
 from propulsion_ros.errors import SourceError
 from propulsion_ros.models.family import WRENCH_NAMES
+from propulsion_ros.tools.command_table import STAMP
 from propulsion_ros.tools.csv_rows import read_rows
 from propulsion_ros.tools.plot_signals import COMMAND, RESIDUAL, SAID, Channel, Signals
 from propulsion_ros.tools.plot_style import Fit
 
-STAMP = 'stamp'
 _WRENCHES = {'wrench': SAID, 'residual': RESIDUAL}
 _UNSEEN = ('ignition', 'throttle', 'apogee_sigma')
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude')
