@@ -1,12 +1,14 @@
 # Every target sets up what it needs; the second run starts at once.
 VENV ?= $(CURDIR)/.venv
+VEHICLE ?= rocket
 RUN = $(VENV)/bin
 export VENV
 
 .PHONY: help demo test lint install-check setup clean
 
 help:
-	@echo 'make demo    fly the rocket through real ROS nodes, write demo/flight.png'
+	@echo 'make demo    fly the rocket through real ROS nodes, write demo/rocket.png'
+	@echo '             (VEHICLE=quadrotor, rov or freeflyer for another one)'
 	@echo 'make test    run all tests (ARGS="-k name" for some)'
 	@echo 'make lint    run ruff and mypy'
 	@echo 'make install-check   build with colcon elsewhere and start what it installed'
@@ -16,7 +18,7 @@ setup:
 	@./env/setup.sh
 
 demo: setup
-	@$(RUN)/propulsion_ros demo --output demo
+	@$(RUN)/propulsion_ros demo --vehicle $(VEHICLE) --output demo
 
 test: setup
 	@$(RUN)/python -m pytest $(ARGS)

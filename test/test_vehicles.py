@@ -25,7 +25,7 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNodeParams
 from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
 from propulsion_ros.schema import build, parameters_of, unknown_keys
 from propulsion_ros.share import load_robot_description, share_directory
-from propulsion_ros.tools.guidance import Guidance
+from propulsion_ros.tools.demos.rocket_guidance import RocketGuidance
 
 SHARE = share_directory()
 BLOCKS = {
@@ -36,7 +36,7 @@ BLOCKS = {
 }
 VEHICLES = tuple(BLOCKS)
 MASSES = {'rocket': 38.0, 'quadrotor': 1.5, 'rov': 11.5, 'freeflyer': 9.583788668}
-FILES = (*VEHICLES, 'rocket_demo')
+FILES = (*VEHICLES, *(f'{vehicle}_demo' for vehicle in VEHICLES))
 STILL = BodyState(velocity=np.zeros(3), angular_velocity=np.zeros(3))
 
 
@@ -361,7 +361,7 @@ def test_inverse_of_the_freeflyer_finds_what_its_allocation_was_asked(demand):
 
 
 def test_rocket_follows_its_pitch_programme_and_stops_a_roll():
-    rocket, guidance = Simulation('rocket', ('boosters', 'fins')), Guidance()
+    rocket, guidance = Simulation('rocket', ('boosters', 'fins')), RocketGuidance()
     rates = []
     while rocket.time < 5.5:
         motion = rocket.motion

@@ -1,37 +1,21 @@
-"""What a flight left behind: the recorded series and what they say."""
+"""What a flight of the rocket was, in numbers."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from propulsion_ros.quantity import FloatArray
+from propulsion_ros.tools.demos.recording import Recording
 
 PREDICTION_LEAD = 5.0
 """How long before the apogee the prediction of the summary was made [s]."""
 
 
-@dataclass
-class Recording:
-    """Series by name, each a list of rows that begin with the time [s]."""
-
-    rows: dict[str, list[tuple[float, ...]]] = field(default_factory=dict)
-    marks: list[tuple[float, str]] = field(default_factory=list)
-    phases: list[tuple[float, str]] = field(default_factory=list)
-
-    def add(self, name: str, *row: float) -> None:
-        """Append a row to a series."""
-        self.rows.setdefault(name, []).append(row)
-
-    def series(self, name: str) -> FloatArray:
-        """Return a series as (rows, columns)."""
-        return np.array(self.rows[name])
-
-
 @dataclass(frozen=True)
-class FlightSummary:
+class RocketSummary:
     """The numbers of a flight's table.
 
     Attributes
@@ -73,7 +57,7 @@ class FlightSummary:
     impulse_of_propellant: float
 
 
-def summarise(recording: Recording, dt: float, exhaust_velocity: float) -> FlightSummary:
+def summarise(recording: Recording, dt: float, exhaust_velocity: float) -> RocketSummary:
     """Return the summary of a recorded flight.
 
     Parameters
@@ -102,7 +86,7 @@ def summarise(recording: Recording, dt: float, exhaust_velocity: float) -> Fligh
         if row[2] <= apogee_time - PREDICTION_LEAD and np.isfinite(row[0])
     ]
     predicted = early[-1] if early else nothing
-    return FlightSummary(
+    return RocketSummary(
         liftoff=float(flying[0, 0]) if len(flying) else np.nan,
         burnout=float(burning[-1, 0] + dt) if has_burnt_out else np.nan,
         max_speed=float(fastest[3]),

@@ -1,4 +1,4 @@
-"""The demo's pilot, as numbers: a launch sequence and an attitude hold by two gimbals."""
+"""The rocket's pilot, as numbers: a launch sequence and an attitude hold by two gimbals."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from propulsion_ros.quantity import FloatArray
 
 
 @dataclass(frozen=True)
-class Guidance:
+class RocketGuidance:
     """Holds a rocket's nose on a pitch programme, and stops its roll.
 
     Two equal boosters stand beside each other on the y axis. Turned together they pitch and yaw;

@@ -1,0 +1,111 @@
+"""Start the nodes of a vehicle, fly it with its pilot, and stop them."""
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import rclpy
+
+from propulsion_ros.nodes.spin import make_executor
+from propulsion_ros.tools.demos.demo import Demo
+from propulsion_ros.tools.demos.pilot import Pilot
+from propulsion_ros.tools.demos.recording import Recording
+
+_STEP_LIMIT = 30.0
+"""Wall time for the start of the nodes, and for each step [s]."""
+_WALL_LIMIT = 180.0
+"""Wall time for a flight [s]."""
+_STOP_LIMIT = 15.0
+_PROGRESS_PERIOD = 0.25
+
+
+def fly(demo: Demo[object], vehicle: str, config: Path, until: float) -> Recording:
+    """Fly a demo to its end and return the recording.
+
+    Parameters
+    ----------
+    demo : Demo
+        Whose pilot flies.
+    vehicle : str
+        One of `wiring.VEHICLES`.
+    config : Path
+        Parameter file beside the vehicle's own.
+    until : float
+        Simulated time at which to stop in any case [s].
+
+    Raises
+    ------
+    TimeoutError
+        Where the nodes do not start or the flight does not end.
+    RuntimeError
+        Where the other nodes die, or refuse what the pilot asks.
+    """
+    with _stack(vehicle, config) as process:
+        rclpy.init(args=[])
+        try:
+            pilot = demo.make_pilot()
+            pilot.until = until
+            pilot.announce()
+            _spin(pilot, process)
+            return pilot.recording
+        finally:
+            rclpy.try_shutdown()
+
+
+@contextmanager
+def _stack(vehicle: str, config: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the nodes of a vehicle in a process of their own."""
+    process = subprocess.Popen([  # noqa: S603  our own module, no shell
+        sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle,
+        '--ros-args', '--params-file', str(config), '--log-level', 'warn',
+    ])
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            code = process.wait(_STOP_LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+    if code:
+        raise RuntimeError(f'the other nodes ended with code {code}')
+
+
+def _spin(pilot: Pilot, process: subprocess.Popen[bytes]) -> None:
+    executor = make_executor('events')
+    executor.add_node(pilot)
+    begun = shown = stepped = time.monotonic()
+    steps = 0
+    while not pilot.has_ended:
+        executor.spin_once(timeout_sec=0.5)
+        now = time.monotonic()
+        if pilot.steps > steps:
+            steps, stepped = pilot.steps, now
+        if process.poll() is not None:
+            raise RuntimeError('the other nodes stopped, see above')
+        if pilot.failure:
+            raise RuntimeError(pilot.failure)
+        if now - stepped > _STEP_LIMIT:
+            raise TimeoutError(
+                f'no step after {pilot.now:.3f} s within {_STEP_LIMIT:g} s' if steps
+                else f'the nodes did not start within {_STEP_LIMIT:g} s'
+            )
+        if now - begun > _WALL_LIMIT:
+            raise TimeoutError(f'the flight did not end within {_WALL_LIMIT:g} s')
+        if steps and sys.stdout.isatty() and now - shown > _PROGRESS_PERIOD:
+            shown = now
+            print(f'\r{_progress(pilot, now - begun)}', end='', flush=True)
+    start = '\r' if sys.stdout.isatty() else ''
+    print(f'{start}{_progress(pilot, time.monotonic() - begun)}', flush=True)
+
+
+def _progress(pilot: Pilot, wall: float) -> str:
+    rate = pilot.now / wall if wall > 0.0 else 0.0
+    return f'  T {pilot.now:6.1f} s  {pilot.status} {rate:4.1f} x real time '

@@ -1,0 +1,227 @@
+"""The rocket: two gimbals keep its attitude, flight_state finds its apogee."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import InertiaStamped, PointStamped
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import doubles
+from propulsion_ros.tools.demos import ink
+from propulsion_ros.tools.demos.demo import Row, moment
+from propulsion_ros.tools.demos.motion import Motion
+from propulsion_ros.tools.demos.pilot import Pilot
+from propulsion_ros.tools.demos.recording import Recording
+from propulsion_ros.tools.demos.rocket_guidance import RocketGuidance
+from propulsion_ros.tools.demos.rocket_summary import RocketSummary, summarise
+from propulsion_ros.tools.plot_style import (
+    Fit,
+    Mark,
+    Span,
+    draw_fits,
+    draw_marks,
+    draw_phases,
+    every,
+    name_phases,
+)
+
+_PERIOD = 0.01
+"""Step of the vehicle and its actuators [s]."""
+_EXHAUST_VELOCITY = 1300.0 / 0.6025
+"""max_thrust over max_fuel_rate of the boosters [m/s]."""
+_BOOSTERS = ['booster_1', 'booster_2']
+_GIMBALS = [f'{booster}_gimbal_{axis}' for booster in _BOOSTERS for axis in 'xy']
+_ARMING = 0.5
+"""Time at which flight_state is armed [s]."""
+_AFTER_MAIN = 8.0
+"""How long the flight goes on after the main parachute's event [s]."""
+
+
+class RocketPilot(Pilot):
+    """Arms flight_state, and flies the launch sequence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._guidance = RocketGuidance()
+        self._climb: tuple[float, float] = (0.0, 0.0)
+        self._last_event = ''
+        self._is_asked = False
+        self._command = self.create_publisher(JointState, 'boosters/command', qos.COMMAND)
+        self._arm: Any = self.create_client(Trigger, 'flight_state/launch')
+        self.hear(InertiaStamped, 'vehicle/inertia', self._on_inertia)
+        self.hear(JointState, 'boosters/state', self._on_state)
+        self.hear(InertiaStamped, 'boosters/tanks/main_tank', self._on_tank)
+        for kind, topic, callback, profile in (
+            (JointState, 'flight_state/deployers', self._on_deployers, qos.LOCKSTEP),
+            (JointState, 'flight_state/fit', self._on_fit, qos.LOCKSTEP),
+            (PointStamped, 'flight_state/apogee', self._on_apogee, qos.LATCHED),
+            (DiagnosticArray, 'flight_state/flags', self._on_flags, qos.LATCHED),
+            (DiagnosticArray, 'flight_state/events', self._on_events, qos.LATCHED_HISTORY),
+        ):
+            self.hear(kind, topic, callback, profile, each_step=False)
+
+    def steer(self, motion: Motion) -> None:
+        """Send thrust and gimbal angles."""
+        up, speed = float(motion.velocity_world[2]), float(np.linalg.norm(motion.velocity))
+        self._climb = float(motion.position[2]), up
+        self.recording.add('motion', self.now, *self._climb, speed)
+        gimbals = self._guidance.gimbals(self.now, motion.quaternion, motion.rate)
+        thrust = self._guidance.thrust(self.now) / len(_BOOSTERS)
+        command = JointState(name=[*_BOOSTERS, *_GIMBALS])
+        command.position = doubles([np.nan] * len(_BOOSTERS) + gimbals.ravel().tolist())
+        command.effort = doubles([thrust] * len(_BOOSTERS) + [np.nan] * len(_GIMBALS))
+        self.send(self._command, command)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether flight_state is armed, once it is time."""
+        return self.now < _ARMING or self._is_asked
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the main parachute has been open for a while."""
+        main = [stamp for stamp, name in self.recording.marks if name.startswith('main')]
+        return bool(main) and self.now > main[0] + _AFTER_MAIN
+
+    @property
+    def status(self) -> str:
+        """Height, vertical speed, phase and the last event."""
+        phase = self.recording.phases[-1][1] if self.recording.phases else ''
+        altitude, up = self._climb
+        return f'{altitude:7.1f} m  {up:+7.1f} m/s  {phase:<10} {self._last_event:<8}'
+
+    def _on_deployers(self, stamp: float, message: JointState) -> None:
+        # By this message flight_state has seen the very sample at which the flight is held.
+        if stamp >= _ARMING and not self._is_asked:
+            self._is_asked = True
+            self.ask(
+                self._arm, Trigger.Request(),
+                lambda response: '' if response.success else response.message,
+            )
+
+    def _on_state(self, stamp: float, message: JointState) -> None:
+        position = dict(zip(message.name, message.position, strict=True))
+        effort = dict(zip(message.name, message.effort, strict=True))
+        # Of each booster apart: their sum as a vector is less where they turn apart.
+        self.recording.add('thrust', stamp, sum(effort[booster] for booster in _BOOSTERS))
+        mean = np.reshape([position[joint] for joint in _GIMBALS], (-1, 2)).mean(axis=0)
+        self.recording.add('gimbal', stamp, *mean.tolist())
+
+    def _on_tank(self, stamp: float, message: InertiaStamped) -> None:
+        self.recording.add('propellant', stamp, message.inertia.m)
+
+    def _on_inertia(self, stamp: float, message: InertiaStamped) -> None:
+        self.recording.add('mass', stamp, message.inertia.m)
+
+    def _on_fit(self, stamp: float, message: JointState) -> None:
+        fit = dict(zip(message.name, message.position, strict=True))
+        self.recording.add('fit', stamp, fit['altitude'], fit['velocity'], fit['acceleration'])
+        self.recording.add('predicted', fit['apogee_time'], fit['apogee_altitude'], stamp)
+
+    def _on_apogee(self, stamp: float, message: PointStamped) -> None:
+        self.recording.add('apogee', stamp, message.point.z)
+
+    def _on_flags(self, stamp: float, message: DiagnosticArray) -> None:
+        phase = message.status[0].message
+        phases = self.recording.phases
+        if not phases or phases[-1][1] != phase:
+            phases.append((stamp, phase))
+
+    def _on_events(self, stamp: float, message: DiagnosticArray) -> None:
+        for status in message.status:
+            self.recording.marks.append((stamp, status.name))
+            self._last_event = status.name
+
+
+class RocketDemo:
+    """A flight to its main parachute."""
+
+    title = 'Rocket demo: boosters, vehicle and flight_state over ROS 2'
+    layout: Sequence[Sequence[str]] = (
+        ('altitude',) * 3, ('phase',) * 3, ('thrust', 'gimbal', 'propellant'),
+    )
+    heights: Sequence[float] = (4.0, 0.5, 2.0)
+
+    def make_pilot(self) -> RocketPilot:
+        """Return the node that flies."""
+        return RocketPilot()
+
+    def summarise(self, recording: Recording) -> RocketSummary:
+        """Return the numbers of a flight."""
+        return summarise(recording, _PERIOD, _EXHAUST_VELOCITY)
+
+    def table(self, summary: RocketSummary, recording: Recording) -> list[Row]:
+        """Return these numbers for a reader."""
+        s = summary
+        burnt = s.impulse_of_propellant
+        error = f'off the propellant burnt by {abs(s.impulse / burnt - 1.0):.1e}' if burnt else ''
+        return [
+            moment('liftoff', s.liftoff),
+            moment('burnout', s.burnout),
+            moment('maximum speed', s.max_speed_time, f'{s.max_speed:.1f} m/s'),
+            moment('apogee, predicted', s.predicted,
+                   f'{s.predicted_altitude:.1f} m (said at {s.predicted_at:.2f} s)'),
+            moment('apogee, true', s.true_apogee, f'{s.true_altitude:.1f} m'),
+            moment('apogee, found', s.apogee,
+                   f'{s.altitude:.1f} m (decided at {s.detected:.2f} s)'),
+            *(moment(f'event {name}', stamp) for stamp, name in recording.marks),
+            ('propellant left', f'{s.propellant_left:.3f} kg', f'of {s.propellant_start:.3f} kg'),
+            ('impulse', f'{s.impulse:.1f} N s', error),
+        ]
+
+    def draw(
+        self, axes: Mapping[str, Any], recording: Recording, summary: RocketSummary
+    ) -> None:
+        """Draw altitude with the fits and the events; below it the powered flight, larger."""
+        motion = recording.series('motion')
+        end = float(motion[-1, 0])
+        top = axes['altitude']
+        top.plot(motion[:, 0], motion[:, 1], color=ink.BLUE, label='altitude of the vehicle')
+        fits = [
+            Fit(*row) for row in recording.rows.get('fit', [])
+            if summary.burnout + 2.0 < row[0] < summary.true_apogee + 0.5
+        ]
+        draw_fits(top, every(fits, 1.0), 2.0, 8.0)
+        top.plot(
+            summary.apogee, summary.altitude, 'o', color=ink.RED, zorder=5,
+            label=f'apogee found: {summary.altitude:.0f} m at {summary.apogee:.2f} s',
+        )
+        ink.over_time(top, 'altitude [m]', 0.0, end)
+        highest = float(motion[:, 1].max())
+        top.set_ylim(-0.03 * highest, 1.22 * max(highest, 1.0))
+        top.set_xlabel('')
+        top.legend(loc='lower center', bbox_to_anchor=(0.42, 0.04))
+        draw_marks(top, [
+            Mark(summary.liftoff, 'liftoff'), Mark(summary.burnout, 'burnout'),
+            Mark(summary.true_apogee, 'apogee'), *(Mark(*mark) for mark in recording.marks),
+        ])
+        self._draw_phases(axes['phase'], recording, end)
+        burnout = summary.burnout if np.isfinite(summary.burnout) else end
+        begin, stop = np.nan_to_num(summary.liftoff) - 1.0, burnout + 1.0
+        for name, columns, scale, unit in (
+            ('thrust', {1: ('', ink.ORANGE)}, 1e-3, 'kN'),
+            ('gimbal', {1: ('x', ink.GOLD), 2: ('y', ink.SLATE)}, 180.0 / np.pi, 'deg'),
+            ('propellant', {1: ('', ink.GREEN)}, 1.0, 'kg'),
+        ):
+            axis, rows = axes[name], recording.between(name, begin, stop)
+            for column, (label, colour) in columns.items():
+                axis.plot(rows[:, 0], scale * rows[:, column], color=colour, label=label)
+            ink.over_time(axis, f'{name} [{unit}]', begin, stop)
+        axes['gimbal'].legend()
+
+    def _draw_phases(self, axis: Any, recording: Recording, end: float) -> None:
+        stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
+        spans = [
+            Span(stamps[i], stamps[i + 1], phase)
+            for i, (_, phase) in enumerate(recording.phases) if stamps[i + 1] > stamps[i]
+        ]
+        ink.over_time(axis, 'phase', 0.0, end)
+        axis.grid(visible=False)
+        axis.set_yticks([])
+        draw_phases(axis, spans)
+        name_phases(axis, spans)
