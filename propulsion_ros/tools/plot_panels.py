@@ -162,9 +162,8 @@ def page_of(
     """
     flight = signals.flight
     times = [row[0] for rows in signals.rows.values() for row in rows]
+    # Not phases: they are latched, and may be of long before the recording.
     times += [fit.time for fit in flight.fits]
-    # A phase is latched, and may be of long before the recording.
-    times = times or [mark.time for mark in flight.phases]
     if not times:
         raise SourceError(signals.name, 'expected values to plot, got none')
     first, last = min(times), max(times)
@@ -185,12 +184,17 @@ def page_of(
             signals.name, f'expected at most {_PANELS} panels, got {len(panels)}; choose some of '
             'the input by its namespace'
         )
+    shown = _flight_panel(signals, cut, fits) if has_flight else None
+    if not panels and shown is None:
+        raise SourceError(
+            signals.name, f'expected values between {cut.begin:g} and {cut.end:g} s, got none'
+        )
     return Page(
         title=_title(signals, origin) if title is None else title,
         time_label=f'time after {origin} s [s]' if origin else 'time [s]',
         begin=cut.begin,
         end=cut.end,
-        flight=_flight_panel(signals, cut, fits) if has_flight else None,
+        flight=shown,
         panels=panels,
         phases=phases,
         marks=tuple(mark for mark in map(cut.mark, flight.marks) if cut.has(mark.time)),

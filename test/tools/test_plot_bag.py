@@ -294,6 +294,21 @@ def test_without_altitude_and_fit_there_are_phases_alone(bag):
     assert page.phases == (Span(1.0, 2.0, 'launch'),)
 
 
+@pytest.mark.parametrize(('messages', 'message'), [
+    pytest.param([('/flight_state/flags', flags(1.0, phase='launch'))],
+                 'expected values to plot, got none', id='phases alone'),
+    pytest.param([('/rotors/state', joints(1.0, ['a'], effort=[NAN]))],
+                 'expected values to plot, got none', id='NaN alone'),
+    pytest.param([('/flight_state/fit', fit(1.0, NAN, NAN, NAN)),
+                  ('/flight_state/flags', flags(1.5, phase='launch')),
+                  ('/flight_state/fit', fit(2.0, NAN, NAN, NAN))],
+                 'expected values between 1 and 2 s, got none', id='fits outside of a flight'),
+])
+def test_what_has_no_values_is_refused(bag, messages, message):
+    with pytest.raises(SourceError, match=message):
+        page_of(signals_of_bag(bag(*messages)))
+
+
 def test_without_flags_phases_are_as_late_as_what_was_stamped_last(bag):
     page = page_of(signals_of_bag(bag(
         ('/flight_state/phase', String(data='launch')),
