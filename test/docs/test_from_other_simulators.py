@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 import yaml
 
 from markdown_pages import REPOSITORY, Page
+from page_words import TAGS, WORDS
 from propulsion_ros.description import actuators_from_urdf
 from propulsion_ros.hosting import loop_params_of
 from propulsion_ros.models import FAMILIES
@@ -26,6 +28,32 @@ UUV_ROBOT = (
     '</joint><gazebo><plugin filename="libuuv_fin_ros_plugin.so" name="p">{}</plugin></gazebo>'
     '</robot>'
 )
+
+
+OTHERS = {
+    'thruster_0', 'fin_0', 'gimbal_1', 'gimbal_2', 'effort', 'velocity', 'position',
+    'forward_unit', 'lifting_unit',
+}
+"""Names of the page's own robots, of a JointState and of PyFlyt."""
+
+
+def words_here():
+    """Yield each word in a column "Here" of the page's tables."""
+    column = None
+    for number, line in enumerate(PAGE.path.read_text(encoding='utf-8').splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        if not line.startswith('|'):
+            column = None
+        elif column is None:
+            column = cells.index('Here') if 'Here' in cells else len(cells)
+        elif column < len(cells):
+            for word in re.findall(r'`<?([a-z]\w*(?:\.\w+)*)>?(?:: [^`]*)?`', cells[column]):
+                yield pytest.param(word, id=f'{number} {word}')
+
+
+@pytest.mark.parametrize('word', words_here())
+def test_what_it_becomes_here_is_there(word):
+    assert word in {*WORDS, *TAGS, *OTHERS}
 
 
 def recorded(file, name):
