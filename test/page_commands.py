@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
-import shutil
+import re
 import subprocess
 from unittest import mock
 
@@ -123,17 +123,20 @@ class Commands:
     # make
 
     def _make(self, words, whole):
-        done = subprocess.run(
-            [shutil.which('make') or 'make', '-n', *words], cwd=REPOSITORY,
-            capture_output=True, text=True, check=False,
-        )
-        if done.returncode:
-            raise PageError(f'make {" ".join(words)}: {done.stderr.strip()}')
-        distros = [path.stem for path in (REPOSITORY / 'env').glob('*.txt')]
-        known = {'VEHICLE': list(VEHICLES), 'DISTRO': distros}
+        makefile = (REPOSITORY / 'Makefile').read_text(encoding='utf-8')
+        scripts = [path.read_text(encoding='utf-8') for path in (REPOSITORY / 'env').glob('*.sh')]
+        targets = re.findall(r'^([\w-]+):', makefile, re.MULTILINE)
+        known = {
+            'VEHICLE': list(VEHICLES),
+            'DISTRO': [path.stem for path in (REPOSITORY / 'env').glob('*.txt')],
+        }
         for word in words:
-            key, _, value = word.partition('=')
-            if key in known and value not in known[key] and not PLACEHOLDER.fullmatch(value):
+            key, given, value = word.partition('=')
+            if not given and key not in targets:
+                raise PageError(f'make has no target {key}, it has {", ".join(targets)}')
+            if given and not re.search(rf'\b{key}\b', '\n'.join((makefile, *scripts))):
+                raise PageError(f'make has no use for {key}')
+            if value not in known.get(key, [value]) and not PLACEHOLDER.fullmatch(value):
                 raise PageError(f'{key} is one of {", ".join(known[key])}, not {value}')
 
     # python

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -31,7 +32,7 @@ def commands_of(text):
 
 
 def _split(line):
-    """Yield the words of each command in a line, without assignments and redirections."""
+    """Yield the words of each command in a line, without redirections."""
     # A placeholder is no redirection.
     line = re.sub(r'<[a-z][a-z ]*>', 'PLACE', line)
     lexer = shlex.shlex(line, posix=True, punctuation_chars=';|&<>')
@@ -39,10 +40,11 @@ def _split(line):
     words, rest = [], iter((*lexer, ';'))
     for word in rest:
         if word in (';', '&&', '||', '|', '&'):
-            while words and re.fullmatch(r'[A-Z_]+=.*', words[0]):
-                words.pop(0)
+            given = list(itertools.takewhile(re.compile(r'[A-Z_]+=').match, words))
+            words = words[len(given):]
             if words:
-                yield words
+                # To make, a variable of the environment is one of its own.
+                yield words + (given if words[0] == 'make' else [])
             words = []
         elif word in ('<', '>', '>>'):
             next(rest)

@@ -16,7 +16,9 @@ WRONG = [
     ('propulsion_ros fly', 'propulsion_ros has no command fly'),
     ('propulsion_ros replay', 'the following arguments are required: CONFIG'),
     ('propulsion_ros check FILE --modle x', 'unrecognized arguments: --modle'),
-    ('make tset', 'No rule to make target'),
+    ('make tset', 'make has no target tset'),
+    ('DISTRO=dashing make test', 'DISTRO is one of '),
+    ('make test ARG=x', 'make has no use for ARG'),
     ('make demo VEHICLE=submarine', 'VEHICLE is one of rocket, quadrotor, rov, freeflyer'),
     ('.venv/bin/python -m benchmark', 'there is no module benchmark'),
     ('rviz2 -d $(ros2 pkg prefix --share propulsion_ros)/rviz/absent.rviz', 'there is no '),
@@ -99,7 +101,8 @@ def test_a_page_is_taken_apart_with_its_lines(tmp_path):
         (5, 'csv', None), (9, 'sh', 'stamp\n'), (14, 'text', None),
     ]
     assert list(commands_of(page.blocks[1].text)) == [
-        (0, ['cat', 'x.csv']), (1, ['make', 'test']), (1, ['make', 'demo']), (1, ['cat']),
+        (0, ['cat', 'x.csv']), (1, ['make', 'test']), (1, ['make', 'demo', 'X=1']),
+        (1, ['cat']),
     ]
     assert [(link.line, link.text) for link in page.links] == [(17, 'a.md#b')]
     assert [(s.line, s.text) for s in page.spans][-1] == (18, 'two lines')

@@ -106,7 +106,8 @@ def same_text(said, shown):
 def span_faults(page, commands):
     """Yield what is wrong with the commands within the sentences of a page."""
     for span in page.spans:
-        if not span.text.startswith(tuple(f'{start} ' for start in STARTS)):
+        program = re.sub(r'^([A-Z_]+=\S+ +)*', '', span.text)
+        if not program.startswith(tuple(f'{start} ' for start in STARTS)):
             continue
         try:
             for _, words in commands_of(span.text):
