@@ -28,7 +28,7 @@ NEEDS = {'plot': 'matplotlib'}
 
 ELSEWHERE = {
     '.': 'changes the shell', 'cd': 'changes the shell', 'source': 'changes the shell',
-    'export': 'changes the shell', 'mkdir': 'is the shell\'s own',
+    'export': 'changes the shell', 'mkdir': 'makes a folder',
     'git': 'asks a network', 'rosdep': 'asks a network', 'pip': 'asks a network',
     'apt': 'needs another system',
     'colcon': '`make install-check` builds with it in CI',
@@ -86,8 +86,9 @@ class Commands:
             self.said += done.stdout + done.stderr
             self.failed |= bool(done.returncode)
         elif program not in ELSEWHERE:
-            raise PageError(f'nobody knows the program {program}; '
-                        'see ELSEWHERE in test/page_commands.py')
+            raise PageError(
+                f'nobody knows the program {program}; see ELSEWHERE in test/page_commands.py'
+            )
         else:
             files_exist(rest)
 
