@@ -25,6 +25,8 @@ from propulsion_ros.tools.demos.recording import Recording
 _SEQUENCE = WrenchSequence()
 _BEYOND = _SEQUENCE.beginnings[len(WITHIN_LIMITS)]
 """From here on more is asked than the nozzles can give [s]."""
+_PERIOD = 0.016
+"""Step of the vehicle and its actuators [s]."""
 _UNMET = np.array([0.01] * 3 + [0.002] * 3)
 """A part of the demand that is missing beyond it is no servo count [N], [N m]."""
 _NOZZLES = tuple(f'nozzle_{i}' for i in range(1, 13))
@@ -145,10 +147,9 @@ class FreeflyerDemo:
         ends = np.flatnonzero(np.diff(demand[:, 1:], axis=0).any(axis=1))
         ends = ends[demand[ends, 1:].any(axis=1)]
         missing = np.abs(demand - estimate)[:, 1:] > _UNMET
-        dt = float(np.diff(recording.series('demand')[:2, 0])[0])
         first_end = _BEYOND + _SEQUENCE.pulses[len(WITHIN_LIMITS)].duration
         last = np.flatnonzero(true[:, 0] < first_end - 1e-9)[-1:]
-        is_reached = bool(len(true)) and true[-1, 0] >= first_end - dt
+        is_reached = bool(len(true)) and true[-1, 0] >= first_end - _PERIOD
         asked, given, estimated = (
             float(rows[last[0], 1]) if is_reached else np.nan for rows in (demand, true, estimate)
         )
@@ -160,7 +161,7 @@ class FreeflyerDemo:
             largest_asked=asked,
             largest_given=given,
             largest_estimated=estimated,
-            unmet_time=float(dt * np.count_nonzero(missing.any(axis=1))),
+            unmet_time=float(_PERIOD * np.count_nonzero(missing.any(axis=1))),
             momentum=momentum[0],
             angular_momentum=angular[0],
             momentum_error=momentum[1],
@@ -184,10 +185,9 @@ class FreeflyerDemo:
             number('largest force asked', s.largest_asked, '.3f', 'N',
                    f'given {s.largest_given:.3f} N, estimated {s.largest_estimated:.3f} N'),
             number('limits met', s.unmet_time, '.2f', 's', 'by the estimate'),
-            number('momentum', s.momentum, '.4f', 'N s',
-                   f'off the integral of the wrench by {s.momentum_error:.0e} of it'),
+            number('momentum', s.momentum, '.4f', 'N s', _off(s.momentum_error)),
             number('angular momentum', s.angular_momentum, '.5f', 'N m s',
-                   f'off the integral of the wrench by {s.angular_momentum_error:.0e} of it'),
+                   _off(s.angular_momentum_error)),
         ]
 
     def draw(
@@ -230,13 +230,20 @@ class FreeflyerDemo:
         axes['thrust'].legend(fontsize=9, loc='upper left')
 
 
+def _off(error: float) -> str:
+    return f'off the integral of the wrench by {error:.0e} of it' if np.isfinite(error) else ''
+
+
 def momenta(recording: Recording) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the largest momentum and the error of it, linear and angular, in the world.
 
     The error is the largest difference between the change of the momentum and the integral of the
-    true wrench, as a part of the largest momentum.
+    true wrench, as a part of the largest momentum; NaN where nothing moved.
     """
-    motion, true = recording.series('motion'), recording.series('true')[:, 1:]
+    motion = recording.series('motion')
+    if len(motion) < 2:
+        return (0.0, np.nan), (0.0, np.nan)
+    true = recording.series('true')[:, 1:]
     mass, com = recording.series('mass')[0, 1], recording.series('mass')[0, 2:5]
     inertia = recording.series('mass')[0, 5:].reshape(3, 3)
     attitude = Rotation.from_quat(motion[:, 1:5])

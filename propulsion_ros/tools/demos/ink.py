@@ -11,5 +11,5 @@ def over_time(axis: Any, label: str, begin: float, end: float) -> None:
     """Make a panel one of some quantity over a part of the time [s]."""
     axis.set_ylabel(label)
     axis.set_xlabel('time [s]')
-    axis.set_xlim(begin, end)
+    axis.set_xlim(begin, max(end, begin + 1e-3))
     axis.grid(alpha=0.3)

@@ -22,6 +22,11 @@ class Pilot(Node):
     that a recording is the same in every run. A subclass opens its topics, and gives `steer`,
     `status` and `is_done`.
 
+    Parameters
+    ----------
+    **kwargs
+        For rclpy's node.
+
     Attributes
     ----------
     recording : Recording
@@ -38,8 +43,8 @@ class Pilot(Node):
         Whether no step is answered any more.
     """
 
-    def __init__(self) -> None:
-        super().__init__('pilot')
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('pilot', **kwargs)
         self.recording = Recording()
         self.now, self.steps = 0.0, 0
         self.until = np.inf
