@@ -22,6 +22,8 @@ _WALL_LIMIT = 180.0
 """Wall time for a flight [s]."""
 _STOP_LIMIT = 15.0
 _PROGRESS_PERIOD = 0.25
+_CLEAR = '\033[K'
+"""Clears the rest of a line on a terminal."""
 
 
 def fly(demo: Demo[object], vehicle: str, config: Path, until: float) -> Recording:
@@ -101,9 +103,9 @@ def _spin(pilot: Pilot, process: subprocess.Popen[bytes]) -> None:
             raise TimeoutError(f'the flight did not end within {_WALL_LIMIT:g} s')
         if steps and sys.stdout.isatty() and now - shown > _PROGRESS_PERIOD:
             shown = now
-            print(f'\r{_progress(pilot, now - begun)}', end='', flush=True)
-    start = '\r' if sys.stdout.isatty() else ''
-    print(f'{start}{_progress(pilot, time.monotonic() - begun)}', flush=True)
+            print(f'\r{_progress(pilot, now - begun)}{_CLEAR}', end='', flush=True)
+    start, end = ('\r', _CLEAR) if sys.stdout.isatty() else ('', '')
+    print(f'{start}{_progress(pilot, time.monotonic() - begun)}{end}', flush=True)
 
 
 def _progress(pilot: Pilot, wall: float) -> str:

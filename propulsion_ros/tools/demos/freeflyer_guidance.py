@@ -49,7 +49,7 @@ class WrenchSequence:
     Attributes
     ----------
     start : float
-        When the first begins: the impellers need that long to reach their speed [s].
+        When the first begins: the impellers have settled at their speed by then [s].
     pause : float
         [s].
     pulses : tuple of Pulse
