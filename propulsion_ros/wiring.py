@@ -40,6 +40,7 @@ VEHICLES = {
 
 REPLAYED: dict[str, dict[str, Any]] = {
     'actuator_node': {'step_on': 'stamp', 'reliable_inputs': True},
+    'inverse_fam_node': {'reliable_inputs': True},
     'flight_state_node': {
         'reliable_inputs': True, 'silence_timeout': 0.0, 'on_time_clock': 'stamps',
     },

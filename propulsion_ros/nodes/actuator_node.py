@@ -48,9 +48,6 @@ _ADAPTERS = ('float64_multi_array', 'actuators')
 class ActuatorNodeParams(FamilyNodeParams):
     """What an actuator node is made from."""
 
-    reliable_inputs: bool = quantity(
-        False, doc='lose no odometry: for simulation in lockstep, and for replay', kind=bool
-    )
     publish_each: bool = quantity(
         False, doc='also publish the wrench of each actuator in its link', kind=bool
     )
@@ -158,31 +155,32 @@ class ActuatorNode(LoopNode):
             self.create_service(SetBool, '~/set_enabled', self._on_set_enabled),
         ]
         self.serve_reset()
-        self._subscribe_to_commands(own.adapters)
+        self._subscribe_to_commands(own)
         if isinstance(family, AboutCom):
             self.subscribe(InertiaStamped, '~/inertia', self._on_inertia, qos.LATCHED)
         if family.uses_body:
-            profile = qos.LOCKSTEP if own.reliable_inputs else qos.SENSOR
+            profile = qos.sensors(own.reliable_inputs)
             self.subscribe(Odometry, '~/odometry', self._on_odometry, profile)
             self.subscribe(TwistStamped, '~/current', self._on_current, profile)
         if params.step_on == 'clock':
             self.keep_time(params.update_rate, params.hold_back)
 
-    def _subscribe_to_commands(self, adapters: Sequence[str]) -> None:
+    def _subscribe_to_commands(self, own: ActuatorNodeParams) -> None:
+        profile = qos.commands(own.reliable_inputs)
         if self._family.command_names == WRENCH_NAMES:
             self.subscribe(
-                WrenchStamped, '~/wrench_command', self._on_wrench_command, qos.COMMAND
+                WrenchStamped, '~/wrench_command', self._on_wrench_command, profile
             )
         else:
-            self.subscribe(JointState, '~/command', self._on_command, qos.COMMAND)
-        if 'float64_multi_array' in adapters:
+            self.subscribe(JointState, '~/command', self._on_command, profile)
+        if 'float64_multi_array' in own.adapters:
             self.subscribe(
-                Float64MultiArray, '~/command_array', self._on_array, qos.COMMAND
+                Float64MultiArray, '~/command_array', self._on_array, profile
             )
-        if 'actuators' in adapters:
+        if 'actuators' in own.adapters:
             self._actuators_field = _one_field(self._family)
             self.subscribe(
-                _actuators_type(), '~/command_actuators', self._on_actuators, qos.COMMAND
+                _actuators_type(), '~/command_actuators', self._on_actuators, profile
             )
 
     @property

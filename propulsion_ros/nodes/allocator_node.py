@@ -93,7 +93,8 @@ class AllocatorNode(FamilyNode):
         self.entities += [
             self._command_pub, self._residual_pub,
             self.create_subscription(
-                WrenchStamped, '~/wrench_command', self._on_demand, qos.COMMAND,
+                WrenchStamped, '~/wrench_command', self._on_demand,
+                qos.commands(own.reliable_inputs),
                 qos_overriding_options=options,
             ),
         ]

@@ -40,6 +40,9 @@ class FamilyNodeParams:
     base_link: str = quantity(
         '', doc="frame of wrench and geometry; empty: the robot description's", kind=str
     )
+    reliable_inputs: bool = quantity(
+        False, doc='lose no input: for simulation in lockstep, and for replay', kind=bool
+    )
 
     def __post_init__(self) -> None:
         validate(self)

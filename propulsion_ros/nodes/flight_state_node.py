@@ -168,14 +168,14 @@ NavSatFix
         estimator = make_estimator(params.estimator, mounting)
         if estimator is None:
             raise ConfigError('estimator.method', 'expected one that makes an estimate')
-        profile = qos.LOCKSTEP if params.reliable_inputs else qos.SENSOR
+        profile = qos.sensors(params.reliable_inputs)
         return FlightEstimation(
             self, estimator, params.estimation, params.world_frame, profile, self._on_estimate
         )
 
     def _open(self, in_simulation: bool) -> None:
         params = self._params
-        profile = qos.LOCKSTEP if params.reliable_inputs else qos.SENSOR
+        profile = qos.sensors(params.reliable_inputs)
         inputs: list[tuple[Any, str, Any]] = [
             (Temperature, '~/temperature', self._on_temperature),
             (JointState, '~/continuity', self._on_continuity),

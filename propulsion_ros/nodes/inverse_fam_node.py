@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.actuator_loop import COMMAND
@@ -78,7 +79,7 @@ class InverseFamNode(LoopNode):
 
     def setup(self) -> None:
         """Read the configuration, build the estimator, open the topics."""
-        _, setting = self.read_setting(FamilyNodeParams, only='inverse_fam')
+        own, setting = self.read_setting(FamilyNodeParams, only='inverse_fam')
         loop_params = setting.build(EstimateParams)
         inverse = setting.build_family()
         if not isinstance(inverse, InverseFam):
@@ -89,14 +90,14 @@ class InverseFamNode(LoopNode):
         loop = EstimateLoop(inverse, loop_params, self._publish, self._on_jump)
         self.loop = self._estimates = loop
         self._newest: Applied | None = None
-        self._open()
+        self._open(qos.commands(own.reliable_inputs))
         self.follow_live(
             (EstimateParams, InverseFam.Params), setting.values,
             lambda *configurations: None,
             lambda changed, _, params: loop.retune(changed, params),
         )
 
-    def _open(self) -> None:
+    def _open(self, profile: QoSProfile) -> None:
         publish, options = self.create_lifecycle_publisher, qos.overridable()
         self._wrench = WrenchOutput(publish(
             WrenchStamped, '~/wrench', qos.STATE, qos_overriding_options=options
@@ -115,9 +116,9 @@ class InverseFamNode(LoopNode):
             for output in (self._wrench, self._state, self._residual, self._covariance)
         ]
         self.serve_reset()
-        self.subscribe(JointState, '~/command', self._on_command, qos.COMMAND)
-        self.subscribe(WrenchStamped, '~/wrench_command', self._on_demand, qos.COMMAND)
-        self.subscribe(JointState, '~/measured', self._on_measured, qos.COMMAND)
+        self.subscribe(JointState, '~/command', self._on_command, profile)
+        self.subscribe(WrenchStamped, '~/wrench_command', self._on_demand, profile)
+        self.subscribe(JointState, '~/measured', self._on_measured, profile)
         self.subscribe(InertiaStamped, '~/inertia', self._on_inertia, qos.LATCHED)
         self.keep_time(_WATCH_RATE)
 

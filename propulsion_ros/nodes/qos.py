@@ -19,8 +19,18 @@ GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """For who looks on: the newest alone, and the publisher never waits for it."""
 PICTURE = QoSProfile(depth=1)
 TF = QoSProfile(depth=100)
-LOCKSTEP = QoSProfile(depth=100)
-"""For sensor inputs that must not lose a sample: simulation in lockstep, and replay."""
+LOCKSTEP = QoSProfile(depth=10_000)
+"""For inputs of which none may be lost: simulation in lockstep, and replay at any rate."""
+
+
+def commands(lose_none: bool) -> QoSProfile:
+    """Return how commands are heard."""
+    return LOCKSTEP if lose_none else COMMAND
+
+
+def sensors(lose_none: bool) -> QoSProfile:
+    """Return how sensors are heard."""
+    return LOCKSTEP if lose_none else SENSOR
 
 
 def overridable() -> QoSOverridingOptions:

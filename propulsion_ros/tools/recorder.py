@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any
 
 import rclpy
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
@@ -18,6 +20,7 @@ from propulsion_ros.tools.bags import Recorded
 
 _DEPTH = 10_000
 _SEARCH = 0.2  # how often new topics are looked for [s]
+_SETTLED = 1.0  # for how long no new one may come [s]
 
 
 def message_type(name: str) -> Any:
@@ -78,6 +81,24 @@ class Recorder(Node):
     def heard(self) -> frozenset[str]:
         """Topics that are recorded."""
         return frozenset(self._heard)
+
+    def settle(self, executor: Executor, needed: Collection[str], limit: float) -> None:
+        """Spin until some topics are heard and no more come.
+
+        Raises
+        ------
+        TimeoutError
+            Where one of them does not come within a limit of wall time [s].
+        """
+        begun = changed = time.monotonic()
+        known = -1
+        while (now := time.monotonic()) - changed < _SETTLED or not self.heard.issuperset(needed):
+            if now - begun > limit:
+                missing = ', '.join(sorted(set(needed) - self.heard)) or 'new topics without end'
+                raise TimeoutError(f'not recorded within {limit:g} s: {missing}')
+            if len(self._heard) != known:
+                known, changed = len(self._heard), now
+            executor.spin_once(timeout_sec=_SEARCH)
 
     def _search(self) -> None:
         """Subscribe to the topics that are new."""

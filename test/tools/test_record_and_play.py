@@ -1,0 +1,125 @@
+"""What was recorded live is played into fresh nodes, over real DDS, and gives the same bytes."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import JointState
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
+from propulsion_ros.tools.bags import BagReader, BagWriter
+from propulsion_ros.tools.player import Player
+from propulsion_ros.tools.recorder import Recorder, message_type
+from propulsion_ros.tools.wire import Wire
+
+pytest.importorskip('rosbags')
+
+ROTORS = {
+    'family': 'rotors', 'names': ['a', 'b'], 'max_thrust': [5.0, 5.0],
+    'motor_constant': [1e-5, 1e-5], 'time_constant_up': 0.05,
+    'step_on': 'stamp', 'command_timeout': 0.1, 'reliable_inputs': True,
+}
+OUTPUTS = ('/rotors/wrench', '/rotors/state')
+INPUT = '/rotors/command'
+COUNT = 200  # two seconds: what goes back by less than one is late, not a jump
+
+
+def fly(graph, write):
+    """Command a live node, at stamps that lie where they like, with a recorder beside it."""
+    graph.add(ActuatorNode, 'rotors', ROTORS)
+    publisher = graph.talk(JointState, INPUT, qos.COMMAND)
+    recorder = record(graph, write)
+    rng = np.random.default_rng(1)
+    stamp = 10**18
+    graph.until(lambda: {INPUT, *OUTPUTS} <= recorder.heard, 'the recorder')
+    graph.until(lambda: publisher.get_subscription_count() == 2, 'both listeners')
+    for k in range(COUNT):
+        stamp += int(rng.integers(1_000_000, 20_000_000))
+        message = JointState(name=['a', 'b'], effort=doubles(rng.uniform(0.0, 5.0, 2)))
+        message.header.stamp = ns_to_stamp(stamp)
+        publisher.publish(message)
+        graph.until(lambda k=k: recorder.counts[INPUT] > k, 'the command')
+    ticks = stamp // 10_000_000 - 10**18 // 10_000_000
+    graph.until(lambda: min(recorder.counts[t] for t in OUTPUTS) >= ticks, 'the last tick')
+    graph.executor.remove_node(recorder)
+    recorder.destroy_node()
+    graph.probe.destroy_publisher(publisher)
+    graph.until(lambda: not graph.probe.count_publishers(INPUT), 'nobody who commands')
+
+
+def record(graph, write):
+    recorder = Recorder(write, context=graph.context)
+    graph.executor.add_node(recorder)
+    return recorder
+
+
+@pytest.fixture(params=['bag.mcap', 'bag.db3'])
+def bag(request, graph, tmp_path):
+    """Return a bag of a live run; its node is gone."""
+    path = tmp_path / request.param
+    with BagWriter(path) as writer:
+        fly(graph, writer.write)
+    for node in graph.nodes:
+        graph.executor.remove_node(node)
+        node.close()
+    graph.nodes.clear()
+    return path
+
+
+def contents(messages):
+    """Return the bytes of each topic, without what padding happens to hold."""
+    wire, topics = Wire(), {}
+    for message in messages:
+        topics.setdefault(message.topic, []).append(wire.canonical(message.data, message.type))
+    return topics
+
+
+def play(graph, bag, rate, clock, times=1):
+    """Play a bag into a fresh node and return what it said."""
+    node = graph.add(ActuatorNode, 'rotors', ROTORS)
+    said = []
+    recorder = record(graph, said.append)
+    graph.until(lambda: set(OUTPUTS) <= recorder.heard, 'the recorder')
+    player = Player(rate, clock, graph.context)
+    graph.executor.add_node(player)
+    with BagReader(bag) as reader:
+        player.choose(reader.topics, graph.executor, 20.0)
+        assert player.played == {INPUT: 'sensor_msgs/msg/JointState'}
+        for _ in range(times):
+            player.play(reader.messages(player.played), graph.executor)
+        expected = contents(reader.messages())
+    enough = times * len(expected[OUTPUTS[0]]) - times
+    graph.until(lambda: min(recorder.counts[t] for t in OUTPUTS) >= enough, 'all of it')
+    for _ in range(10):
+        graph.executor.spin_once(timeout_sec=0.05)
+    return node, expected, contents(said)
+
+
+@pytest.mark.parametrize('clock', [
+    pytest.param(0.0, id='no clock'), pytest.param(40.0, id='40 Hz'),
+])
+@pytest.mark.parametrize('rate', [0.5, 1.0, 10.0])
+def test_replay_is_the_live_run_byte_by_byte(graph, bag, rate, clock):
+    node, expected, said = play(graph, bag, rate, clock)
+    assert node.loop.inputs.counts['late'] == 0
+    for topic in OUTPUTS:
+        assert said[topic] == expected[topic]
+        assert len(set(said[topic])) == len(said[topic])
+
+
+@pytest.mark.parametrize('bag', ['bag.mcap'], indirect=True)
+def test_loop_begins_anew(graph, bag):
+    node, expected, said = play(graph, bag, 10.0, 0.0, times=2)
+    assert node.loop.inputs.counts['jump'] == 1
+    for topic in OUTPUTS:
+        assert said[topic] == expected[topic] * 2
+
+
+def test_type_that_is_not_installed_is_named():
+    with pytest.raises(LookupError, match='message type nowhere/msg/Nothing is not installed'):
+        message_type('nowhere/msg/Nothing')
+    with pytest.raises(LookupError, match='std_msgs/msg/Nothing'):
+        message_type('std_msgs/msg/Nothing')
+    assert message_type('geometry_msgs/msg/WrenchStamped') is WrenchStamped
