@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import rclpy
+from rclpy.signals import SignalHandlerOptions
 
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.tools.demos.demo import Demo
@@ -46,17 +47,23 @@ def fly(demo: Demo[object], vehicle: str, config: Path, until: float) -> Recordi
         Where the nodes do not start or the flight does not end.
     RuntimeError
         Where the other nodes die, or refuse what the pilot asks.
+    KeyboardInterrupt
+        After SIGINT.
     """
     with _stack(vehicle, config) as process:
-        rclpy.init(args=[])
+        # Raised in a callback, it would be told as the pilot's own fault.
+        stopped: list[int] = []
+        before = signal.signal(signal.SIGINT, lambda number, frame: stopped.append(number))
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         try:
             pilot = demo.make_pilot()
             pilot.until = until
             pilot.announce()
-            _spin(pilot, process)
+            _spin(pilot, process, stopped)
             return pilot.recording
         finally:
             rclpy.try_shutdown()
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -70,7 +77,7 @@ def _stack(vehicle: str, config: Path) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         if process.poll() is None:
-            process.send_signal(signal.SIGINT)
+            process.terminate()
         try:
             code = process.wait(_STOP_LIMIT)
         except subprocess.TimeoutExpired:
@@ -80,7 +87,7 @@ def _stack(vehicle: str, config: Path) -> Iterator[subprocess.Popen[bytes]]:
         raise RuntimeError(f'the other nodes ended with code {code}')
 
 
-def _spin(pilot: Pilot, process: subprocess.Popen[bytes]) -> None:
+def _spin(pilot: Pilot, process: subprocess.Popen[bytes], stopped: Sequence[int]) -> None:
     executor = make_executor('events')
     executor.add_node(pilot)
     begun = shown = stepped = time.monotonic()
@@ -88,6 +95,8 @@ def _spin(pilot: Pilot, process: subprocess.Popen[bytes]) -> None:
     while not pilot.has_ended:
         executor.spin_once(timeout_sec=0.5)
         now = time.monotonic()
+        if stopped:
+            raise KeyboardInterrupt
         if pilot.steps > steps:
             steps, stepped = pilot.steps, now
         if process.poll() is not None:
