@@ -1,16 +1,23 @@
 """Graphs as launch actions: what the launch files share."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    LogInfo,
+    OpaqueFunction,
+    Shutdown,
+)
 from launch_ros.actions import LifecycleNode, Node
 
-from propulsion_ros.share import PACKAGE
+from propulsion_ros.share import PACKAGE, share_directory
 from propulsion_ros.wiring import Graph, NodeSpec, robot_graph, vehicle_graph
 
 _RESPAWN_DELAY = 2.0
@@ -197,3 +204,30 @@ def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
         ],
         output='screen',
     )
+
+
+def record_actions(context: LaunchContext) -> list[Any]:
+    """Return the recorder: rosbag2's where it is installed, else the one of this package."""
+    given = context.launch_configurations
+    topics = [name.strip() for name in given['topics'].split(',') if name.strip()]
+    in_simulation = given['use_sim_time'] == 'true'
+    output, is_sqlite = given['output'], given['storage'] == 'sqlite3'
+    try:
+        get_package_prefix('ros2bag')
+    except PackageNotFoundError:
+        # Its format follows the name.
+        output += '.db3' if is_sqlite and not output.endswith('.db3') else ''
+        command = [
+            sys.executable, '-m', 'propulsion_ros.tools.cli', 'record', output,
+            *(part for topic in topics for part in ('--topic', topic)),
+        ]
+    else:
+        overrides = share_directory() / 'config' / 'record_qos.yaml'
+        command = [
+            'ros2', 'bag', 'record', '--output', output, '--storage', given['storage'],
+            '--qos-profile-overrides-path', str(overrides),
+            *(['--topics', *topics] if topics else ['--all-topics']),
+        ]
+    return [ExecuteProcess(
+        cmd=[*command, *(['--use-sim-time'] if in_simulation else [])], output='screen'
+    )]

@@ -1,0 +1,27 @@
+"""Record a robot into a bag that replays exactly: every message, latched ones too.
+
+ros2 launch propulsion_ros record.launch.py output:=flight use_sim_time:=true
+"""
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+from propulsion_ros.launching import record_actions
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the launch description."""
+    return LaunchDescription([
+        DeclareLaunchArgument('output', description='folder to make'),
+        DeclareLaunchArgument(
+            'topics', default_value='', description='topics, separated by commas; empty: all'
+        ),
+        DeclareLaunchArgument(
+            'use_sim_time', default_value='true', choices=['true', 'false'],
+            description='take the time from /clock; false on a robot',
+        ),
+        DeclareLaunchArgument(
+            'storage', default_value='mcap', choices=['mcap', 'sqlite3'],
+            description='format of the bag',
+        ),
+        OpaqueFunction(function=record_actions),
+    ])
