@@ -188,7 +188,9 @@ def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
 def _replayed(spec: NodeSpec) -> NodeSpec:
     remappings = {key: topic for key, topic in spec.remappings.items() if key != _BOOSTERS}
     if spec.executable == 'flight_state_node':
+        # What was asked then is heard, what is asked now told elsewhere.
         remappings['~/request'] = f'{spec.name}/requests'
+        remappings['~/requests'] = f'{spec.name}/new_requests'
     parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}
     return replace(spec, parameters=parameters, remappings=remappings)
 

@@ -20,6 +20,8 @@ from propulsion_ros.nodes.live_parameters import LiveParameters
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.stamped_inputs import StampedInputs
 
+_BEGINNING_NS = 1_000_000_000
+
 
 class Loop(Protocol):
     """What takes stamped inputs: `ActuatorLoop` or `EstimateLoop`."""
@@ -115,7 +117,11 @@ class LoopNode(FamilyNode):
         except CommandError as error:
             self.complain('refused', f'{source} refused: {error}')
             return
-        stamp_ns = (stamp_to_ns(stamp) if stamp is not None else 0) or self._arrival_ns(loop)
+        stamp_ns = stamp_to_ns(stamp) if stamp is not None else 0
+        if not stamp_ns:
+            arrival_ns = self._arrival_ns(loop)
+            # Where simulated time has just begun, 0 is a stamp as good as any.
+            stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
         if not loop.push(source, stamp_ns, payload):
             self._complain_of_stamp(source, stamp_ns, loop)
 

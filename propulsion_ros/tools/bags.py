@@ -151,13 +151,22 @@ class BagWriter:
 
     def __enter__(self) -> BagWriter:
         try:
-            from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
+            from rosbags.rosbag2 import (
+                CompressionFormat,
+                CompressionMode,
+                StoragePlugin,
+                Writer,
+                WriterError,
+            )
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise SourceError(str(self._path), MISSING) from error
-        plugin = StoragePlugin.SQLITE3 if self._path.suffix == '.db3' else StoragePlugin.MCAP
+        is_sqlite = self._path.suffix == '.db3'
+        plugin = StoragePlugin.SQLITE3 if is_sqlite else StoragePlugin.MCAP
         try:
             writer = Writer(self._path, version=9, storage_plugin=plugin)
+            if not is_sqlite:
+                writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer: Any = self._stack.enter_context(writer)
         except WriterError as error:
             raise SourceError(str(self._path), ' '.join(str(error).split())) from error

@@ -7,10 +7,13 @@ import os
 import random
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
+from propulsion_ros.errors import ConfigError
 from propulsion_ros.share import share_directory
+from propulsion_ros.tools.bags import BagWriter
 from propulsion_ros.wiring import VEHICLES, vehicle_graph
 
 
@@ -27,6 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--until', type=float, default=240.0, metavar='SECONDS',
         help='simulated time at which the flight ends in any case (default: %(default)g)',
+    )
+    parser.add_argument(
+        '--params-file', type=Path, metavar='YAML', help="settings that win over the demo's own"
+    )
+    parser.add_argument(
+        '--record', type=Path, metavar='BAG', help='record every topic into a new bag'
     )
 
 
@@ -49,11 +58,14 @@ def run(options: argparse.Namespace) -> int:
         return _fail(f'--output {output}: {error.strerror}')
     nodes = ', '.join(spec.name for spec in vehicle_graph(vehicle).nodes)
     print(f'Starting {nodes} ...', flush=True)
-    demo, config = DEMOS[vehicle], share_directory() / 'config' / f'{vehicle}_demo.yaml'
+    demo, configs = DEMOS[vehicle], [share_directory() / 'config' / f'{vehicle}_demo.yaml']
+    configs += [options.params_file] if options.params_file else []
     begun = time.monotonic()
     try:
-        recording = flight.fly(demo, vehicle, config, options.until)
-    except (RuntimeError, TimeoutError) as error:
+        with BagWriter(options.record) if options.record else nullcontext() as bag:
+            write = bag.write if bag else None
+            recording = flight.fly(demo, vehicle, configs, options.until, write)
+    except (ConfigError, RuntimeError, TimeoutError) as error:
         return _fail(str(error))
     wall = time.monotonic() - begun
     summary = demo.summarise(recording)

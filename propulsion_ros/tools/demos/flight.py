@@ -5,17 +5,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import rclpy
+from rclpy.executors import Executor
 from rclpy.signals import SignalHandlerOptions
 
 from propulsion_ros.nodes.spin import make_executor
+from propulsion_ros.tools.bags import Recorded
 from propulsion_ros.tools.demos.demo import Demo
 from propulsion_ros.tools.demos.pilot import Pilot
 from propulsion_ros.tools.demos.recording import Recording
+from propulsion_ros.tools.recorder import Recorder
 
 _STEP_LIMIT = 30.0
 """Wall time for the start of the nodes, and for each step [s]."""
@@ -23,11 +26,19 @@ _WALL_LIMIT = 180.0
 """Wall time for a flight [s]."""
 _STOP_LIMIT = 15.0
 _PROGRESS_PERIOD = 0.25
+_LAST_LOOKS, _LAST_LOOK = 10, 0.05
+"""How often, and for how long each [s], it is looked whether anything more is recorded."""
 _CLEAR = '\033[K'
 """Clears the rest of a line on a terminal."""
 
 
-def fly(demo: Demo[object], vehicle: str, config: Path, until: float) -> Recording:
+def fly(
+    demo: Demo[object],
+    vehicle: str,
+    configs: Sequence[Path],
+    until: float,
+    write: Callable[[Recorded], None] | None = None,
+) -> Recording:
     """Fly a demo to its end and return the recording.
 
     Parameters
@@ -36,10 +47,12 @@ def fly(demo: Demo[object], vehicle: str, config: Path, until: float) -> Recordi
         Whose pilot flies.
     vehicle : str
         One of `wiring.VEHICLES`.
-    config : Path
-        Parameter file beside the vehicle's own.
+    configs : sequence of Path
+        Parameter files beside the vehicle's own; later ones win.
     until : float
         Simulated time at which to stop in any case [s].
+    write : callable, optional
+        Gets every message of the graph, for a bag.
 
     Raises
     ------
@@ -50,7 +63,7 @@ def fly(demo: Demo[object], vehicle: str, config: Path, until: float) -> Recordi
     KeyboardInterrupt
         After SIGINT.
     """
-    with _stack(vehicle, config) as process:
+    with _stack(vehicle, configs) as process:
         # Raised in a callback, it would be told as the pilot's own fault.
         stopped: list[int] = []
         before = signal.signal(signal.SIGINT, lambda number, frame: stopped.append(number))
@@ -58,8 +71,11 @@ def fly(demo: Demo[object], vehicle: str, config: Path, until: float) -> Recordi
         try:
             pilot = demo.make_pilot()
             pilot.until = until
-            pilot.announce()
-            _spin(pilot, process, stopped)
+            executor = make_executor('events')
+            executor.add_node(pilot)
+            with _recorder(write, executor):
+                pilot.announce()
+                _spin(pilot, executor, process, stopped)
             return pilot.recording
         finally:
             rclpy.try_shutdown()
@@ -67,11 +83,34 @@ def fly(demo: Demo[object], vehicle: str, config: Path, until: float) -> Recordi
 
 
 @contextmanager
-def _stack(vehicle: str, config: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _recorder(
+    write: Callable[[Recorded], None] | None, executor: Executor
+) -> Iterator[None]:
+    """Hear all topics from before the first step until after the last."""
+    if write is None:
+        yield
+        return
+    recorder = Recorder(write, sim_time=True)
+    executor.add_node(recorder)
+    # Before the pilot is announced no step is made, so nothing is missed.
+    recorder.settle(executor, ['/clock', '/vehicle/odometry'], _STEP_LIMIT)
+    yield
+    before = -1
+    while (now := recorder.counts.total()) != before:
+        before = now
+        for _ in range(_LAST_LOOKS):
+            executor.spin_once(timeout_sec=_LAST_LOOK)
+    executor.remove_node(recorder)
+    recorder.destroy_node()
+
+
+@contextmanager
+def _stack(vehicle: str, configs: Sequence[Path]) -> Iterator[subprocess.Popen[bytes]]:
     """Run the nodes of a vehicle in a process of their own."""
     process = subprocess.Popen([  # noqa: S603  our own module, no shell
         sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle,
-        '--ros-args', '--params-file', str(config), '--log-level', 'warn',
+        '--ros-args', *(part for path in configs for part in ('--params-file', str(path))),
+        '--log-level', 'warn',
     ])
     try:
         yield process
@@ -87,9 +126,9 @@ def _stack(vehicle: str, config: Path) -> Iterator[subprocess.Popen[bytes]]:
         raise RuntimeError(f'the other nodes ended with code {code}')
 
 
-def _spin(pilot: Pilot, process: subprocess.Popen[bytes], stopped: Sequence[int]) -> None:
-    executor = make_executor('events')
-    executor.add_node(pilot)
+def _spin(
+    pilot: Pilot, executor: Executor, process: subprocess.Popen[bytes], stopped: Sequence[int]
+) -> None:
     begun = shown = stepped = time.monotonic()
     steps = 0
     while not pilot.has_ended:

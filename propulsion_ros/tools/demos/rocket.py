@@ -30,8 +30,6 @@ from propulsion_ros.tools.plot_style import (
     name_phases,
 )
 
-_PERIOD = 0.01
-"""Step of the vehicle and its actuators [s]."""
 _EXHAUST_VELOCITY = 1300.0 / 0.6025
 """max_thrust over max_fuel_rate of the boosters [m/s]."""
 _BOOSTERS = ['booster_1', 'booster_2']
@@ -153,7 +151,8 @@ class RocketDemo:
 
     def summarise(self, recording: Recording) -> RocketSummary:
         """Return the numbers of a flight."""
-        return summarise(recording, _PERIOD, _EXHAUST_VELOCITY)
+        stamps = recording.series('thrust')[:2, 0]
+        return summarise(recording, float(stamps[-1] - stamps[0]), _EXHAUST_VELOCITY)
 
     def table(self, summary: RocketSummary, recording: Recording) -> list[Row]:
         """Return these numbers for a reader."""

@@ -1,0 +1,180 @@
+"""How often a replay over DDS gives the bytes of the live run: by rate, with /clock and without.
+
+python benchmarks/replay_identity.py                      # flies the rocket first, 20 minutes
+python benchmarks/replay_identity.py --bag BAG --config YAML --rates 10 --runs 1
+
+With a bag the runs are held to its replay without DDS on this machine, else to the live run.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.serialization import deserialize_message
+
+from propulsion_ros.nodes.spin import make_executor
+from propulsion_ros.share import share_directory
+from propulsion_ros.tools.bag_replay import BagReplay
+from propulsion_ros.tools.bags import BagReader, Recorded
+from propulsion_ros.tools.player import Player
+from propulsion_ros.tools.recorder import Recorder
+from propulsion_ros.tools.wire import Wire
+
+HELD = ('wrench', 'state', 'fit', 'phase', 'subphase', 'apogee', 'events', 'flags', 'residual')
+START_LIMIT = 60.0
+LOOK, QUIET = 0.05, 2.5
+Contents = dict[str, list[bytes]]
+
+
+def contents(messages: Iterable[Recorded], wire: Wire, node_names: Sequence[str]) -> Contents:
+    """Return the bytes of what the nodes published, by topic, without what padding holds."""
+    topics: Contents = {}
+    for message in messages:
+        *_, parent, name = message.topic.split('/')
+        is_tank = parent == 'tanks'
+        node = message.topic.split('/')[-3] if is_tank else parent
+        if node in node_names and (is_tank or name in HELD):
+            topics.setdefault(message.topic, []).append(wire.canonical(message.data, message.type))
+    return topics
+
+
+def offline(vehicle: str, config: Path, bag: Path, wire: Wire) -> tuple[Contents, list[str]]:
+    """Return what a replay without DDS says, and the names of its nodes."""
+    with BagReader(bag) as reader:
+        robot = BagReplay(config, reader.topics, wire, vehicle)
+        said = [m for message in reader.messages(robot.inputs) for m in robot.feed(message)]
+        names = [node.get_name() for node in robot.nodes]
+    return contents(said, wire, names), names
+
+
+def over_dds(
+    vehicle: str, config: Path, bag: Path, rate: float, clock: float, expected: Contents
+) -> tuple[list[Recorded], int]:
+    """Play a bag into fresh nodes; return what they said and how many inputs were late."""
+    domain = random.SystemRandom().randint(1, 100)
+    stack = subprocess.Popen(  # noqa: S603  our own module, no shell
+        [sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle, '--replay',
+         '--ros-args', '--params-file', str(config), '--log-level', 'error'],
+        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)},
+    )
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context, domain_id=domain)
+    said: list[Recorded] = []
+    try:
+        executor = make_executor('events', context)
+        recorder = Recorder(said.append, context=context)
+        executor.add_node(recorder)
+        recorder.settle(executor, expected, START_LIMIT)
+        player = Player(rate, clock, context)
+        executor.add_node(player)
+        with BagReader(bag) as reader:
+            topics = {t: kind for t, kind in reader.topics.items() if t not in NOT_PLAYED}
+            player.choose(topics, executor, START_LIMIT)
+            player.play(reader.messages(player.played), executor)
+        # The diagnostics come once a second, the last ones say what was late.
+        heard, changed = -1, time.monotonic()
+        while (now := time.monotonic()) - changed < QUIET:
+            held = sum(recorder.counts[topic] for topic in expected)
+            if held != heard:
+                heard, changed = held, now
+            executor.spin_once(timeout_sec=LOOK)
+    finally:
+        stack.send_signal(signal.SIGINT)
+        stack.wait(timeout=START_LIMIT)
+        rclpy.try_shutdown(context=context)
+    return said, late_inputs(said)
+
+
+NOT_PLAYED = ('/clock', '/diagnostics', '/rosout', '/parameter_events')
+
+
+def late_inputs(said: Iterable[Recorded]) -> int:
+    """Return how many inputs the nodes have last said to have been late."""
+    late: dict[str, int] = {}
+    for message in said:
+        if message.topic == '/diagnostics':
+            for status in deserialize_message(message.data, DiagnosticArray).status:
+                late[status.name] = sum(
+                    int(pair.value) for pair in status.values if pair.key.startswith('late')
+                )
+    if os.environ.get('DBG'): print(late)
+    return sum(late.values())
+
+
+def fly(vehicle: str, config: Path, bag: Path, until: float) -> None:
+    """Record a live demo."""
+    subprocess.run(  # noqa: S603  our own module, no shell
+        [sys.executable, '-m', 'propulsion_ros.tools.cli', 'demo', '--vehicle', vehicle,
+         '--output', str(bag.parent), '--record', str(bag), '--until', str(until)],
+        check=True, stdout=subprocess.DEVNULL,
+    )
+
+
+def main() -> int:
+    """Print one row for each setting; 0 where every run was identical."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--vehicle', default='rocket')
+    parser.add_argument('--bag', type=Path, help='replay this one in place of a live flight')
+    parser.add_argument('--config', type=Path, help='parameters of the live run')
+    parser.add_argument('--until', type=float, default=20.5, help='end of the live flight [s]')
+    parser.add_argument('--rates', type=float, nargs='+', default=[0.5, 1.0, 10.0])
+    parser.add_argument('--clocks', type=float, nargs='+', default=[0.0, 40.0])
+    parser.add_argument('--runs', type=int, default=5)
+    options = parser.parse_args()
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    wire, vehicle = Wire(), options.vehicle
+    config = options.config or share_directory() / 'config' / f'{vehicle}_demo.yaml'
+    with tempfile.TemporaryDirectory() as folder:
+        bag = options.bag or Path(folder) / 'live'
+        if not options.bag:
+            fly(vehicle, config, bag, options.until)
+        expected, names = offline(vehicle, config, bag, wire)
+        all_same = True
+        if not options.bag:
+            with BagReader(bag) as reader:
+                live = contents(reader.messages(), wire, names)
+            all_same = report('without DDS', [compare(live, expected)], [0])
+            expected = live
+        for rate in options.rates:
+            for clock in options.clocks:
+                results, late = [], []
+                for _ in range(options.runs):
+                    said, count = over_dds(vehicle, config, bag, rate, clock, expected)
+                    results.append(compare(expected, contents(said, wire, names)))
+                    late.append(count)
+                told = f'/clock at {clock:g} Hz' if clock else 'no /clock'
+                all_same &= report(f'{rate:g} x, {told}', results, late)
+    return 0 if all_same else 1
+
+
+def compare(expected: Contents, said: Contents) -> list[str]:
+    """Return the topics that differ in what both have; the end of a run may be cut."""
+    different = []
+    for topic, messages in expected.items():
+        count = min(len(messages), len(said.get(topic, [])))
+        if messages[:count] != said.get(topic, [])[:count] or count < len(messages) - 1:
+            different.append(f'{topic} ({count} of {len(messages)})')
+    return different
+
+
+def report(name: str, results: Sequence[list[str]], late: Sequence[int]) -> bool:
+    """Print a row; return whether every run was the same."""
+    same = sum(not result for result in results)
+    different = sorted({topic for result in results for topic in result})
+    note = f'; different: {", ".join(different)}' if different else ''
+    print(f'{name:<24} identical in {same} of {len(results)}, late {sum(late)}{note}', flush=True)
+    return same == len(results)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
