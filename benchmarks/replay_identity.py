@@ -107,7 +107,6 @@ def late_inputs(said: Iterable[Recorded]) -> int:
                 late[status.name] = sum(
                     int(pair.value) for pair in status.values if pair.key.startswith('late')
                 )
-    if os.environ.get('DBG'): print(late)
     return sum(late.values())
 
 

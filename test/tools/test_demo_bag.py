@@ -1,0 +1,113 @@
+"""The demo bag, a recorded live flight, replayed: without DDS and with it."""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from propulsion_ros.tools import cli
+from propulsion_ros.tools.bag_replay import BagReplay
+from propulsion_ros.tools.bags import BagReader
+from propulsion_ros.tools.wire import Wire
+
+pytest.importorskip('rosbags')
+
+DATA = Path(__file__).resolve().parent.parent / 'data'
+BAG, CONFIG = DATA / 'demo_bag', DATA / 'demo.yaml'
+REPOSITORY = DATA.parent.parent
+HELD = (
+    '/boosters/wrench', '/boosters/state', '/boosters/tanks/main_tank', '/fins/wrench',
+    '/fins/state', '/flight_state/fit',
+)
+SAID = ('/flight_state/phase', '/flight_state/events', '/flight_state/apogee')
+NUMBER = re.compile(r'-?\d+\.?\d*(?:e-?\d+)?')
+
+
+def numbers(message) -> Iterator[float]:
+    """Yield every number of a message, in its order."""
+    for name in message.__dataclass_fields__:
+        value = getattr(message, name)
+        if hasattr(value, '__dataclass_fields__'):
+            yield from numbers(value)
+        elif isinstance(value, np.ndarray):
+            yield from value.tolist()
+        elif isinstance(value, (float, int)):
+            yield value
+
+
+@pytest.fixture(scope='module')
+def flight():
+    """Return what was said live and what a replay says, decoded, by topic."""
+    live, replayed = {}, {}
+    wire = Wire()
+    with BagReader(BAG) as reader:
+        for message in reader.messages():
+            live.setdefault(message.topic, []).append(reader.decode(message))
+        robot = BagReplay(CONFIG, reader.topics, wire, 'rocket')
+        for message in reader.messages(robot.inputs):
+            for said in robot.feed(message):
+                replayed.setdefault(said.topic, []).append(wire.read(said.data, said.type))
+        assert not robot.counts()
+    return live, replayed
+
+
+@pytest.mark.parametrize('topic', HELD)
+def test_replay_is_the_flight_that_was_recorded(flight, topic):
+    """On the machine that recorded it byte by byte; another one rounds its last digits anew."""
+    live, replayed = flight
+    assert len(replayed[topic]) == len(live[topic]) > 1000
+    expected = np.array([list(numbers(message)) for message in live[topic]])
+    found = np.array([list(numbers(message)) for message in replayed[topic]])
+    scale = np.nanmax(np.abs(expected), axis=0)
+    np.testing.assert_allclose(found / (scale + 1e-300), expected / (scale + 1e-300), atol=1e-9)
+
+
+@pytest.mark.parametrize('topic', SAID)
+def test_flight_is_told_alike(flight, topic):
+    live, replayed = flight
+    texts = [
+        [NUMBER.sub('#', repr(message)) for message in run[topic]] for run in (live, replayed)
+    ]
+    assert texts[0] == texts[1]
+
+
+def test_flight_has_all_that_a_flight_has(flight):
+    _, replayed = flight
+    phases = [message.data for message in replayed['/flight_state/phase']]
+    assert phases == ['preflight', 'launch', 'flight', 'recovery']
+    events = [s.name for m in replayed['/flight_state/events'] for s in m.status]
+    assert events == ['drogue parachute', 'main parachute']
+    (apogee,) = replayed['/flight_state/apogee']
+    assert apogee.point.z == pytest.approx(1263.3, abs=0.5)
+    assert apogee.header.stamp.sec == 19
+
+
+def test_command_line_gives_the_same_and_a_table(tmp_path, capsys):
+    assert cli.main([
+        'replay', str(CONFIG), str(BAG), str(tmp_path / 'out'), '--vehicle', 'rocket',
+    ]) == 0
+    assert capsys.readouterr().err.endswith('4324 messages, 7759 written\n')
+    table = tmp_path / 'out.csv'
+    assert cli.main([
+        'replay', str(CONFIG), str(BAG), str(table), '--vehicle', 'rocket', '--node', 'boosters',
+    ]) == 0
+    header, *rows = table.read_text().splitlines()
+    assert len(rows) == 1080
+    assert 'main_tank.mass' in header.split(',')
+
+
+def test_replay_over_dds_gives_the_same_bytes_ten_times_as_fast():
+    """Into fresh nodes in a process of their own, with a clock of 40 Hz and without."""
+    done = subprocess.run(
+        [sys.executable, str(REPOSITORY / 'benchmarks' / 'replay_identity.py'), '--bag', str(BAG),
+         '--config', str(CONFIG), '--rates', '10', '--runs', '1'],
+        capture_output=True, text=True, check=False, timeout=200,
+        env=None, cwd=REPOSITORY,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count('identical in 1 of 1, late 0\n') == 2
