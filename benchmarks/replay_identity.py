@@ -1,7 +1,7 @@
 """How often a replay over DDS gives the bytes of the live run: by rate, with /clock and without.
 
-python benchmarks/replay_identity.py                      # flies the rocket first, 20 minutes
-python benchmarks/replay_identity.py --bag BAG --config YAML --rates 10 --runs 1
+python -m benchmarks.replay_identity                      # flies the rocket first, 20 minutes
+python -m benchmarks.replay_identity --bag BAG --config YAML --rates 10 --runs 1
 
 With a bag the runs are held to its replay without DDS on this machine, else to the live run.
 """

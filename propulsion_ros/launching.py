@@ -222,7 +222,7 @@ def record_actions(context: LaunchContext) -> list[Any]:
             *(part for topic in topics for part in ('--topic', topic)),
         ]
     else:
-        overrides = share_directory() / 'config' / 'record_qos.yaml'
+        overrides = share_directory() / 'qos' / 'record.yaml'
         command = [
             'ros2', 'bag', 'record', '--output', output, '--storage', given['storage'],
             '--qos-profile-overrides-path', str(overrides),

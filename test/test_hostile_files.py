@@ -226,8 +226,9 @@ def shipped():
         for node, block in yaml.safe_load(path.read_text()).items():
             values = dict(flat(block['ros__parameters']))
             family = values.pop('family', node.rpartition('/')[2])
-            if family in FAMILIES:
-                found.setdefault(family, values)
+            # Some files have only what differs from a description.
+            if family in FAMILIES and len(values) > len(found.get(family, {})):
+                found[family] = values
     # Boosters have their values in the robot description.
     (boosters, *_) = actuators_from_urdf(URDF, LoopParams)
     found['boosters'] = dict(boosters.values)

@@ -47,7 +47,7 @@ def test_starter_is_installed_executable(wheel, name):
     assert (info.external_attr >> 16) & 0o111 == 0o111
 
 
-@pytest.mark.parametrize('folder', ['launch', 'config', 'urdf', 'rviz', 'plotjuggler'])
+@pytest.mark.parametrize('folder', ['launch', 'config', 'urdf', 'rviz', 'plotjuggler', 'qos'])
 def test_every_shared_file_is_installed(wheel, folder):
     for path in (REPOSITORY / folder).iterdir():
         if path.is_file():

@@ -8,7 +8,7 @@ from propulsion_ros.share import share_directory
 from propulsion_ros.wiring import VEHICLES
 from topic_tables import listed_rows
 
-FILE = yaml.safe_load((share_directory() / 'config' / 'record_qos.yaml').read_text())
+FILE = yaml.safe_load((share_directory() / 'qos' / 'record.yaml').read_text())
 HELD_TO = ('wrench', 'state', 'fit', 'phase', 'flags', 'apogee', 'events', 'requests')
 LATCHED = ('phase', 'flags', 'apogee', 'events', 'requests', 'inertia')
 

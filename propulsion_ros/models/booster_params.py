@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.models import placement
 from propulsion_ros.models.gimbals import GimbalsParams
 from propulsion_ros.models.tanks import TanksParams
 from propulsion_ros.models.thrust_curve import parse_curve
-from propulsion_ros.models.wrench import IDENTITY
 from propulsion_ros.quantity import (
     BoolArray,
     FloatArray,
@@ -58,21 +58,12 @@ class BoostersParams:
         '', doc='tank that each booster burns from; empty: propellant without end',
         kind=str, shape=('n',),
     )
-    position: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='where the thrust acts, in base_link', shape=('n', 3),
-        geometry='origin',
+    position: FloatArray = placement.position('where the thrust acts')
+    axis: FloatArray = placement.direction(
+        'direction of the thrust, in the link of the booster', (0.0, 0.0, 1.0)
     )
-    axis: FloatArray = quantity(
-        (0.0, 0.0, 1.0), '', doc='direction of the thrust, in the link of the booster',
-        shape=('n', 3), geometry='direction',
-    )
-    link: tuple[str, ...] = quantity(
-        '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
-    )
-    rotation: FloatArray = quantity(
-        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
-        geometry='rotation',
-    )
+    link: tuple[str, ...] = placement.link()
+    rotation: FloatArray = placement.rotation()
     integrator: str = quantity(
         'exact', doc='exact, or the explicit step of the original', kind=str,
         choices=('exact', 'euler'),

@@ -8,8 +8,9 @@ import numpy as np
 
 from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.models import fam_constants as astrobee
+from propulsion_ros.models import placement
 from propulsion_ros.models.family import Command
-from propulsion_ros.models.wrench import IDENTITY, net_wrench, unit_rows
+from propulsion_ros.models.wrench import net_wrench, unit_rows
 from propulsion_ros.quantity import FloatArray, IntArray, group, names, quantity, validate
 
 
@@ -35,21 +36,13 @@ class NozzlesParams:
         astrobee.MAX_ANGLE, 'rad', shape=('n',), above=0.0, hi=np.pi / 2,
         doc='flap angle that is really reached; commands beyond it end there',
     )
-    position: FloatArray = quantity(
-        astrobee.NOZZLE_POSITIONS, 'm', doc='where the thrust acts, in base_link',
-        shape=('n', 3), geometry='origin',
+    position: FloatArray = placement.position('where the thrust acts', astrobee.NOZZLE_POSITIONS)
+    axis: FloatArray = placement.direction(
+        'direction of the thrust, against the outflow, in the link of the nozzle',
+        astrobee.NOZZLE_AXES,
     )
-    axis: FloatArray = quantity(
-        astrobee.NOZZLE_AXES, doc='direction of the thrust, against the outflow, in the link of '
-        'the nozzle', shape=('n', 3), geometry='direction',
-    )
-    link: tuple[str, ...] = quantity(
-        '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
-    )
-    rotation: FloatArray = quantity(
-        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
-        geometry='rotation',
-    )
+    link: tuple[str, ...] = placement.link()
+    rotation: FloatArray = placement.rotation()
 
     def __post_init__(self) -> None:
         validate(self)

@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.models import placement
 from propulsion_ros.models.allocation import allocation_matrix
 from propulsion_ros.models.family import BodyState, Command, Output
 from propulsion_ros.models.lag import Lag
@@ -23,7 +24,7 @@ from propulsion_ros.models.lift_drag import (
 )
 from propulsion_ros.models.lifting_surface import LiftingSurface, LiftingSurfaceParams
 from propulsion_ros.models.thruster_dynamics import DynamicsParams, RotorDynamics
-from propulsion_ros.models.wrench import IDENTITY, cross, in_link_axes, unit_rows
+from propulsion_ros.models.wrench import cross, in_link_axes, unit_rows
 from propulsion_ros.quantity import FloatArray, IntArray, group, names, quantity
 
 
@@ -58,25 +59,16 @@ class FinsParams(DynamicsParams):
         'none', doc='original whose errors are wanted back: uuv for two_lines, pyflyt for '
         'lifting_surface', kind=str, choices=('none', 'uuv', 'pyflyt'),
     )
-    position: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='where the force acts, in base_link', shape=('n', 3),
-        geometry='origin',
+    position: FloatArray = placement.position('where the force acts')
+    chord: FloatArray = placement.direction(
+        'direction of the leading edge at deflection 0, in the link of the fin; its part along '
+        'the span has no effect', (1.0, 0.0, 0.0),
     )
-    chord: FloatArray = quantity(
-        (1.0, 0.0, 0.0), '', doc='direction of the leading edge at deflection 0, in the link of '
-        'the fin; its part along the span has no effect', shape=('n', 3), geometry='direction',
+    span: FloatArray = placement.direction(
+        'axis of the deflection, in the link of the fin', (0.0, 0.0, 1.0)
     )
-    span: FloatArray = quantity(
-        (0.0, 0.0, 1.0), '', doc='axis of the deflection, in the link of the fin',
-        shape=('n', 3), geometry='direction',
-    )
-    link: tuple[str, ...] = quantity(
-        '', doc='link that the force acts on', kind=str, shape=('n',), geometry='link'
-    )
-    rotation: FloatArray = quantity(
-        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
-        geometry='rotation',
-    )
+    link: tuple[str, ...] = placement.link('force')
+    rotation: FloatArray = placement.rotation()
     quadratic: QuadraticParams = group(QuadraticParams, element='quadratic')
     two_lines: TwoLinesParams = group(TwoLinesParams, element='two_lines')
     lifting_surface: LiftingSurfaceParams = group(

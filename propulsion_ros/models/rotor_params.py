@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.models import placement
 from propulsion_ros.models.rotor_integrators import INTEGRATORS
-from propulsion_ros.models.wrench import IDENTITY
 from propulsion_ros.quantity import FloatArray, IntArray, names, quantity, validate
 
 DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
@@ -68,21 +68,12 @@ class RotorsParams:
         -1, doc='seed of what is drawn from ranges, at least 0; -1 where nothing is',
         kind=int, lo=-1,
     )
-    position: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='hub of the rotor, in base_link', shape=('n', 3),
-        geometry='origin',
+    position: FloatArray = placement.position('hub of the rotor')
+    axis: FloatArray = placement.direction(
+        'direction of the thrust, in the link of the rotor', (0.0, 0.0, 1.0)
     )
-    axis: FloatArray = quantity(
-        (0.0, 0.0, 1.0), '', doc='direction of the thrust, in the link of the rotor',
-        shape=('n', 3), geometry='direction',
-    )
-    link: tuple[str, ...] = quantity(
-        '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
-    )
-    rotation: FloatArray = quantity(
-        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
-        geometry='rotation',
-    )
+    link: tuple[str, ...] = placement.link()
+    rotation: FloatArray = placement.rotation()
     command_interface: str = quantity(
         'effort', doc='what is commanded: effort [N], or velocity, the rotor speed [rad/s]',
         kind=str, choices=('effort', 'velocity'),

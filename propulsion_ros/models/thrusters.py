@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from propulsion_ros.errors import CommandError, ConfigError
+from propulsion_ros.models import placement
 from propulsion_ros.models.family import BodyState, Command, Output
 from propulsion_ros.models.thruster_curves import CurvesParams, ThrustCurves
 from propulsion_ros.models.thruster_dynamics import (
@@ -25,7 +26,7 @@ from propulsion_ros.models.thruster_dynamics import (
     DynamicsParams,
     RotorDynamics,
 )
-from propulsion_ros.models.wrench import IDENTITY, cross, in_link_axes, unit_rows
+from propulsion_ros.models.wrench import cross, in_link_axes, unit_rows
 from propulsion_ros.quantity import BoolArray, FloatArray, IntArray, quantity
 
 
@@ -77,21 +78,12 @@ class ThrustersParams(CurvesParams, DynamicsParams):
         1, kind=int, lo=-1, hi=1, shape=('n',),
         doc='1: turns right-handed about its axis to push along it; -1: left-handed',
     )
-    position: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='where the thrust acts, in base_link', shape=('n', 3),
-        geometry='origin',
+    position: FloatArray = placement.position('where the thrust acts')
+    axis: FloatArray = placement.direction(
+        'direction of positive thrust, in the link of the thruster', (1.0, 0.0, 0.0)
     )
-    axis: FloatArray = quantity(
-        (1.0, 0.0, 0.0), '', doc='direction of positive thrust, in the link of the thruster',
-        shape=('n', 3), geometry='direction',
-    )
-    link: tuple[str, ...] = quantity(
-        '', doc='link that the thrust acts on', kind=str, shape=('n',), geometry='link'
-    )
-    rotation: FloatArray = quantity(
-        IDENTITY, doc='rotation matrix from the axes of the link to base_link', shape=('n', 3, 3),
-        geometry='rotation',
-    )
+    link: tuple[str, ...] = placement.link()
+    rotation: FloatArray = placement.rotation()
 
     def __post_init__(self) -> None:
         DynamicsParams.__post_init__(self)

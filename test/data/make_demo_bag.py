@@ -21,7 +21,7 @@ BAG = HERE / 'demo_bag'
 
 def main() -> None:
     """Write the bag anew."""
-    kept = yaml.safe_load((share_directory() / 'config' / 'record_qos.yaml').read_text())
+    kept = yaml.safe_load((share_directory() / 'qos' / 'record.yaml').read_text())
     with tempfile.TemporaryDirectory() as folder:
         flown = Path(folder) / 'flown'
         subprocess.run(

@@ -104,10 +104,10 @@ def test_command_line_gives_the_same_and_a_table(tmp_path, capsys):
 def test_replay_over_dds_gives_the_same_bytes_ten_times_as_fast():
     """Into fresh nodes in a process of their own, with a clock of 40 Hz and without."""
     done = subprocess.run(
-        [sys.executable, str(REPOSITORY / 'benchmarks' / 'replay_identity.py'), '--bag', str(BAG),
+        [sys.executable, '-m', 'benchmarks.replay_identity', '--bag', str(BAG),
          '--config', str(CONFIG), '--rates', '10', '--runs', '1'],
         capture_output=True, text=True, check=False, timeout=200,
-        env=None, cwd=REPOSITORY,
+        cwd=REPOSITORY,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count('identical in 1 of 1, late 0\n') == 2
