@@ -21,7 +21,7 @@ demo: setup
 	@$(RUN)/propulsion_ros demo --vehicle $(VEHICLE) --output demo
 
 test: setup
-	@$(RUN)/python -m pytest $(ARGS)
+	@$(RUN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: setup
 	@$(RUN)/ruff check .

@@ -61,7 +61,7 @@ def over_dds(
     vehicle: str, config: Path, bag: Path, rate: float, clock: float, expected: Contents
 ) -> tuple[list[Recorded], int]:
     """Play a bag into fresh nodes; return what they said and how many inputs were late."""
-    domain = random.SystemRandom().randint(1, 100)
+    domain = int(os.environ.get('ROS_DOMAIN_ID') or random.SystemRandom().randint(1, 100))
     stack = subprocess.Popen(  # noqa: S603  our own module, no shell
         [sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle, '--replay',
          '--ros-args', '--params-file', str(config), '--log-level', 'error'],

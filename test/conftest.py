@@ -10,7 +10,10 @@ import pytest
 
 # Before any rclpy context exists: no test may hear or disturb another robot or test run.
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-os.environ['ROS_DOMAIN_ID'] = str(random.SystemRandom().randint(1, 100))
+# The workers of one run have one each.
+RUN = random.Random(os.environ.get('PYTEST_XDIST_TESTRUNUID')).randrange(100)
+WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
+os.environ['ROS_DOMAIN_ID'] = str(1 + (RUN + WORKER) % 100)
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent

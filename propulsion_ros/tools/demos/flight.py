@@ -63,10 +63,7 @@ def fly(
     KeyboardInterrupt
         After SIGINT.
     """
-    with _stack(vehicle, configs) as process:
-        # Raised in a callback, it would be told as the pilot's own fault.
-        stopped: list[int] = []
-        before = signal.signal(signal.SIGINT, lambda number, frame: stopped.append(number))
+    with _interrupts() as stopped, _stack(vehicle, configs) as process:
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         try:
             pilot = demo.make_pilot()
@@ -79,7 +76,17 @@ def fly(
             return pilot.recording
         finally:
             rclpy.try_shutdown()
-            signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Note SIGINT: raised in a callback or an import, it would be told as their fault, or lost."""
+    stopped: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: stopped.append(number))
+    try:
+        yield stopped
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
