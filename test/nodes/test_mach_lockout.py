@@ -14,6 +14,7 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 
 PERIOD_NS = 20_000_000
 COUNT = 40
+BEGIN_NS = 200_000_000  # after the temperature has begun to count
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_lockout_by_the_horizontal_speed(graph, speed, celsius, health):
     sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
     for i in range(COUNT):
         message = Odometry()
-        message.header.stamp = ns_to_stamp(i * PERIOD_NS)
+        message.header.stamp = ns_to_stamp(BEGIN_NS + i * PERIOD_NS)
         message.pose.pose.position.z = 0.1 * i
         message.twist.twist.linear.x = speed + 0.1 * (i % 2)
         message.twist.twist.linear.z = 5.0
@@ -50,6 +51,6 @@ def test_lockout_by_the_horizontal_speed(graph, speed, celsius, health):
     def said():
         return {pair.key: pair.value for pair in flags[-1].status[0].values} if flags else {}
 
-    last_ns = (COUNT - 1) * PERIOD_NS
+    last_ns = BEGIN_NS + (COUNT - 1) * PERIOD_NS
     graph.until(lambda: graph.nodes[0]._stamp_ns == last_ns, 'the last sample')
     graph.until(lambda: said().get('health') == health, health)
