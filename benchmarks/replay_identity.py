@@ -160,9 +160,11 @@ def compare(expected: Contents, said: Contents) -> list[str]:
     """Return the topics that differ in what both have; the end of a run may be cut."""
     different = []
     for topic, messages in expected.items():
-        count = min(len(messages), len(said.get(topic, [])))
-        if messages[:count] != said.get(topic, [])[:count] or count < len(messages) - 1:
-            different.append(f'{topic} ({count} of {len(messages)})')
+        found = said.get(topic, [])
+        count = min(len(messages), len(found))
+        first = next((k for k in range(count) if messages[k] != found[k]), count)
+        if first < len(messages) - 1:
+            different.append(f'{topic} from {first} of {len(messages)}')
     return different
 
 

@@ -128,11 +128,12 @@ class ActuatorNode(LoopNode):
 
     def _open(self, own: ActuatorNodeParams, params: LoopParams) -> None:
         family, publish, options = self._family, self.create_lifecycle_publisher, qos.overridable()
+        profile = qos.results(own.reliable_inputs)
         self._wrench = WrenchOutput(publish(
-            WrenchStamped, '~/wrench', qos.STATE, qos_overriding_options=options
+            WrenchStamped, '~/wrench', profile, qos_overriding_options=options
         ), self._frame)
         self._state = StateOutput(publish(
-            JointState, '~/state', qos.STATE, qos_overriding_options=options
+            JointState, '~/state', profile, qos_overriding_options=options
         ), self._frame, family.state_names)
         self._tank_pubs = [
             publish(InertiaStamped, f'~/tanks/{name}', qos.LATCHED)
@@ -143,7 +144,7 @@ class ActuatorNode(LoopNode):
             raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         self._links = [
             WrenchOutput(
-                publish(WrenchStamped, f'~/wrenches/{name}', qos.STATE), link
+                publish(WrenchStamped, f'~/wrenches/{name}', profile), link
             )
             for name, link in zip(
                 _topics('names', each), family.actuator_frames, strict=False

@@ -83,12 +83,12 @@ class AllocatorNode(FamilyNode):
         )
         self._field = family.command_fields[0]
         self._newest: Allocation | None = None
-        options = qos.overridable()
+        options, profile = qos.overridable(), qos.results(own.reliable_inputs)
         self._command_pub = self.create_lifecycle_publisher(
-            JointState, '~/command', qos.STATE, qos_overriding_options=options
+            JointState, '~/command', profile, qos_overriding_options=options
         )
         self._residual_pub = self.create_lifecycle_publisher(
-            WrenchStamped, '~/residual', qos.STATE
+            WrenchStamped, '~/residual', profile
         )
         self.entities += [
             self._command_pub, self._residual_pub,

@@ -41,7 +41,7 @@ class FamilyNodeParams:
         '', doc="frame of wrench and geometry; empty: the robot description's", kind=str
     )
     reliable_inputs: bool = quantity(
-        False, doc='lose no input: for simulation in lockstep, and for replay', kind=bool
+        False, doc='lose nothing, heard or said: for simulation in lockstep, and replay', kind=bool
     )
 
     def __post_init__(self) -> None:

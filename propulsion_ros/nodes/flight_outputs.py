@@ -5,6 +5,7 @@ import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PointStamped
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Int32MultiArray, String
 
@@ -35,9 +36,11 @@ class FlightOutputs:
         Gets the publishers.
     world_frame : str
         Frame of the apogee.
+    fit : QoSProfile
+        How the fit of each sample is published.
     """
 
-    def __init__(self, node: PropulsionNode, world_frame: str) -> None:
+    def __init__(self, node: PropulsionNode, world_frame: str, fit: QoSProfile) -> None:
         self._node, self._frame = node, world_frame
         publish = node.create_lifecycle_publisher
         self._phase = publish(String, '~/phase', qos.LATCHED)
@@ -50,7 +53,7 @@ class FlightOutputs:
         self._events = publish(DiagnosticArray, '~/events', qos.LATCHED_HISTORY)
         self._requests = publish(DiagnosticArray, '~/requests', qos.LATCHED_HISTORY)
         self._commands = publish(Int32MultiArray, '~/commands', qos.COMMAND)
-        self.fit = publish(JointState, '~/fit', qos.COMMAND)
+        self.fit = publish(JointState, '~/fit', fit)
         node.entities += [
             self._phase, self._subphase, self._tune, self._beacon, self._flags, self._apogee,
             self._prediction, self._events, self._requests, self._commands,

@@ -33,7 +33,7 @@ class FlightStateNodeParams:
         kind=str, choices=('measured', 'zero'),
     )
     reliable_inputs: bool = quantity(
-        False, doc='lose no sample: for simulation in lockstep, and for replay', kind=bool
+        False, doc='lose nothing, heard or said: for simulation in lockstep, and replay', kind=bool
     )
     silence_timeout: float = quantity(
         0.5, 's', lo=0.0,

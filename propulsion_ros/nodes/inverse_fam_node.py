@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.actuator_loop import COMMAND
@@ -90,35 +89,36 @@ class InverseFamNode(LoopNode):
         loop = EstimateLoop(inverse, loop_params, self._publish, self._on_jump)
         self.loop = self._estimates = loop
         self._newest: Applied | None = None
-        self._open(qos.commands(own.reliable_inputs))
+        self._open(own.reliable_inputs)
         self.follow_live(
             (EstimateParams, InverseFam.Params), setting.values,
             lambda *configurations: None,
             lambda changed, _, params: loop.retune(changed, params),
         )
 
-    def _open(self, profile: QoSProfile) -> None:
+    def _open(self, lose_none: bool) -> None:
         publish, options = self.create_lifecycle_publisher, qos.overridable()
+        profile, heard = qos.results(lose_none), qos.commands(lose_none)
         self._wrench = WrenchOutput(publish(
-            WrenchStamped, '~/wrench', qos.STATE, qos_overriding_options=options
+            WrenchStamped, '~/wrench', profile, qos_overriding_options=options
         ), self._frame)
         self._state = StateOutput(publish(
-            JointState, '~/state', qos.STATE, qos_overriding_options=options
+            JointState, '~/state', profile, qos_overriding_options=options
         ), self._frame, self._inverse.state_names)
         self._residual = WrenchOutput(
-            publish(WrenchStamped, '~/residual', qos.STATE), self._frame
+            publish(WrenchStamped, '~/residual', profile), self._frame
         )
         self._covariance = StateOutput(
-            publish(JointState, '~/covariance', qos.STATE), self._frame, COVARIANCE_NAMES
+            publish(JointState, '~/covariance', profile), self._frame, COVARIANCE_NAMES
         )
         self.entities += [
             output.publisher
             for output in (self._wrench, self._state, self._residual, self._covariance)
         ]
         self.serve_reset()
-        self.subscribe(JointState, '~/command', self._on_command, profile)
-        self.subscribe(WrenchStamped, '~/wrench_command', self._on_demand, profile)
-        self.subscribe(JointState, '~/measured', self._on_measured, profile)
+        self.subscribe(JointState, '~/command', self._on_command, heard)
+        self.subscribe(WrenchStamped, '~/wrench_command', self._on_demand, heard)
+        self.subscribe(JointState, '~/measured', self._on_measured, heard)
         self.subscribe(InertiaStamped, '~/inertia', self._on_inertia, qos.LATCHED)
         self.keep_time(_WATCH_RATE)
 

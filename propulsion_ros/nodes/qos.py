@@ -20,7 +20,7 @@ GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 PICTURE = QoSProfile(depth=1)
 TF = QoSProfile(depth=100)
 LOCKSTEP = QoSProfile(depth=10_000)
-"""For inputs of which none may be lost: simulation in lockstep, and replay at any rate."""
+"""For what of which nothing may be lost: simulation in lockstep, and replay at any rate."""
 
 
 def commands(lose_none: bool) -> QoSProfile:
@@ -31,6 +31,11 @@ def commands(lose_none: bool) -> QoSProfile:
 def sensors(lose_none: bool) -> QoSProfile:
     """Return how sensors are heard."""
     return LOCKSTEP if lose_none else SENSOR
+
+
+def results(lose_none: bool) -> QoSProfile:
+    """Return how wrenches and states are published; a slow listener loses none of a deep queue."""
+    return LOCKSTEP if lose_none else STATE
 
 
 def overridable() -> QoSOverridingOptions:
