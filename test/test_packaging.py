@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from propulsion_ros.tools.cli import COMMANDS
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 MANIFEST = ElementTree.parse(REPOSITORY / 'package.xml').getroot()  # noqa: S314  our own file
 PYTHON_KEYS = {
@@ -45,6 +47,10 @@ def wheel(tmp_path_factory):
 def test_starter_is_installed_executable(wheel, name):
     info = wheel[f'lib/propulsion_ros/{name}']
     assert (info.external_attr >> 16) & 0o111 == 0o111
+
+
+def test_every_command_has_a_starter():
+    assert {path.name for path in (REPOSITORY / 'scripts').iterdir()} >= set(COMMANDS)
 
 
 @pytest.mark.parametrize('folder', ['launch', 'config', 'urdf', 'rviz', 'plotjuggler', 'qos'])
