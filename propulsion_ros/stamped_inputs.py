@@ -122,6 +122,11 @@ class StampedInputs:
         """Newest stamp of the trusted sources, None before one was heard."""
         return self._clock_ns
 
+    @property
+    def waiting(self) -> int:
+        """How many inputs wait for their turn."""
+        return len(self._queue)
+
     def behind(self, stamp_ns: int) -> str:
         """Return the awaited sources that have not passed a stamp, for messages."""
         late = [s for s in self._ordering.wait_for if self._newest.get(s, stamp_ns - 1) < stamp_ns]

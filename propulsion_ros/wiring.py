@@ -215,18 +215,28 @@ def _actuators(
     return [
         NodeSpec(
             host_of(block.family).executable, block.name, parameters,
-            _inputs(block, fam, in_simulation),
+            inputs_of(block.family, fam, in_simulation),
         )
         for block in blocks
     ]
 
 
-def _inputs(block: ActuatorSpec, fam: str, in_simulation: bool) -> dict[str, str]:
-    """Return where a block's inputs come from, as far as the robot's other nodes give them."""
+def inputs_of(family: str, fam: str, in_simulation: bool = False) -> dict[str, str]:
+    """Return where a family's inputs come from, as far as the robot's other nodes give them.
+
+    Parameters
+    ----------
+    family : str
+        Its name.
+    fam : str
+        Node of the robot's only force allocation, '' for none.
+    in_simulation : bool
+        Whether there is a simulated body.
+    """
     remappings = {}
-    if fam and block.family in ('propulsion_modules', 'inverse_fam'):
+    if fam and family in ('propulsion_modules', 'inverse_fam'):
         remappings['~/command'] = f'{fam}/state'
-    if fam and block.family == 'inverse_fam':
+    if fam and family == 'inverse_fam':
         remappings['~/wrench_command'] = f'{fam}/wrench_command'
         remappings['~/inertia'] = f'{fam}/inertia'
     if in_simulation:

@@ -22,6 +22,7 @@ from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.estimator_state import EstimatorState, sample_of, stage_of
 from propulsion_ros.flight.estimators import make_estimator
+from propulsion_ros.flight.flight_clock import Stamp
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.mounting import Mounting, MountingParams
@@ -343,6 +344,7 @@ NavSatFix
             return
         try:
             self._follow(payload)
+            self._outputs.publish_request(payload, self._stamp_ns)
         except CommandError as error:
             self.complain('refused', str(error))
 
@@ -372,6 +374,7 @@ NavSatFix
         silent = time.monotonic() - self._sampled_wall
         if not self.is_active or self._report is None or silent < self._params.silence_timeout:
             return
+        self.counts['silence'] += 1
         stamp_ns = self._heard_ns + round(silent * 1e9)
         circuits = self._circuits.known(stamp_ns)
         self._update(Sample(stamp_ns, NAN, circuits=circuits), heard=False)
@@ -414,6 +417,10 @@ NavSatFix
         self._report = report
         if not report.stamp.is_accepted:
             return
+        if report.stamp is Stamp.RESTARTED:
+            # It may stand somewhere else.
+            self._pad.reset()
+            self._home = (0.0, 0.0)
         if heard:
             self._heard_ns, self._sampled_wall = sample.stamp_ns, time.monotonic()
         previous_ns, self._stamp_ns = self._stamp_ns, sample.stamp_ns
@@ -438,6 +445,7 @@ NavSatFix
         flags = ' '.join(sorted(report.flags)) if report else 'no sample yet'
         yield 'altitude', WARN if flags else OK, flags or 'ok', {
             **counts, 'refused': self.counts['refused'], 'late_aside': self._aside.counts['late'],
+            'waiting': self._aside.waiting, 'silence': self.counts['silence'],
         }
         if self._estimation is not None:
             estimate = self._estimate

@@ -122,6 +122,16 @@ class InverseFamNode(LoopNode):
         self.subscribe(InertiaStamped, '~/inertia', self._on_inertia, qos.LATCHED)
         self.keep_time(_WATCH_RATE)
 
+    @property
+    def command_names(self) -> Sequence[str]:
+        """What can be commanded."""
+        return self._inverse.command_names
+
+    @property
+    def frame(self) -> str:
+        """Frame of the wrench."""
+        return self._frame
+
     # Inputs.
 
     def _on_command(self, message: JointState) -> None:

@@ -11,16 +11,19 @@ from propulsion_ros.hosting import host_of
 from propulsion_ros.models import FAMILIES
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.stack import EXECUTABLES
 from propulsion_ros.parameter_file import ParameterFile
 from propulsion_ros.schema import suggestion
 from propulsion_ros.tools.bags import Recorded
 from propulsion_ros.tools.hosted import CLOCK_TOPIC, Bus, host
 from propulsion_ros.tools.wire import Wire
-from propulsion_ros.wiring import NodeSpec, replayed, robot_graph, vehicle_graph
+from propulsion_ros.wiring import NodeSpec, inputs_of, replayed, robot_graph, vehicle_graph
 
 _FLIGHT_STATE = 'flight_state'
-_NOT_EXACT = ('refused', 'late', 'late_aside', 'other_time', 'stray', 'overflow')
+_NOT_EXACT = (
+    'refused', 'late', 'late_aside', 'other_time', 'stray', 'overflow', 'waiting',
+)
 """Counts of what a live node may have taken in another way."""
 
 
@@ -87,10 +90,12 @@ class BagReplay:
             if only and spec.name not in only:
                 continue
             parameters = dict(spec.parameters)
+            own = given.of(spec.name, namespace or '/')
             if CLOCK_TOPIC in topics:
-                # The recorded clock steps them as the live one did.
-                parameters.pop('step_on', None)
                 parameters['use_sim_time'] = True
+                if 'step_on' in parameters:
+                    # A recorded clock may step them as the live one did.
+                    parameters['step_on'] = own.get('step_on', parameters['step_on'])
             for file in reversed(files):
                 parameters = {**file.of(spec.name, namespace or '/'), **parameters}
             node = host(
@@ -102,9 +107,9 @@ class BagReplay:
             self.nodes.append(node)
 
     @property
-    def actuators(self) -> list[ActuatorNode]:
-        """Nodes that take commands for actuators."""
-        return [node for node in self.nodes if isinstance(node, ActuatorNode)]
+    def commanded(self) -> list[ActuatorNode | InverseFamNode]:
+        """Nodes that take commands."""
+        return [node for node in self.nodes if isinstance(node, (ActuatorNode, InverseFamNode))]
 
     @property
     def inputs(self) -> frozenset[str]:
@@ -114,7 +119,7 @@ class BagReplay:
     def feed(self, message: Recorded) -> list[Recorded]:
         """Give a message to the nodes and return what they say to it, stamped as it is."""
         self._now_ns = message.stamp_ns
-        self._bus.feed(message.topic, message.type, message.data)
+        self._bus.feed(message.topic, message.type, message.data, message.stamp_ns)
         said, self._said = self._said, []
         # What was said at the start belongs to the first message.
         return [m if m.stamp_ns else replace(m, stamp_ns=message.stamp_ns) for m in said]
@@ -146,12 +151,15 @@ def _specs(
 
 
 def _of_file(given: ParameterFile, known: Collection[str]) -> Iterator[NodeSpec]:
-    """Yield the nodes that a parameter file has by their names or families."""
-    for name in given.nodes:
-        family = str(given.of(name).get('family', name))
-        if name in known:
-            continue
+    """Yield the nodes that a parameter file has by their names or families, joined."""
+    families = {
+        name: str(given.of(name).get('family', name)) for name in given.nodes if name not in known
+    }
+    allocations = [name for name, family in families.items() if family == 'fam']
+    fam = allocations[0] if len(allocations) == 1 else ''
+    for name, family in families.items():
         if family in FAMILIES:
-            yield NodeSpec(host_of(family).executable, name, {'family': family})
+            executable, remappings = host_of(family).executable, inputs_of(family, fam)
+            yield NodeSpec(executable, name, {'family': family}, remappings)
         elif name == _FLIGHT_STATE:
             yield NodeSpec('flight_state_node', name, {})

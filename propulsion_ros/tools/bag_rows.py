@@ -42,6 +42,7 @@ class RowWriter:
         self._path, self._wire, self._is_prefixed = path, wire, is_prefixed
         self._columns: dict[str, int] = {}
         self._open: dict[int, dict[int, float]] = {}
+        self._newest: dict[str, int] = {}
         # Which columns there are is known at the end only.
         self._body = TemporaryFile('w+', encoding='utf-8', newline='')  # noqa: SIM115  closed on exit
         self._rows = csv.writer(self._body)
@@ -57,6 +58,11 @@ class RowWriter:
         read = _tank if parent == 'tanks' else _READERS[name]
         prefix = f'{node}/' if self._is_prefixed else ''
         stamp_ns = stamp_to_ns(content.header.stamp)
+        if stamp_ns < self._newest.get(message.topic, stamp_ns):
+            # Time has begun anew: what is open is of before.
+            self._write_until(math.inf)
+            self._newest.clear()
+        self._newest[message.topic] = stamp_ns
         row = self._open.setdefault(stamp_ns, {})
         for column, number in read(name, content):
             if not math.isnan(number):
@@ -71,6 +77,9 @@ class RowWriter:
             self.count += 1
 
     def __enter__(self) -> RowWriter:
+        # What was there stays until all rows are written, and what cannot be is said at once.
+        self._unfinished = self._path.with_name(f'{self._path.name}.unfinished')
+        self._file = self._unfinished.open('w', encoding='utf-8', newline='')
         return self
 
     def __exit__(
@@ -79,19 +88,23 @@ class RowWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with self._body:
+        try:
+            with self._body, self._file:
+                if error is None:
+                    self._finish()
             if error is None:
-                self._finish()
+                self._unfinished.replace(self._path)
+        finally:
+            self._unfinished.unlink(missing_ok=True)
 
     def _finish(self) -> None:
         self._write_until(math.inf)
         self._body.seek(0)
-        with self._path.open('w', encoding='utf-8', newline='') as file:
-            csv.writer(file).writerow(['stamp', *self._columns])
-            for line in self._body:
-                # Rows of before a column was known end early.
-                missing = len(self._columns) - line.count(',')
-                file.write(line.rstrip('\r\n') + ',' * missing + '\r\n')
+        csv.writer(self._file).writerow(['stamp', *self._columns])
+        for line in self._body:
+            # Rows of before a column was known end early.
+            missing = len(self._columns) - line.count(',')
+            self._file.write(line.rstrip('\r\n') + ',' * missing + '\r\n')
 
 
 def _state(name: str, message: Any) -> Iterator[tuple[str, float]]:

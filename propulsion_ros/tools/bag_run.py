@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from propulsion_ros.tools.bags import BagReader, BagWriter, Recorded, is_bag
 from propulsion_ros.tools.command_table import Columns, read_header
 from propulsion_ros.tools.hosted import CLOCK_TOPIC
 from propulsion_ros.tools.progress import Progress, count_lines
-from propulsion_ros.tools.row_messages import RowMessages
+from propulsion_ros.tools.row_messages import KINDS, RowMessages
 from propulsion_ros.tools.wire import Wire
 
 _CLOCK_STEP_NS = 1_000_000_000
@@ -42,6 +42,9 @@ def replay(args: argparse.Namespace) -> Counter[str]:
         robot = BagReplay(
             args.config, topics, wire, args.vehicle, args.model, args.node or (), args.namespace
         )
+        if reader and not reader.count_of(robot.inputs):
+            expected = ', '.join(sorted(robot.inputs))
+            raise SourceError(str(args.input), f'has none of the topics that are heard: {expected}')
         if reader:
             messages, total = reader.messages(robot.inputs), reader.count_of(robot.inputs)
         else:
@@ -66,11 +69,13 @@ def _of_table(path: Path, robot: BagReplay, wire: Wire) -> Iterator[Recorded]:
     place, header, rows = read_header(path)
     makers = {
         node.get_name(): RowMessages(
-            node.get_fully_qualified_name(), node.command_names, node.frame, wire
+            {name: node.resolve_topic_name(f'~/{name}') for name in KINDS},
+            node.command_names, node.frame, wire,
         )
-        for node in robot.actuators
+        for node in robot.commanded
     }
     columns = Columns(place, header, makers)
+    _check_heard(place, header, robot)
     last_ns: int | None = None
     for place, row in rows:
         stamp_ns, inputs = columns.read(place, row)
@@ -79,10 +84,26 @@ def _of_table(path: Path, robot: BagReplay, wire: Wire) -> Iterator[Recorded]:
             for tick_ns in range(last_ns + _CLOCK_STEP_NS, stamp_ns - 1, _CLOCK_STEP_NS):
                 yield _clock(tick_ns, wire)
             yield _clock(stamp_ns - 1, wire)
+        said: set[str] = set()
         for maker in makers.values():
-            yield from maker.of(stamp_ns, inputs)
+            for message in maker.of(stamp_ns, inputs):
+                # Several nodes may hear one topic.
+                if message.topic not in said:
+                    said.add(message.topic)
+                    yield message
         yield _clock(stamp_ns, wire)
         last_ns = stamp_ns
+
+
+def _check_heard(place: str, header: Sequence[str], robot: BagReplay) -> None:
+    """Raise `SourceError` for a column that is of no use to any node."""
+    heard = {topic.rpartition('/')[2] for topic in robot.inputs}
+    for prefix, topic in (
+        ('body.', 'odometry'), ('com.', 'inertia'), ('wrench.', 'wrench_command'),
+    ):
+        unused = [name for name in header if name.strip().startswith(prefix)]
+        if unused and topic not in heard:
+            raise SourceError(place, f'no node hears what column {unused[0].strip()!r} says')
 
 
 def _clock(stamp_ns: int, wire: Wire) -> Recorded:

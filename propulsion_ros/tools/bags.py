@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,8 +129,9 @@ class BagWriter:
     Parameters
     ----------
     path : Path
-        The folder; .db3 at its end means sqlite3, anything else MCAP. It is removed again where
-        the writing fails.
+        The folder; .db3 at its end means sqlite3, anything else MCAP.
+    keeps : bool
+        Whether what was written stays where an error ends it; else the folder is removed.
 
     Attributes
     ----------
@@ -143,8 +144,8 @@ class BagWriter:
         On entering, where it exists or cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, keeps: bool = False) -> None:
+        self._path, self._keeps = path, keeps
         self._stack = ExitStack()
         self._connections: dict[str, Any] = {}
         self.count = 0
@@ -168,20 +169,42 @@ class BagWriter:
             if not is_sqlite:
                 writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer: Any = self._stack.enter_context(writer)
-        except WriterError as error:
+        except (WriterError, OSError) as error:
             raise SourceError(str(self._path), ' '.join(str(error).split())) from error
         self._types = get_typestore(Stores.LATEST)
         return self
 
-    def write(self, message: Recorded) -> None:
-        """Write a message; its topic begins with its first one."""
-        connection = self._connections.get(message.topic)
-        if connection is None:
-            connection = self._connections[message.topic] = self._writer.add_connection(
-                message.topic, message.type, typestore=self._types
-            )
-        self._writer.write(connection, message.stamp_ns, message.data)
+    def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
+        """Write a message; its topic begins with its first one.
+
+        Parameters
+        ----------
+        message : Recorded
+            The message.
+        offered : sequence of rosbags.interfaces.Qos
+            How its publishers offer it, kept for who plays the bag.
+
+        Raises
+        ------
+        SourceError
+            Where its type is not known to rosbags, or the disk does not take it.
+        """
+        try:
+            connection = self._connections.get(message.topic)
+            if connection is None:
+                connection = self._connections[message.topic] = self._writer.add_connection(
+                    message.topic, message.type, typestore=self._types,
+                    offered_qos_profiles=offered,
+                )
+            self._writer.write(connection, message.stamp_ns, message.data)
+        except Exception as error:
+            # Both formats raise whatever their library or the disk has to say.
+            raise self._wrong(f'{message.topic} ({message.type})', error) from error
         self.count += 1
+
+    def _wrong(self, what: str, error: BaseException) -> SourceError:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        return SourceError(str(self._path), f'{what} cannot be written: {reason[:300]}')
 
     def __exit__(
         self,
@@ -189,6 +212,12 @@ class BagWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stack.__exit__(kind, error, trace)
-        if error is not None:
-            shutil.rmtree(self._path)
+        keeps = error is None or self._keeps
+        try:
+            self._stack.__exit__(*((None, None, None) if keeps else (kind, error, trace)))
+        except Exception as failure:
+            keeps = False
+            raise self._wrong('its end', failure) from failure
+        finally:
+            if not keeps:
+                shutil.rmtree(self._path, ignore_errors=True)

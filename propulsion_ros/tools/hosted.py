@@ -39,7 +39,8 @@ class Bus:
     Attributes
     ----------
     now_ns : int
-        Newest stamp that a message had.
+        What a clock would show: the newest /clock where that is given, else when the newest
+        message was recorded.
     """
 
     def __init__(
@@ -61,8 +62,8 @@ class Bus:
         self._callbacks[topic].append(callback)
         self._kinds[topic] = type_name(kind)
 
-    def feed(self, topic: str, kind: str, data: bytes) -> None:
-        """Give a message from outside to all who want it, and what they say about it on.
+    def feed(self, topic: str, kind: str, data: bytes, stamp_ns: int) -> None:
+        """Give a message from outside, of a time, to all who want it, and what they say on.
 
         Raises
         ------
@@ -71,6 +72,8 @@ class Bus:
         """
         if self._kinds.get(topic, kind) != kind:
             raise SourceError(topic, f'expected {self._kinds[topic]}, got {kind}')
+        if CLOCK_TOPIC not in self._given:
+            self.now_ns = stamp_ns
         self._deliver(topic, data)
         while self._waiting:
             self._deliver(*self._waiting.popleft())
@@ -87,9 +90,8 @@ class Bus:
         if callbacks is None:
             return
         message = self._wire.read(data, self._kinds[topic])
-        stamp = message.clock if topic == CLOCK_TOPIC else _stamp_of(message)
-        if stamp is not None:
-            self.now_ns = max(self.now_ns, stamp_to_ns(stamp))
+        if topic == CLOCK_TOPIC:
+            self.now_ns = stamp_to_ns(message.clock)
         for callback in callbacks:
             callback(message)
 
@@ -98,11 +100,6 @@ def type_name(kind: Any) -> str:
     """Return the name of a message class, such as 'std_msgs/msg/String'."""
     package, folder = kind.__module__.split('.')[:2]
     return f'{package}/{folder}/{kind.__name__}'
-
-
-def _stamp_of(message: Any) -> Any:
-    header = getattr(message, 'header', None)
-    return None if header is None else header.stamp
 
 
 class HostedNode(LifecycleNode):
@@ -166,11 +163,11 @@ class HostedNode(LifecycleNode):
         return self._hosted_log
 
     def get_clock(self) -> Any:
-        """Return a clock that shows the newest stamp."""
+        """Return a clock that shows the time of the bus."""
         return self
 
     def now(self) -> Time:
-        """Return the newest stamp."""
+        """Return the time of the bus."""
         return Time(nanoseconds=self._hosted_bus.now_ns)
 
     def declare_parameter(self, name: str, value: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -198,12 +195,13 @@ class HostedNode(LifecycleNode):
         self, msg_type: Any, topic: str, callback: Any, *args: Any, **kwargs: Any
     ) -> Any:
         """Hear a topic of the bus."""
-        self._hosted_bus.subscribe(self._hosted_resolve(topic), msg_type, callback)
+        self._hosted_bus.subscribe(self.resolve_topic_name(topic), msg_type, callback)
         return callback
 
     def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
         """Say something on the bus, while active."""
-        return _Publisher(self, self._hosted_bus, self._hosted_resolve(topic), type_name(msg_type))
+        full = self.resolve_topic_name(topic)
+        return _Publisher(self, self._hosted_bus, full, type_name(msg_type))
 
     create_lifecycle_publisher = create_publisher
 
@@ -270,9 +268,14 @@ class HostedNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def _hosted_expand(self, name: str) -> str:
-        return str(expand_topic_name(name, self._hosted_name, self._hosted_namespace))
+        try:
+            return str(expand_topic_name(name, self._hosted_name, self._hosted_namespace))
+        except ValueError as error:
+            where = f'{self._hosted_namespace} {self._hosted_name} {name}'
+            raise SourceError(where, ' '.join(str(error).split())) from None
 
-    def _hosted_resolve(self, topic: str) -> str:
+    def resolve_topic_name(self, topic: str, *, only_expand: bool = False) -> str:
+        """Return the full name of a topic."""
         expanded = self._hosted_expand(topic)
         return self._hosted_topics.get(expanded, expanded)
 

@@ -1,7 +1,7 @@
 """Rows of commands as the messages that nodes would get."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,27 +9,29 @@ from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.errors import SourceError
 from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 from propulsion_ros.tools.bags import Recorded
 from propulsion_ros.tools.offline import Inputs, NamedValues
 from propulsion_ros.tools.wire import Wire
 
-_KINDS = {
+KINDS = {
     'command': 'sensor_msgs/msg/JointState',
     'wrench_command': 'geometry_msgs/msg/WrenchStamped',
     'inertia': 'geometry_msgs/msg/InertiaStamped',
     'odometry': 'nav_msgs/msg/Odometry',
 }
+"""Type of each topic of a node that a table can give."""
 
 
 class RowMessages:
-    """Makes messages for one actuator node out of rows.
+    """Makes messages for one node out of rows.
 
     Parameters
     ----------
-    topic : str
-        Full name of the node.
+    topics : mapping of str
+        Full name of each of its topics, by the last part.
     names : sequence of str
         What can be commanded.
     frame : str
@@ -38,15 +40,11 @@ class RowMessages:
         Writes messages.
     """
 
-    def __init__(self, topic: str, names: Sequence[str], frame: str, wire: Wire) -> None:
-        self._topic, self.names, self._frame, self._wire = topic, names, frame, wire
+    def __init__(
+        self, topics: Mapping[str, str], names: Sequence[str], frame: str, wire: Wire
+    ) -> None:
+        self._topics, self.names, self._frame, self._wire = topics, names, frame, wire
         self._motion = np.zeros(6)
-        self._demand: dict[tuple[str, str], float] = {}
-
-    @property
-    def topics(self) -> list[str]:
-        """Topics of what it makes."""
-        return [f'{self._topic}/{name}' for name in _KINDS]
 
     def of(self, stamp_ns: int, inputs: Inputs) -> Iterator[Recorded]:
         """Yield what a row says to the node."""
@@ -58,13 +56,10 @@ class RowMessages:
             yield self._recorded('inertia', stamp_ns, inertia)
         if inputs.velocity is not None or inputs.angular_velocity is not None:
             yield self._recorded('odometry', stamp_ns, self._odometry(inputs))
-        is_wrench = tuple(self.names) == WRENCH_NAMES
-        values = inputs.wrench if is_wrench else inputs.commands
-        own = {key: value for key, value in values.items() if key[0] in self.names}
-        if own and is_wrench:
-            self._demand.update(own)
-            yield self._recorded('wrench_command', stamp_ns, _wrench(self._demand))
-        elif own:
+        if inputs.wrench:
+            yield self._recorded('wrench_command', stamp_ns, _wrench(inputs.wrench))
+        own = {key: value for key, value in inputs.commands.items() if key[0] in self.names}
+        if own:
             named = NamedValues.of(own)
             yield self._recorded('command', stamp_ns, JointState(
                 name=named.name, position=doubles(named.position),
@@ -85,11 +80,14 @@ class RowMessages:
     def _recorded(self, name: str, stamp_ns: int, message: Any) -> Recorded:
         message.header.stamp = ns_to_stamp(stamp_ns)
         message.header.frame_id = self._frame
-        kind = _KINDS[name]
-        return Recorded(f'{self._topic}/{name}', kind, stamp_ns, self._wire.write(message, kind))
+        kind = KINDS[name]
+        return Recorded(self._topics[name], kind, stamp_ns, self._wire.write(message, kind))
 
 
-def _wrench(parts: dict[tuple[str, str], float]) -> WrenchStamped:
+def _wrench(parts: Mapping[tuple[str, str], float]) -> WrenchStamped:
+    if len(parts) < len(WRENCH_NAMES):
+        missing = next(name for name in WRENCH_NAMES if (name, 'effort') not in parts)
+        raise SourceError(f'wrench.{missing}', 'is empty: a message has all parts of a wrench')
     message = WrenchStamped()
     for (name, _), value in parts.items():
         vector, _, axis = name.partition('.')

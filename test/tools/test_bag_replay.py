@@ -12,6 +12,7 @@ from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 from propulsion_ros.share import share_directory
 from propulsion_ros.tools import cli
@@ -261,6 +262,7 @@ def test_flight_is_followed_with_what_was_asked_of_it(tmp_path):
     pytest.param(['--node', 'rotor'], "no node 'rotor', did you mean 'rotors'?", id='node'),
     pytest.param(['--model', 'nowhere.urdf'], 'nowhere.urdf', id='model'),
     pytest.param(['--vehicle', 'rocket', '--node', 'rotors'], "no node 'rotors'", id='not of it'),
+    pytest.param(['--namespace', 'a b'], 'namespace', id='namespace'),
 ])
 def test_what_is_asked_wrongly_is_said_in_one_line(
     config, bag, tmp_path, capsys, arguments, reason
@@ -300,10 +302,10 @@ def test_keeping_inputs_needs_two_bags(config, bag, tmp_path, capsys):
     assert 'expected to read a bag and to write one' in capsys.readouterr().err
 
 
-def test_other_namespace_is_another_robot(config, bag, tmp_path):
+def test_other_namespace_is_another_robot(config, bag, tmp_path, capsys):
     config.write_text(ROTORS.replace('rotors:', '/**/rotors:'))
-    assert replay(config, bag, tmp_path / 'out.mcap', '--namespace', 'other') == 0
-    assert read_bag(tmp_path / 'out.mcap') == {}
+    assert replay(config, bag, tmp_path / 'out.mcap', '--namespace', 'other') == 1
+    assert 'has none of the topics that are heard: /other/rotors/command' in capsys.readouterr().err
     moved = write_bag(tmp_path / 'moved.mcap', [
         Recorded('/other/rotors/command', message.type, message.stamp_ns, message.data)
         for message, _ in read_bag(bag)['/rotors/command']
@@ -363,3 +365,105 @@ def test_wire_writes_the_content_that_rclpy_writes(wire, message):
     assert wire.canonical(data, kind) == data
     # And what it has read itself.
     assert wire.write(wire.read(data, kind), kind) == data
+
+
+def test_laps_of_a_loop_are_rows_one_after_the_other(config, tmp_path):
+    lap = [
+        recorded('/rotors/command', k, effort(['a', 'b'], [1.0, 2.0], 10_000_000 * k + 10_000_000))
+        for k in range(300)
+    ]
+    again = [Recorded(m.topic, m.type, m.stamp_ns + 1000, m.data) for m in lap]
+    path = write_bag(tmp_path / 'in.mcap', [*lap, *again])
+    assert replay(config, path, tmp_path / 'out.mcap') == 0
+    assert replay(config, path, tmp_path / 'out.csv') == 0
+    count = len(read_bag(tmp_path / 'out.mcap')['/rotors/wrench'])
+    rows = read_table(tmp_path / 'out.csv')
+    assert len(rows) == count == 600
+    stamps = [float(row['stamp']) for row in rows]
+    assert stamps[:300] == stamps[300:] == sorted(stamps[:300])
+
+
+def test_request_that_waits_for_a_sample_is_counted(tmp_path, capsys):
+    path = tmp_path / 'config.yaml'
+    path.write_text('flight_state:\n  ros__parameters:\n    altitude_source: odometry\n')
+    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
+    request.header.stamp = ns_to_stamp(5_000_000_000)
+    odometry = Odometry(child_frame_id='base_link')
+    odometry.pose.pose.orientation.w = 1.0
+    odometry.header.stamp = ns_to_stamp(5_000_000_000)
+    bag = write_bag(tmp_path / 'in.mcap', [
+        recorded('/flight_state/odometry', 1, odometry),
+        recorded('/flight_state/requests', 2, request),
+    ])
+    assert replay(path, bag, tmp_path / 'out.mcap') == 0
+    assert '1 waiting by flight_state' in capsys.readouterr().err
+
+
+def test_table_of_the_whole_chain_is_the_same_to_a_bag(tmp_path):
+    """Allocation, modules and estimate, joined by their families in the file alone."""
+    table = tmp_path / 'in.csv'
+    names = ','.join(f'wrench.{part}' for part in WRENCH_NAMES)
+    rows = [f'{k * 0.016:.3f},0.1,0.02,-0.05,0.004,0.002,-0.003' for k in range(1, 40)]
+    table.write_text(f'stamp,{names}\n' + '\n'.join(rows) + '\n')
+    config = CONFIG / 'fam.yaml'
+    assert replay(config, table, tmp_path / 'loop.csv') == 0
+    assert replay(config, table, tmp_path / 'out.mcap') == 0
+    loop = read_table(tmp_path / 'loop.csv')
+    topics = read_bag(tmp_path / 'out.mcap')
+    for node in ('fam', 'propulsion_modules', 'inverse_fam'):
+        bare = [
+            [float(row[f'{node}/wrench.{part}']) for part in ('force.x', 'torque.z')]
+            for row in loop if row[f'{node}/wrench.force.x']
+        ]
+        hosted = [
+            [m.wrench.force.x, m.wrench.torque.z] for _, m in topics[f'/{node}/wrench']
+        ]
+        assert len(hosted) > 30
+        assert hosted == bare
+
+
+@pytest.mark.parametrize(('header', 'row', 'reason'), [
+    pytest.param('stamp,body.velocity.x,body.velocity.y,body.velocity.z', '0.0,1,0,0',
+                 "no node hears what column 'body.velocity.x' says", id='nobody feels the flow'),
+    pytest.param('stamp,wrench.force.x', '0.0,1', "no node hears what column 'wrench.force.x' says",
+                 id='nobody takes a wrench'),
+])
+def test_column_that_no_node_hears_is_named(config, tmp_path, capsys, header, row, reason):
+    table = tmp_path / 'in.csv'
+    table.write_text(f'{header}\n{row}\n')
+    assert replay(config, table, tmp_path / 'out.mcap') == 1
+    assert reason in capsys.readouterr().err
+
+
+def test_part_of_a_wrench_is_no_message(tmp_path, capsys):
+    table = tmp_path / 'in.csv'
+    table.write_text('stamp,wrench.force.x\n0.016,0.1\n')
+    assert replay(CONFIG / 'fam.yaml', table, tmp_path / 'out.mcap') == 1
+    assert 'wrench.force.y: is empty: a message has all parts' in capsys.readouterr().err
+    assert not (tmp_path / 'out.mcap').exists()
+
+
+def test_flow_and_centre_of_mass_reach_the_nodes_of_a_vehicle(tmp_path):
+    table = tmp_path / 'in.csv'
+    table.write_text(
+        'stamp,body.velocity.x,body.velocity.y,body.velocity.z\n'
+        + ''.join(f'{k * 0.01:.2f},0,5,50\n' for k in range(1, 30))
+    )
+    empty = tmp_path / 'none.yaml'
+    empty.write_text('{}')
+    assert replay(empty, table, tmp_path / 'v.mcap', '--vehicle', 'rocket', '--node', 'fins') == 0
+    forces = [m.wrench.force.y for _, m in read_bag(tmp_path / 'v.mcap')['/fins/wrench']]
+    assert forces[-1] < -1.0
+
+
+def test_old_result_stays_where_the_new_one_fails(config, tmp_path, bag, capsys):
+    out = tmp_path / 'out.csv'
+    out.write_text('kept')
+    damaged = Recorded('/rotors/command', 'sensor_msgs/msg/JointState', 10**18, b'rubbish')
+    path = write_bag(tmp_path / 'bad.mcap', [*(m for m, _ in read_bag(bag)['/rotors/command']),
+                                             damaged])
+    assert replay(config, path, out) == 1
+    assert out.read_text() == 'kept'
+    assert not list(tmp_path.glob('*.unfinished'))
+    assert replay(config, bag, tmp_path / 'nowhere' / 'out.csv') == 1
+    assert 'No such file or directory' in capsys.readouterr().err

@@ -84,3 +84,27 @@ def test_what_is_no_bag_is_named_in_one_line(tmp_path, spoil):
         list(reader.messages())
     assert str(caught.value).startswith(f'{path}')
     assert '\n' not in str(caught.value)
+
+
+def unknown():
+    return Recorded('/odd', 'nowhere_msgs/msg/Nothing', 9, b'')
+
+
+@pytest.mark.parametrize('keeps', [False, True])
+def test_type_that_is_not_known_ends_in_one_line_and_costs_no_recording(tmp_path, keeps):
+    path = tmp_path / 'bag.mcap'
+    with pytest.raises(SourceError, match=r'/odd .nowhere_msgs/msg/Nothing. cannot be written'), \
+            BagWriter(path, keeps) as writer:
+        for message in (*recorded(), unknown()):
+            writer.write(message)
+    assert path.exists() == keeps
+    if keeps:
+        with BagReader(path) as reader:
+            assert len(list(reader.messages())) == 3
+
+
+def test_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(SourceError) as caught, BagWriter(tmp_path / 'file' / 'bag'):
+        pass
+    assert str(tmp_path / 'file' / 'bag') in str(caught.value)
