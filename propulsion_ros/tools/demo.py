@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import sys
@@ -10,6 +11,7 @@ import time
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.share import share_directory
@@ -45,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     os.environ.setdefault('ROS_DOMAIN_ID', str(random.SystemRandom().randint(1, 100)))
     vehicle, output = options.vehicle, options.output
-    if options.until <= 0.0:
+    if not options.until > 0.0:  # nor NaN
         return _fail(f'--until {options.until:g} is not above 0 s')
     try:
         from propulsion_ros.tools.demos import DEMOS, flight, picture
@@ -67,16 +69,33 @@ def run(options: argparse.Namespace) -> int:
             recording = flight.fly(demo, vehicle, configs, options.until, write)
     except (ConfigError, RuntimeError, TimeoutError) as error:
         return _fail(str(error))
+    except flight.Stopped as stopped:
+        _fail('stopped')
+        return 128 + stopped.number
     wall = time.monotonic() - begun
     summary = demo.summarise(recording)
-    drawn = output / f'{vehicle}.png'
-    picture.draw(demo, recording, summary, drawn)
-    results = output / f'{vehicle}.json'
-    results.write_text(json.dumps(asdict(summary), indent=2) + '\n', encoding='utf-8')
     simulated = recording.series('motion')[-1, 0]
     print(f'\n{text_of(demo.table(summary, recording))}')
-    print(f'\n{simulated:.0f} s flown in {wall:.0f} s of wall time; picture: {drawn}')
+    print(f'\n{simulated:.0f} s flown in {wall:.0f} s of wall time', flush=True)
+    written = output / f'{vehicle}.json'
+    try:
+        text = json.dumps(_known(asdict(summary)), indent=2, allow_nan=False)
+        written.write_text(f'{text}\n', encoding='utf-8')
+        written = output / f'{vehicle}.png'
+        picture.draw(demo, recording, summary, written)
+    except OSError as error:
+        return _fail(f'{written}: {error.strerror or error}')
+    print(f'picture: {written}')
     return 0
+
+
+def _known(value: Any) -> Any:
+    """Return numbers as JSON has them: None, which it writes as null, for what is not finite."""
+    if isinstance(value, dict):
+        return {key: _known(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_known(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _fail(reason: str) -> int:

@@ -32,6 +32,20 @@ _CLEAR = '\033[K'
 """Clears the rest of a line on a terminal."""
 
 
+class Stopped(Exception):
+    """The flight was ended by a signal.
+
+    Attributes
+    ----------
+    number : int
+        Of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f'stopped by signal {number}')
+        self.number = number
+
+
 def fly(
     demo: Demo[object],
     vehicle: str,
@@ -60,8 +74,8 @@ def fly(
         Where the nodes do not start or the flight does not end.
     RuntimeError
         Where the other nodes die, or refuse what the pilot asks.
-    KeyboardInterrupt
-        After SIGINT.
+    Stopped
+        After SIGINT or SIGTERM, with the other nodes stopped too.
     """
     with _interrupts() as stopped, _stack(vehicle, configs) as process:
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
@@ -80,13 +94,17 @@ def fly(
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Note SIGINT: raised in a callback or an import, it would be told as their fault, or lost."""
+    """Note signals: raised in a callback or an import, one would be told as its fault, or lost."""
     stopped: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: stopped.append(number))
+    before = {
+        number: signal.signal(number, lambda number, frame: stopped.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield stopped
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -142,7 +160,7 @@ def _spin(
         executor.spin_once(timeout_sec=0.5)
         now = time.monotonic()
         if stopped:
-            raise KeyboardInterrupt
+            raise Stopped(stopped[0])
         if pilot.steps > steps:
             steps, stepped = pilot.steps, now
         if process.poll() is not None:

@@ -1,9 +1,12 @@
 """Flights that do not come about: each ends with its reason."""
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -25,15 +28,33 @@ def test_flight_that_does_not_begin_says_why(tmp_path, monkeypatch, parameters, 
     assert str(caught.value) == reason
 
 
-def test_flight_that_is_interrupted_ends_in_one_line(tmp_path):
+def child_of(process):
+    """Return the process id of the other nodes, once they were started."""
+    listed = Path(f'/proc/{process.pid}/task/{process.pid}/children')
+    while process.poll() is None:
+        if children := listed.read_text(encoding='ascii').split():
+            return int(children[0])
+        time.sleep(0.01)
+    pytest.fail(process.stderr.read())
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_flight_that_is_stopped_ends_in_one_line_and_leaves_nothing_running(tmp_path, number):
     command = [sys.executable, '-m', 'propulsion_ros.tools.cli', 'demo', '--vehicle', 'rov',
                '--output', str(tmp_path)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert process.stdout.readline().startswith('Starting')
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGINT
-    assert said.strip() == 'propulsion_ros demo: stopped'
+    child = child_of(process)
+    try:
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+        assert not Path(f'/proc/{child}').exists()
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    printed, said = process.communicate()
+    assert printed.startswith('Starting')
+    assert said == 'propulsion_ros demo: stopped\n'
     assert list(tmp_path.iterdir()) == []
