@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
             recording = flight.fly(demo, vehicle, configs, options.until, write)
     except (ConfigError, RuntimeError, TimeoutError) as error:
         return _fail(str(error))
-    except flight.Stopped as stopped:
+    except flight.StoppedError as stopped:
         _fail('stopped')
         return 128 + stopped.number
     wall = time.monotonic() - begun

@@ -32,7 +32,7 @@ _CLEAR = '\033[K'
 """Clears the rest of a line on a terminal."""
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """The flight was ended by a signal.
 
     Attributes
@@ -74,7 +74,7 @@ def fly(
         Where the nodes do not start or the flight does not end.
     RuntimeError
         Where the other nodes die, or refuse what the pilot asks.
-    Stopped
+    StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
     with _interrupts() as stopped, _stack(vehicle, configs) as process:
@@ -160,7 +160,7 @@ def _spin(
         executor.spin_once(timeout_sec=0.5)
         now = time.monotonic()
         if stopped:
-            raise Stopped(stopped[0])
+            raise StoppedError(stopped[0])
         if pilot.steps > steps:
             steps, stepped = pilot.steps, now
         if process.poll() is not None:
