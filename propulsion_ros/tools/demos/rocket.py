@@ -47,6 +47,7 @@ class RocketPilot(Pilot):
         super().__init__()
         self._guidance = RocketGuidance()
         self._climb: tuple[float, float] = (0.0, 0.0)
+        self._propellant = np.inf
         self._last_event = ''
         self._is_asked = False
         self._command = self.create_publisher(JointState, 'boosters/command', qos.COMMAND)
@@ -68,8 +69,17 @@ class RocketPilot(Pilot):
         up, speed = float(motion.velocity_world[2]), float(np.linalg.norm(motion.velocity))
         self._climb = float(motion.position[2]), up
         self.recording.add('motion', self.now, *self._climb, speed)
-        gimbals = self._guidance.gimbals(self.now, motion.quaternion, motion.rate)
-        thrust = self._guidance.thrust(self.now) / len(_BOOSTERS)
+        fuel = self._propellant, self._phase
+        gimbals = self._guidance.gimbals(self.now, motion.quaternion, motion.rate, *fuel)
+        total = self._guidance.thrust(self.now, *fuel)
+        # Of the nose, which stands upright on the ground.
+        east, north, height = motion.rotation[:, 2].tolist()
+        self.recording.add(
+            'lean', self.now, np.arctan2(east, height), np.arctan2(north, height),
+            self._guidance.lean(self.now),
+        )
+        self.recording.add('command', self.now, total, *gimbals.ravel().tolist())
+        thrust = total / len(_BOOSTERS)
         command = JointState(name=[*_BOOSTERS, *_GIMBALS])
         command.position = doubles([np.nan] * len(_BOOSTERS) + gimbals.ravel().tolist())
         command.effort = doubles([thrust] * len(_BOOSTERS) + [np.nan] * len(_GIMBALS))
@@ -89,9 +99,13 @@ class RocketPilot(Pilot):
     @property
     def status(self) -> str:
         """Height, vertical speed, phase and the last event."""
-        phase = self.recording.phases[-1][1] if self.recording.phases else ''
         altitude, up = self._climb
-        return f'{altitude:7.1f} m  {up:+7.1f} m/s  {phase:<10} {self._last_event:<8}'
+        return f'{altitude:7.1f} m  {up:+7.1f} m/s  {self._phase:<10} {self._last_event:<8}'
+
+    @property
+    def _phase(self) -> str:
+        """The phase that flight_state said last, '' before it said any."""
+        return self.recording.phases[-1][1] if self.recording.phases else ''
 
     def _on_deployers(self, stamp: float, message: JointState) -> None:
         # By this message flight_state has seen the very sample at which the flight is held.
@@ -111,7 +125,8 @@ class RocketPilot(Pilot):
         self.recording.add('gimbal', stamp, *mean.tolist())
 
     def _on_tank(self, stamp: float, message: InertiaStamped) -> None:
-        self.recording.add('propellant', stamp, message.inertia.m)
+        self._propellant = message.inertia.m
+        self.recording.add('propellant', stamp, self._propellant)
 
     def _on_inertia(self, stamp: float, message: InertiaStamped) -> None:
         self.recording.add('mass', stamp, message.inertia.m)

@@ -55,14 +55,37 @@ class RocketGuidance:
     damping: float = 0.8
     roll_limit: float = 0.03
 
-    def thrust(self, time: float) -> float:
-        """Return the thrust to ask of both boosters together [N] at a time [s]."""
-        if time < self.ignition_time:
+    def thrust(self, time: float, propellant: float = np.inf, phase: str = '') -> float:
+        """Return the thrust to ask of both boosters together [N].
+
+        Parameters
+        ----------
+        time : float
+            [s].
+        propellant : float
+            What the tank still has [kg]; without any, nothing is asked any more.
+        phase : str
+            Of the flight software; in recovery nothing is asked any more.
+        """
+        if time < self.ignition_time or propellant <= 0.0 or phase == 'recovery':
             return 0.0
         return self.full_thrust if time < self.throttle_time else self.cruise_thrust
 
-    def gimbals(self, time: float, quaternion: FloatArray, rate: FloatArray) -> FloatArray:
+    def lean(self, time: float) -> float:
+        """Return the lean of the nose towards east to have at a time [rad]."""
+        return self.tilt * float(np.clip((time - self.ignition_time) / self.tilt_time, 0.0, 1.0))
+
+    def gimbals(
+        self,
+        time: float,
+        quaternion: FloatArray,
+        rate: FloatArray,
+        propellant: float = np.inf,
+        phase: str = '',
+    ) -> FloatArray:
         """Return the angles of both axes of both gimbals [rad], a row for each, (2, 2).
+
+        They are 0 where no thrust is asked, which could turn nothing.
 
         Parameters
         ----------
@@ -72,11 +95,13 @@ class RocketGuidance:
             Rotation from base_link to the world, x y z w.
         rate : FloatArray
             Angular velocity in base_link [rad/s].
+        propellant, phase : float, str
+            As for `thrust`.
         """
-        thrust = self.thrust(time)
+        thrust = self.thrust(time, propellant, phase)
         if not thrust:
             return np.zeros((2, 2))
-        lean = self.tilt * min((time - self.ignition_time) / self.tilt_time, 1.0)
+        lean = self.lean(time)
         nose_world = np.array([np.sin(lean), 0.0, np.cos(lean)])
         nose = Rotation.from_quat(quaternion).as_matrix().T @ nose_world
         error = cross(np.array([0.0, 0.0, 1.0]), nose)
