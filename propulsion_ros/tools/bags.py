@@ -181,7 +181,7 @@ class BagWriter:
         ----------
         message : Recorded
             The message.
-        offered : sequence of rosbags.interfaces.Qos
+        offered : sequence of rclpy.qos.QoSProfile
             How its publishers offer it, kept for who plays the bag.
 
         Raises
@@ -194,7 +194,7 @@ class BagWriter:
             if connection is None:
                 connection = self._connections[message.topic] = self._writer.add_connection(
                     message.topic, message.type, typestore=self._types,
-                    offered_qos_profiles=offered,
+                    offered_qos_profiles=[_qos(profile) for profile in offered],
                 )
             self._writer.write(connection, message.stamp_ns, message.data)
         except Exception as error:
@@ -221,3 +221,25 @@ class BagWriter:
         finally:
             if not keeps:
                 shutil.rmtree(self._path, ignore_errors=True)
+
+
+def _qos(profile: Any) -> Any:
+    """Return a quality of service of rclpy as rosbags has it."""
+    from rosbags.interfaces import (
+        Qos,
+        QosDurability,
+        QosHistory,
+        QosLiveliness,
+        QosReliability,
+        QosTime,
+    )
+
+    never = QosTime(2147483647, 4294967295)
+    return Qos(
+        # Publishers do not tell others their history.
+        history=QosHistory.KEEP_LAST, depth=max(int(profile.depth), 1),
+        reliability=QosReliability(int(profile.reliability)),
+        durability=QosDurability(int(profile.durability)),
+        deadline=never, lifespan=never, liveliness=QosLiveliness.AUTOMATIC,
+        liveliness_lease_duration=never, avoid_ros_namespace_conventions=False,
+    )

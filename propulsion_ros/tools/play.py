@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -32,10 +33,11 @@ def run(args: argparse.Namespace) -> int:
     """Play a bag; return the exit code."""
     try:
         import rclpy
+        from rclpy.executors import ExternalShutdownException
     except ImportError as error:
         print(f'propulsion_ros play: needs ROS 2: {error}', file=sys.stderr)
         return 1
-    if args.rate <= 0.0 or args.clock < 0.0 or args.loop < 1:
+    if not (args.rate > 0.0 and args.clock >= 0.0 and args.loop >= 1):
         print('propulsion_ros play: expected --rate above 0, --clock at least 0, --loop at least '
               f'1, got {args.rate:g}, {args.clock:g}, {args.loop}', file=sys.stderr)
         return 1
@@ -46,6 +48,9 @@ def run(args: argparse.Namespace) -> int:
     except (SourceError, LookupError) as error:
         print(f'propulsion_ros play: {error}', file=sys.stderr)
         return 1
+    except ExternalShutdownException:
+        print('propulsion_ros play: stopped', file=sys.stderr)
+        return 128 + signal.SIGTERM
     finally:
         rclpy.try_shutdown()
 
@@ -63,6 +68,10 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
         topic: kind for topic, kind in bag.topics.items()
         if (topic in args.topic or not args.topic) and topic not in taken
     }
+    for topic in [t for t in chosen if t not in args.topic and not _is_installed(chosen[t])]:
+        # One type of another robot is no reason to play nothing.
+        print(f'propulsion_ros play: not played, {chosen.pop(topic)} is not installed: {topic}',
+              file=sys.stderr)
     player = Player(args.rate, args.clock)
     executor.add_node(player)
     player.choose(chosen, executor, args.wait, insists=bool(args.topic))
@@ -78,3 +87,13 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
             player.play(messages, executor, lambda message: progress.step())
     print(f'propulsion_ros play: {args.input}: {progress.done} messages', file=sys.stderr)
     return 0
+
+
+def _is_installed(kind: str) -> bool:
+    from propulsion_ros.tools.recorder import message_type
+
+    try:
+        message_type(kind)
+    except LookupError:
+        return False
+    return True

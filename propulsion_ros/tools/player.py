@@ -18,7 +18,6 @@ from propulsion_ros.tools.recorder import message_type
 
 _DEPTH = 10_000
 _LOOK = 0.05  # how often the graph is looked at [s]
-_SETTLED = 1.0  # for how long nothing new may come [s]
 _FLUSH = 10.0  # for how long what was sent is waited for [s]
 
 
@@ -73,30 +72,30 @@ class Player(Node):
             For a message type that is not installed.
         """
         kinds = {topic: message_type(kind) for topic, kind in topics.items()}
-        self._settle(topics, executor, time.monotonic() + limit)
+        end = time.monotonic() + limit
+        while time.monotonic() < end and not all(
+            self._has_others(topic, self.get_publishers_info_by_topic)
+            or self._has_others(topic, self.get_subscriptions_info_by_topic) for topic in topics
+        ):
+            executor.spin_once(timeout_sec=_LOOK)
         self.played = {
             topic: kind for topic, kind in topics.items()
-            if insists or not self.count_publishers(topic)
+            if insists or not self._has_others(topic, self.get_publishers_info_by_topic)
         }
         self._publishers_of = {
             topic: self.create_publisher(kinds[topic], topic, self._profile(topic))
             for topic in self.played
         }
-        heard = [topic for topic in self.played if self.count_subscribers(topic)]
-        end = time.monotonic() + limit
+        heard = [
+            topic for topic in self.played
+            if self._has_others(topic, self.get_subscriptions_info_by_topic)
+        ]
         while time.monotonic() < end and any(topic in heard for topic in self.unheard()):
             executor.spin_once(timeout_sec=_LOOK)
 
-    def _settle(self, topics: Iterable[str], executor: Executor, end: float) -> None:
-        """Wait until every topic has a publisher or a subscription, or no more come."""
-        known, changed = -1, time.monotonic()
-        while (now := time.monotonic()) < end:
-            counts = [self.count_subscribers(t) + self.count_publishers(t) for t in topics]
-            if all(counts) or (any(counts) and now - changed > _SETTLED):
-                return
-            if sum(counts) != known:
-                known, changed = sum(counts), now
-            executor.spin_once(timeout_sec=_LOOK)
+    def _has_others(self, topic: str, endpoints: Callable[[str], Iterable[Any]]) -> bool:
+        """Return whether other nodes have endpoints of a topic."""
+        return any(info.node_name != self.get_name() for info in endpoints(topic))
 
     def _profile(self, topic: str) -> QoSProfile:
         """Return what serves everyone who hears a topic."""

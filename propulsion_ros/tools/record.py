@@ -40,15 +40,17 @@ def run(args: argparse.Namespace) -> int:
         from propulsion_ros.nodes.spin import make_executor
         from propulsion_ros.tools.recorder import Recorder
     except ImportError as error:
-        print(f'propulsion_ros record: needs ROS 2: {error}', file=sys.stderr)
-        return 1
+        return _fail(f'needs ROS 2: {error}')
+    if not args.duration > 0.0:
+        return _fail(f'--duration: expected more than 0 s, got {args.duration:g}')
+    topics = [topic if topic.startswith('/') else f'/{topic}' for topic in args.topic]
     stopped: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda signum, frame: stopped.append(signum))
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        with BagWriter(args.output) as bag:
-            recorder = Recorder(bag.write, args.topic, args.use_sim_time)
+        with BagWriter(args.output, keeps=True) as bag:
+            recorder = Recorder(bag.write, topics, args.use_sim_time)
             executor = make_executor('events')
             executor.add_node(recorder)
             print(f'propulsion_ros record: {args.output}, until Ctrl-C', file=sys.stderr)
@@ -59,10 +61,17 @@ def run(args: argparse.Namespace) -> int:
             recorder.destroy_node()
         counts = recorder.counts
     except SourceError as error:
-        print(f'propulsion_ros record: {error}', file=sys.stderr)
-        return 1
+        return _fail(str(error))
     finally:
         rclpy.try_shutdown()
     said = f'{counts.total()} messages of {len(counts)} topics'
     print(f'propulsion_ros record: {args.output}: {said}', file=sys.stderr)
+    silent = sorted(set(topics) - set(counts))
+    if silent or not counts:
+        return _fail(f'nothing was heard of {", ".join(silent) or "any topic"}')
     return 0
+
+
+def _fail(reason: str) -> int:
+    print(f'propulsion_ros record: {reason}', file=sys.stderr)
+    return 1

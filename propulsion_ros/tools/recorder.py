@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -44,7 +44,8 @@ class Recorder(Node):
     Parameters
     ----------
     write : callable
-        Gets each `Recorded`; its stamps grow.
+        ``write(recorded, offered)`` gets each message, with growing stamps, and the qualities of
+        service with which its topic was offered when it was found.
     topics : collection of str
         Full names; empty for all, those that come later too.
     sim_time : bool
@@ -60,7 +61,7 @@ class Recorder(Node):
 
     def __init__(
         self,
-        write: Callable[[Recorded], None],
+        write: Callable[[Recorded, Sequence[QoSProfile]], None],
         topics: Collection[str] = (),
         sim_time: bool = False,
         context: rclpy.Context | None = None,
@@ -70,10 +71,12 @@ class Recorder(Node):
         self._heard: dict[str, Any] = {}
         self._last_ns = 0
         self._clock_ns: int | None = None
-        self._early: list[tuple[str, str, bytes]] = []
+        self._early: list[tuple[str, str, Sequence[QoSProfile], bytes]] = []
+        self._is_full = False
         self.counts: Counter[str] = Counter()
         if sim_time:
-            self.create_subscription(Clock, '/clock', self._on_clock, qos.LOCKSTEP)
+            # Gazebo's is best effort.
+            self.create_subscription(Clock, '/clock', self._on_clock, qos.SENSOR)
         self._search()
         self.create_timer(_SEARCH, self._search)
 
@@ -126,7 +129,7 @@ class Recorder(Node):
                 ),
             )
             self._heard[topic] = self.create_subscription(
-                kind, topic, functools.partial(self._on_message, topic, types[0]), profile,
+                kind, topic, functools.partial(self._on_message, topic, types[0], offers), profile,
                 raw=True,
             )
 
@@ -134,18 +137,30 @@ class Recorder(Node):
         self._clock_ns = stamp_to_ns(message.clock)
         # What is latched came before the first time was told.
         early, self._early = self._early, []
-        for topic, kind, data in early:
-            self._on_message(topic, kind, data)
+        for topic, kind, offers, data in early:
+            self._on_message(topic, kind, offers, data)
 
-    def _on_message(self, topic: str, kind: str, data: bytes) -> None:
+    def _on_message(
+        self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes
+    ) -> None:
         if not self._sim_time:
             now_ns = self.get_clock().now().nanoseconds
         elif self._clock_ns is None:
-            self._early.append((topic, kind, data))
+            self._keep_early(topic, kind, offers, data)
             return
         else:
             now_ns = self._clock_ns
         # Messages keep the order in which they came.
         self._last_ns = max(now_ns, self._last_ns + 1)
         self.counts[topic] += 1
-        self._write(Recorded(topic, kind, self._last_ns, bytes(data)))
+        self._write(Recorded(topic, kind, self._last_ns, bytes(data)), offers)
+
+    def _keep_early(
+        self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes
+    ) -> None:
+        """Keep what came before the first time, as far as there is room for it."""
+        if len(self._early) < _DEPTH:
+            self._early.append((topic, kind, offers, data))
+        elif not self._is_full:
+            self._is_full = True
+            self.get_logger().warning('no /clock yet, so no more is kept until it comes')
