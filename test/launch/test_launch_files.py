@@ -119,10 +119,13 @@ def test_rov_swims_as_one_process(graph):
 
 
 def see(graph):
-    """Look until a picture of the thrusters is published."""
-    graph.listen(MarkerArray, 'visualizer/markers', qos.PICTURE)
-    pictures = graph.heard('visualizer/markers', 3)
-    assert {marker.ns for marker in pictures[-1].markers} == {'thrusters', 'fins', 'status'}
+    """Look until a picture of all actuators is published."""
+    pictures = graph.listen(MarkerArray, 'visualizer/markers', qos.PICTURE)
+    graph.until(
+        lambda: pictures
+        and {marker.ns for marker in pictures[-1].markers} == {'thrusters', 'fins', 'status'},
+        'a picture of thrusters, fins and status',
+    )
 
 
 @pytest.mark.launch(fixture=drawn)
