@@ -20,6 +20,10 @@ SHADES = {
 """Colour of what kept a detector from deciding, and the words of its health that say so."""
 
 
+LARGEST = 1e100
+"""No larger value is drawn: limits and ticks of an axis overflow."""
+
+
 class Fit(NamedTuple):
     """A parabola: h = altitude + velocity t + acceleration t^2 / 2, t since its time [s]."""
 
@@ -49,7 +53,7 @@ def every(fits: Iterable[Fit], interval: float) -> list[Fit]:
     chosen: list[Fit] = []
     for fit in fits:
         is_next = not chosen or fit.time >= chosen[-1].time + interval
-        if is_next and np.isfinite(fit.acceleration):
+        if is_next and all(abs(value) < LARGEST for value in fit[1:]):
             chosen.append(fit)
     return chosen
 
@@ -99,9 +103,10 @@ def draw_phases(axis: Any, phases: Iterable[Span], alpha: float = 1.0) -> None:
         )
 
 
-def name_phases(axis: Any, phases: Iterable[Span], y: float = 0.5) -> None:
-    """Write the names of phases at a height (0 to 1) of an axis where they have the room."""
+def name_phases(axis: Any, phases: Iterable[Span], y: float = 0.5) -> list[Span]:
+    """Write the names of phases at a height (0 to 1) of an axis; return those without the room."""
     low, high = axis.get_xlim()
+    narrow = []
     for span in phases:
         share = (min(span.end, high) - max(span.begin, low)) / (high - low)
         if share > 0.05:
@@ -110,6 +115,9 @@ def name_phases(axis: Any, phases: Iterable[Span], y: float = 0.5) -> None:
                 va='center', fontsize=10 if share > 0.08 else 7,
                 transform=axis.get_xaxis_transform(),
             )
+        else:
+            narrow.append(span)
+    return narrow
 
 
 def draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None:

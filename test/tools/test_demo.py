@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import yaml
+from matplotlib import pyplot
 
 from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.share import share_directory
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.demos import DEMOS
 from propulsion_ros.tools.demos.demo import text_of
-from propulsion_ros.tools.demos.picture import draw
+from propulsion_ros.tools.demos.picture import draw, figure_of
 from propulsion_ros.tools.demos.recording import Recording
 from propulsion_ros.wiring import VEHICLES
 
@@ -27,9 +28,45 @@ pytestmark = pytest.mark.timeout(300)
 EXHAUST_VELOCITY = 2600.0 / 1.205
 PARTS = {'rocket': 4.0, 'quadrotor': 2.5, 'rov': 6.0, 'freeflyer': 17.5}
 """How much of a flight is flown again [s]; the table of the rest is in the README."""
+PANELS = {
+    'rocket': {
+        'altitude': ['altitude of the vehicle', 'successive quadratic fits'],
+        'phase': [],
+        'apogee': ['altitude of the vehicle', 'apogee, true: 19.35 s', 'apogee, found: 19.36 s',
+                   'decided: 19.42 s'],
+        'thrust': ['given', 'asked'],
+        'lean': ['to the east', 'to the north', 'to the east, asked'],
+        'propellant': ['propellant'],
+        'gimbal': ['about x', 'about y'],
+    },
+    'quadrotor': {
+        'position': ['x', 'x, target', 'y', 'y, target', 'z', 'z, target'],
+        'attitude': ['roll', 'pitch', 'heading', 'heading, target'],
+        'thrust': ['front left', 'front right', 'rear left', 'rear right', 'weight / 4'],
+    },
+    'rov': {
+        'depth': ['depth', 'target'],
+        'heading': ['heading', 'target'],
+        'speed': ['speed ahead', 'target'],
+        'thrust': ['front left', 'front right', 'rear left', 'rear right'],
+        'vertical': ['front left up', 'front right up', 'rear left up', 'rear right up'],
+        'pitch': ['pitch', 'fins', 'limit of the fins'],
+    },
+    'freeflyer': {
+        **{
+            f'{part}.{axis}': ['commanded', 'true', 'estimated']
+            for part in ('force', 'torque') for axis in 'xyz'
+        },
+        **{f'{part} error': ['x', 'y', 'z'] for part in ('force', 'torque')},
+        'starboard': ['1', '2', '3', '4', '5', '6'],
+        'port': ['7', '8', '9', '10', '11', '12'],
+    },
+}
+"""Labelled lines of each panel of a picture."""
 # The command itself, which keeps its recording on the side.
 COMMAND = """
 import json, sys
+from dataclasses import asdict
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.demos import flight
 
@@ -38,7 +75,7 @@ path, fly = sys.argv.pop(1), flight.fly
 def kept(*args):
     recording = fly(*args)
     with open(path, 'w', encoding='utf-8') as file:
-        json.dump(recording.rows, file)
+        json.dump(asdict(recording), file)
     return recording
 
 flight.fly = kept
@@ -51,22 +88,24 @@ class Flight:
     """What a run of the command left."""
 
     summary: dict
-    rows: dict
+    recording: Recording
     printed: str
     picture: bytes
 
 
 def fly(vehicle, folder, domain, *options):
     """Run the command in a ROS domain of its own."""
-    rows = folder / 'rows.json'
-    command = [sys.executable, '-c', COMMAND, str(rows), 'demo', '--vehicle', vehicle,
+    kept = folder / 'recording.json'
+    command = [sys.executable, '-c', COMMAND, str(kept), 'demo', '--vehicle', vehicle,
                '--output', str(folder), *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=False,
                           env={**os.environ, 'ROS_DOMAIN_ID': str(domain)})
     assert done.returncode == 0, done.stdout + done.stderr
     return Flight(
-        json.loads((folder / f'{vehicle}.json').read_text(encoding='utf-8')),
-        json.loads(rows.read_text(encoding='utf-8')), done.stdout,
+        json.loads(
+            (folder / f'{vehicle}.json').read_text(encoding='utf-8'), parse_constant=pytest.fail
+        ),
+        Recording(**json.loads(kept.read_text(encoding='utf-8'))), done.stdout,
         (folder / f'{vehicle}.png').read_bytes(),
     )
 
@@ -101,13 +140,13 @@ def test_every_vehicle_has_a_demo():
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_another_run_records_the_same_to_the_last_bit(runs, vehicle):
     first, second = runs[vehicle]
-    assert first.rows.keys() >= second.rows.keys() >= {'motion'}
-    for name, rows in second.rows.items():
+    assert first.recording.rows.keys() >= second.recording.rows.keys() >= {'motion'}
+    for name, rows in second.recording.rows.items():
         if name == 'predicted':  # its time is that of what is predicted
             continue
         again = [row for row in rows if row[0] < PARTS[vehicle] - 0.1]
         assert len(again) > (0 if name == 'fit' else 100)
-        assert repr(first.rows[name][: len(again)]) == repr(again), name
+        assert repr(first.recording.rows[name][: len(again)]) == repr(again), name
 
 
 @pytest.mark.parametrize('vehicle', VEHICLES)
@@ -117,17 +156,66 @@ def test_flight_that_is_cut_short_says_what_was_not_reached(runs, vehicle):
     assert 'nan' not in runs[vehicle][1].printed
 
 
+def test_what_was_not_reached_is_null(runs):
+    quadrotor = runs['quadrotor'][1].summary
+    assert quadrotor['hover_thrust'] is None
+    assert quadrotor['heading']['settling_time'] is None
+    assert quadrotor['take_off']['settling_time'] is None
+    assert quadrotor['weight'] == pytest.approx(1.5 * STANDARD_GRAVITY)
+
+
+@pytest.mark.parametrize('ending', ['json', 'png'])
+def test_table_is_printed_even_where_a_file_cannot_be_written(
+    runs, tmp_path, monkeypatch, capsys, ending
+):
+    recording = runs['quadrotor'][1].recording
+    monkeypatch.setattr('propulsion_ros.tools.demos.flight.fly', lambda *args: recording)
+    written = tmp_path / f'quadrotor.{ending}'
+    written.mkdir()
+    assert cli.main(['demo', '--vehicle', 'quadrotor', '--output', str(tmp_path)]) == 1
+    printed = capsys.readouterr()
+    assert '  take-off, settled       not reached\n' in printed.out
+    assert printed.err == f'propulsion_ros demo: {written}: Is a directory\n'
+
+
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_picture_is_there(runs, vehicle):
-    for flight in runs[vehicle]:
-        assert flight.picture.startswith(b'\x89PNG')
-        assert len(flight.picture) > 30_000
+    for run in runs[vehicle]:
+        assert run.picture.startswith(b'\x89PNG')
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_every_line_of_every_panel_is_drawn(runs, vehicle):
+    run = runs[vehicle][0]
+    demo, recording = DEMOS[vehicle], run.recording
+    figure = figure_of(demo, recording, demo.summarise(recording))
+    drawn = {}
+    for axis in figure.axes:
+        lines = drawn[axis.get_label()] = {}
+        for line in axis.get_lines():
+            if not line.get_label().startswith('_'):
+                seen = np.isfinite(np.asarray(line.get_ydata(), dtype=float))
+                lines[line.get_label()] = bool(seen.any())
+    pyplot.close(figure)
+    assert drawn == {
+        panel: dict.fromkeys(labels, True) for panel, labels in PANELS[vehicle].items()
+    }
+
+
+def test_every_phase_of_the_rocket_is_named(runs):
+    demo, recording = DEMOS['rocket'], runs['rocket'][0].recording
+    figure = figure_of(demo, recording, demo.summarise(recording))
+    named = next(axis for axis in figure.axes if axis.get_label() == 'phase').texts
+    assert {text.get_text() for text in named} == {phase for _, phase in recording.phases}
+    assert {'preflight', 'launch'} <= {text.get_text() for text in named}
+    pyplot.close(figure)
 
 
 @pytest.mark.parametrize('rows', [1, 2, 10])
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_flight_of_a_few_steps_has_a_table_and_a_picture(runs, tmp_path, vehicle, rows):
-    recording = Recording({name: all_[:rows] for name, all_ in runs[vehicle][1].rows.items()})
+    part = runs[vehicle][1].recording.rows
+    recording = Recording({name: all_[:rows] for name, all_ in part.items()})
     demo, picture = DEMOS[vehicle], tmp_path / 'picture.png'
     summary = demo.summarise(recording)
     text = text_of(demo.table(summary, recording))
@@ -181,6 +269,23 @@ def test_rocket_takes_its_course(runs, whole):
         assert word in runs['rocket'][0].printed
 
 
+def test_rocket_asks_for_nothing_after_burnout(runs, whole):
+    recording, burnout = runs['rocket'][0].recording, whole('rocket')['burnout']
+    asked = recording.between('command', 0.0, np.inf)
+    assert asked[asked[:, 0] < burnout - 0.02, 1].max() == 2600.0
+    after = asked[asked[:, 0] > burnout + 0.01]
+    assert len(after) > 5000
+    assert not after[:, 1:].any()
+    # The gimbals have a lag of 0.03 s.
+    assert np.abs(recording.between('gimbal', burnout + 1.0, np.inf)[:, 1:]).max() < 1e-6
+
+
+def test_rocket_keeps_its_attitude_while_it_is_driven(runs, whole):
+    lean = runs['rocket'][0].recording.between('lean', 4.0, whole('rocket')['burnout'] - 0.02)
+    assert np.abs(lean[:, 1] - lean[:, 3]).max() < np.radians(1.0)
+    assert np.abs(lean[:, 2]).max() < np.radians(0.1)
+
+
 # The quadrotor.
 
 
@@ -225,7 +330,7 @@ def test_rov_follows_each_step(whole, step):
 
 def test_rov_holds_its_heading_without_one_thruster(runs, whole):
     flight = whole('rov')
-    thrust = np.array(runs['rov'][0].rows['thrust'])
+    thrust = np.array(runs['rov'][0].recording.rows['thrust'])
     failed = thrust[thrust[:, 0] > 29.0]
     assert np.abs(failed[:, 1]).max() < 1e-3
     assert failed[-1, 3:].min() > 5.0
@@ -268,6 +373,7 @@ def test_saturation_is_estimated_as_it_is(whole):
 
 @pytest.mark.parametrize(('options', 'expected'), [
     pytest.param(['--until', '-1'], '--until -1 is not above 0 s', id='time'),
+    pytest.param(['--until', 'nan'], '--until nan is not above 0 s', id='no time'),
     pytest.param(['--output', '/dev/null/demo'], '--output /dev/null/demo: Not a directory',
                  id='folder'),
 ])

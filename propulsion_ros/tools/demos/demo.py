@@ -27,7 +27,7 @@ class Demo(Protocol[SummaryT]):
     layout : sequence of sequence of str
         Names of the picture's panels, row by row; a repeated name is a wide panel.
     heights : sequence of float
-        Of the rows.
+        Of the rows [in].
     """
 
     title: str

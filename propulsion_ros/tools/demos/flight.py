@@ -11,6 +11,7 @@ from pathlib import Path
 
 import rclpy
 from rclpy.executors import Executor
+from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
 from propulsion_ros.nodes.spin import make_executor
@@ -51,7 +52,7 @@ def fly(
     vehicle: str,
     configs: Sequence[Path],
     until: float,
-    write: Callable[[Recorded], None] | None = None,
+    write: Callable[[Recorded, Sequence[QoSProfile]], None] | None = None,
 ) -> Recording:
     """Fly a demo to its end and return the recording.
 
@@ -109,7 +110,7 @@ def _interrupts() -> Iterator[list[int]]:
 
 @contextmanager
 def _recorder(
-    write: Callable[[Recorded], None] | None, executor: Executor
+    write: Callable[[Recorded, Sequence[QoSProfile]], None] | None, executor: Executor
 ) -> Iterator[None]:
     """Hear all topics from before the first step until after the last."""
     if write is None:

@@ -30,6 +30,8 @@ _PERIOD = 0.016
 _UNMET = np.array([0.01] * 3 + [0.002] * 3)
 """A part of the demand that is missing beyond it is no servo count [N], [N m]."""
 _NOZZLES = tuple(f'nozzle_{i}' for i in range(1, 13))
+_MODULES = {'starboard': range(6), 'port': range(6, 12)}
+"""Which of the nozzles are whose."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +132,9 @@ class FreeflyerDemo:
     title = 'Free-flyer demo: fam, propulsion modules, inverse_fam and vehicle over ROS 2'
     layout: Sequence[Sequence[str]] = (
         ('force.x', 'torque.x'), ('force.y', 'torque.y'), ('force.z', 'torque.z'),
-        ('thrust', 'thrust'),
+        ('force error', 'torque error'), ('starboard', 'port'),
     )
-    heights: Sequence[float] = (1.0, 1.0, 1.0, 1.1)
+    heights: Sequence[float] = (1.8, 1.8, 1.8, 2.1, 2.3)
 
     def make_pilot(self) -> FreeflyerPilot:
         """Return the node that flies."""
@@ -146,7 +148,6 @@ class FreeflyerDemo:
         )
         ends = np.flatnonzero(np.diff(demand[:, 1:], axis=0).any(axis=1))
         ends = ends[demand[ends, 1:].any(axis=1)]
-        missing = np.abs(demand - estimate)[:, 1:] > _UNMET
         first_end = _BEYOND + _SEQUENCE.pulses[len(WITHIN_LIMITS)].duration
         last = np.flatnonzero(true[:, 0] < first_end - 1e-9)[-1:]
         is_reached = bool(len(true)) and true[-1, 0] >= first_end - _PERIOD
@@ -161,7 +162,7 @@ class FreeflyerDemo:
             largest_asked=asked,
             largest_given=given,
             largest_estimated=estimated,
-            unmet_time=float(_PERIOD * np.count_nonzero(missing.any(axis=1))),
+            unmet_time=float(_PERIOD * np.count_nonzero(_is_unmet(demand, estimate))),
             momentum=momentum[0],
             angular_momentum=angular[0],
             momentum_error=momentum[1],
@@ -193,7 +194,7 @@ class FreeflyerDemo:
     def draw(
         self, axes: Mapping[str, Any], recording: Recording, summary: FreeflyerSummary
     ) -> None:
-        """Draw demand, true wrench and estimate of each axis, and the thrust of each nozzle."""
+        """Draw demand, true wrench and estimate of each axis, its error, and all thrusts."""
         begin, end = _SEQUENCE.start - 1.0, float(recording.series('motion')[-1, 0])
         demand, true, estimate, thrust = (
             recording.series(name) for name in ('demand', 'true', 'estimate', 'thrust')
@@ -210,24 +211,57 @@ class FreeflyerDemo:
             )
             axis.plot(
                 estimate[:, 0], estimate[:, column], color=ink.RED, linewidth=0.9,
-                label='estimated by inverse_fam',
+                label='estimated',
             )
             unit = 'N' if column <= 3 else 'N m'
             ink.over_time(axis, f'{name.replace(".", " ")} [{unit}]', begin, end)
-        for i in range(len(_NOZZLES)):
-            colour, module = (ink.GREEN, 'starboard') if i < 6 else (ink.GOLD, 'port')
-            axes['thrust'].plot(
-                thrust[:, 0], thrust[:, i + 1], color=colour, linewidth=0.9,
-                label=f'{module} module' if i in (0, 6) else None,
+        self._draw_errors(axes, true, estimate)
+        for name, columns in _MODULES.items():
+            ink.draw_alike(
+                axes[name], thrust[:, [0, *(column + 1 for column in columns)]],
+                [str(column + 1) for column in columns],
             )
-        ink.over_time(axes['thrust'], 'thrust of each nozzle [N]', begin, end)
+            ink.over_time(axes[name], f'{name} nozzles [N]', begin, end)
+            ink.legend_above(axes[name])
+        spans = _spans(demand[:, 0], _is_unmet(demand, estimate))
         for axis in axes.values():
-            axis.axvspan(
-                _BEYOND, max(end, _BEYOND), color='#f6e3b4', alpha=0.5, linewidth=0.0,
-                label='more asked than can be given' if axis is axes['thrust'] else None,
-            )
-        axes['force.x'].legend(fontsize=8, loc='lower left', bbox_to_anchor=(0.13, 0.02))
-        axes['thrust'].legend(fontsize=9, loc='upper left')
+            axis.set_xlim(begin, max(end, begin + 1e-3))
+            for k, span in enumerate(spans):
+                has_label = k == 0 and axis is axes['torque.x']
+                axis.axvspan(
+                    *span, color='#f6e3b4', alpha=0.6, linewidth=0.0, zorder=0.0,
+                    label='more asked than is given' if has_label else None,
+                )
+        for name in ('force.x', 'torque.x'):
+            ink.legend_above(axes[name])
+
+    def _draw_errors(self, axes: Mapping[str, Any], true: FloatArray, estimate: FloatArray) -> None:
+        """Draw the estimate less the truth, linear near 0 and logarithmic beyond."""
+        for name, first, unit, linear in (
+            ('force error', 1, 'mN', 2.0), ('torque error', 4, 'mN m', 0.1)
+        ):
+            axis = axes[name]
+            for i, colour in enumerate((ink.BLUE, ink.GOLD, ink.GREEN)):
+                error = 1000.0 * (estimate - true)[:, first + i]
+                axis.plot(true[:, 0], error, color=colour, linewidth=0.9, label='xyz'[i])
+            ink.over_time(axis, f'{name} [{unit}]', 0.0, 1.0)
+            axis.set_yscale('symlog', linthresh=linear, linscale=1.0)
+            ticks = linear * np.array([-100.0, -10.0, -1.0, 0.0, 1.0, 10.0, 100.0])
+            axis.set_yticks(ticks, [f'{tick:g}' for tick in ticks])
+            axis.set_ylim(-400.0 * linear, 400.0 * linear)
+            ink.legend_above(axis)
+
+
+def _is_unmet(demand: FloatArray, estimate: FloatArray) -> FloatArray:
+    """Return at which rows the estimate says that a part of the demand is missing, (n,)."""
+    return np.asarray((np.abs(demand - estimate)[:, 1:] > _UNMET).any(axis=1))
+
+
+def _spans(time: FloatArray, is_in: FloatArray) -> list[tuple[float, float]]:
+    """Return the parts of the time [s] in which something holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_in, [False])).astype(int)))
+    ends = np.append(time, time[-1])
+    return [(float(time[i]), float(ends[j])) for i, j in edges.reshape(-1, 2)]
 
 
 def _off(error: float) -> str:

@@ -13,14 +13,31 @@ import matplotlib.pyplot as plt
 from propulsion_ros.tools.demos.demo import Demo
 from propulsion_ros.tools.demos.recording import Recording
 
+_WIDTH = 11.0
+"""Of a page [in]."""
+
 
 def draw(demo: Demo[Any], recording: Recording, summary: Any, path: Path) -> None:
-    """Write the picture of a flight as a PNG."""
+    """Write the picture of a flight as a PNG.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be written.
+    """
+    figure = figure_of(demo, recording, summary)
+    try:
+        figure.savefig(path, dpi=110)
+    finally:
+        plt.close(figure)
+
+
+def figure_of(demo: Demo[Any], recording: Recording, summary: Any) -> Any:
+    """Return the page of a flight, matplotlib's figure, whose axes have the panels' names."""
     figure, axes = plt.subplot_mosaic(
-        [list(row) for row in demo.layout], figsize=(11, 8.5), height_ratios=demo.heights,
-        layout='constrained',
+        [list(row) for row in demo.layout], figsize=(_WIDTH, sum(demo.heights)),
+        height_ratios=demo.heights, layout='constrained',
     )
     figure.suptitle(demo.title)
     demo.draw(axes, recording, summary)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    return figure

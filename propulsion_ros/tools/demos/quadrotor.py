@@ -123,7 +123,7 @@ class QuadrotorDemo:
 
     title = 'Quadrotor demo: rotors, their allocator and vehicle over ROS 2'
     layout: Sequence[Sequence[str]] = (('position',) * 2, ('attitude', 'thrust'))
-    heights: Sequence[float] = (1.2, 1.0)
+    heights: Sequence[float] = (4.3, 3.7)
 
     def make_pilot(self) -> QuadrotorPilot:
         """Return the node that flies."""
@@ -179,30 +179,28 @@ class QuadrotorDemo:
         places = np.array([target.position for target in targets])
         degrees = np.degrees(motion)
         for axis, colour in zip(range(3), (ink.SLATE, ink.GOLD, ink.GREEN), strict=True):
-            axes['position'].plot(time, places[:, axis], ':', color=colour, linewidth=1.2)
-            axes['position'].plot(time, motion[:, _X + axis], color=colour, label='xyz'[axis])
-        axes['position'].plot([], [], ':', color=ink.GREY, label='target')
+            name = 'xyz'[axis]
+            axes['position'].plot(time, motion[:, _X + axis], color=colour, label=name)
+            axes['position'].plot(
+                time, places[:, axis], ':', color=colour, linewidth=1.2, label=f'{name}, target'
+            )
         headings = np.degrees([target.heading for target in targets])
-        axes['attitude'].plot(time, headings, ':', color=ink.GREY, label='heading to have')
         for column, name, colour in (
             (_ROLL, 'roll', ink.GOLD), (_PITCH, 'pitch', ink.SLATE), (_YAW, 'heading', ink.GREEN)
         ):
             axes['attitude'].plot(time, degrees[:, column], color=colour, label=name)
-        colours = (ink.BLUE, ink.ORANGE, ink.GREEN, ink.PURPLE)
-        for column, (rotor, colour) in enumerate(zip(_ROTORS, colours, strict=True), start=1):
-            axes['thrust'].plot(
-                thrust[:, 0], thrust[:, column], color=colour, linewidth=1.0,
-                label=rotor.replace('_', ' '),
-            )
+        axes['attitude'].plot(
+            time, headings, ':', color=ink.GREEN, linewidth=1.2, label='heading, target'
+        )
+        ink.draw_alike(axes['thrust'], thrust, _ROTORS)
         axes['thrust'].axhline(
-            summary.weight / 4.0, color=ink.GREY, linestyle=':', label='a quarter of the weight'
+            summary.weight / 4.0, color=ink.GREY, linestyle=':', label='weight / 4'
         )
         for name, label in (
             ('position', 'position [m]'), ('attitude', 'angle [deg]'), ('thrust', 'thrust [N]')
         ):
             ink.over_time(axes[name], label, 0.0, end)
-            axes[name].legend(fontsize=9)
+            ink.legend_above(axes[name])
         axes['position'].set_ylim(-1.3, 2.7)
-        axes['position'].legend(loc='lower left', bbox_to_anchor=(0.06, 0.02), ncols=4)
         marks = [Mark(target.time, name) for target, name in zip(_PLAN, _NAMES, strict=True)]
         draw_marks(axes['position'], marks[1:])

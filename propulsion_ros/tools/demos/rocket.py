@@ -12,23 +12,13 @@ from std_srvs.srv import Trigger
 
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import doubles
-from propulsion_ros.tools.demos import ink
 from propulsion_ros.tools.demos.demo import Row, moment
 from propulsion_ros.tools.demos.motion import Motion
 from propulsion_ros.tools.demos.pilot import Pilot
 from propulsion_ros.tools.demos.recording import Recording
 from propulsion_ros.tools.demos.rocket_guidance import RocketGuidance
+from propulsion_ros.tools.demos.rocket_picture import draw
 from propulsion_ros.tools.demos.rocket_summary import RocketSummary, summarise
-from propulsion_ros.tools.plot_style import (
-    Fit,
-    Mark,
-    Span,
-    draw_fits,
-    draw_marks,
-    draw_phases,
-    every,
-    name_phases,
-)
 
 _EXHAUST_VELOCITY = 1300.0 / 0.6025
 """max_thrust over max_fuel_rate of the boosters [m/s]."""
@@ -76,7 +66,7 @@ class RocketPilot(Pilot):
         east, north, height = motion.rotation[:, 2].tolist()
         self.recording.add(
             'lean', self.now, np.arctan2(east, height), np.arctan2(north, height),
-            self._guidance.lean(self.now),
+            self._guidance.lean(self.now) if total else np.nan,
         )
         self.recording.add('command', self.now, total, *gimbals.ravel().tolist())
         thrust = total / len(_BOOSTERS)
@@ -154,11 +144,12 @@ class RocketPilot(Pilot):
 class RocketDemo:
     """A flight to its main parachute."""
 
-    title = 'Rocket demo: boosters, vehicle and flight_state over ROS 2'
+    title = 'Rocket demo: boosters, fins, flight_state and vehicle over ROS 2'
     layout: Sequence[Sequence[str]] = (
-        ('altitude',) * 3, ('phase',) * 3, ('thrust', 'gimbal', 'propellant'),
+        ('altitude',) * 4 + ('apogee',) * 2, ('phase',) * 4 + ('apogee',) * 2,
+        ('thrust',) * 3 + ('lean',) * 3, ('propellant',) * 3 + ('gimbal',) * 3,
     )
-    heights: Sequence[float] = (4.0, 0.5, 2.0)
+    heights: Sequence[float] = (4.0, 0.8, 2.1, 2.1)
 
     def make_pilot(self) -> RocketPilot:
         """Return the node that flies."""
@@ -191,51 +182,5 @@ class RocketDemo:
     def draw(
         self, axes: Mapping[str, Any], recording: Recording, summary: RocketSummary
     ) -> None:
-        """Draw altitude with the fits and the events; below it the powered flight, larger."""
-        motion = recording.series('motion')
-        end = float(motion[-1, 0])
-        top = axes['altitude']
-        top.plot(motion[:, 0], motion[:, 1], color=ink.BLUE, label='altitude of the vehicle')
-        fits = [
-            Fit(*row) for row in recording.rows.get('fit', [])
-            if summary.burnout + 2.0 < row[0] < summary.true_apogee + 0.5
-        ]
-        draw_fits(top, every(fits, 1.0), 2.0, 8.0)
-        top.plot(
-            summary.apogee, summary.altitude, 'o', color=ink.RED, zorder=5,
-            label=f'apogee found: {summary.altitude:.0f} m at {summary.apogee:.2f} s',
-        )
-        ink.over_time(top, 'altitude [m]', 0.0, end)
-        highest = float(motion[:, 1].max())
-        top.set_ylim(-0.03 * highest, 1.22 * max(highest, 1.0))
-        top.set_xlabel('')
-        top.legend(loc='lower center', bbox_to_anchor=(0.42, 0.04))
-        draw_marks(top, [
-            Mark(summary.liftoff, 'liftoff'), Mark(summary.burnout, 'burnout'),
-            Mark(summary.true_apogee, 'apogee'), *(Mark(*mark) for mark in recording.marks),
-        ])
-        self._draw_phases(axes['phase'], recording, end)
-        burnout = summary.burnout if np.isfinite(summary.burnout) else end
-        begin, stop = np.nan_to_num(summary.liftoff) - 1.0, burnout + 1.0
-        for name, columns, scale, unit in (
-            ('thrust', {1: ('', ink.ORANGE)}, 1e-3, 'kN'),
-            ('gimbal', {1: ('x', ink.GOLD), 2: ('y', ink.SLATE)}, 180.0 / np.pi, 'deg'),
-            ('propellant', {1: ('', ink.GREEN)}, 1.0, 'kg'),
-        ):
-            axis, rows = axes[name], recording.between(name, begin, stop)
-            for column, (label, colour) in columns.items():
-                axis.plot(rows[:, 0], scale * rows[:, column], color=colour, label=label)
-            ink.over_time(axis, f'{name} [{unit}]', begin, stop)
-        axes['gimbal'].legend()
-
-    def _draw_phases(self, axis: Any, recording: Recording, end: float) -> None:
-        stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
-        spans = [
-            Span(stamps[i], stamps[i + 1], phase)
-            for i, (_, phase) in enumerate(recording.phases) if stamps[i + 1] > stamps[i]
-        ]
-        ink.over_time(axis, 'phase', 0.0, end)
-        axis.grid(visible=False)
-        axis.set_yticks([])
-        draw_phases(axis, spans)
-        name_phases(axis, spans)
+        """Draw the flight, its apogee, and the powered part of it."""
+        draw(axes, recording, summary)

@@ -19,11 +19,12 @@ from propulsion_ros.tools.demos.motion import Motion, wrapped
 from propulsion_ros.tools.demos.pilot import Pilot
 from propulsion_ros.tools.demos.plan import target_at
 from propulsion_ros.tools.demos.recording import Recording
-from propulsion_ros.tools.demos.rov_guidance import RovGuidance, RovTarget
+from propulsion_ros.tools.demos.rov_guidance import RovGains, RovGuidance, RovTarget
 from propulsion_ros.tools.demos.step_response import StepResponse, step_response
 from propulsion_ros.tools.plot_style import Mark, draw_marks
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
+_VERTICAL = tuple(f'{name}_up' for name in _HORIZONTAL)
 _FINS = ('fin_port', 'fin_starboard')
 _PLAN = (
     RovTarget(0.0, 5.0),
@@ -141,6 +142,7 @@ class RovPilot(Pilot):
     def _on_thrusters(self, stamp: float, message: JointState) -> None:
         effort = dict(zip(message.name, message.effort, strict=True))
         self.recording.add('thrust', stamp, *(effort[name] for name in _HORIZONTAL))
+        self.recording.add('vertical', stamp, *(effort[name] for name in _VERTICAL))
 
     def _on_fins(self, stamp: float, message: JointState) -> None:
         self.recording.add('fin', stamp, message.position[0])
@@ -151,9 +153,9 @@ class RovDemo:
 
     title = 'ROV demo: thrusters, their allocator, fins and vehicle over ROS 2'
     layout: Sequence[Sequence[str]] = (
-        ('depth', 'depth'), ('heading', 'heading'), ('thrust', 'pitch'),
+        ('depth', 'depth'), ('heading', 'speed'), ('thrust', 'vertical'), ('pitch', 'pitch'),
     )
-    heights: Sequence[float] = (1.0, 1.0, 1.2)
+    heights: Sequence[float] = (2.6, 2.2, 2.4, 2.1)
 
     def make_pilot(self) -> RovPilot:
         """Return the node that dives."""
@@ -205,35 +207,38 @@ class RovDemo:
         ]
 
     def draw(self, axes: Mapping[str, Any], recording: Recording, summary: RovSummary) -> None:
-        """Draw depth and heading with their targets, thrusts, pitch and fins."""
-        motion, thrust = recording.series('motion'), recording.series('thrust')
-        fin = recording.series('fin')
+        """Draw depth, heading and speed with their targets, thrusts, pitch and fins."""
+        motion, fin = recording.series('motion'), recording.series('fin')
         time, end = motion[:, _TIME], float(motion[-1, _TIME])
         targets = [target_at(_PLAN, at) for at in time]
-        depth, heading, pitch = axes['depth'], axes['heading'], axes['pitch']
-        depth.plot(time, [target.depth for target in targets], ':', color=ink.GREY, label='target')
-        depth.plot(time, -motion[:, _Z], color=ink.BLUE, label='depth')
-        wanted = np.degrees([target.heading for target in targets])
-        heading.plot(time, wanted, ':', color=ink.GREY, label='target')
-        heading.plot(time, np.degrees(motion[:, _YAW]), color=ink.GREEN, label='heading')
-        colours = (ink.BLUE, ink.ORANGE, ink.GREEN, ink.PURPLE)
-        for column, (name, colour) in enumerate(zip(_HORIZONTAL, colours, strict=True), start=1):
-            axes['thrust'].plot(
-                thrust[:, 0], thrust[:, column], color=colour, linewidth=1.2,
-                label=name.replace('_', ' '),
-            )
+        for name, label, unit, value, target, colour in (
+            ('depth', 'depth', 'm', -motion[:, _Z], [at.depth for at in targets], ink.BLUE),
+            ('heading', 'heading', 'deg', np.degrees(motion[:, _YAW]),
+             np.degrees([at.heading for at in targets]), ink.GREEN),
+            ('speed', 'speed ahead', 'm/s', motion[:, _AHEAD], [at.speed for at in targets],
+             ink.ORANGE),
+        ):
+            axes[name].plot(time, value, color=colour, label=label)
+            axes[name].plot(time, target, ':', color=ink.GREY, label='target')
+            ink.over_time(axes[name], f'{label} [{unit}]', 0.0, end)
+        for name, thrusters in (('thrust', _HORIZONTAL), ('vertical', _VERTICAL)):
+            ink.draw_alike(axes[name], recording.series(name), thrusters)
+        ink.over_time(axes['thrust'], 'horizontal thrusters [N]', 0.0, end)
+        ink.over_time(axes['vertical'], 'vertical thrusters [N]', 0.0, end)
+        pitch = axes['pitch']
         pitch.plot(time, np.degrees(motion[:, _PITCH]), color=ink.SLATE, label='pitch')
         pitch.plot(fin[:, 0], np.degrees(fin[:, 1]), color=ink.GOLD, label='fins')
-        for axis, label in (
-            (depth, 'depth [m]'), (heading, 'heading [deg]'), (axes['thrust'], 'thrust [N]'),
-            (pitch, 'angle [deg]'),
-        ):
-            ink.over_time(axis, label, 0.0, end)
-            axis.legend(fontsize=9)
-        depth.set_ylim(7.4, 4.4)
-        heading.set_ylim(-15.0, 115.0)
+        for i, sign in enumerate((1.0, -1.0)):
+            pitch.axhline(
+                np.degrees(sign * RovGains.max_fin), color=ink.GOLD, linestyle='--',
+                linewidth=1.0, label=None if i else 'limit of the fins',
+            )
+        ink.over_time(pitch, 'angle [deg]', 0.0, end)
+        for axis in axes.values():
+            ink.legend_above(axis)
+        axes['depth'].set_ylim(7.4, 4.4)
+        axes['heading'].set_ylim(-15.0, 115.0)
         marks = [Mark(target.time, name) for target, name in zip(_PLAN, _NAMES, strict=True)]
         marks = [*marks[1:], Mark(_FAULT, f'{_FAILS.replace("_", " ")} thruster fails')]
-        draw_marks(depth, marks)
-        for axis in (heading, axes['thrust'], pitch):
-            draw_marks(axis, marks, has_names=False)
+        for name, axis in axes.items():
+            draw_marks(axis, marks, has_names=name == 'depth')
