@@ -20,7 +20,8 @@ def signals_of_bag(path: Path, namespace: str = '') -> Signals:
     """Return what the topics of this package's nodes in a bag say.
 
     Times are the stamps of the messages; what has none, or is a command with stamp 0, gets that of
-    the latest stamped message that was recorded before it.
+    the latest stamped message that was recorded before it; latched ones, which may be of long
+    before, do not count.
 
     Parameters
     ----------
@@ -83,14 +84,15 @@ class _Sorter:
         time = _stamp_of(content)
         if time is None or (time == 0.0 and message.topic.endswith('command')):
             time = self._latest
-        else:
+        elif self._readings[message.topic] not in _LATCHED:
             self._latest = time
         if time is None:
             self._early.append((message, content))
             return
-        for early in self._early:
-            self._sort(time, *early)
-        self._early.clear()
+        if self._latest is not None:
+            for early in self._early:
+                self._sort(self._latest, *early)
+            self._early.clear()
         self._sort(time, message, content)
 
     def finish(self) -> Signals:
@@ -194,6 +196,7 @@ def _seconds(text: str) -> float:
 
 
 _MOTION = ('altitude', 'velocity', 'acceleration')
+_LATCHED = (_read_tank, _read_flags, _read_events, _read_apogee)
 _FLIGHT = (_read_fit, _read_flags, _read_phase, _read_events, _read_apogee)
 _READINGS: dict[tuple[str, str], _Reading] = {
     ('state', 'sensor_msgs/msg/JointState'): _read_joints(SAID),

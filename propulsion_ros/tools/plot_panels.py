@@ -11,6 +11,7 @@ import numpy as np
 from propulsion_ros.errors import SourceError
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.tools.plot_signals import (
+    COMMAND,
     QUANTITIES,
     SAID,
     Channel,
@@ -18,12 +19,10 @@ from propulsion_ros.tools.plot_signals import (
     Rows,
     Signals,
 )
-from propulsion_ros.tools.plot_style import Fit, Mark, Span, every, health_spans
+from propulsion_ros.tools.plot_style import LARGEST, Fit, Mark, Span, every, health_spans
 
 _WALL_CLOCK = 1e6
 """Stamps beyond it count from 1970 [s]; the page counts from its first one."""
-_LARGEST = 1e100
-"""No larger value is drawn: limits and ticks of an axis overflow."""
 _PANELS = 60
 """More are no page: a picture has an end."""
 _NAMES = 12
@@ -217,17 +216,27 @@ class _Cut:
 
     def points(self, points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
         shifted = ((time - self.origin, value) for time, value in points)
-        return tuple(point for point in shifted if self.has(point[0]) and math.isfinite(point[1]))
+        return tuple(point for point in shifted if self.has(point[0]) and abs(point[1]) < LARGEST)
 
     def line(self, label: str, role: str, rows: Rows) -> Line:
-        """Return a line, broken where time goes back."""
+        """Return a line, broken where time goes back; what is told holds until the next."""
         time, value = np.array(rows).T
         time = time - self.origin
-        value = np.where(np.abs(value) < _LARGEST, value, np.nan)
+        value = np.where(np.abs(value) < LARGEST, value, np.nan)
+        if role == COMMAND:
+            time, value = self._held(time, value)
         inside = (time >= self.begin) & (time <= self.end)
         time, value = time[inside], value[inside]
         back = np.flatnonzero(np.diff(time) < 0.0) + 1
         return Line(label, role, np.insert(time, back, np.nan), np.insert(value, back, np.nan))
+
+    def _held(self, time: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what was told, with what held at the beginning and at the end of the part."""
+        following = np.append(time[1:], math.inf)
+        is_carried = (time < self.begin) & (following > self.begin)
+        last = np.flatnonzero((time < self.end) & (following > self.end))
+        time = np.where(is_carried, self.begin, time)
+        return np.insert(time, last + 1, self.end), np.insert(value, last + 1, value[last])
 
     def spans(self, changes: Sequence[Mark]) -> tuple[Span, ...]:
         """Return how long each name held, without the parts that are not drawn."""
@@ -247,7 +256,7 @@ def _title(signals: Signals, origin: int) -> str:
     """Return the name of the input, and the last apogee where there is one."""
     words = []
     for time, altitude in signals.flight.vertices[-1:]:
-        height = f' {altitude:.1f} m' if math.isfinite(altitude) else ''
+        height = f' {altitude:.1f} m' if abs(altitude) < LARGEST else ''
         words.append(f'apogee{height} at {time - origin:.2f} s')
     for time in signals.flight.detections[-1:]:
         words.append(f'detected at {time - origin:.2f} s')

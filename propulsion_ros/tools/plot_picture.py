@@ -33,7 +33,7 @@ _BESIDE: dict[str, Any] = {
     'handlelength': 1.5, 'borderaxespad': 0.2, 'labelspacing': 0.25,
 }
 """Legends are outside of what they name."""
-_COLUMNS = 6  # of the grid: two or three panels a row, and the flight beside its apogee
+_HEIGHT = 1.7  # of the flight over a panel's
 _BACK = 2.0  # of a fit: its window [s]
 _ZOOM = 3.0  # to either side of the apogee [s]
 
@@ -48,34 +48,37 @@ def draw(page: Page, path: Path) -> None:
     """
     # As everywhere, whatever a user has set; names may have a dollar sign.
     with plt.style.context(['default', {'text.parse_math': False}]):
-        figure = _figure(page)
+        figure = figure_of(page)
         try:
             figure.savefig(path, dpi=90, format='png')
         finally:
             plt.close(figure)
 
 
-def _figure(page: Page) -> Any:
+def figure_of(page: Page) -> Any:
+    """Return a page as a figure of pyplot, which is to be closed."""
     beside = 2 if len(page.panels) <= 8 else 3
-    heights = [1.7] * (page.flight is not None) + [1.0] * math.ceil(len(page.panels) / beside)
+    count = math.ceil(len(page.panels) / beside)
+    heights = [_HEIGHT] * (page.flight is not None) + [count] * (count > 0)
     figure: Any = plt.figure(
         figsize=(5.5 * beside + 1.0, 0.8 + 2.4 * sum(heights)), layout='constrained'
     )
     figure.suptitle(page.title)
-    grid = figure.add_gridspec(len(heights), _COLUMNS, height_ratios=heights)
+    # Two grids, since columns of one have to hold the legends of both.
+    parts = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     first: Any = None
     if page.flight is not None:
         has_apogee = bool(page.flight.detections)
-        first = figure.add_subplot(grid[0, : _COLUMNS - 2 if has_apogee else _COLUMNS])
+        widths = [2.0, 1.0] if has_apogee else [1.0]
+        grid = parts[0].subgridspec(1, len(widths), width_ratios=widths)
+        first = figure.add_subplot(grid[0])
         _draw_flight(first, page, page.flight)
         if has_apogee:
-            _draw_apogee(figure.add_subplot(grid[0, _COLUMNS - 2 :]), page.flight)
+            _draw_apogee(figure.add_subplot(grid[1]), page.flight)
         first.set_xlabel('' if page.panels else page.time_label)
-    width = _COLUMNS // beside
+    grid = parts[-1].subgridspec(max(count, 1), beside)
     for i, panel in enumerate(page.panels):
-        row, column = divmod(i, beside)
-        row += page.flight is not None
-        axis = figure.add_subplot(grid[row, column * width : (column + 1) * width])
+        axis = figure.add_subplot(grid[divmod(i, beside)])
         _draw_panel(axis, page, panel, has_names=first is None)
         first = first or axis
         if i + beside >= len(page.panels):

@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import shutil
 import struct
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -15,8 +17,8 @@ from propulsion_ros.tools import plot
 from propulsion_ros.tools.bags import BagWriter, Recorded
 from propulsion_ros.tools.plot_log import signals_of_log
 from propulsion_ros.tools.plot_panels import Line, Panel, page_of
-from propulsion_ros.tools.plot_signals import Channel, Signals
-from propulsion_ros.tools.plot_style import Mark, Span
+from propulsion_ros.tools.plot_signals import COMMAND, Channel, Signals
+from propulsion_ros.tools.plot_style import Fit, Mark, Span
 
 GRAVITY, SPEED = 9.80665, 60.0
 SIGNATURE = b'\x89PNG\r\n\x1a\n'
@@ -88,6 +90,48 @@ def signals():
     return made
 
 
+def fitted_flight():
+    """Return a throw of 10 m/s at 0 s, whose apogee is decided at 1.5 s."""
+    made = Signals('throw.csv')
+    for i in range(9):
+        t = 0.25 * i
+        height, speed = 10.0 * t - 5.0 * t**2, 10.0 - 10.0 * t
+        made.add(Channel('', 'altitude', 'log'), t, height)
+        made.flight.fits.append(Fit(t, height, speed, -10.0))
+        made.flight.predictions.append((t, 1.0, 5.0))
+    made.flight.phases.append(Mark(0.0, 'flight'))
+    made.flight.health += [Mark(0.0, 'lockout'), Mark(0.5, 'ok')]
+    made.flight.detections.append(1.5)
+    made.flight.vertices.append((1.0, 5.0))
+    return made
+
+
+def test_the_altitude_says_what_the_flight_logic_made_of_it():
+    pytest.importorskip('matplotlib')
+    import matplotlib.pyplot as plt
+
+    from propulsion_ros.tools.plot_picture import figure_of
+
+    figure = figure_of(page_of(fitted_flight()))
+    try:
+        axis = figure.axes[0]
+        handles, labels = axis.get_legend_handles_labels()
+        drawn = dict(zip(labels, handles, strict=True))
+        assert sorted(drawn) == sorted([
+            'lockout', 'successive quadratic fits', 'log', 'predicted vertex', 'detection',
+            'vertex',
+        ])
+        assert [text.get_text() for text in axis.get_legend().get_texts()] == labels
+        assert set(drawn['detection'].get_xdata()) == {1.5}
+        assert drawn['vertex'].get_xydata().tolist() == [[1.0, 5.0]]
+        assert {tuple(point) for point in drawn['predicted vertex'].get_xydata()} == {(1.0, 5.0)}
+        # Each fit of a throw is the throw itself.
+        t, height = drawn['successive quadratic fits'].get_data()
+        assert height == pytest.approx(10.0 * t - 5.0 * t**2)
+    finally:
+        plt.close(figure)
+
+
 @pytest.mark.parametrize(('part', 'times', 'phases', 'marks'), [
     pytest.param({}, range(11), [(0.0, 5.0, 'launch'), (5.0, 10.0, 'flight')], ['early', 'late'],
                  id='all'),
@@ -103,6 +147,33 @@ def test_a_part_of_the_time_is_cut_out(part, times, phases, marks):
     assert [mark.name for mark in page.marks] == marks
     has_mass = part.get('begin', 0.0) <= 9.0 <= part.get('end', 10.0)
     assert ('propellant [kg]' in panels(page)) == has_mass
+
+
+@pytest.mark.parametrize(('told', 'part', 'expected'), [
+    pytest.param([(2.0, 5.0)], {}, [(2.0, 5.0), (10.0, 5.0)], id='to the end'),
+    pytest.param([(2.0, 5.0), (10.0, 6.0)], {}, [(2.0, 5.0), (10.0, 6.0)], id='told at the end'),
+    pytest.param([(2.0, 4.0), (3.0, 5.0), (7.0, 6.0)], {'begin': 5.0, 'end': 8.0},
+                 [(5.0, 5.0), (7.0, 6.0), (8.0, 6.0)], id='told before the part'),
+    pytest.param([(2.0, 5.0), (9.0, 6.0)], {'begin': 5.0, 'end': 8.0}, [(5.0, 5.0), (8.0, 5.0)],
+                 id='told before and after the part'),
+    pytest.param([(2.0, 4.0), (5.0, 5.0)], {'begin': 5.0}, [(5.0, 5.0), (10.0, 5.0)],
+                 id='told as the part begins'),
+    pytest.param([(6.0, 4.0), (7.0, 5.0), (6.5, 6.0)], {},
+                 [(6.0, 4.0), (7.0, 5.0), (math.nan, math.nan), (6.5, 6.0), (10.0, 6.0)],
+                 id='time goes back'),
+])
+def test_a_command_holds_until_the_next(told, part, expected):
+    made = signals()
+    for time, value in told:
+        made.add(Channel('', 'effort', 'a', COMMAND), time, value)
+    drawn = points(page_of(made, **part), 'thrust [N]', 'a', COMMAND)
+    assert np.array(drawn) == pytest.approx(np.array(expected), abs=0.0, nan_ok=True)
+
+
+def test_a_command_given_after_the_part_is_not_drawn():
+    made = signals()
+    made.add(Channel('', 'effort', 'a', COMMAND), 9.0, 1.0)
+    assert panels(page_of(made, end=8.0))['thrust [N]'] == ['a']
 
 
 @pytest.mark.parametrize('part', [
@@ -127,6 +198,24 @@ def test_values_beyond_what_an_axis_can_show_are_not_drawn():
         wild.add(Channel('', 'effort', 'a'), float(i), value)
     values = [value for _, value in points(page_of(wild), 'thrust [N]', 'a')]
     assert [value for value in values if value == value] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize('value', [1e99, 1e308, -1e308, math.inf], ids=str)
+@pytest.mark.parametrize('field', ['altitude', 'velocity', 'acceleration'])
+def test_fits_beyond_what_an_axis_can_show_are_not_drawn(tmp_path, field, value):
+    pytest.importorskip('matplotlib')
+    from propulsion_ros.tools.plot_picture import draw as draw_page
+
+    made = fitted_flight()
+    wild = made.flight.fits[2]._replace(**{field: value})
+    made.flight.fits[2] = wild
+    made.flight.predictions[2] = (wild.time, 3.0, value)
+    made.flight.vertices[:] = [(3.0, value)]
+    page = page_of(made)
+    assert (wild in page.flight.fits) == (value == 1e99)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        draw_page(page, tmp_path / 'page.png')
 
 
 @pytest.mark.parametrize(('count', 'expected'), [

@@ -188,9 +188,27 @@ def test_lines_have_the_stamps_and_values_of_their_messages(bag):
     assert points(page, thrust, 'a') == [(0.5, 1.0), (1.5, 3.0)]
     assert points(page, thrust, 'b') == [(0.5, 2.0)]
     # A stamp of 0 means on arrival: then it was as late as what was stamped last.
-    assert points(page, thrust, 'a', 'command') == [(0.5, 50.0), (0.5, 60.0)]
-    assert points(page, thrust, 'b', 'command') == [(0.75, 70.0)]
+    assert points(page, thrust, 'a', 'command') == [(0.5, 50.0), (0.5, 60.0), (1.5, 60.0)]
+    assert points(page, thrust, 'b', 'command') == [(0.75, 70.0), (1.5, 70.0)]
     assert (page.begin, page.end, page.time_label) == (0.5, 1.5, 'time [s]')
+
+
+@pytest.mark.parametrize('latched', [
+    pytest.param(('/flight_state/flags', status(0.0, 'flight', phase='preflight')), id='flags'),
+    pytest.param(('/flight_state/events', status(0.0, 'drogue')), id='events'),
+    pytest.param(('/flight_state/apogee', vertex(0.0, 5.0)), id='apogee'),
+    pytest.param(('/rotors/tanks/main', tank(0.0, 1.0)), id='tank'),
+])
+def test_latched_messages_do_not_tell_the_time(bag, latched):
+    command = ('/rotors/command', joints(0.0, ['a'], effort=[5.0]))
+    page = page_of(signals_of_bag(bag(
+        latched, command,
+        ('/rotors/state', joints(50.0, ['a'], effort=[1.0])), latched, command,
+        ('/rotors/state', joints(60.0, ['a'], effort=[2.0])),
+    )))
+    assert points(page, 'rotors: thrust [N]', 'a', 'command') == [
+        (50.0, 5.0), (50.0, 5.0), (60.0, 5.0)
+    ]
 
 
 def test_states_at_time_zero_are_not_taken_for_unstamped(bag):

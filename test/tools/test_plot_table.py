@@ -105,7 +105,7 @@ def test_commands_are_drawn_beside_the_first_state_of_their_name(read):
     page = page_of(signals)
     assert panels(page)['one: thrust [N]'] == ['a', 'a command']
     assert panels(page)['two: thrust [N]'] == ['a']
-    assert points(page, 'one: thrust [N]', 'a', 'command') == [(1.0, 5.0)]
+    assert points(page, 'one: thrust [N]', 'a', 'command') == [(1.0, 5.0), (2.0, 5.0)]
     assert panels(page)['thrust [N]'] == ['b command']
     assert signals.unread == ['com.x']
 
