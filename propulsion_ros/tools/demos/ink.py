@@ -26,7 +26,7 @@ def draw_alike(axis: Any, rows: FloatArray, names: Sequence[str]) -> None:
     names : sequence of str
         At most as many as there are `COLOURS`.
     """
-    thinner = np.linspace(3.6, 1.0, len(names))
+    thinner = np.linspace(5.2, 1.0, len(names))
     for i, (name, width) in enumerate(zip(names, thinner, strict=True)):
         axis.plot(
             rows[:, 0], rows[:, i + 1], color=COLOURS[i], label=name.replace('_', ' '),
