@@ -1,47 +1,64 @@
 """When the next picture is due, by the stamps of what it shows."""
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 _STALE_NS = 1_000_000_000
 """What is this much older than the newest says nothing of now [ns]."""
 _JUMP_NS = 1_000_000_000
-"""A stamp this far behind the newest is of a new time [ns]."""
+"""A stamp this far behind the newest of its source is of a new time [ns]."""
 
 
 class Pace:
-    """Lets pass one stamp in a period, and the first one after time has jumped back.
+    """Tells whether a picture of several sources is due: once in a period of their stamps.
 
-    Several sources may share it; one that is a little behind the others is no jump.
+    Each source is held against its own stamps alone, since their times may differ.
 
     Parameters
     ----------
     period_ns : int
-        Least distance between two stamps that are let pass.
+        Least distance between two pictures.
     """
 
     def __init__(self, period_ns: int) -> None:
         self._period_ns = period_ns
         self.restart()
 
+    @property
+    def newest_ns(self) -> int | None:
+        """Newest stamp of all sources, None before the first."""
+        return max(self._newest.values(), default=None)
+
     def restart(self) -> None:
         """Forget the time, as before the first stamp."""
-        self._newest_ns: int | None = None
-        self._passed_ns: int | None = None
+        self._newest: dict[Hashable, int] = {}
+        self._drawn: dict[Hashable, int] = {}
 
-    def jumps_back(self, stamp_ns: int) -> bool:
-        """Return whether a stamp is of another time than those before it."""
-        return self._newest_ns is not None and stamp_ns < self._newest_ns - _JUMP_NS
-
-    def is_due(self, stamp_ns: int) -> bool:
-        """Return whether this stamp is let pass."""
-        if self.jumps_back(stamp_ns):
+    def hear(self, source: Hashable, stamp_ns: int) -> bool:
+        """Take a stamp of a source; return whether its time began anew, then all is forgotten."""
+        newest_ns = self._newest.get(source, stamp_ns)
+        has_jumped = stamp_ns < newest_ns - _JUMP_NS
+        if has_jumped:
             self.restart()
-        if self._newest_ns is None or stamp_ns > self._newest_ns:
-            self._newest_ns = stamp_ns
-        if self._passed_ns is not None and stamp_ns < self._passed_ns + self._period_ns:
-            return False
-        self._passed_ns = stamp_ns
-        return True
+            newest_ns = stamp_ns
+        if self._drawn:
+            # Others count from what they say next, but a new one that is late from the picture.
+            is_new = source not in self._newest
+            first_ns = min(stamp_ns, *self._drawn.values()) if is_new else stamp_ns
+            self._drawn.setdefault(source, first_ns)
+        self._newest[source] = max(stamp_ns, newest_ns)
+        return has_jumped
+
+    def is_due(self, source: Hashable) -> bool:
+        """Return whether a source that was heard wants a new picture."""
+        drawn_ns = self._drawn.get(source)
+        return drawn_ns is None or self._newest[source] >= drawn_ns + self._period_ns
+
+    def draw(self, source: Hashable) -> None:
+        """Note a picture that this source wanted."""
+        self._drawn = {source: self._newest[source]}
 
     def is_stale(self, stamp_ns: int) -> bool:
         """Return whether a stamp is much older than the newest."""
-        return self._newest_ns is not None and stamp_ns < self._newest_ns - _STALE_NS
+        newest_ns = self.newest_ns
+        return newest_ns is not None and stamp_ns < newest_ns - _STALE_NS

@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from geometry_msgs.msg import InertiaStamped
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
@@ -40,6 +44,10 @@ _UNKNOWN_SCALE = 0.01
 _SHAFT = 0.04
 """Diameter of an arrow's shaft over `VisualizerNodeParams.arrow_length`."""
 _LONGEST_PHASE = 60
+_LEAST = 0.1
+"""Wall time between two pictures, whatever the stamps say [s]."""
+_SILENCE = 1.0
+"""Wall time after which nobody knows what the actuators do [s]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,21 +97,37 @@ class VisualizerNodeParams:
 
 @dataclass(eq=False)
 class _Heard:
-    """The actuators of one block, and what was last heard of them."""
+    """The actuators of one block, and what was last heard of them.
+
+    Attributes
+    ----------
+    block, layout, reader
+        Which they are, and how their state is read.
+    message : JointState or None
+        The newest; None once it has been read.
+    state : ThrustState or None
+        The newest that was read.
+    stamp_ns : int
+        Of the state.
+    is_silent : bool
+        Whether nothing that can be read came since the last diagnosis.
+    """
 
     block: DrawnBlock
     layout: ThrustLayout
     reader: ThrustStateReader
-    stamp_ns: int = 0
+    message: JointState | None = None
     state: ThrustState | None = None
+    stamp_ns: int = 0
     is_silent: bool = True
 
 
 class VisualizerNode(PropulsionNode):
     """Draws what the actuators of a robot do: thrusts, limits, plumes, propellant, phase.
 
-    It needs no clock: pictures are due by the stamps of the states. It remembers nothing that it
-    does not hear again, so it may be started anew at any time.
+    Pictures are due by the stamps of the states; a wall clock only keeps them apart, and draws grey
+    what has fallen silent. States are read only for a picture. It remembers nothing that it does
+    not hear again, so it may be started anew at any time.
 
     ROS Parameters
     --------------
@@ -119,7 +143,8 @@ class VisualizerNode(PropulsionNode):
     Publishers
     ----------
     ~/markers : visualization_msgs/MarkerArray
-        While somebody subscribes, at most ``rate`` times per second of the stamps.
+        While somebody subscribes, at most ``rate`` times per second of the stamps, and 10 times
+        per second.
     """
 
     def __init__(self, name: str = 'visualizer', **kwargs: Any) -> None:
@@ -147,6 +172,8 @@ class VisualizerNode(PropulsionNode):
         self._phase = ''
         self._tanks: dict[str, Propellant] = {}
         self._heard: list[_Heard] = []
+        self._next: float
+        self._forget()
         self._output = MarkerOutput(
             self.create_lifecycle_publisher(MarkerArray, '~/markers', qos.PICTURE),
             _SHAFT * params.arrow_length,
@@ -158,6 +185,8 @@ class VisualizerNode(PropulsionNode):
             on_tank = functools.partial(self._on_tank, topic, tank, capacity)
             self._subscribe(InertiaStamped, topic, on_tank, qos.LATCHED)
         self._subscribe(String, params.phase_topic, self._on_phase, qos.LATCHED)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.entities.append(self.create_timer(_SILENCE, self._on_silence, clock=steady))
         self._style = Style(scale=self._scale(), in_links=params.frame == 'link')
 
     def _follow(self, block: DrawnBlock, topic: str) -> None:
@@ -193,18 +222,22 @@ class VisualizerNode(PropulsionNode):
     def _on_state(self, heard: _Heard, message: JointState) -> None:
         if not self.is_active:
             return
-        try:
-            state = heard.reader.read(message.name, message.position, message.effort)
-        except CommandError as error:
-            self.complain('refused', f'{heard.block.name}: state refused: {error}')
-            return
-        stamp_ns = stamp_to_ns(message.header.stamp)
-        if self._pace.jumps_back(stamp_ns):
+        source = heard.block.name
+        if self._pace.hear(source, stamp_to_ns(message.header.stamp)):
             # Simulated time began anew.
-            self._forget()
-        heard.stamp_ns, heard.state, heard.is_silent = stamp_ns, state, False
-        if self._pace.is_due(stamp_ns) and self._output.is_watched:
-            self._output.publish(self._picture(stamp_ns))
+            self._forget_states()
+        heard.message, heard.is_silent, self._has_news = message, False, True
+        if self._pace.is_due(source) and monotonic() >= self._next and self._draw():
+            self._pace.draw(source)
+            self._next = monotonic() + _LEAST
+
+    def _on_silence(self) -> None:
+        """Draw what it was, once, where all have fallen silent."""
+        has_news, self._has_news = self._has_news, False
+        if has_news:
+            self._is_grey = False
+        elif self.is_active and not self._is_grey:
+            self._is_grey = self._draw(is_silent=True)
 
     def _on_tank(self, topic: str, tank: str, capacity: float, message: InertiaStamped) -> None:
         mass = message.inertia.m
@@ -231,15 +264,45 @@ class VisualizerNode(PropulsionNode):
 
     def _forget(self) -> None:
         self._pace.restart()
-        for heard in self._heard:
-            heard.state = None
+        self._next = -math.inf
+        self._has_news = self._is_grey = False
+        self._forget_states()
 
-    def _picture(self, now_ns: int) -> Iterator[tuple[int, Shape]]:
+    def _forget_states(self) -> None:
+        for heard in self._heard:
+            heard.message = heard.state = None
+
+    def _draw(self, is_silent: bool = False) -> bool:
+        """Publish a picture if somebody watches and there is a state; return whether."""
+        now_ns = self._pace.newest_ns
+        if now_ns is None or not self._output.is_watched:
+            return False
+        for heard in self._heard:
+            self._read(heard)
+        if all(heard.state is None for heard in self._heard):
+            return False
+        self._output.publish(self._picture(now_ns, is_silent))
+        return True
+
+    def _read(self, heard: _Heard) -> None:
+        """Read the newest message of a block, unless that is done."""
+        message, heard.message = heard.message, None
+        if message is None:
+            return
+        try:
+            state = heard.reader.read(message.name, message.position, message.effort)
+        except CommandError as error:
+            heard.is_silent = True
+            self.complain('refused', f'{heard.block.name}: state refused: {error}')
+            return
+        heard.state, heard.stamp_ns = state, stamp_to_ns(message.header.stamp)
+
+    def _picture(self, now_ns: int, is_silent: bool) -> Iterator[tuple[int, Shape]]:
         """Yield every shape with its stamp."""
         for heard in self._heard:
             if heard.state is not None:
                 block, stamp_ns = heard.block, heard.stamp_ns
-                is_stale = self._pace.is_stale(stamp_ns)
+                is_stale = is_silent or self._pace.is_stale(stamp_ns)
                 for shape in thrust_shapes(
                     block.name, block.base_link, heard.layout, heard.state, self._style, is_stale
                 ):

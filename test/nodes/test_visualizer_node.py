@@ -1,6 +1,7 @@
 """The visualizer: what is drawn, how often, and what it makes of what is wrong."""
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -10,7 +11,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
 
-from propulsion_ros.nodes import qos
+from propulsion_ros.nodes import qos, visualizer_node
 from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
@@ -52,6 +53,13 @@ def rotors(ms, thrusts=(3.0, 3.0, 3.0, 3.0)):
     return message
 
 
+@pytest.fixture(autouse=True)
+def pass_of_time(monkeypatch):
+    """Let enough wall time pass between any two messages, and never so much that it is silence."""
+    monkeypatch.setattr(visualizer_node, 'monotonic', itertools.count().__next__)
+    monkeypatch.setattr(visualizer_node, '_SILENCE', 1e6)
+
+
 class Scene:
     """A visualizer, who talks to it, and who looks."""
 
@@ -67,7 +75,7 @@ class Scene:
         """Let the node hear one state."""
         stamp_ns = stamp_to_ns(message.header.stamp)
         self.states.publish(message)
-        self.graph.until(lambda: self.node._heard[0].stamp_ns == stamp_ns, 'the state')
+        self.graph.until(lambda: self.node._pace.newest_ns == stamp_ns, 'the state')
 
     def shown(self, count=1):
         """Return the newest picture's markers by namespace and id, after so many pictures."""
@@ -95,6 +103,8 @@ def test_thrusts_plumes_and_status_of_a_rocket(graph):
     assert {stamp_to_ns(marker.header.stamp) for marker in shown.values()} == {1500 * MS}
     assert {marker.header.frame_id for marker in shown.values()} == {'base_link'}
     assert {marker.action for marker in shown.values()} == {Marker.ADD}
+    # So that RViz draws them where their frame is now.
+    assert {marker.frame_locked for marker in shown.values()} == {True}
     limit, half = shown['boosters', 0], shown['boosters', 1]
     assert vector(*limit.points) == pytest.approx([0.0, 0.0, 1.3])
     assert vector(*half.points) == pytest.approx([0.0, 0.0, 0.65])
@@ -124,6 +134,7 @@ def test_gimbal_turns_the_arrow(graph, frame, direction, frame_id):
     arrow = shown['boosters', 0]
     assert vector(*arrow.points) == pytest.approx(direction)
     assert arrow.header.frame_id == frame_id
+    assert arrow.frame_locked
     # RViz complains of arrows without length.
     assert shown['boosters', 1].action == Marker.DELETE
     assert shown['boosters/plume', 1].action == Marker.DELETE
@@ -139,14 +150,60 @@ def test_largest_thrust_is_half_a_metre_long_unless_told(graph):
     assert shown['status', 0].action == Marker.DELETE
 
 
-def test_at_most_ten_pictures_in_a_second_of_the_stamps(graph):
+def count_reads(scene, monkeypatch):
+    """Return a list that grows with each state that the node reads."""
+    reader, reads = scene.node._heard[0].reader, []
+    read = reader.read
+    monkeypatch.setattr(reader, 'read', lambda *fields: reads.append(1) or read(*fields))
+    return reads
+
+
+def test_at_most_ten_pictures_in_a_second_of_the_stamps(graph, monkeypatch):
     scene = Scene(graph, QUADROTOR, 'rotors/state')
+    reads = count_reads(scene, monkeypatch)
     for ms in range(4, 1004, 20):
         scene.hear(rotors(ms))
     scene.hear(rotors(5000))
     scene.shown(11)
     stamps = [stamp_to_ns(picture.markers[0].header.stamp) // MS for picture in scene.pictures]
     assert stamps == [*range(4, 1004, 100), 5000]
+    # No state is read that is not drawn.
+    assert len(reads) == 11
+
+
+def test_pictures_keep_their_distance_in_wall_time(graph, monkeypatch):
+    scene = Scene(graph, QUADROTOR, 'rotors/state')
+    for i, wall in enumerate((50.0, 50.05, 50.099, 50.101, 50.15, 50.21)):
+        monkeypatch.setattr(visualizer_node, 'monotonic', lambda wall=wall: wall)
+        # Time that always begins anew is always due.
+        scene.hear(rotors(100_000 - 5000 * i))
+    scene.shown(3)
+    stamps = [stamp_to_ns(picture.markers[0].header.stamp) // MS for picture in scene.pictures]
+    assert stamps == [100_000, 85_000, 75_000]
+
+
+def fins(ms):
+    message = JointState(
+        name=[f'fin_{i}' for i in range(1, 5)], position=[0.1] * 4, effort=[50.0] * 4
+    )
+    message.header.stamp = ns_to_stamp(ms * MS)
+    return message
+
+
+def test_blocks_of_different_times_make_no_more_pictures(graph):
+    scene = Scene(graph, ROCKET, 'boosters/state')
+    other = graph.talk(JointState, 'fins/state', qos.STATE)
+    pace = scene.node._pace
+    for ms in range(0, 520, 20):
+        scene.hear(boosters(60_000 + ms))
+        other.publish(fins(ms))
+        graph.until(lambda ms=ms: pace._newest.get('fins') == ms * MS, 'the fins')
+    scene.shown(6)
+    stamps = [
+        stamp_to_ns(marker.header.stamp) // MS
+        for picture in scene.pictures for marker in picture.markers if marker.ns == 'status'
+    ]
+    assert stamps == [*range(60_000, 60_600, 100)]
 
 
 def test_time_that_begins_anew_is_drawn_at_once(graph):
@@ -161,12 +218,7 @@ def test_time_that_begins_anew_is_drawn_at_once(graph):
 def test_state_that_falls_silent_turns_grey(graph):
     scene = Scene(graph, ROCKET, 'boosters/state')
     scene.hear(boosters(1000))
-    fins = graph.talk(JointState, 'fins/state', qos.STATE)
-    message = JointState(
-        name=[f'fin_{i}' for i in range(1, 5)], position=[0.1] * 4, effort=[50.0] * 4
-    )
-    message.header.stamp = ns_to_stamp(2500 * MS)
-    fins.publish(message)
+    graph.talk(JointState, 'fins/state', qos.STATE).publish(fins(2500))
     shown = scene.shown(2)
     old, new = shown['boosters', 0], shown['fins', 0]
     assert old.color.r == old.color.g == old.color.b
@@ -175,15 +227,45 @@ def test_state_that_falls_silent_turns_grey(graph):
     assert shown['boosters/plume', 0].action == Marker.DELETE
 
 
+def is_grey(picture):
+    colour = picture.markers[0].color
+    return colour.r == colour.g == colour.b
+
+
+def test_only_block_that_falls_silent_turns_grey_once(graph, monkeypatch):
+    monkeypatch.setattr(visualizer_node, '_SILENCE', 0.05)
+    scene = Scene(graph, QUADROTOR, 'rotors/state')
+    scene.hear(rotors(1000))
+    scene.shown(2)
+    for _ in range(3):
+        scene.node._on_silence()
+    scene.hear(rotors(1200))
+    shown = scene.shown(3)
+    assert [is_grey(picture) for picture in scene.pictures[:3]] == [False, True, False]
+    assert stamp_to_ns(scene.pictures[1].markers[0].header.stamp) == 1000 * MS
+    assert vector(*scene.pictures[1].markers[0].points) == vector(*shown['rotors', 0].points)
+
+
+def test_silence_before_the_first_state_is_not_drawn(graph):
+    scene = Scene(graph, QUADROTOR, 'rotors/state')
+    scene.node._on_silence()
+    scene.hear(rotors(1000))
+    assert len(scene.shown()) == 5
+    assert not is_grey(scene.pictures[0])
+
+
 def test_nothing_is_drawn_for_nobody(graph, monkeypatch):
     scene = Scene(graph, QUADROTOR, 'rotors/state', watched=False)
-    drawn = []
+    drawn, reads = [], count_reads(scene, monkeypatch)
     monkeypatch.setattr(scene.node._output, 'publish', drawn.append)
     monkeypatch.setattr(scene.node._output, 'clear', lambda: drawn.append('clear'))
     for ms in (0, 200, 400):
         scene.hear(rotors(ms))
+    for _ in range(2):
+        scene.node._on_silence()
     scene.node.trigger_deactivate()
     assert not drawn
+    assert not reads
 
 
 def test_deactivation_takes_the_picture_away_and_activation_begins_anew(graph):
