@@ -16,7 +16,7 @@ from typing import Any
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.share import share_directory
 from propulsion_ros.tools.bags import BagWriter
-from propulsion_ros.wiring import VEHICLES, vehicle_graph
+from propulsion_ros.wiring import VEHICLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +58,6 @@ def run(options: argparse.Namespace) -> int:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         return _fail(f'--output {output}: {error.strerror}')
-    nodes = ', '.join(spec.name for spec in vehicle_graph(vehicle).nodes)
-    print(f'Starting {nodes} ...', flush=True)
     demo, configs = DEMOS[vehicle], [share_directory() / 'config' / f'{vehicle}_demo.yaml']
     configs += [options.params_file] if options.params_file else []
     begun = time.monotonic()

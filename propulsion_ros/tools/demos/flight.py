@@ -20,6 +20,7 @@ from propulsion_ros.tools.demos.demo import Demo
 from propulsion_ros.tools.demos.pilot import Pilot
 from propulsion_ros.tools.demos.recording import Recording
 from propulsion_ros.tools.recorder import Recorder
+from propulsion_ros.wiring import vehicle_graph
 
 _STEP_LIMIT = 30.0
 """Wall time for the start of the nodes, and for each step [s]."""
@@ -133,6 +134,8 @@ def _recorder(
 @contextmanager
 def _stack(vehicle: str, configs: Sequence[Path]) -> Iterator[subprocess.Popen[bytes]]:
     """Run the nodes of a vehicle in a process of their own."""
+    nodes = ', '.join(spec.name for spec in vehicle_graph(vehicle).nodes)
+    print(f'Starting {nodes} ...', flush=True)
     process = subprocess.Popen([  # noqa: S603  our own module, no shell
         sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle,
         '--ros-args', *(part for path in configs for part in ('--params-file', str(path))),
