@@ -46,6 +46,8 @@ class BagReplay:
         Node names; empty for all.
     namespace : str
         Of all nodes.
+    step_on : str
+        What nodes step on where CONFIG does not say and there is a clock.
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class BagReplay:
         model: Path | None = None,
         only: Collection[str] = (),
         namespace: str = '',
+        step_on: str = 'stamp',
     ) -> None:
         self._now_ns = 0
         self._said: list[Recorded] = []
@@ -95,7 +98,7 @@ class BagReplay:
                 parameters['use_sim_time'] = True
                 if 'step_on' in parameters:
                     # A recorded clock may step them as the live one did.
-                    parameters['step_on'] = own.get('step_on', parameters['step_on'])
+                    parameters['step_on'] = own.get('step_on', step_on)
             for file in reversed(files):
                 parameters = {**file.of(spec.name, namespace or '/'), **parameters}
             node = host(

@@ -75,8 +75,6 @@ class Bus:
         if CLOCK_TOPIC not in self._given:
             self.now_ns = stamp_ns
         self._deliver(topic, data)
-        while self._waiting:
-            self._deliver(*self._waiting.popleft())
 
     def publish(self, topic: str, kind: str, message: Any) -> None:
         """Take what a node says; it may use its message again at once."""
@@ -94,6 +92,9 @@ class Bus:
             self.now_ns = stamp_to_ns(message.clock)
         for callback in callbacks:
             callback(message)
+            # What a node answers at once, the next one knows: a clock ticks for them in turn.
+            while self._waiting:
+                self._deliver(*self._waiting.popleft())
 
 
 def type_name(kind: Any) -> str:

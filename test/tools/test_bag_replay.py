@@ -467,3 +467,16 @@ def test_old_result_stays_where_the_new_one_fails(config, tmp_path, bag, capsys)
     assert not list(tmp_path.glob('*.unfinished'))
     assert replay(config, bag, tmp_path / 'nowhere' / 'out.csv') == 1
     assert 'No such file or directory' in capsys.readouterr().err
+
+
+def test_rows_without_a_command_tell_the_time_to_a_bag_too(tmp_path):
+    config = tmp_path / 'config.yaml'
+    config.write_text(ROTORS.replace('    step_on: stamp\n', ''))
+    table = tmp_path / 'in.csv'
+    table.write_text('stamp,a.effort,b.effort\n0.01,1.0,2.0\n0.5,,\n3.0,,\n')
+    assert replay(config, table, tmp_path / 'loop.csv') == 0
+    assert replay(config, table, tmp_path / 'out.mcap') == 0
+    loop = read_table(tmp_path / 'loop.csv')
+    states = read_bag(tmp_path / 'out.mcap')['/rotors/state']
+    assert len(loop) == 300
+    assert columns_of(loop, STATE).tolist() == [[*m.velocity, *m.effort] for _, m in states]
