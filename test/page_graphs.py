@@ -10,6 +10,7 @@ import yaml
 from rclpy.parameter import Parameter
 
 from propulsion_ros.nodes.stack import make_node
+from ros_graph import close
 
 
 class PageError(Exception):
@@ -39,9 +40,7 @@ class Robot:
 
     def close(self):
         """Destroy the nodes."""
-        for node in self.nodes:
-            node.close()
-        rclpy.try_shutdown(context=self._context)
+        close(self._context, self.nodes)
 
     def readers(self, topic):
         """Yield each node that reads a topic, with its subscription."""

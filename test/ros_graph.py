@@ -1,6 +1,7 @@
 """A small window on the ROS graph for tests: no sleeps, it waits for what it is told to."""
 from __future__ import annotations
 
+import gc
 import time
 import uuid
 from collections import defaultdict
@@ -12,6 +13,16 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 LIMIT = 40.0
+
+
+def close(context, nodes):
+    """Close nodes of the package and their context, so that nobody hears them any more."""
+    for node in nodes:
+        node.close()
+    nodes.clear()
+    rclpy.try_shutdown(context=context)
+    # A participant lives on, and is heard, until the cycles that hold it are collected.
+    gc.collect()
 
 
 class Graph:
@@ -113,9 +124,7 @@ class Graph:
         return self.received[topic]
 
     def close(self):
-        """Destroy everything."""
-        for node in self.nodes:
-            node.close()
-        self.probe.destroy_node()
+        """Destroy everything, what waits for messages first."""
         self.executor.shutdown()
-        rclpy.try_shutdown(context=self.context)
+        self.probe.destroy_node()
+        close(self.context, self.nodes)

@@ -8,6 +8,7 @@ import rclpy
 
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.wiring import VEHICLES, vehicle_graph
+from ros_graph import close
 from topic_tables import listed_rows
 
 OF_EVERY_NODE = ('parameter_events', 'rosout', 'diagnostics', 'transition_event', '/tf')
@@ -32,9 +33,7 @@ def nodes_of():
         return nodes
 
     yield start
-    for node in nodes:
-        node.close()
-    rclpy.try_shutdown(context=context)
+    close(context, nodes)
 
 
 def graph_rows(nodes):
