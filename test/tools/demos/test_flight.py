@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,16 @@ def test_flight_that_does_not_begin_says_why(tmp_path, monkeypatch, parameters, 
 
 
 def child_of(process):
-    """Return the process id of the other nodes, once they were started."""
+    """Return the process id of the other nodes, once they were started.
+
+    Imports start processes too, to look for fonts and libraries.
+    """
     listed = Path(f'/proc/{process.pid}/task/{process.pid}/children')
     while process.poll() is None:
-        if children := listed.read_text(encoding='ascii').split():
-            return int(children[0])
+        for child in listed.read_text(encoding='ascii').split():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                if b'propulsion_ros.nodes.stack' in Path(f'/proc/{child}/cmdline').read_bytes():
+                    return int(child)
         time.sleep(0.01)
     pytest.fail(process.stderr.read())
 
@@ -52,7 +58,9 @@ def test_flight_that_is_stopped_ends_in_one_line_and_leaves_nothing_running(tmp_
         assert process.wait(60) == 128 + number
         assert not Path(f'/proc/{child}').exists()
     except BaseException:
-        os.kill(child, signal.SIGKILL)
+        process.kill()
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
         raise
     printed, said = process.communicate()
     assert printed.startswith('Starting')
