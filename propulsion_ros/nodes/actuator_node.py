@@ -173,7 +173,7 @@ class ActuatorNode(LoopNode):
                 WrenchStamped, '~/wrench_command', self._on_wrench_command, profile
             )
         else:
-            self.subscribe(JointState, '~/command', self._on_command, profile)
+            self.subscribe_to_joint_states('~/command', self._on_command, profile)
         if 'float64_multi_array' in own.adapters:
             self.subscribe(
                 Float64MultiArray, '~/command_array', self._on_array, profile

@@ -8,6 +8,7 @@ from geometry_msgs.msg import InertiaStamped
 from rclpy.clock import Clock as SteadyClock
 from rclpy.clock_type import ClockType
 from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from propulsion_ros.actuator_loop import CLOCK, COM
@@ -17,6 +18,7 @@ from propulsion_ros.nodes.base import ERROR, OK, WARN
 from propulsion_ros.nodes.conversions import msg_to_com, stamp_to_ns
 from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.live_parameters import LiveParameters
+from propulsion_ros.nodes.message_bytes import JointStateReader
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.stamped_inputs import StampedInputs
 
@@ -64,8 +66,30 @@ class LoopNode(FamilyNode):
         self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any
     ) -> None:
         """Subscribe with a quality of service that a parameter file may change."""
+        self._subscribe(kind, topic, callback, profile)
+
+    def subscribe_to_joint_states(
+        self, topic: str, callback: Callable[[JointState], None], profile: Any
+    ) -> None:
+        """Subscribe to joint states; the callback does not keep its message."""
+        reader = JointStateReader()
+
+        def on_bytes(data: bytes) -> None:
+            try:
+                message = reader.read(data)
+            except CommandError as error:
+                self.complain('refused', f'{topic} refused: {error}')
+                return
+            callback(message)
+
+        self._subscribe(JointState, topic, on_bytes, profile, raw=True)
+
+    def _subscribe(
+        self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any,
+        raw: bool = False,
+    ) -> None:
         self.entities.append(self.create_subscription(
-            kind, topic, callback, profile, qos_overriding_options=qos.overridable()
+            kind, topic, callback, profile, qos_overriding_options=qos.overridable(), raw=raw
         ))
 
     def serve_reset(self) -> None:

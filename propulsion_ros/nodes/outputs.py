@@ -1,7 +1,4 @@
-"""Publishers of wrenches and states that use one message again and again.
-
-A message is serialised before `publish` returns, and to build one anew costs more than to fill it.
-"""
+"""Publishers of wrenches and states that send the bytes of one message with new numbers in it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -10,7 +7,9 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.nodes.conversions import doubles, set_stamp, set_wrench
+from propulsion_ros.command_hold import FIELDS
+from propulsion_ros.nodes.conversions import doubles, set_wrench
+from propulsion_ros.nodes.message_bytes import Slots, marks
 from propulsion_ros.quantity import FloatArray
 
 
@@ -27,14 +26,14 @@ class WrenchOutput:
 
     def __init__(self, publisher: Any, frame: str) -> None:
         self.publisher = publisher
-        self._message = WrenchStamped()
-        self._message.header.frame_id = frame
+        message, marked = WrenchStamped(), marks((6,))
+        message.header.frame_id = frame
+        set_wrench(message.wrench, marked)
+        self._slots = Slots(message, [marked])
 
     def publish(self, stamp_ns: int, wrench: FloatArray) -> None:
         """Publish a wrench (6,), force first."""
-        set_stamp(self._message.header.stamp, stamp_ns)
-        set_wrench(self._message.wrench, wrench)
-        self.publisher.publish(self._message)
+        self.publisher.publish(self._slots.fill(stamp_ns, (wrench,)))
 
 
 class StateOutput:
@@ -52,8 +51,8 @@ class StateOutput:
 
     def __init__(self, publisher: Any, frame: str, names: Sequence[str]) -> None:
         self.publisher = publisher
-        self._message = JointState(name=list(names))
-        self._message.header.frame_id = frame
+        self._frame, self._names = frame, list(names)
+        self._slots: Slots | None = None
 
     def publish(
         self,
@@ -63,12 +62,18 @@ class StateOutput:
         effort: FloatArray | None = None,
     ) -> None:
         """Publish the fields that a state has; they are the same at each call."""
-        message = self._message
-        set_stamp(message.header.stamp, stamp_ns)
-        if position is not None:
-            message.position = doubles(position)
-        if velocity is not None:
-            message.velocity = doubles(velocity)
-        if effort is not None:
-            message.effort = doubles(effort)
-        self.publisher.publish(message)
+        given = [values for values in (position, velocity, effort) if values is not None]
+        if self._slots is None:
+            fields = [
+                field for field, values in zip(FIELDS, (position, velocity, effort), strict=True)
+                if values is not None
+            ]
+            self._slots = self._make_slots(fields, len(given[0]) if given else 0)
+        self.publisher.publish(self._slots.fill(stamp_ns, given))
+
+    def _make_slots(self, fields: Sequence[str], count: int) -> Slots:
+        message, marked = JointState(name=self._names), marks((len(fields), count))
+        message.header.frame_id = self._frame
+        for field, values in zip(fields, marked, strict=True):
+            setattr(message, field, doubles(values))
+        return Slots(message, list(marked))

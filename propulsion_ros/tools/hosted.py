@@ -47,7 +47,7 @@ class Bus:
         self, emit: Callable[[str, str, bytes], None], wire: Wire, given: Collection[str] = ()
     ) -> None:
         self._emit, self._wire, self._given = emit, wire, frozenset(given)
-        self._callbacks: dict[str, list[Callable[[Any], None]]] = defaultdict(list)
+        self._callbacks: dict[str, list[tuple[Callable[[Any], None], bool]]] = defaultdict(list)
         self._kinds: dict[str, str] = {}
         self._waiting: deque[tuple[str, bytes]] = deque()
         self.now_ns = 0
@@ -57,9 +57,11 @@ class Bus:
         """Topics that some node subscribes to."""
         return frozenset(self._callbacks)
 
-    def subscribe(self, topic: str, kind: Any, callback: Callable[[Any], None]) -> None:
-        """Call back with each message of a topic."""
-        self._callbacks[topic].append(callback)
+    def subscribe(
+        self, topic: str, kind: Any, callback: Callable[[Any], None], raw: bool = False
+    ) -> None:
+        """Call back with each message of a topic, or with its bytes."""
+        self._callbacks[topic].append((callback, raw))
         self._kinds[topic] = type_name(kind)
 
     def feed(self, topic: str, kind: str, data: bytes, stamp_ns: int) -> None:
@@ -77,8 +79,11 @@ class Bus:
         self._deliver(topic, data)
 
     def publish(self, topic: str, kind: str, message: Any) -> None:
-        """Take what a node says; it may use its message again at once."""
-        data = self._wire.write(message, kind)
+        """Take what a node says, a message or its bytes; it may use its message again at once."""
+        data = (
+            self._wire.canonical(message, kind) if isinstance(message, bytes)
+            else self._wire.write(message, kind)
+        )
         self._emit(topic, kind, data)
         if topic in self._callbacks and topic not in self._given:
             self._waiting.append((topic, data))
@@ -87,11 +92,13 @@ class Bus:
         callbacks = self._callbacks.get(topic)
         if callbacks is None:
             return
-        message = self._wire.read(data, self._kinds[topic])
+        message: Any = None
+        if topic == CLOCK_TOPIC or not all(is_raw for _, is_raw in callbacks):
+            message = self._wire.read(data, self._kinds[topic])
         if topic == CLOCK_TOPIC:
             self.now_ns = stamp_to_ns(message.clock)
-        for callback in callbacks:
-            callback(message)
+        for callback, is_raw in callbacks:
+            callback(data if is_raw else message)
             # What a node answers at once, the next one knows: a clock ticks for them in turn.
             while self._waiting:
                 self._deliver(*self._waiting.popleft())
@@ -193,10 +200,10 @@ class HostedNode(LifecycleNode):
     remove_post_set_parameters_callback = add_on_set_parameters_callback
 
     def create_subscription(
-        self, msg_type: Any, topic: str, callback: Any, *args: Any, **kwargs: Any
+        self, msg_type: Any, topic: str, callback: Any, *args: Any, raw: bool = False, **kwargs: Any
     ) -> Any:
         """Hear a topic of the bus."""
-        self._hosted_bus.subscribe(self.resolve_topic_name(topic), msg_type, callback)
+        self._hosted_bus.subscribe(self.resolve_topic_name(topic), msg_type, callback, raw)
         return callback
 
     def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
