@@ -23,9 +23,12 @@ def allocation(samples: int) -> Case:
     case = Case('fam and inverse', {
         'allocate': lambda: fam.allocate(next(asked)),
         'estimate': lambda: inverse.estimate(*next(sent)),
-    })
+    }, limits={'allocate': 20e-6, 'estimate': 15e-6})
     if samples > 1:
-        return Case(f'fam and inverse, batch of {samples}', case.ours, per_step=samples)
+        return Case(
+            f'fam and inverse, one of {samples}', case.ours, per_step=samples,
+            limits={'allocate': 0.5e-6, 'estimate': 0.5e-6},
+        )
     commands, states = cycle([Command(effort=wrench) for wrench in wrenches]), cycle(
         [_command(angle, speed) for angle, speed in told]
     )

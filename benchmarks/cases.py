@@ -53,6 +53,8 @@ class Case:
         Largest relative difference from the peer, with the peer's settings, over some steps.
     per_step : int
         How many samples one call works on; times are given for one of them.
+    limits : dict of str to float
+        What one of ours may take at most [s].
     """
 
     name: str
@@ -60,6 +62,7 @@ class Case:
     peers: dict[str, Call] = field(default_factory=dict)
     difference: float | None = None
     per_step: int = 1
+    limits: dict[str, float] = field(default_factory=dict)
 
 
 def optional(module: str) -> Any:
@@ -179,7 +182,7 @@ def estimator(stage: Stage) -> Case:
     filter_.set_stage(stage)
     return Case(f'estimator, {stage.value}', {
         'imu and pressure': step, 'state': lambda: filter_.state(stamp),
-    })
+    }, limits={'imu and pressure': 60e-6})
 
 
 def _booster_step(n: int, throttles: FloatArray, **groups: Any) -> Call:

@@ -148,13 +148,13 @@ def checked_wrench(message: WrenchStamped, frame: str) -> FloatArray:
     if message.header.frame_id not in ('', frame):
         raise CommandError(f'expected the frame {frame!r}, got {message.header.frame_id!r}')
     wrench = msg_to_wrench(message)
-    finite = np.isfinite(wrench)
-    if not finite.all():
-        raise CommandError(f'{first_marked(WRENCH_NAMES, ~finite)} is not finite')
-    huge = np.abs(wrench) > _STRONGEST
-    if huge.any():
-        name = first_marked(WRENCH_NAMES, huge)
-        raise CommandError(f'{name} {wrench[huge][0]:g} is beyond {_STRONGEST:g} in SI units')
+    wrong = ~(np.abs(wrench) <= _STRONGEST)
+    if wrong.any():
+        unknown = ~np.isfinite(wrench)
+        if unknown.any():
+            raise CommandError(f'{first_marked(WRENCH_NAMES, unknown)} is not finite')
+        name = first_marked(WRENCH_NAMES, wrong)
+        raise CommandError(f'{name} {wrench[wrong][0]:g} is beyond {_STRONGEST:g} in SI units')
     return wrench
 
 
@@ -191,7 +191,8 @@ def set_wrench(message: Wrench, wrench: FloatArray) -> None:
 
 def msg_to_wrench(message: WrenchStamped) -> FloatArray:
     """Return the wrench (6,) of a message, force first."""
-    return np.concatenate((vector(message.wrench.force), vector(message.wrench.torque)))
+    force, torque = message.wrench.force, message.wrench.torque
+    return np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
 
 
 def inertia_to_msg(
