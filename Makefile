@@ -4,13 +4,14 @@ VEHICLE ?= rocket
 RUN = $(VENV)/bin
 export VENV
 
-.PHONY: help demo test lint install-check setup clean
+.PHONY: help demo test lint benchmarks install-check setup clean
 
 help:
 	@echo 'make demo    fly the rocket through real ROS nodes, write demo/rocket.png'
 	@echo '             (VEHICLE=quadrotor, rov or freeflyer for another one)'
 	@echo 'make test    run all tests (ARGS="-k name" for some)'
 	@echo 'make lint    run ruff and mypy'
+	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (half an hour)'
 	@echo 'make install-check   build with colcon elsewhere and start what it installed'
 	@echo 'make clean   remove what was made, the virtual environment too'
 
@@ -26,6 +27,10 @@ test: setup
 lint: setup
 	@$(RUN)/ruff check .
 	@$(RUN)/mypy
+
+benchmarks: setup
+	@$(RUN)/python -m benchmarks --page docs/performance.md --json docs/performance.json \
+		--picture docs/performance.png
 
 install-check:
 	@VENV=$(CURDIR)/.venv-colcon ./env/install_check.sh

@@ -23,6 +23,8 @@ from propulsion_ros.quantity import FloatArray
 _STAMP = struct.Struct('=iI')
 _SECOND = 1_000_000_000
 _MARK_NS = 0x5A3C_69A5 * _SECOND + 0x2D4B_78E1
+_LARGEST = 65_536
+"""Nothing is kept of longer messages, so that nobody fills memory with them."""
 _STAMP_AT, _STAMP_END = 4, 12
 """Every stamped message begins with its encoding and its stamp."""
 
@@ -116,7 +118,7 @@ class JointStateReader:
         message = self._message
         given = [field for field in FIELDS if len(getattr(message, field))]
         self._field = ''
-        if len(given) != 1:
+        if len(given) != 1 or len(data) > _LARGEST:
             return
         field, = given
         values = getattr(message, field)

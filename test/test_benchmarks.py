@@ -1,0 +1,82 @@
+"""What is measured is written as it is."""
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from conftest import REPOSITORY
+
+from benchmarks import __main__ as benchmarks
+from benchmarks.rows import Row, as_markdown, as_text
+
+DOCS = REPOSITORY / 'docs'
+ROWS = [
+    Row('step', 12.345, 'us', 'the original', 24.69),
+    Row('replay', 1234.5, 'x real time'),
+]
+
+
+def test_ratio_is_ours_over_the_other():
+    assert ROWS[0].ratio == 0.5
+    assert ROWS[1].ratio is None
+    assert ROWS[0].as_json()['ratio'] == 0.5
+
+
+def test_rows_are_written_to_three_digits():
+    assert as_markdown(ROWS).splitlines()[2:] == [
+        '| step | 12.3 us | the original | 24.7 us | 0.50 |',
+        '| replay | 1234 x real time |  |  |  |',
+    ]
+    assert as_text(ROWS[0]).split() == [
+        'step', '12.3', 'us', 'the', 'original', '24.7', 'us', '0.50'
+    ]
+
+
+def measured(monkeypatch, *arguments):
+    """Run the command over rows that need no measurement."""
+    module = type('Section', (), {'measure': staticmethod(lambda: iter(ROWS))})
+    monkeypatch.setattr(benchmarks, 'import_module', lambda name: module)
+    monkeypatch.setattr('sys.argv', ['benchmarks', 'steps', *map(str, arguments)])
+    return benchmarks.main()
+
+
+def test_page_and_json_hold_the_rows(monkeypatch, tmp_path, capsys):
+    page, numbers = tmp_path / 'page.md', tmp_path / 'numbers.json'
+    page.write_text(f'before\n{benchmarks.BEGIN}\nold\n{benchmarks.END}\nafter\n')
+    assert measured(monkeypatch, '--page', page, '--json', numbers) == 0
+    text = page.read_text()
+    assert text.startswith('before\n')
+    assert text.endswith('\nafter\n')
+    assert as_markdown(ROWS) in text
+    assert 'old' not in text
+    assert [row['ours'] for row in json.loads(numbers.read_text())['steps']] == [12.345, 1234.5]
+    assert as_text(ROWS[0]) in capsys.readouterr().out
+
+
+def test_page_without_a_place_for_tables_stays_as_it_is(monkeypatch, tmp_path):
+    page = tmp_path / 'page.md'
+    page.write_text('nothing')
+    with pytest.raises(SystemExit, match='expected <!-- measured -->'):
+        measured(monkeypatch, '--page', page)
+    assert page.read_text() == 'nothing'
+
+
+def test_unknown_section_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr('sys.argv', ['benchmarks', 'step'])
+    with pytest.raises(SystemExit):
+        benchmarks.main()
+    assert "unknown section 'step', known: steps, logic" in capsys.readouterr().err
+
+
+def test_tables_of_the_page_are_those_of_its_json():
+    numbers = json.loads((DOCS / 'performance.json').read_text())
+    page = (DOCS / 'performance.md').read_text()
+    assert set(numbers) == {'machine', *benchmarks.SECTIONS}
+    for key, value in numbers.pop('machine').items():
+        assert f'- {key}: {value}' in page
+    for name, rows in numbers.items():
+        table = as_markdown(
+            Row(**{key: value for key, value in row.items() if key != 'ratio'}) for row in rows
+        )
+        assert re.search(f'## {re.escape(benchmarks.SECTIONS[name])}\n\n{re.escape(table)}', page)
