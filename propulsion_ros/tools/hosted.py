@@ -92,9 +92,8 @@ class Bus:
         callbacks = self._callbacks.get(topic)
         if callbacks is None:
             return
-        message: Any = None
-        if topic == CLOCK_TOPIC or not all(is_raw for _, is_raw in callbacks):
-            message = self._wire.read(data, self._kinds[topic])
+        # What is no such message stops the replay, also where its bytes are wanted.
+        message = self._wire.read(data, self._kinds[topic])
         if topic == CLOCK_TOPIC:
             self.now_ns = stamp_to_ns(message.clock)
         for callback, is_raw in callbacks:
