@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from propulsion_ros.errors import ConfigError
-from propulsion_ros.quantity import FloatArray
+from propulsion_ros.quantity import BoolArray, FloatArray
 
 
 def lag_gain(time_constant: FloatArray, dt: float, integrator: str = 'exact') -> FloatArray:
@@ -65,14 +65,19 @@ class Lag:
         self._integrator = integrator
         self._dt = -1.0
         self._gain = np.zeros_like(self._tau)
+        self._follows: BoolArray | None = None
 
     def step(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
         """Return y after dt [s] under the constant input u; y and u are (..., n, ...)."""
         if dt != self._dt:
             self._gain = lag_gain(self._tau, dt, self._integrator)
+            follows = self._gain == 1.0
+            self._follows = follows if follows.any() else None
             self._dt = dt
         if not self._limited:
-            return y + self._gain * (u - y)
+            moved = y + self._gain * (u - y)
+            # Rounding would leave what follows at once a bit beside its input.
+            return moved if self._follows is None else np.where(self._follows, u, moved)
         if self._integrator == 'exact':
             return self._slewed(y, u, dt)
         travel = self._rate * dt

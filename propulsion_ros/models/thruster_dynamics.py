@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from propulsion_ros.errors import ConfigError
-from propulsion_ros.models.lag import lag_gain
+from propulsion_ros.models.lag import Lag
 from propulsion_ros.models.quadratic_drag import EulerDrag, QuadraticDrag
 from propulsion_ros.quantity import FloatArray, IntArray, names, quantity, validate
 
@@ -208,16 +208,14 @@ class FirstOrder:
     """
 
     def __init__(self, time_constant: FloatArray) -> None:
-        self._time_constant = time_constant
-        self._gain = np.zeros_like(time_constant)
+        self._lag = Lag(time_constant)
 
     def set_step(self, dt: float) -> None:
-        """Prepare for steps of ``dt`` [s]."""
-        self._gain = lag_gain(self._time_constant, dt)
+        """Do nothing: the lag keeps its own step."""
 
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
         """Return the speed after one step, (..., n)."""
-        return speed + self._gain * (demand - speed)
+        return self._lag.step(speed, demand, dt)
 
     def steady_input(self, speed: FloatArray) -> FloatArray:
         """Return the speed itself."""
