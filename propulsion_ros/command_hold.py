@@ -80,13 +80,21 @@ class CommandHold:
         self._common_ns = None
         self._renew(0)
 
-    def apply(self, stamp_ns: int, update: CommandUpdate) -> None:
-        """Take new values for some names; one that is older than what a name has is nothing new."""
+    def apply(self, stamp_ns: int, update: CommandUpdate) -> bool:
+        """Take new values for some names; one that is older than what a name has is nothing new.
+
+        Returns
+        -------
+        bool
+            Whether any of them was new.
+        """
         columns, values = update.columns, update.values
         if self._common_ns is None or stamp_ns < self._common_ns:
             newer = stamp_ns >= self._stamps[columns]
             if not newer.all():
                 columns, values = columns[newer], values[newer]
+                if not len(columns):
+                    return False
         # What was handed out is not written to.
         self._values = self._values.copy()
         self._values[columns] = values
@@ -96,6 +104,7 @@ class CommandHold:
         is_for_all = len(columns) == len(self._values) and not self._has_off
         self._common_ns = stamp_ns if is_for_all else None
         self._is_new = True
+        return True
 
     def next_stale_ns(self) -> int | None:
         """Return when the next command that is in force becomes stale, None where none will."""

@@ -135,7 +135,7 @@ class EstimateLoop:
         for hold in (self.hold, self._measured, self._demanded):
             hold.clear()
         self._has_demand = False
-        self._com_ns = -(2**63)
+        self._com_ns = self._estimated_ns = -(2**63)
         self._inverse.reset()
         if self._com is not None:
             self._inverse.set_com(self._com)
@@ -153,9 +153,9 @@ class EstimateLoop:
         elif source == DEMAND:
             self._demanded.apply(stamp_ns, update)
             self._has_demand = True
-        else:
-            self.hold.apply(stamp_ns, update)
-            self._estimate(stamp_ns)
+        elif self.hold.apply(stamp_ns, update):
+            # A late one changes nothing of what was applied before the newest.
+            self._estimate(max(stamp_ns, self._estimated_ns))
 
     def _watch(self, now_ns: int) -> None:
         """Estimate anew at each moment up to now at which a command became stale."""
@@ -166,6 +166,7 @@ class EstimateLoop:
             stale_ns = self.hold.next_stale_ns()
 
     def _estimate(self, stamp_ns: int) -> None:
+        self._estimated_ns = stamp_ns
         inverse = self._inverse
         inverse.set_measured_speed(self._measured.at(stamp_ns).velocity)
         angle, speed = inverse.told(self.hold.at(stamp_ns))

@@ -175,3 +175,16 @@ def test_what_a_clock_sees_does_not_depend_on_when_it_looks(order, cut):
     assert plain.stamps == watched.stamps
     for a, b in zip(plain.seen, watched.seen, strict=True):
         np.testing.assert_array_equal(a.wrench, b.wrench)
+
+
+def test_a_late_command_says_nothing_of_what_was_before_the_newest():
+    log = Log()
+    log.push(COMMAND, 1000, told())
+    log.push(COMMAND, 990, told(-WANTED))
+    assert log.stamps == [1000 * MS]
+    # Of one of its names it is the first to say anything, and that holds from the newest on.
+    log = Log()
+    log.push(COMMAND, 1000, told(columns=range(13)))
+    log.push(COMMAND, 990, told())
+    assert log.stamps == [1000 * MS, 1000 * MS]
+    assert not np.array_equal(log.seen[0].wrench, log.seen[1].wrench)
