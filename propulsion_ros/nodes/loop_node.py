@@ -146,7 +146,9 @@ class LoopNode(FamilyNode):
             arrival_ns = self._arrival_ns(loop)
             # Where simulated time has just begun, 0 is a stamp as good as any.
             stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
-        if not loop.push(source, stamp_ns, payload):
+        if loop.push(source, stamp_ns, payload):
+            self.counts['taken'] += 1
+        else:
             self._complain_of_stamp(source, stamp_ns, loop)
 
     def take_com(self, message: InertiaStamped, frame: str) -> None:
@@ -199,11 +201,11 @@ class LoopNode(FamilyNode):
         return response
 
     def judge_inputs(self, loop: Loop) -> tuple[dict[str, Any], bytes, str]:
-        """Return the counts of what was not taken as it came, and how bad that is."""
+        """Return the counts of what came and what was not taken, and how bad that is."""
         counts = self.counts + loop.inputs.counts
         values = {
             key: counts[key] for key in
-            ('refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
+            ('taken', 'refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
         }
         if counts['not_finite']:
             return values, ERROR, 'the wrench was not finite'

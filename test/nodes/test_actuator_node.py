@@ -256,6 +256,7 @@ def test_command_of_another_time_is_said(graph, capfd):
     ((_, _, text, values),) = boosters.node.health()
     assert text == 'inputs of another time were not taken'
     assert values['other_time'] == 1
+    assert values['taken'] == 0
 
 
 def test_stamp_0_takes_effect_at_once_and_is_not_late(graph):
