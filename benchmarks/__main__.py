@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks.machine import describe
+from benchmarks.page import BEGIN, END, as_list, rewrite
 from benchmarks.rows import Row, as_markdown, as_text
 
 SECTIONS = {
@@ -21,7 +22,6 @@ SECTIONS = {
     'start_up': 'Start and memory',
 }
 """Each is a module with `measure() -> rows`."""
-BEGIN, END = '<!-- measured -->', '<!-- end -->'
 
 
 def main() -> int:
@@ -56,7 +56,7 @@ def main() -> int:
         text = json.dumps({'machine': machine, **numbers}, indent=2)
         options.json.write_text(f'{text}\n', encoding='utf-8')
     if options.page:
-        _rewrite(options.page, machine, measured)
+        rewrite(options.page, _tables(machine, measured))
     if options.picture:
         _draw(options.picture, measured)
     return 0
@@ -69,18 +69,10 @@ def _said(rows: Iterable[Row]) -> Iterable[Row]:
         yield row
 
 
-def _rewrite(page: Path, machine: dict[str, str], measured: dict[str, list[Row]]) -> None:
-    """Replace what stands between the marks of a page."""
-    before, begin, rest = page.read_text(encoding='utf-8').partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f'{page}: expected {BEGIN} and {END}')
-    parts = ['\n'.join(f'- {key}: {value}' for key, value in machine.items())]
-    parts += [
-        f'## {SECTIONS[name]}\n\n{as_markdown(rows)}' for name, rows in measured.items()
-    ]
-    tables = '\n\n'.join(parts)
-    page.write_text(f'{before}{begin}\n\n{tables}\n\n{end}{after}', encoding='utf-8')
+def _tables(machine: dict[str, str], measured: dict[str, list[Row]]) -> str:
+    """Return what stands between the marks of a page."""
+    parts = [f'## {SECTIONS[name]}\n\n{as_markdown(rows)}' for name, rows in measured.items()]
+    return '\n\n'.join([as_list(machine), *parts])
 
 
 def _draw(path: Path, measured: dict[str, list[Row]]) -> None:
