@@ -1,0 +1,1 @@
+"""Nodes under load and faults, and a judge of all they say: ``python -m benchmarks.soak``."""
