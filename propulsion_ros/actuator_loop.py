@@ -144,6 +144,11 @@ class ActuatorLoop:
         ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
     with_links : bool
         Whether reports have the wrench of each actuator too.
+
+    Attributes
+    ----------
+    output : Output or None
+        What the last tick did, None before the first.
     """
 
     def __init__(
@@ -175,6 +180,7 @@ class ActuatorLoop:
         self._emit = emit
         self._on_jump = on_jump
         self._enabled = True
+        self.output: Output | None = None
         self._com: FloatArray | None = None
         self._com_ns = self._motion_ns = self._current_ns = _NEVER
         self.check(params)
@@ -292,7 +298,9 @@ class ActuatorLoop:
         return BodyState(velocity=velocity, angular_velocity=motion.angular_velocity)
 
     def _step(self, tick: int, stamp_ns: int) -> None:
-        output = self.family.step(self.hold.at(stamp_ns), self._body, self._dt, tick)
+        self.output = output = self.family.step(
+            self.hold.at(stamp_ns), self._body, self._dt, tick
+        )
         links = self.family.link_wrenches(output) if self._with_links else None
         if self._every == 1:
             self._emit(Report(stamp_ns, output.wrench, output, self.hold.stale, links))

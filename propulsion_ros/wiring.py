@@ -126,7 +126,7 @@ def robot_graph(
     """
     description, blocks = _read(model)
     nodes = [
-        *_actuators(description, blocks, use_sim_time),
+        *actuator_nodes(description, blocks, use_sim_time),
         *_allocators(description, blocks, allocated, use_sim_time),
     ]
     if drawn_with is not None:
@@ -164,7 +164,7 @@ def vehicle_graph(
     share, kit = share_directory(), VEHICLES[vehicle]
     description, blocks = _read(model or share / 'urdf' / f'{vehicle}.urdf.xacro')
     nodes = [
-        *_actuators(description, blocks, use_sim_time, in_simulation=use_sim_time),
+        *actuator_nodes(description, blocks, use_sim_time, in_simulation=use_sim_time),
         *_allocators(description, blocks, kit.allocated, use_sim_time),
     ]
     if kit.flight_config:
@@ -205,10 +205,22 @@ def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
     return description, blocks
 
 
-def _actuators(
+def actuator_nodes(
     description: str, blocks: list[ActuatorSpec], use_sim_time: bool, in_simulation: bool = False
 ) -> list[NodeSpec]:
-    """Return one node for each plugin block of a robot description."""
+    """Return one node for each plugin block of a robot description.
+
+    Parameters
+    ----------
+    description : str
+        URDF.
+    blocks : list of ActuatorSpec
+        Its plugin blocks.
+    use_sim_time : bool
+        Whether a simulation keeps the time.
+    in_simulation : bool
+        Whether there is a simulated body.
+    """
     parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
     allocations = [block.name for block in blocks if block.family == 'fam']
     fam = allocations[0] if len(allocations) == 1 else ''

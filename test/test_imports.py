@@ -19,7 +19,10 @@ LAYERS = {
     'flight': (PURE - CLOCKS, BOTTOM | {'propulsion_ros.models', 'propulsion_ros.flight'}),
     'readers': (READERS, {'propulsion_ros'}),
 }
-UPPER = {'propulsion_ros.nodes', 'propulsion_ros.tools', 'propulsion_ros.launching'}
+UPPER = {
+    'propulsion_ros.gz', 'propulsion_ros.launching', 'propulsion_ros.nodes', 'propulsion_ros.tools',
+}
+SIMULATOR = {'gz', 'ignition', 'sdformat'}
 
 
 def imports(path):
@@ -57,3 +60,12 @@ def test_layer_imports_only_what_lies_below(path):
 
 def test_the_walk_finds_files():
     assert {'models', 'flight', 'readers'} == {layer_of(path) for path in FILES}
+
+
+@pytest.mark.parametrize(
+    'path', sorted(PACKAGE.rglob('*.py')), ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_nobody_needs_gazebo_to_be_imported(path):
+    """Inside gz-sim its modules are loaded already, and are looked up, not imported."""
+    for name in imports(path):
+        assert name.split('.')[0].rstrip('0123456789') not in SIMULATOR

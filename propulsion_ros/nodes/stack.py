@@ -4,7 +4,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from rclpy.parameter import Parameter
@@ -30,13 +31,34 @@ EXECUTABLES: dict[str, type[PropulsionNode]] = {
 }
 
 
-def make_node(spec: NodeSpec, namespace: str = '', **kwargs: Any) -> PropulsionNode:
-    """Return one node of a graph; further arguments go to rclpy's node."""
-    remaps = [part for pair in spec.remappings.items() for part in ('-r', ':='.join(pair))]
-    return EXECUTABLES[spec.executable](
+def make_node(
+    spec: NodeSpec,
+    namespace: str = '',
+    cls: Callable[..., PropulsionNode] | None = None,
+    params_files: Sequence[str | Path] = (),
+    **kwargs: Any,
+) -> PropulsionNode:
+    """Return one node of a graph.
+
+    Parameters
+    ----------
+    spec : NodeSpec
+        The node; its parameters win over those of files.
+    namespace : str
+        Of the node.
+    cls : callable, optional
+        What makes it in place of its executable's own class.
+    params_files : sequence of str or Path
+        Settings, the later ones win.
+    **kwargs
+        For rclpy's node.
+    """
+    arguments = [part for path in params_files for part in ('--params-file', str(path))]
+    arguments += [part for pair in spec.remappings.items() for part in ('-r', ':='.join(pair))]
+    return (cls or EXECUTABLES[spec.executable])(
         spec.name,
         namespace=namespace,
-        cli_args=['--ros-args', *remaps] if remaps else None,
+        cli_args=['--ros-args', *arguments] if arguments else None,
         parameter_overrides=[
             Parameter(key, value=value) for key, value in spec.parameters.items()
             if value is not None and value != []

@@ -1,0 +1,199 @@
+"""The actuator nodes of one simulated model, in the simulator's process and on its time."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+
+from propulsion_ros.actuator_loop import LoopParams, Motion
+from propulsion_ros.description import actuators_from_urdf
+from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.gz.link_forces import LinkForces, Mount
+from propulsion_ros.gz.simulated_node import SimulatedNode
+from propulsion_ros.hosting import host_of, loop_params_of
+from propulsion_ros.link_tree import LinkTree, Pose
+from propulsion_ros.nodes.spin import make_executor
+from propulsion_ros.nodes.stack import make_node
+from propulsion_ros.parameter_file import ParameterFile
+from propulsion_ros.quantity import FloatArray
+from propulsion_ros.tools.offline_config import build_family
+from propulsion_ros.urdf_xml import parse_urdf
+from propulsion_ros.wiring import NodeSpec, actuator_nodes
+
+_CALLBACKS_PER_SECOND = 1000.0
+"""Callbacks that nodes can run in a second of simulated time: messages, timers, services."""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """One plugin block: its node, where its forces go, and how it should be timed."""
+
+    spec: NodeSpec
+    forces: LinkForces
+    params: LoopParams
+
+
+class ActuatorHost:
+    """The groups of actuators of a model that push, each as the node it is on a robot.
+
+    Parameters
+    ----------
+    description : str
+        URDF with plugin blocks.
+    is_there : callable
+        Whether the simulated model has a link of this name.
+    params_files : sequence of str or Path
+        Settings of the nodes, the later ones win.
+    namespace : str
+        Of the nodes.
+
+    Attributes
+    ----------
+    base : Mount
+        Where base_link is in the model.
+    links : tuple of str
+        Links of the model whose poses `step` needs.
+    nodes : list of SimulatedNode
+        One for each group, from `start` on.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong with description and settings.
+    """
+
+    def __init__(
+        self,
+        description: str,
+        is_there: Callable[[str], bool],
+        params_files: Sequence[str | Path] = (),
+        namespace: str = '',
+    ) -> None:
+        self._files, self._namespace = tuple(params_files), namespace
+        tree = LinkTree(parse_urdf(description))
+        blocks = actuators_from_urdf(description, loop_params_of)
+        specs = actuator_nodes(description, blocks, use_sim_time=False)
+        pairs = [
+            (block, spec) for block, spec in zip(blocks, specs, strict=True)
+            if host_of(block.family).pushes
+        ]
+        if not pairs:
+            raise SourceError('robot', 'no plugin block whose actuators push')
+        bases = {block.base_link for block, _ in pairs}
+        if len(bases) > 1:
+            raise SourceError('base_link', f'expected one for all blocks, got {sorted(bases)}')
+        self.base = Mount.find(tree, bases.pop(), is_there)
+        self._groups: list[_Group] = []
+        settings = [ParameterFile(path) for path in self._files]
+        for block, spec in pairs:
+            given = {
+                key: value for file in settings
+                for key, value in file.of(block.name, namespace or '/').items()
+            }
+            family, params = build_family(block.family, given, block)
+            mounts = [
+                Mount.find(tree, frame, is_there) if frame else self.base
+                for frame in family.actuator_frames
+            ]
+            self._groups.append(_Group(spec, LinkForces(self.base, mounts), params))
+        self.links = tuple(dict.fromkeys(
+            link for group in self._groups for link in group.forces.links
+        ))
+        self.nodes: list[SimulatedNode] = []
+        self._spins = 1
+
+    def start(self, period_ns: int) -> None:
+        """Start the nodes, which step with a period.
+
+        Raises
+        ------
+        ConfigError
+            Where a node does not start; it has said why.
+        """
+        self._spins = max(1, round(_CALLBACKS_PER_SECOND * period_ns * 1e-9))
+        self._context = rclpy.Context()
+        # The simulator has handlers of its own.
+        rclpy.init(
+            args=[], context=self._context, signal_handler_options=SignalHandlerOptions.NO
+        )
+        self._executor = make_executor('events', self._context)
+        for group in self._groups:
+            node = make_node(
+                replace(group.spec, parameters={
+                    **group.spec.parameters, **_timing(group.params, period_ns)
+                }),
+                self._namespace, SimulatedNode, self._files, context=self._context,
+            )
+            self.nodes.append(cast(SimulatedNode, node))
+            self._executor.add_node(node)
+            node.start()
+            if node.has_failed:
+                self.close()
+                raise ConfigError(group.spec.name, 'the node did not start, see its own error')
+
+    def spin(self) -> None:
+        """Let nodes hear what has come, without waiting."""
+        for _ in range(self._spins if self.nodes else 0):
+            self._executor.spin_once(timeout_sec=0.0)
+
+    def step(
+        self, stamp_ns: int, motion: Motion, poses: Mapping[str, Pose]
+    ) -> dict[str, FloatArray]:
+        """Run one step of every group.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Begin of the step, over which the result acts.
+        motion : Motion
+            Of base_link.
+        poses : mapping of str to Pose
+            Of each of `links` in the world.
+
+        Returns
+        -------
+        dict of str to FloatArray
+            Force and torque on each of `links` in world axes, about its origin, (6,).
+        """
+        total = {link: np.zeros(6) for link in self.links}
+        for group, node in zip(self._groups, self.nodes, strict=True):
+            output = node.step(stamp_ns, motion)
+            # What is not finite the node has complained of.
+            if output is None or not np.isfinite(output.wrench).all():
+                continue
+            for link, wrench in group.forces.at(output, poses).items():
+                total[link] += wrench
+        return total
+
+    def reset(self) -> None:
+        """Return all actuators to the start, as the world does."""
+        for node in self.nodes:
+            node.restart()
+
+    def close(self) -> None:
+        """End the nodes after a last zero wrench."""
+        if not self.nodes:
+            return
+        self._executor.shutdown()
+        for node in self.nodes:
+            node.close()
+        self.nodes.clear()
+        rclpy.try_shutdown(context=self._context)
+
+
+def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:
+    """Return the parameters with which a node steps with the simulator.
+
+    It publishes about as often as its own settings say, at whole multiples of the period.
+    """
+    rate = 1e9 / period_ns
+    every = max(1, round(rate / (params.publish_rate or params.update_rate)))
+    return {
+        'update_rate': rate, 'publish_rate': rate / every, 'step_on': 'clock',
+        'wait_for': ['clock'], 'max_lag': 0.0, 'hold_back': 0.0,
+    }

@@ -1,0 +1,157 @@
+"""A system for gz-sim's PythonSystemLoader: the actuators of a model, inside the physics loop."""
+from __future__ import annotations
+
+import re
+import sys
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.gz.host import ActuatorHost
+from propulsion_ros.link_tree import Pose
+from propulsion_ros.quantity import FloatArray
+from propulsion_ros.share import load_robot_description
+
+_MODULE = re.compile(r'gz\.sim\d*')
+
+
+class ActuatorSystem:
+    """Steps the actuators of the model that the plugin is in, and applies what they do.
+
+    Its plugin has the filename ``gz-sim-python-system-loader-system``, the name
+    ``gz::sim::systems::PythonSystemLoader``, and the tags <module_name>propulsion_ros.gz.system;
+    <urdf_file>, a .urdf or .xacro file with plugin blocks; <params_file>, settings of the nodes,
+    which may be repeated; <namespace> of the nodes.
+
+    Attributes
+    ----------
+    host : ActuatorHost or None
+        The nodes, from `configure` on.
+    """
+
+    def __init__(self) -> None:
+        self.host: ActuatorHost | None = None
+
+    def configure(self, entity: Any, sdf: Any, ecm: Any, event_mgr: Any) -> None:
+        """Read the robot description and find its links in the model.
+
+        Raises
+        ------
+        ConfigError
+            For everything that is wrong.
+        """
+        gz = _gz_sim()
+        model = gz.Model(entity)
+        if not model.valid(ecm):
+            raise SourceError('plugin', 'expected to be inside a <model>')
+        path = _text(sdf, 'urdf_file')
+        if not path:
+            raise SourceError('plugin/urdf_file', 'is required')
+        self._host = self.host = ActuatorHost(
+            load_robot_description(path),
+            lambda link: model.link_by_name(ecm, link) != gz.K_NULL_ENTITY,
+            _texts(sdf, 'params_file'), _text(sdf, 'namespace'),
+        )
+        self._links = {
+            name: gz.Link(model.link_by_name(ecm, name)) for name in self._host.links
+        }
+        self._base = self._links[self._host.base.link]
+        self._base.enable_velocity_checks(ecm)
+        # The vectors of the very gz.math that this gz.sim was built with.
+        self._vector = type(self._base.world_pose(ecm).pos())
+        self._period_ns = 0
+
+    def pre_update(self, info: Any, ecm: Any) -> None:
+        """Run one step of the actuators and apply it to this step of the physics.
+
+        Raises
+        ------
+        ConfigError
+            For a step size that is no whole number of microseconds, or that has changed.
+        """
+        stamp_ns = None if info.paused else self._begin_of_step(info)
+        self._host.spin()
+        if stamp_ns is not None:
+            self._apply(ecm, stamp_ns)
+
+    def reset(self, info: Any, ecm: Any) -> None:
+        """Return the actuators to the start with the world."""
+        self._base.enable_velocity_checks(ecm)
+        self._host.reset()
+
+    def shutdown(self) -> None:
+        """End the nodes; called as the world ends, also where `configure` has failed."""
+        if self.host is not None:
+            self.host.close()
+
+    def _begin_of_step(self, info: Any) -> int:
+        """Return when the step begins [ns]; the first one starts the nodes."""
+        # info tells the end of the step.
+        period_ns, end_ns = _nanoseconds(info.dt), _nanoseconds(info.sim_time)
+        if not self._period_ns:
+            self._host.start(period_ns)
+            self._period_ns = period_ns
+        if period_ns != self._period_ns or end_ns % period_ns:
+            # The loader calls no more after an error, and nodes that live on would seem to act.
+            self._host.close()
+            raise ConfigError(
+                'max_step_size', f'step of {period_ns * 1e-9:g} s that ends at '
+                f'{end_ns * 1e-9:.6f} s, after steps of {self._period_ns * 1e-9:g} s: expected '
+                'one step size throughout, of whole microseconds',
+            )
+        return end_ns - period_ns
+
+    def _apply(self, ecm: Any, stamp_ns: int) -> None:
+        poses = {name: _pose(link.world_pose(ecm)) for name, link in self._links.items()}
+        base = self._host.base
+        motion = base.motion(
+            poses[base.link], _array(self._base.world_linear_velocity(ecm)),
+            _array(self._base.world_angular_velocity(ecm)),
+        )
+        for name, wrench in self._host.step(stamp_ns, motion, poses).items():
+            self._links[name].add_world_wrench(
+                ecm, self._vector(*wrench[:3]), self._vector(*wrench[3:])
+            )
+
+
+def get_system() -> ActuatorSystem:
+    """Return a new system; the loader calls this."""
+    return ActuatorSystem()
+
+
+def _gz_sim() -> Any:
+    """Return gz.sim, whose name has a major version in some releases; the loader imports it."""
+    for name in sorted(sys.modules):
+        if _MODULE.fullmatch(name):
+            return sys.modules[name]
+    raise ImportError('gz.sim is not loaded: this module runs inside gz-sim')
+
+
+def _text(sdf: Any, tag: str) -> str:
+    return str(sdf.get_string(tag)).strip() if sdf.has_element(tag) else ''
+
+
+def _texts(sdf: Any, tag: str) -> list[str]:
+    """Return the text of every child of a name."""
+    texts, element = [], sdf.find_element(tag)
+    while element is not None:
+        texts.append(str(element.get_string()).strip())
+        element = element.get_next_element(tag)
+    return texts
+
+
+def _nanoseconds(duration: timedelta) -> int:
+    return duration // timedelta(microseconds=1) * 1000
+
+
+def _array(vector: Any) -> FloatArray:
+    return np.array([vector.x(), vector.y(), vector.z()])
+
+
+def _pose(pose: Any) -> Pose:
+    turn = pose.rot()
+    rotation = Rotation.from_quat([turn.x(), turn.y(), turn.z(), turn.w()])
+    return Pose(rotation.as_matrix(), _array(pose.pos()))

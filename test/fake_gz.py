@@ -1,0 +1,214 @@
+"""A FAKE of the parts of gz-sim's Python interface that this package uses.
+
+Written from the signatures that gz-sim's bindings declare (python/src/gz/sim/*.cc of gz-sim 8 to
+10, sdformat's pyElement.cc, gz-math's python/); no simulator is behind it. `World` moves no body:
+a test says where it is, and reads what was applied to it.
+"""
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import ModuleType
+from xml.etree import ElementTree
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+K_NULL_ENTITY = 0
+
+
+class Vector3d:
+    """gz.math.Vector3d."""
+
+    def __init__(self, x=0.0, y=0.0, z=0.0):
+        self._xyz = float(x), float(y), float(z)
+
+    def x(self):
+        return self._xyz[0]
+
+    def y(self):
+        return self._xyz[1]
+
+    def z(self):
+        return self._xyz[2]
+
+
+class Quaterniond:
+    """gz.math.Quaterniond: w first."""
+
+    def __init__(self, w, x, y, z):
+        self._wxyz = w, x, y, z
+
+    def w(self):
+        return self._wxyz[0]
+
+    def x(self):
+        return self._wxyz[1]
+
+    def y(self):
+        return self._wxyz[2]
+
+    def z(self):
+        return self._wxyz[3]
+
+
+class Pose3d:
+    """gz.math.Pose3d."""
+
+    def __init__(self, position, rotation):
+        self._position, self._rotation = position, rotation
+
+    def pos(self):
+        return Vector3d(*self._position)
+
+    def rot(self):
+        x, y, z, w = Rotation.from_matrix(self._rotation).as_quat()
+        return Quaterniond(w, x, y, z)
+
+
+@dataclass
+class Body:
+    """One link of the world: where it is, how it moves, and what was applied in each step."""
+
+    name: str
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
+    velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    angular_velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    reports_velocity: bool = False
+    wrenches: list = field(default_factory=list)
+
+
+class Link:
+    """gz.sim.Link."""
+
+    def __init__(self, entity):
+        self._entity = entity
+
+    def enable_velocity_checks(self, ecm, enable=True):
+        ecm.bodies[self._entity].reports_velocity = enable
+
+    def world_pose(self, ecm):
+        body = ecm.bodies[self._entity]
+        return Pose3d(body.position, body.rotation)
+
+    def world_linear_velocity(self, ecm):
+        body = ecm.bodies[self._entity]
+        return Vector3d(*body.velocity) if body.reports_velocity else None
+
+    def world_angular_velocity(self, ecm):
+        body = ecm.bodies[self._entity]
+        return Vector3d(*body.angular_velocity) if body.reports_velocity else None
+
+    def add_world_wrench(self, ecm, force, torque):
+        assert isinstance(force, Vector3d)
+        assert isinstance(torque, Vector3d)
+        ecm.applied[self._entity] += [
+            force.x(), force.y(), force.z(), torque.x(), torque.y(), torque.z(),
+        ]
+
+
+class Model:
+    """gz.sim.Model."""
+
+    def __init__(self, entity):
+        self._entity = entity
+
+    def valid(self, ecm):
+        return self._entity == World.MODEL
+
+    def link_by_name(self, ecm, name):
+        return next((e for e, body in ecm.bodies.items() if body.name == name), K_NULL_ENTITY)
+
+
+class Element:
+    """sdf.Element of a plugin."""
+
+    def __init__(self, siblings, place):
+        self._siblings, self._place = siblings, place
+
+    @classmethod
+    def plugin(cls, **tags):
+        """Return a <plugin> with tags; a list makes as many of them."""
+        root = ElementTree.Element('plugin')
+        for tag, value in tags.items():
+            for text in value if isinstance(value, list) else [value]:
+                ElementTree.SubElement(root, tag).text = str(text)
+        return cls([root], 0)
+
+    def has_element(self, name):
+        return self._siblings[self._place].find(name) is not None
+
+    def get_string(self, key=''):
+        element = self._siblings[self._place]
+        return (element.find(key) if key else element).text or ''
+
+    def find_element(self, name):
+        found = self._siblings[self._place].findall(name)
+        return Element(found, 0) if found else None
+
+    def get_next_element(self, name):
+        further = range(self._place + 1, len(self._siblings))
+        return next((Element(self._siblings, i) for i in further
+                     if self._siblings[i].tag == name), None)
+
+
+@dataclass
+class UpdateInfo:
+    """gz.sim.UpdateInfo; pybind11 makes timedelta of C++ durations, whole microseconds."""
+
+    sim_time: timedelta
+    dt: timedelta
+    paused: bool
+    iterations: int
+
+
+class World:
+    """Steps one system as gz-sim's SimulationRunner does; it is the ecm of the fakes too."""
+
+    MODEL = 7
+
+    def __init__(self, system, links, plugin, step=1e-3):
+        self.system, self.step_size = system, step
+        self.bodies = {entity: Body(name) for entity, name in enumerate(links, start=10)}
+        self.iterations = 0
+        self.time = 0.0
+        self.applied = defaultdict(lambda: np.zeros(6))
+        system.configure(self.MODEL, plugin, self, None)
+
+    def __getitem__(self, name):
+        return next(body for body in self.bodies.values() if body.name == name)
+
+    def info(self, paused=False):
+        return UpdateInfo(
+            timedelta(seconds=self.time),
+            timedelta(seconds=0.0 if paused else self.step_size), paused, self.iterations,
+        )
+
+    def step(self, count=1):
+        """Run steps; what is applied in each goes to the bodies' wrenches."""
+        for _ in range(count):
+            self.iterations += 1
+            self.time += self.step_size
+            self.applied.clear()
+            self.system.pre_update(self.info(), self)
+            for entity, body in self.bodies.items():
+                body.wrenches.append(self.applied[entity].copy())
+
+    def pause(self):
+        """Run one update while paused."""
+        self.system.pre_update(self.info(paused=True), self)
+
+    def reset(self):
+        """Rewind to the start, as gz-sim does: Reset, then the first step again."""
+        self.iterations, self.time = 0, 0.0
+        self.system.reset(self.info(paused=True), self)
+
+
+def install(monkeypatch, name='gz.sim'):
+    """Put the fake in the place of gz.sim, under the name that it has in a release."""
+    module = ModuleType(name)
+    module.Model, module.Link, module.K_NULL_ENTITY = Model, Link, K_NULL_ENTITY
+    monkeypatch.setitem(sys.modules, name, module)

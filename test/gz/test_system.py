@@ -1,0 +1,266 @@
+"""The gz-sim system against a fake of its API, with real nodes and real commands."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from fake_gz import Element, World, install
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.gz.system import get_system
+from propulsion_ros.nodes import qos
+
+INERTIAL = '<inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+ROBOT = f"""<robot name="lander">
+  <link name="base_link">{INERTIAL}</link><link name="engine"/><link name="port"/>
+  <link name="keel"/>
+  <joint name="engine_joint" type="fixed"><parent link="base_link"/><child link="engine"/>
+    <origin xyz="2 0 0"/></joint>
+  <joint name="port_joint" type="fixed"><parent link="base_link"/><child link="port"/></joint>
+  <joint name="keel" type="revolute"><parent link="base_link"/><child link="keel"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <gazebo><plugin filename="propulsion_ros" name="boosters"><command_timeout>0</command_timeout>
+    <tank name="main"><link>port</link><capacity>2</capacity></tank>
+    <booster name="engine"><joint>engine_joint</joint><tank>main</tank><axis>0 0 1</axis>
+      <max_thrust>200</max_thrust><max_fuel_rate>0.1</max_fuel_rate>
+      <time_constant>0</time_constant></booster>
+  </plugin></gazebo>
+  <gazebo><plugin filename="propulsion_ros" name="fins">
+    <fin name="keel"><joint>keel</joint><chord>1 0 0</chord>
+      <two_lines><area>0.1</area><fluid_density>1000</fluid_density><stall_angle>0.4</stall_angle>
+        <lift_slope>4</lift_slope><stalled_lift_slope>-1</stalled_lift_slope><drag_slope>0</drag_slope>
+        <stalled_drag_slope>0</stalled_drag_slope><zero_lift_drag>0</zero_lift_drag>
+      </two_lines></fin>
+  </plugin></gazebo></robot>"""
+
+
+@pytest.fixture
+def urdf(tmp_path):
+    """Return the file of a robot with a booster and a keel."""
+    path = tmp_path / 'lander.urdf'
+    path.write_text(ROBOT)
+    return path
+
+
+@pytest.fixture
+def make_world(monkeypatch, urdf):
+    """Return what makes worlds with the robot in them, and end them."""
+    install(monkeypatch, 'gz.sim8')
+    worlds = []
+
+    def make(links=('base_link',), step=1e-3, **tags):
+        worlds.append(World(
+            get_system(), links, Element.plugin(**{'urdf_file': urdf, **tags}), step
+        ))
+        return worlds[-1]
+    yield make
+    for world in worlds:
+        world.system.shutdown()
+
+
+def command(stamp=0.0, effort=100.0):
+    """Return a command to the engine at a stamp, 0 for at once."""
+    message = JointState(name=['engine'], effort=[effort])
+    message.header.stamp.sec = int(stamp)
+    message.header.stamp.nanosec = round(stamp % 1.0 * 1e9)
+    return message
+
+
+def burn(graph, world, body='base_link'):
+    """Step until a command reaches the engine."""
+    # The nodes start with the first step.
+    world.step()
+    talker = graph.talk(JointState, 'boosters/command', qos.COMMAND)
+    talker.publish(command())
+
+    def pushed():
+        world.step()
+        return world[body].wrenches[-1][:3].any()
+    graph.until(pushed, 'a force on the body')
+
+
+def test_command_becomes_a_force_at_the_engine(graph, make_world):
+    """Worked by hand: 2 m forward along x of a body that is rolled and pitched by 90 degrees."""
+    world = make_world()
+    body = world['base_link']
+    body.position = np.array([3.0, 4.0, 5.0])
+    body.rotation = Rotation.from_euler('xyz', [90, 90, 0], degrees=True).as_matrix()
+    burn(graph, world)
+    # z of the body points along -y, and its x down: (0, 0, -2) x (0, -100, 0).
+    np.testing.assert_allclose(body.wrenches[-1], [0, -100, 0, -200, 0, 0], atol=1e-9)
+
+
+def test_force_is_at_the_link_where_the_model_has_it(graph, make_world):
+    world = make_world(links=('base_link', 'engine'))
+    world['engine'].position = np.array([2.0, 0.0, 0.0])
+    burn(graph, world, 'engine')
+    np.testing.assert_allclose(world['engine'].wrenches[-1], [0, 0, 100, 0, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(world['base_link'].wrenches[-1], np.zeros(6), atol=1e-9)
+
+
+def test_impulse_is_that_of_the_propellant(graph, make_world):
+    """What is burnt, and published, is what the physics got: 2000 N s/kg."""
+    world = make_world()
+    tanks = graph.listen(InertiaStamped, 'boosters/tanks/main', qos.LATCHED)
+    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.STATE)
+    burn(graph, world)
+    before = len(world['base_link'].wrenches)
+    world.step(99)
+
+    def last():
+        # A publication each 10 ms of 1 ms steps.
+        return wrenches and round(
+            wrenches[-1].header.stamp.sec * 1e3 + wrenches[-1].header.stamp.nanosec * 1e-6
+        ) // 10 == (before + 98) // 10
+    graph.until(last, 'the last wrench')
+    stamps = [w.header.stamp.sec + w.header.stamp.nanosec * 1e-9 for w in wrenches]
+    np.testing.assert_allclose(np.diff(stamps), 0.01, atol=1e-9)
+    ticks = round(stamps[-1] * 1e3) + 1
+    applied = np.sum(world['base_link'].wrenches[:ticks], axis=0)[2] * 1e-3
+    # Each is the mean over the 10 steps up to its stamp, the first over step 0 alone.
+    published = sum(w.wrench.force.z for w in wrenches) * 0.01
+    assert applied > 9.0
+    assert published == pytest.approx(applied, rel=1e-9)
+    assert (2.0 - tanks[-1].inertia.m) * 2000.0 == pytest.approx(applied, rel=1e-9)
+
+
+def test_stamped_command_acts_from_its_stamp_on(graph, make_world):
+    world = make_world()
+    world.step()
+    graph.talk(JointState, 'boosters/command', qos.COMMAND).publish(command(stamp=0.2))
+    inputs = world.system.host.nodes[0].loop.inputs
+    graph.until(lambda: [world.pause(), inputs.newest_ns][1] == 200_000_000, 'the command')
+    world.step(299)
+    thrust = np.array(world['base_link'].wrenches)[:, 2]
+    # The wrench of step k acts over [k, k + 1) ms.
+    assert not thrust[:200].any()
+    np.testing.assert_allclose(thrust[200:], 100.0)
+
+
+def test_fins_feel_the_motion_of_the_body(graph, make_world):
+    """No topic tells them: a keel at 0.1 rad to the flow pushes across it, body to world."""
+    world = make_world()
+    body = world['base_link']
+    turned = Rotation.from_euler('z', 90.0, degrees=True)
+    body.rotation = turned.as_matrix()
+    body.velocity = turned.apply([2.0 * np.cos(0.1), 2.0 * np.sin(0.1), 0.0])
+    world.step()
+    # Lift 0.5 rho A v^2 C = 0.5 * 1000 * 0.1 * 4 * (4 * 0.1), square to the flow.
+    across = turned.apply([np.sin(0.1), -np.cos(0.1), 0.0])
+    np.testing.assert_allclose(body.wrenches[-1][:3], 80.0 * across, rtol=1e-6, atol=1e-6)
+
+
+def test_reset_of_the_world_fills_the_tank_and_forgets_the_command(graph, make_world):
+    world = make_world()
+    tanks = graph.listen(InertiaStamped, 'boosters/tanks/main', qos.LATCHED)
+    burn(graph, world)
+    world.step(100)
+    graph.until(lambda: tanks and tanks[-1].inertia.m < 1.996, 'propellant to burn')
+    world.reset()
+    world.step()
+    assert not world['base_link'].wrenches[-1].any()
+    graph.until(lambda: tanks[-1].inertia.m == 2.0, 'a full tank')
+
+
+def test_pause_holds_everything_but_services(graph, make_world):
+    world = make_world()
+    burn(graph, world)
+    steps = len(world['base_link'].wrenches)
+    client = graph._client(SetBool, 'boosters/set_enabled')
+    future = client.call_async(SetBool.Request(data=False))
+    graph.until(lambda: [world.pause(), future.done()][1], 'an answer')
+    assert len(world['base_link'].wrenches) == steps
+    world.step()
+    assert not world['base_link'].wrenches[-1].any()
+
+
+def test_reset_service_is_that_of_every_node(graph, make_world):
+    world = make_world()
+    burn(graph, world)
+    future = graph._client(Trigger, 'boosters/reset').call_async(Trigger.Request())
+    graph.until(lambda: [world.step(), future.done()][1], 'an answer')
+    world.step()
+    assert not world['base_link'].wrenches[-1].any()
+
+
+def test_end_of_the_world_leaves_a_zero_wrench(graph, make_world):
+    world = make_world()
+    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.STATE)
+    burn(graph, world)
+    world.step(20)
+    graph.until(lambda: wrenches and wrenches[-1].wrench.force.z > 0.0, 'a thrust')
+    world.system.shutdown()
+    graph.until(lambda: wrenches[-1].wrench.force.z == 0.0, 'the last word')
+
+
+def test_settings_of_a_file_win_over_the_description(graph, make_world, tmp_path):
+    first, second = tmp_path / 'a.yaml', tmp_path / 'b.yaml'
+    text = '/**/boosters:\n  ros__parameters:\n    tanks.starting_fuel_ratio: [{}]\n'
+    first.write_text(text.format(0.75))
+    second.write_text(text.format(0.25))
+    world = make_world(params_file=[first, second], namespace='two')
+    tanks = graph.listen(InertiaStamped, 'two/boosters/tanks/main', qos.LATCHED)
+    world.step()
+    graph.until(lambda: [world.step(), tanks][1], 'a tank')
+    assert tanks[-1].inertia.m == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(('links', 'tags', 'message'), [
+    pytest.param(('base_link',), {'urdf_file': ''}, 'plugin/urdf_file: is required', id='no file'),
+    pytest.param(
+        ('base_link',), {'urdf_file': '/nowhere.urdf'}, '/nowhere.urdf: cannot be read', id='file'
+    ),
+    pytest.param(
+        ('wheel',), {}, "link 'base_link': neither it nor one that carries it is in the model",
+        id='another model',
+    ),
+    pytest.param(
+        ('base_link',), {'params_file': '/nowhere.yaml'}, '/nowhere.yaml: cannot be read',
+        id='settings',
+    ),
+])
+def test_wrong_plugin_is_refused_in_one_line(make_world, links, tags, message):
+    with pytest.raises(ConfigError) as caught:
+        make_world(links, **tags)
+    assert message in str(caught.value)
+    assert '\n' not in str(caught.value)
+
+
+def test_end_after_a_wrong_plugin_is_quiet(monkeypatch):
+    """gz-sim calls it from a destructor, where an exception would end the process."""
+    install(monkeypatch)
+    system = get_system()
+    with pytest.raises(ConfigError):
+        system.configure(World.MODEL, Element.plugin(), None, None)
+    system.shutdown()
+
+
+def test_plugin_outside_a_model_is_refused(monkeypatch, urdf):
+    install(monkeypatch)
+    monkeypatch.setattr(World, 'MODEL', 1)
+    system = get_system()
+    with pytest.raises(ConfigError, match='plugin: expected to be inside a <model>'):
+        system.configure(7, Element.plugin(urdf_file=urdf), None, None)
+
+
+@pytest.mark.parametrize('step', [
+    pytest.param(1.0 / 240.0, id='no whole microseconds'),
+    pytest.param(0.0015, id='another one'),
+])
+def test_step_size_that_cannot_be_followed_is_refused(make_world, step):
+    """Python sees gz-sim's time in whole microseconds."""
+    world = make_world()
+    if step == 0.0015:
+        world.step()
+    world.step_size = step
+    with pytest.raises(ConfigError, match='max_step_size'):
+        world.step(2)
+    assert not world.system.host.nodes
+
+
+def test_system_needs_its_simulator(urdf):
+    with pytest.raises(ImportError, match='runs inside gz-sim'):
+        get_system().configure(7, Element.plugin(urdf_file=urdf), None, None)
