@@ -12,7 +12,7 @@ import numpy as np
 from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import SetBool
 
 from propulsion_ros.actuator_loop import (
@@ -36,7 +36,7 @@ from propulsion_ros.nodes.conversions import (
 )
 from propulsion_ros.nodes.family_node import FamilyNodeParams
 from propulsion_ros.nodes.loop_node import LoopNode
-from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
+from propulsion_ros.nodes.outputs import NumberOutputs, StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.quantity import quantity
 
@@ -50,6 +50,9 @@ class ActuatorNodeParams(FamilyNodeParams):
 
     publish_each: bool = quantity(
         False, doc='also publish the wrench of each actuator in its link', kind=bool
+    )
+    publish_numbers: bool = quantity(
+        False, doc='also publish thrusts and positions as plain numbers, a topic each', kind=bool
     )
     adapters: tuple[str, ...] = quantity(
         (), kind=str, shape=('*',), choices=_ADAPTERS,
@@ -93,6 +96,10 @@ class ActuatorNode(LoopNode):
         Propellant left in each tank, latched.
     ~/wrenches/<name> : geometry_msgs/WrenchStamped
         Of each actuator in its link, with ``publish_each``.
+    ~/thrusts/<name> : std_msgs/Float64
+        Of each actuator [N], at its last step, with ``publish_numbers``.
+    ~/positions/<name> : std_msgs/Float64
+        Of each joint that is commanded by its position [rad], with ``publish_numbers``.
 
     Services
     --------
@@ -150,9 +157,16 @@ class ActuatorNode(LoopNode):
                 _topics('names', each), family.actuator_frames, strict=False
             )
         ]
+        self._numbers = None
+        if own.publish_numbers:
+            _topics('names', (*family.actuator_names, *family.command_names))
+            self._numbers = NumberOutputs(
+                lambda topic: publish(Float64, f'~/{topic}', profile), family
+            )
         self.entities += [
             self._wrench.publisher, self._state.publisher, *self._tank_pubs,
             *(link.publisher for link in self._links),
+            *(self._numbers.publishers if self._numbers else ()),
             self.create_service(SetBool, '~/set_enabled', self._on_set_enabled),
         ]
         self.serve_reset()
@@ -257,6 +271,8 @@ class ActuatorNode(LoopNode):
         stamp_ns = self.now_ns() if last_ns is None else last_ns
         for output in (self._wrench, *self._links):
             output.publish(stamp_ns, np.zeros(6))
+        if self._numbers:
+            self._numbers.publish_zero()
 
     def _publish(self, report: Report) -> None:
         self._report = report
@@ -277,6 +293,8 @@ class ActuatorNode(LoopNode):
         if report.links is not None:
             for link, link_wrench in zip(self._links, report.links, strict=True):
                 link.publish(stamp_ns, link_wrench)
+        if self._numbers:
+            self._numbers.publish(output)
         self._wrench.publish(stamp_ns, wrench)
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:

@@ -1,13 +1,15 @@
 """Publishers of wrenches and states that send the bytes of one message with new numbers in it."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
 
 from propulsion_ros.command_hold import FIELDS
+from propulsion_ros.models.family import Family, Output
 from propulsion_ros.nodes.conversions import doubles, set_wrench
 from propulsion_ros.nodes.message_bytes import Slots, marks
 from propulsion_ros.quantity import FloatArray
@@ -77,3 +79,42 @@ class StateOutput:
         for field, values in zip(fields, marked, strict=True):
             setattr(message, field, doubles(values))
         return Slots(message, list(marked))
+
+
+class NumberOutputs:
+    """Publishes thrusts and positions as plain numbers, each on a topic, for what holds them.
+
+    Parameters
+    ----------
+    publisher_of : callable
+        Returns a publisher of Float64 for ``thrusts/<actuator>`` or ``positions/<joint>``.
+    family : Family
+        Whose actuators and joints they are.
+    """
+
+    def __init__(self, publisher_of: Callable[[str], Any], family: Family) -> None:
+        columns = {name: i for i, name in enumerate(family.state_names)}
+        self._thrusts = [publisher_of(f'thrusts/{name}') for name in family.actuator_names]
+        self._positions: Mapping[int, Any] = {
+            columns[name]: publisher_of(f'positions/{name}')
+            for name, field in zip(family.command_names, family.command_fields, strict=True)
+            if field == 'position' and name in columns
+        }
+
+    @property
+    def publishers(self) -> list[Any]:
+        """All of them."""
+        return [*self._thrusts, *self._positions.values()]
+
+    def publish(self, output: Output) -> None:
+        """Publish what a step did: thrusts [N], positions [rad]."""
+        for publisher, thrust in zip(self._thrusts, output.thrusts.tolist(), strict=True):
+            publisher.publish(Float64(data=thrust))
+        if output.position is not None:
+            for column, publisher in self._positions.items():
+                publisher.publish(Float64(data=float(output.position[column])))
+
+    def publish_zero(self) -> None:
+        """Publish that nothing pushes; joints stay where they are."""
+        for publisher in self._thrusts:
+            publisher.publish(Float64(data=0.0))

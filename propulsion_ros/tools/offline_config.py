@@ -26,8 +26,8 @@ from propulsion_ros.tools.offline import (
 
 _OF_NODES = (
     'family', 'plugin', 'base_link', 'robot_description', 'description_topic',
-    'description_timeout', 'reliable_inputs', 'publish_each', 'adapters', 'autostart',
-    'use_sim_time',
+    'description_timeout', 'reliable_inputs', 'publish_each', 'publish_numbers', 'adapters',
+    'autostart', 'use_sim_time',
 )
 """Parameters that a node has and an offline run does not need."""
 _COMMANDED_BY = {'propulsion_modules': 'fam', 'inverse_fam': 'fam'}

@@ -12,7 +12,7 @@ from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import DescribeParameters
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Float64, Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from propulsion_ros.nodes import qos
@@ -391,6 +391,24 @@ def test_each_actuator_can_publish_its_wrench_in_its_link(graph):
     assert links[0].header.frame_id == 'engine'
     assert links[0].wrench.force.z == pytest.approx(600.0)
     assert abs(links[0].wrench.force.x) < 1e-9
+
+
+def test_thrusts_and_positions_as_plain_numbers(graph):
+    boosters = Boosters(graph, publish_numbers=True)
+    thrust, x, y = (
+        graph.listen(Float64, f'boosters/{topic}', qos.COMMAND)
+        for topic in ('thrusts/b', 'positions/x', 'positions/y')
+    )
+    graph.until(
+        lambda: all(p.get_subscription_count() for p in boosters.node._numbers.publishers),
+        'subscriptions',
+    )
+    for ms in (10, 20):
+        boosters.send(ms, name=['b', 'y'], effort=[600.0, math.nan], position=[math.nan, 0.05])
+    graph.until(lambda: len(thrust) == len(x) == len(y) == 2, 'numbers')
+    assert [thrust[-1].data, x[-1].data, y[-1].data] == [600.0, 0.0, pytest.approx(0.05)]
+    boosters.node.trigger_deactivate()
+    graph.until(lambda: thrust[-1].data == 0.0, 'the last word')
 
 
 def test_array_of_a_forward_controller_is_a_command(graph, capfd):
