@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +120,19 @@ def _matches(pattern: str, name: str) -> bool:
     tokens = {'**': '(/[^/]+)*', '*': '/[^/]+'}
     parts = [tokens.get(token, '/' + re.escape(token)) for token in pattern.split('/')[1:]]
     return re.fullmatch(''.join(parts), name) is not None
+
+
+def settings_of(
+    paths: Iterable[str | Path], node: str, namespace: str = '/'
+) -> dict[str, Any]:
+    """Return the flat parameters that several files give a node; the later files win.
+
+    Raises
+    ------
+    SourceError
+        Naming the file and the key of what is wrong.
+    """
+    values: dict[str, Any] = {}
+    for path in paths:
+        values.update(ParameterFile(path).of(node, namespace))
+    return values

@@ -19,7 +19,7 @@ from propulsion_ros.hosting import host_of, loop_params_of
 from propulsion_ros.link_tree import LinkTree, Pose
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.parameter_file import ParameterFile
+from propulsion_ros.parameter_file import settings_of
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.tools.offline_config import build_family
 from propulsion_ros.urdf_xml import parse_urdf
@@ -89,12 +89,8 @@ class ActuatorHost:
             raise SourceError('base_link', f'expected one for all blocks, got {sorted(bases)}')
         self.base = Mount.find(tree, bases.pop(), is_there)
         self._groups: list[_Group] = []
-        settings = [ParameterFile(path) for path in self._files]
         for block, spec in pairs:
-            given = {
-                key: value for file in settings
-                for key, value in file.of(block.name, namespace or '/').items()
-            }
+            given = settings_of(self._files, block.name, namespace)
             family, params = build_family(block.family, given, block)
             mounts = [
                 Mount.find(tree, frame, is_there) if frame else self.base

@@ -1,4 +1,4 @@
-"""Fly the demos, check files, record, replay and draw what happened, and find apogees in logs."""
+"""Fly the demos, check files, record, replay, draw, find apogees in logs, and feed Gazebo."""
 from __future__ import annotations
 
 import argparse
@@ -6,11 +6,21 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from propulsion_ros.tools import apogee, apogee_trials, check, demo, play, plot, record, replay
+from propulsion_ros.tools import (
+    apogee,
+    apogee_trials,
+    check,
+    demo,
+    gazebo,
+    play,
+    plot,
+    record,
+    replay,
+)
 
 COMMANDS = {
     'apogee': apogee, 'apogee-trials': apogee_trials, 'check': check, 'demo': demo,
-    'play': play, 'plot': plot, 'record': record, 'replay': replay,
+    'gazebo': gazebo, 'play': play, 'plot': plot, 'record': record, 'replay': replay,
 }
 """Each module has a docstring, `add_arguments(parser)` and `run(options) -> exit code`."""
 

@@ -1,0 +1,98 @@
+"""Drag, buoyancy and shape of a robot in Gazebo, from the settings of the simulated body."""
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from propulsion_ros.gz.sdf_elements import insert, plugin
+from propulsion_ros.link_tree import LinkTree
+from propulsion_ros.models.atmosphere import density
+from propulsion_ros.models.rigid_body import BodyParams
+from propulsion_ros.quantity import FloatArray
+from propulsion_ros.schema import build
+
+
+def add(
+    root: Element, tree: LinkTree, base_link: str, body: Mapping[str, Any]
+) -> list[str]:
+    """Add drag and collision shapes to a description; return what is left out, a line each.
+
+    Parameters
+    ----------
+    root : Element
+        The description, which is changed.
+    tree : LinkTree
+        Its links.
+    base_link : str
+        Frame of the settings.
+    body : mapping
+        Keys of `BodyParams`, with 'body.' before each.
+    """
+    params = build(
+        BodyParams, {key.removeprefix('body.'): value for key, value in body.items()}
+    )
+    _add_shapes(root, base_link, params)
+    if not (params.drag_area.any() or params.angular_drag.any()):
+        return []
+    if base_link != tree.root:
+        return [f'no drag: base_link {base_link!r} is not the root link {tree.root!r}']
+    coefficients = drag_coefficients(params)
+    system = plugin('hydrodynamics', 'Hydrodynamics', link_name=base_link)
+    for tag, value in coefficients.items():
+        SubElement(system, tag).text = repr(value)
+    insert(root, system)
+    return []
+
+
+def drag_coefficients(params: BodyParams) -> dict[str, float]:
+    """Return quadratic damping as gz-sim's Hydrodynamics takes it, but for zeros.
+
+    The name of a coefficient is that of the force or torque (x y z k m n), the velocity that it
+    opposes, 'abs', and the same velocity (U V W P Q R). Each axis has its own speed there, while
+    the simulated body's drag has the whole speed; they agree for motion along an axis.
+    """
+    rho = params.fluid_density or float(density(params.site_altitude))
+    found: dict[str, float] = {}
+    for axis, velocity, area, spin, drag in zip(
+        np.eye(3), 'UVW', params.drag_area, 'PQR', params.angular_drag, strict=True
+    ):
+        force = -0.5 * rho * area * axis
+        torque: FloatArray = np.cross(params.centre_of_pressure, force)
+        wrench = np.concatenate((force, torque))
+        for letter, value in zip('xyzkmn', wrench.tolist(), strict=True):
+            if value:
+                found[f'{letter}{velocity}abs{velocity}'] = value
+        if drag:
+            letter = 'kmn'['PQR'.index(spin)]
+            found[f'{letter}{spin}abs{spin}'] = -rho * float(drag)
+    return found
+
+
+def _add_shapes(root: Element, base_link: str, params: BodyParams) -> None:
+    """Give a robot without any collision shape some: its visual ones, or what it displaces.
+
+    gz-sim's buoyancy is that of the volume of the collision shapes.
+    """
+    if root.find('link/collision') is not None:
+        return
+    if params.displaced_volume:
+        link = root.find(f"link[@name='{base_link}']")
+        if link is None:
+            return
+        collision = SubElement(link, 'collision')
+        SubElement(collision, 'origin', xyz=' '.join(
+            map(repr, params.centre_of_buoyancy.tolist())
+        ))
+        edge = repr(params.displaced_volume ** (1.0 / 3.0))
+        SubElement(SubElement(collision, 'geometry'), 'box', size=f'{edge} {edge} {edge}')
+        return
+    for link in root.findall('link'):
+        for visual in link.findall('visual'):
+            collision = SubElement(link, 'collision')
+            collision.extend(copy.deepcopy(
+                [child for child in visual if child.tag in ('origin', 'geometry')]
+            ))

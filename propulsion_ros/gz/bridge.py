@@ -1,0 +1,108 @@
+"""Topics that ros_gz_bridge carries between ROS and Gazebo, as its parameter file."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import yaml
+
+TO_ROS, TO_GZ = 'GZ_TO_ROS', 'ROS_TO_GZ'
+
+
+@dataclass(frozen=True)
+class Release:
+    """What differs between generations of Gazebo; systems have the same names from Fortress on.
+
+    Attributes
+    ----------
+    messages : str
+        Package of its messages.
+    frame_tag : str
+        Tag of a sensor that names its frame.
+    """
+
+    messages: str
+    frame_tag: str
+
+
+GZ = Release('gz.msgs', 'gz_frame_id')
+"""Garden and later."""
+FORTRESS = Release('ignition.msgs', 'ignition_frame_id')
+"""Fortress, which comes with Humble."""
+
+
+@dataclass(frozen=True)
+class BridgeTopic:
+    """One topic of the bridge.
+
+    Attributes
+    ----------
+    ros_topic : str
+        Name in ROS, relative to the namespace of the bridge where it does not begin with '/'.
+    gz_topic : str
+        Name in Gazebo.
+    ros_type : str
+        Such as 'std_msgs/msg/Float64'.
+    gz_type : str
+        Message of Gazebo without its package, such as 'Double'.
+    direction : str
+        `TO_ROS` or `TO_GZ`.
+    """
+
+    ros_topic: str
+    gz_topic: str
+    ros_type: str
+    gz_type: str
+    direction: str
+
+
+CLOCK = BridgeTopic('/clock', '/clock', 'rosgraph_msgs/msg/Clock', 'Clock', TO_ROS)
+"""In a bridge of its own: in one with others it is late whenever they are many."""
+
+
+def sensor_topics(model: str) -> tuple[BridgeTopic, ...]:
+    """Return what Gazebo says of a model, where the simulated body of this package says it."""
+    return tuple(
+        BridgeTopic(f'vehicle/{ros}', f'/model/{model}/{gz}', kind, message, TO_ROS)
+        for ros, gz, kind, message in (
+            ('odometry', 'odometry', 'nav_msgs/msg/Odometry', 'Odometry'),
+            ('imu', 'imu', 'sensor_msgs/msg/Imu', 'IMU'),
+            ('pressure', 'air_pressure', 'sensor_msgs/msg/FluidPressure', 'FluidPressure'),
+        )
+    )
+
+
+def joint_state_topic(model: str) -> BridgeTopic:
+    """Return the topic of a model's joint states."""
+    return BridgeTopic(
+        'vehicle/joint_states', f'/model/{model}/joint_state', 'sensor_msgs/msg/JointState',
+        'Model', TO_ROS,
+    )
+
+
+def thrust_topic(model: str, node: str, actuator: str, joint: str) -> BridgeTopic:
+    """Return the topic of an actuator's applied thrust, to gz-sim's Thruster of a joint."""
+    return _number(f'{node}/thrusts/{actuator}', f'/model/{model}/joint/{joint}/cmd_thrust')
+
+
+def position_topic(model: str, node: str, joint: str) -> BridgeTopic:
+    """Return the topic of a joint's achieved position, to gz-sim's JointPositionController."""
+    return _number(f'{node}/positions/{joint}', f'/model/{model}/joint/{joint}/0/cmd_pos')
+
+
+def _number(ros_topic: str, gz_topic: str) -> BridgeTopic:
+    return BridgeTopic(ros_topic, gz_topic, 'std_msgs/msg/Float64', 'Double', TO_GZ)
+
+
+def bridge_yaml(topics: Iterable[BridgeTopic], release: Release = GZ) -> str:
+    """Return the ``config_file`` of ros_gz_bridge's ``parameter_bridge``."""
+    return str(yaml.safe_dump([
+        {
+            'ros_topic_name': topic.ros_topic,
+            'gz_topic_name': topic.gz_topic,
+            'ros_type_name': topic.ros_type,
+            'gz_type_name': f'{release.messages}.{topic.gz_type}',
+            'direction': topic.direction,
+        }
+        for topic in topics
+    ], sort_keys=False))

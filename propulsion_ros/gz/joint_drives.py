@@ -1,0 +1,153 @@
+"""gz-sim's own systems behind actuator nodes: Thruster and JointPositionController."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from propulsion_ros.description import ActuatorSpec
+from propulsion_ros.errors import SourceError
+from propulsion_ros.gz.bridge import BridgeTopic, position_topic, thrust_topic
+from propulsion_ros.gz.sdf_elements import insert, plugin
+from propulsion_ros.link_tree import Joint, LinkTree
+from propulsion_ros.models.family import Family, Output
+from propulsion_ros.quantity import FloatArray
+from propulsion_ros.urdf_xml import numbers, path_step
+
+_FASTEST = 10.0
+"""Joints without a velocity limit [rad/s]."""
+_STRONGEST = 1e6
+"""Bound of gz-sim's Thruster [N]: the limits are those of the models."""
+LEFT_OUT = {
+    'fins': "their lift: gz-sim's Thruster pushes along a joint, not across it",
+    'rotors': "their reaction torques: gz-sim's Thruster gives forces alone",
+    'thrusters': "their reaction torques: gz-sim's Thruster gives forces alone",
+}
+"""What the bridge cannot carry, by family."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One plugin block that pushes.
+
+    Attributes
+    ----------
+    spec : ActuatorSpec
+        The block.
+    family : Family
+        Its actuators.
+    output : Output
+        What they do at rest.
+    """
+
+    spec: ActuatorSpec
+    family: Family
+    output: Output
+
+
+def drive(
+    root: Element, tree: LinkTree, model: str, group: Group
+) -> Iterator[BridgeTopic]:
+    """Add a system of gz-sim for each joint of a group, and yield the topics that command them.
+
+    Parameters
+    ----------
+    root : Element
+        The description, which is changed.
+    tree : LinkTree
+        Its links.
+    model : str
+        Name of the model in Gazebo.
+    group : Group
+        The actuators.
+
+    Raises
+    ------
+    SourceError
+        Where gz-sim's systems cannot do what an actuator does.
+    """
+    node, family = group.spec.name, group.family
+    turned = [
+        name for name, kind in zip(family.command_names, family.command_fields, strict=True)
+        if kind == 'position' and name in tree.joints
+    ]
+    for name in turned:
+        _require_masses(root, tree, tree.joints[name].child)
+        topic = position_topic(model, node, name)
+        insert(root, plugin(
+            'joint-position-controller', 'JointPositionController', joint_name=name,
+            topic=topic.gz_topic, use_velocity_commands='true',
+            cmd_max=_speed_limit(root, name),
+        ))
+        yield topic
+    carriers = {joint.child: joint for joint in tree.joints.values()}
+    for i, (name, frame) in enumerate(
+        zip(family.actuator_names, family.actuator_frames, strict=True)
+    ):
+        if name in turned:
+            # A fin pushes across its joint, which gz-sim's Thruster cannot.
+            continue
+        turn = tree.pose(frame, group.spec.base_link).rotation
+        joint = _thrust_joint(name, carriers.get(frame), turn.T @ group.output.axes[i])
+        _require_masses(root, tree, frame)
+        topic = thrust_topic(model, node, name, joint.name)
+        insert(root, plugin(
+            'thruster', 'Thruster', namespace=model, joint_name=joint.name,
+            velocity_control='true', thrust_coefficient=1, propeller_diameter=1, fluid_density=1,
+            max_thrust_cmd=_STRONGEST, min_thrust_cmd=-_STRONGEST,
+        ))
+        yield topic
+
+
+def _thrust_joint(name: str, joint: Joint | None, axis: FloatArray) -> Joint:
+    """Return the joint of an actuator, which must push along the axis of a turning one."""
+    what = f'actuator {name!r}'
+    if joint is None or not joint.turns:
+        found = 'no joint' if joint is None else f'the {joint.kind} joint {joint.name!r}'
+        raise SourceError(
+            what, f"is carried by {found}; gz-sim's Thruster pushes along a turning joint: "
+            "route 'system' needs none"
+        )
+    if not np.allclose(joint.axis, axis, rtol=0.0, atol=1e-6):
+        raise SourceError(
+            what, f'pushes along {np.round(axis, 6).tolist()} of its link, but its joint '
+            f"{joint.name!r} turns about {np.round(joint.axis, 6).tolist()}, along which gz-sim's "
+            "Thruster pushes: route 'system' needs no such joint"
+        )
+    return joint
+
+
+def _require_masses(root: Element, tree: LinkTree, link: str) -> None:
+    """Refuse links without mass that joints move: Gazebo drops them, and all that they carry."""
+    massive = {
+        _rigid_root(tree, element.get('name', '')) for element in root.findall('link')
+        if element.find('inertial') is not None
+    }
+    for joint in tree.joints_between(link, tree.root):
+        if joint.kind != 'fixed' and joint.child not in massive:
+            raise SourceError(
+                f'robot/{path_step("link", joint.child)}',
+                f'expected an <inertial>: Gazebo drops a link without one, which joint '
+                f"{joint.name!r} moves; route 'system' needs none",
+            )
+
+
+def _rigid_root(tree: LinkTree, link: str) -> str:
+    """Return the link into which fixed joints merge a link."""
+    for joint in tree.joints_between(link, tree.root):
+        if joint.kind != 'fixed':
+            break
+        link = joint.parent
+    return link
+
+
+def _speed_limit(root: Element, name: str) -> float:
+    """Return the velocity limit of a joint [rad/s], or a default."""
+    for element in root.findall('joint'):
+        limit = element.find('limit')
+        if element.get('name') == name and limit is not None:
+            path = f'robot/{path_step("joint", name)}/limit/@velocity'
+            return numbers(limit.get('velocity', '0'), path, 1)[0] or _FASTEST
+    return _FASTEST

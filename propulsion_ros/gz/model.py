@@ -1,0 +1,204 @@
+"""The robot description that Gazebo gets, made from the one with plugin blocks."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from propulsion_ros.description import FILENAME, actuators_from_urdf
+from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.gz import body_effects
+from propulsion_ros.gz.bridge import (
+    FORTRESS,
+    GZ,
+    BridgeTopic,
+    Release,
+    joint_state_topic,
+    sensor_topics,
+)
+from propulsion_ros.gz.joint_drives import LEFT_OUT, Group, drive
+from propulsion_ros.gz.sdf_elements import insert, plugin, system_plugin
+from propulsion_ros.hosting import host_of, loop_params_of
+from propulsion_ros.link_tree import LinkTree
+from propulsion_ros.models.family import BodyState, Command
+from propulsion_ros.parameter_file import settings_of
+from propulsion_ros.quantity import FloatArray
+from propulsion_ros.share import load_robot_description
+from propulsion_ros.tools.offline_config import build_family
+from propulsion_ros.urdf_xml import parse_urdf
+from propulsion_ros.uuv_tags import family_of
+
+ROUTES = ('system', 'bridge')
+"""Models inside gz-sim, or in front of its own Thruster and JointPositionController."""
+
+_RATE = 100
+"""Sensors and odometry [Hz]."""
+_MOVING_TAGS = ('axis', 'limit', 'dynamics', 'mimic', 'safety_controller', 'calibration')
+
+
+@dataclass(frozen=True)
+class GazeboRobot:
+    """What Gazebo and its bridge need of a robot.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    description : str
+        URDF.
+    topics : tuple of BridgeTopic
+        Of the bridge, but for the clock.
+    notes : tuple of str
+        What is left out, a line each.
+    """
+
+    name: str
+    description: str
+    topics: tuple[BridgeTopic, ...]
+    notes: tuple[str, ...]
+
+
+def gazebo_robot(
+    model: str | Path,
+    route: str = 'system',
+    params_files: Sequence[str | Path] = (),
+    namespace: str = '',
+    release: Release = GZ,
+) -> GazeboRobot:
+    """Return what Gazebo needs of a robot.
+
+    The plugin blocks, which gz-sim would take for its own, give way to systems of gz-sim. The
+    propellant at the start becomes mass of its own, for gz-sim reads masses once.
+
+    Parameters
+    ----------
+    model : str or Path
+        Its .urdf or .xacro file, with plugin blocks.
+    route : str
+        One of `ROUTES`. With 'system' the joints of actuators are fixed: the models know them
+        better, and Gazebo drops what is carried by links without mass.
+    params_files : sequence of str or Path
+        Settings of the nodes, the later ones win.
+    namespace : str
+        Of the nodes.
+    release : Release
+        Generation of Gazebo.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong, with 'bridge' also where gz-sim's own systems cannot do
+        what an actuator does.
+    """
+    if route == 'system' and release is FORTRESS:
+        raise ConfigError('route', "'system' needs Harmonic or later, Fortress takes 'bridge'")
+    text = load_robot_description(model)
+    root = parse_urdf(text)
+    tree = LinkTree(root)
+    groups = list(_groups(text, params_files, namespace))
+    if not groups:
+        raise SourceError(str(model), 'no plugin block whose actuators push')
+    name, base_link = root.get('name') or 'robot', groups[0].spec.base_link
+    _remove_blocks(root)
+    for group in groups:
+        _add_propellant(root, group)
+    topics, notes = list(sensor_topics(name)), []
+    if route == 'system':
+        _fix_joints(root, tree, groups)
+        insert(root, system_plugin(model, params_files, namespace))
+    else:
+        topics.append(joint_state_topic(name))
+        insert(root, plugin(
+            'joint-state-publisher', 'JointStatePublisher', topic=topics[-1].gz_topic
+        ))
+        for group in groups:
+            topics += drive(root, tree, name, group)
+            if group.spec.family in LEFT_OUT:
+                notes.append(f'{group.spec.name}: without {LEFT_OUT[group.spec.family]}')
+    insert(root, plugin(
+        'odometry-publisher', 'OdometryPublisher', odom_frame='odom',
+        robot_base_frame=base_link, odom_publish_frequency=_RATE, dimensions=3,
+    ))
+    for kind in ('imu', 'air_pressure'):
+        insert(root, _sensor(kind, name, base_link, release), base_link)
+    body = {
+        key: value for key, value in settings_of(params_files, 'vehicle', namespace).items()
+        if key.startswith('body.')
+    }
+    notes += body_effects.add(root, tree, base_link, body)
+    return GazeboRobot(name, tostring(root, encoding='unicode'), tuple(topics), tuple(notes))
+
+
+def _groups(
+    text: str, params_files: Sequence[str | Path], namespace: str
+) -> Iterator[Group]:
+    for spec in actuators_from_urdf(text, loop_params_of):
+        if host_of(spec.family).pushes:
+            given = settings_of(params_files, spec.name, namespace)
+            family, params = build_family(spec.family, given, spec)
+            output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
+            yield Group(spec, family, output)
+
+
+def _remove_blocks(root: Element) -> None:
+    for extension in root.findall('gazebo'):
+        for block in extension.findall('plugin'):
+            filename = block.get('filename', '')
+            if filename == FILENAME or family_of(filename):
+                extension.remove(block)
+        if not len(extension):
+            root.remove(extension)
+
+
+def _sensor(kind: str, model: str, frame: str, release: Release) -> Element:
+    sensor = Element('sensor', name=kind, type=kind)
+    for tag, value in (
+        ('always_on', 1), ('update_rate', _RATE), ('topic', f'/model/{model}/{kind}'),
+        (release.frame_tag, frame),
+    ):
+        SubElement(sensor, tag).text = str(value)
+    return sensor
+
+
+def _add_propellant(root: Element, group: Group) -> None:
+    """Give each tank's propellant a link, fixed to base_link."""
+    tanks = group.output.tanks
+    if tanks is None:
+        return
+    for i, tank in enumerate(group.family.tank_names):
+        if tanks.mass[i] > 0.0:
+            link = f'{group.spec.name}_{tank}_propellant'
+            _add_mass(root, link, group.spec.base_link, tanks.mass[i], tanks.com[i],
+                      tanks.inertia[i])
+
+
+def _add_mass(
+    root: Element, name: str, base_link: str, mass: float, com: FloatArray, inertia: FloatArray
+) -> None:
+    joint = SubElement(root, 'joint', name=f'{name}_joint', type='fixed')
+    SubElement(joint, 'parent', link=base_link)
+    SubElement(joint, 'child', link=name)
+    inertial = SubElement(SubElement(root, 'link', name=name), 'inertial')
+    SubElement(inertial, 'origin', xyz=' '.join(map(repr, com.tolist())))
+    SubElement(inertial, 'mass', value=repr(float(mass)))
+    SubElement(inertial, 'inertia', {
+        f'i{"xyz"[i]}{"xyz"[j]}': repr(float(inertia[i, j])) for i in range(3) for j in range(i, 3)
+    })
+
+
+def _fix_joints(root: Element, tree: LinkTree, groups: Sequence[Group]) -> None:
+    """Fix the joints that are or carry actuators, and those that follow them."""
+    fixed = {name for group in groups for name in group.family.command_names}
+    for group in groups:
+        for frame in filter(None, group.family.actuator_frames):
+            fixed.update(
+                joint.name for joint in tree.joints_between(frame, group.spec.base_link)
+            )
+    fixed.update(name for name, joint in tree.joints.items() if joint.mimics in fixed)
+    for element in root.findall('joint'):
+        if element.get('name') in fixed:
+            element.set('type', 'fixed')
+            for tag in _MOVING_TAGS:
+                for child in element.findall(tag):
+                    element.remove(child)

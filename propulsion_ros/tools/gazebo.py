@@ -1,0 +1,60 @@
+"""The command ``gazebo``: write the model that Gazebo gets of a robot, and its bridge topics."""
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, bridge_yaml
+from propulsion_ros.gz.model import ROUTES, gazebo_robot
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        'model', type=Path, metavar='MODEL', help='URDF or xacro with plugin blocks'
+    )
+    parser.add_argument(
+        '--output', type=Path, required=True, metavar='DIR',
+        help='folder for gazebo.urdf, bridge.yaml and clock_bridge.yaml',
+    )
+    parser.add_argument(
+        '--route', choices=ROUTES, default='system',
+        help="system: the models run inside gz-sim; bridge: its own Thruster and "
+        'JointPositionController do what our nodes say (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--params-file', action='append', default=[], type=Path, metavar='FILE',
+        help='settings of the nodes (repeat for several, the later ones win)',
+    )
+    parser.add_argument('--namespace', default='', help='namespace of the nodes')
+    parser.add_argument(
+        '--fortress', action='store_true', help="Fortress's names, with --route bridge"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the files; return the exit code."""
+    release = FORTRESS if args.fortress else GZ
+    try:
+        robot = gazebo_robot(
+            args.model, args.route, args.params_file, args.namespace, release
+        )
+        args.output.mkdir(parents=True, exist_ok=True)
+        for name, text in (
+            ('gazebo.urdf', robot.description),
+            ('bridge.yaml', bridge_yaml(robot.topics, release)),
+            ('clock_bridge.yaml', bridge_yaml([CLOCK], release)),
+        ):
+            (args.output / name).write_text(text, encoding='utf-8')
+            print(args.output / name)
+    except ConfigError as error:
+        print(f'propulsion_ros gazebo: {error}', file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f'propulsion_ros gazebo: {error.filename}: {error.strerror}', file=sys.stderr)
+        return 1
+    for note in robot.notes:
+        print(f'propulsion_ros gazebo: {note}', file=sys.stderr)
+    return 0

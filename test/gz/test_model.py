@@ -1,0 +1,264 @@
+"""The model that Gazebo gets: nothing of the robot is lost, as its own parser reads it."""
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import yaml
+from defusedxml import ElementTree
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.description import mass_from_urdf
+from propulsion_ros.errors import ConfigError
+from propulsion_ros.gz.body_effects import drag_coefficients
+from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
+from propulsion_ros.gz.model import gazebo_robot
+from propulsion_ros.models.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.share import load_robot_description, share_directory
+from propulsion_ros.tools import cli
+from propulsion_ros.wiring import VEHICLES
+from topic_tables import topics_of
+
+SHARE = share_directory()
+BRIDGED = ['quadrotor', 'rov']
+IGN = shutil.which('ign')
+needs_sdformat = pytest.mark.skipif(
+    IGN is None, reason="NOT CHECKED by Gazebo's parser: no 'ign sdf' here, install Debian's "
+    'ignition-tools and libsdformat-dev',
+)
+
+
+def source(vehicle):
+    return SHARE / 'urdf' / f'{vehicle}.urdf.xacro'
+
+
+def robot(vehicle, route='system', **kwargs):
+    return gazebo_robot(source(vehicle), route, [SHARE / 'config' / f'{vehicle}.yaml'], **kwargs)
+
+
+def as_sdf(text, tmp_path):
+    """Return a description as Gazebo's own parser reads it."""
+    path = tmp_path / 'robot.urdf'
+    path.write_text(text)
+    done = subprocess.run([IGN, 'sdf', '-p', path], capture_output=True, text=True, check=True)
+    return ElementTree.fromstring(done.stdout).find('model')
+
+
+def mass_of(link):
+    """Return mass, centre of mass and inertia of a link of SDF, in its axes."""
+    inertial = link.find('inertial')
+    pose = [float(x) for x in inertial.findtext('pose', '0 0 0 0 0 0').split()]
+    turn = Rotation.from_euler('xyz', pose[3:]).as_matrix()
+    value = {child.tag: float(child.text) for child in inertial.find('inertia')}
+    tensor = np.array([[value[f'i{min(a, b)}{max(a, b)}'] for b in 'xyz'] for a in 'xyz'])
+    return MassProperties(
+        float(inertial.findtext('mass')), np.array(pose[:3]), turn @ tensor @ turn.T
+    )
+
+
+@needs_sdformat
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_gazebo_gets_one_link_with_the_mass_at_the_start(vehicle, tmp_path):
+    """Boosters on massless gimbals included, which Gazebo drops from the plain description."""
+    text = load_robot_description(source(vehicle))
+    base_link, dry = mass_from_urdf(text)
+    model = as_sdf(robot(vehicle).description, tmp_path)
+    links = model.findall('link')
+    assert [link.get('name') for link in links] == [base_link]
+    assert not model.findall('joint')
+    parts = [dry]
+    if vehicle == 'rocket':
+        # 0.3 of 12 kg of propellant, which settles in its tank.
+        ratio = 0.3 * np.array([0.85, 0.85, 0.048])
+        parts.append(MassProperties(3.6, np.array([0, 0, 1.15]), np.diag(ratio)))
+    expected, found = MassProperties.total(parts), mass_of(links[0])
+    assert found.mass == pytest.approx(expected.mass, rel=1e-12)
+    np.testing.assert_allclose(found.com, expected.com, atol=1e-6)
+    np.testing.assert_allclose(found.inertia, expected.inertia, rtol=1e-5, atol=1e-7)
+
+
+@needs_sdformat
+def test_gazebo_drops_the_boosters_of_the_plain_description(tmp_path):
+    """What the fixed joints are for: 33 kg of airframe and the fins are left."""
+    model = as_sdf(load_robot_description(source('rocket')), tmp_path)
+    assert sum(mass_of(link).mass for link in model.findall('link')) == pytest.approx(34.0)
+
+
+@needs_sdformat
+@pytest.mark.parametrize('vehicle', BRIDGED)
+def test_bridge_keeps_every_joint_that_gazebo_drives(vehicle, tmp_path):
+    made = robot(vehicle, 'bridge')
+    model = as_sdf(made.description, tmp_path)
+    joints = {joint.get('name') for joint in model.findall('joint')}
+    driven = {plugin.findtext('joint_name') for plugin in model.findall('plugin')} - {None}
+    assert driven == joints
+    _, dry = mass_from_urdf(load_robot_description(source(vehicle)))
+    total = sum(mass_of(link).mass for link in model.findall('link'))
+    assert total == pytest.approx(dry.mass, rel=1e-9)
+
+
+def plugins(made):
+    """Return the systems of a model by class, each with its tags."""
+    found = {}
+    for plugin in ElementTree.fromstring(made.description).iterfind('gazebo/plugin'):
+        name = plugin.get('name').rpartition('::')[2]
+        found.setdefault(name, []).append({child.tag: child.text for child in plugin})
+    return found
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_plugin_blocks_give_way_to_one_system(vehicle):
+    made = robot(vehicle, namespace='two')
+    assert 'filename="propulsion_ros"' not in made.description
+    [system] = plugins(made)['PythonSystemLoader']
+    assert system == {
+        'module_name': 'propulsion_ros.gz.system', 'urdf_file': str(source(vehicle)),
+        'params_file': str(SHARE / 'config' / f'{vehicle}.yaml'), 'namespace': 'two',
+    }
+    [odometry] = plugins(made)['OdometryPublisher']
+    # Nodes refuse the twist of another frame than their own.
+    assert odometry['robot_base_frame'] == ('body' if vehicle == 'freeflyer' else 'base_link')
+    assert odometry['dimensions'] == '3'
+
+
+@pytest.mark.parametrize('route', ['system', 'bridge'])
+@pytest.mark.parametrize('vehicle', BRIDGED)
+def test_bridge_file_has_topics_of_gazebo_and_of_the_vehicle(vehicle, route, graph):
+    made = robot(vehicle, route)
+    rows = yaml.safe_load(bridge_yaml(made.topics))
+    listed = topics_of(vehicle)
+    known = dict.fromkeys(
+        (f'/model/{vehicle}/{topic}' for topic in ('odometry', 'imu', 'air_pressure')), 'vehicle'
+    )
+    known.update({p['topic']: 'vehicle' for p in plugins(made).get('JointStatePublisher', [])})
+    for plugin in plugins(made).get('Thruster', []):
+        known[f'/model/{plugin["namespace"]}/joint/{plugin["joint_name"]}/cmd_thrust'] = 'Double'
+    for plugin in plugins(made).get('JointPositionController', []):
+        known[plugin['topic']] = 'Double'
+    assert {row['gz_topic_name'] for row in rows} == set(known)
+    spoken = set()
+    if route == 'bridge':
+        for block in {row['ros_topic_name'].split('/')[0] for row in rows} - {'vehicle'}:
+            node = graph.add(ActuatorNode, block, {
+                'robot_description': load_robot_description(source(vehicle)),
+                'publish_numbers': True,
+            })
+            spoken |= {p.topic_name for p in node._numbers.publishers}
+    for row in rows:
+        topic = f'/{row["ros_topic_name"]}'
+        if row['direction'] == 'GZ_TO_ROS':
+            assert listed[topic] == row['ros_type_name'].replace('/msg/', '/')
+        else:
+            assert (row['ros_type_name'], row['gz_type_name']) == (
+                'std_msgs/msg/Float64', 'gz.msgs.Double'
+            )
+            assert topic in spoken
+            spoken.discard(topic)
+    # A fin has no thrust along its joint.
+    assert all(re.match(r'/fins/thrusts/', topic) for topic in spoken)
+
+
+def test_clock_has_a_bridge_of_its_own():
+    assert yaml.safe_load(bridge_yaml([CLOCK])) == [{
+        'ros_topic_name': '/clock', 'gz_topic_name': '/clock',
+        'ros_type_name': 'rosgraph_msgs/msg/Clock', 'gz_type_name': 'gz.msgs.Clock',
+        'direction': 'GZ_TO_ROS',
+    }]
+
+
+def test_fortress_has_its_own_names():
+    made = robot('quadrotor', 'bridge', release=FORTRESS)
+    assert '<ignition_frame_id>base_link</ignition_frame_id>' in made.description
+    types = {row['gz_type_name'] for row in yaml.safe_load(bridge_yaml(made.topics, FORTRESS))}
+    assert all(name.startswith('ignition.msgs.') for name in types)
+
+
+@pytest.mark.parametrize(('vehicle', 'old', 'new', 'message'), [
+    pytest.param(
+        'rocket', '', '',
+        'robot/link[name=booster_1_ring]: expected an <inertial>', id='massless gimbal',
+    ),
+    pytest.param(
+        'freeflyer', '', '',
+        "actuator 'nozzle_1': is carried by the fixed joint 'nozzle_1_joint'", id='fixed joint',
+    ),
+    pytest.param(
+        'quadrotor', '<axis xyz="0 0 1"/>', '<axis xyz="0 0 -1"/>',
+        'pushes along [0.0, 0.0, 1.0] of its link, but its joint', id='axis turned over',
+    ),
+])
+def test_bridge_refuses_what_gazebo_cannot_do(vehicle, old, new, message, tmp_path):
+    text = load_robot_description(source(vehicle))
+    assert old in text
+    path = tmp_path / 'robot.urdf'
+    path.write_text(text.replace(old, new))
+    with pytest.raises(ConfigError) as caught:
+        gazebo_robot(path, 'bridge')
+    assert message in str(caught.value)
+    assert '\n' not in str(caught.value)
+
+
+def test_system_is_not_for_fortress():
+    with pytest.raises(ConfigError, match="'system' needs Harmonic or later"):
+        robot('quadrotor', release=FORTRESS)
+
+
+def test_drag_is_that_of_the_simulated_body():
+    """Along and about each axis, centre of pressure included."""
+    params = BodyParams(
+        drag_area=[0.2, 0.3, 0.4], centre_of_pressure=[0.1, -0.2, 1.6], angular_drag=0.01,
+        fluid_density=2.0, gravity=0.0, ground=False,
+    )
+    coefficients = drag_coefficients(params)
+    body = RigidBody(params)
+    for axis, letter in enumerate('UVW'):
+        motion = np.zeros(3)
+        motion[axis] = 5.0
+        force, torque = body._fluid(
+            2.0, np.eye(3), motion, np.zeros(3), np.zeros(3), None
+        )
+        theirs = [coefficients.get(f'{row}{letter}abs{letter}', 0.0) * 25.0 for row in 'xyzkmn']
+        np.testing.assert_allclose(theirs, [*force, *torque], atol=1e-12)
+    for axis, (row, letter) in enumerate(zip('kmn', 'PQR', strict=True)):
+        rate = np.zeros(3)
+        rate[axis] = 3.0
+        _, torque = body._fluid(2.0, np.eye(3), np.zeros(3), rate, np.zeros(3), None)
+        assert coefficients[f'{row}{letter}abs{letter}'] * 9.0 == pytest.approx(torque[axis])
+
+
+def test_robot_in_water_has_the_volume_that_it_displaces():
+    root = ElementTree.fromstring(robot('rov').description)
+    [collision] = root.findall('link/collision')
+    edges = [float(x) for x in collision.find('geometry/box').get('size').split()]
+    assert np.prod(edges) == pytest.approx(0.011284)
+    assert collision.find('origin').get('xyz') == '0.0 0.0 0.01'
+
+
+def test_command_writes_three_files(tmp_path, capsys):
+    assert cli.main([
+        'gazebo', str(source('rov')), '--output', str(tmp_path / 'new' / 'rov'),
+        '--route', 'bridge',
+    ]) == 0
+    said = capsys.readouterr()
+    names = ['gazebo.urdf', 'bridge.yaml', 'clock_bridge.yaml']
+    assert said.out.splitlines() == [str(tmp_path / 'new' / 'rov' / name) for name in names]
+    assert 'fins: without their lift' in said.err
+    for name in names:
+        assert (tmp_path / 'new' / 'rov' / name).stat().st_size
+
+
+@pytest.mark.parametrize(('model', 'message'), [
+    pytest.param('/nowhere.urdf', '/nowhere.urdf: cannot be read', id='no file'),
+    pytest.param(None, 'booster_1_ring', id='cannot be bridged'),
+])
+def test_command_says_what_is_wrong_in_one_line(model, message, tmp_path, capsys):
+    model = model or str(source('rocket'))
+    assert cli.main(['gazebo', model, '--output', str(tmp_path), '--route', 'bridge']) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith('propulsion_ros gazebo: ')
+    assert message in line
+    assert not list(tmp_path.iterdir())
