@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +71,10 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
         given = context.launch_configurations
         graph = vehicle_graph(
             vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true',
-            _drawn_with(given),
+            drawn_with(given),
         )
         options = ['--vehicle', vehicle]
-        return _launch(given, graph, [*options, '--model', given['model']]
+        return graph_actions(given, graph, [*options, '--model', given['model']]
                        if given['model'] else options)
 
     return _described(arguments, start)
@@ -98,10 +98,10 @@ def robot_launch() -> LaunchDescription:
         allocated = [name.strip() for name in given['allocate'].split(',') if name.strip()]
         graph = robot_graph(
             given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true',
-            _drawn_with(given),
+            drawn_with(given),
         )
         chosen = ['--allocate', *allocated] if allocated else []
-        return _launch(given, graph, ['--model', given['model'], *chosen])
+        return graph_actions(given, graph, ['--model', given['model'], *chosen])
 
     return _described(arguments, start)
 
@@ -115,15 +115,32 @@ def _described(
     ])
 
 
-def _drawn_with(given: dict[str, str]) -> list[str] | None:
+def drawn_with(given: dict[str, str]) -> list[str] | None:
     """Return the parameter files that a visualizer is to read, None for no visualizer."""
     if given['visualize'] != 'true':
         return None
     return [given['params_file']] if given['params_file'] else []
 
 
-def _launch(given: dict[str, str], graph: Graph, stack_options: list[str]) -> list[Any]:
-    """Return the launch actions of a graph; values of `ARGUMENTS` are given."""
+def graph_actions(
+    given: dict[str, str], graph: Graph, stack_options: Sequence[str] = ()
+) -> list[Any]:
+    """Return the launch actions of a graph.
+
+    Parameters
+    ----------
+    given : dict of str
+        Values of `ARGUMENTS`.
+    graph : Graph
+        The nodes.
+    stack_options : sequence of str
+        Command line of `stack` for the same graph, where it is composed.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is no such parameter file.
+    """
     params_file = given['params_file']
     if params_file and not Path(params_file).is_file():
         raise FileNotFoundError(f"params_file: no such file '{params_file}'")
@@ -134,7 +151,7 @@ def _launch(given: dict[str, str], graph: Graph, stack_options: list[str]) -> li
     return [*actions, _state_publisher(graph, given)]
 
 
-def _stack(given: dict[str, str], options: list[str]) -> Node:
+def _stack(given: dict[str, str], options: Sequence[str]) -> Node:
     """Return one process with all nodes of a graph."""
     return Node(
         package=PACKAGE,
@@ -199,8 +216,7 @@ def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
         remappings=[
             # Each namespace has its own tree, or two vehicles would share one base_link.
             ('/tf', 'tf'), ('/tf_static', 'tf_static'),
-            *([('joint_states', 'vehicle/joint_states'), ('/clock', given['clock_topic'])]
-              if graph.in_lockstep else []),
+            ('joint_states', graph.joint_states), ('/clock', given['clock_topic']),
         ],
         output='screen',
     )

@@ -23,17 +23,20 @@ class VehicleKit:
         Configuration of its flight software in config/; '' for none.
     allocated : tuple of str
         Plugin blocks that can be commanded by a wrench.
+    world : str
+        World of Gazebo that it belongs to, in worlds/.
     """
 
     flight_config: str = ''
     allocated: tuple[str, ...] = ()
+    world: str = 'rocket_pad'
 
 
 VEHICLES = {
     'rocket': VehicleKit(flight_config='rocket_flight.jsonc'),
     'quadrotor': VehicleKit(allocated=('rotors',)),
-    'rov': VehicleKit(allocated=('thrusters',)),
-    'freeflyer': VehicleKit(),
+    'rov': VehicleKit(allocated=('thrusters',), world='pool'),
+    'freeflyer': VehicleKit(world='free_flight'),
 }
 """Vehicles that come with the package: urdf/<name>.urdf.xacro and config/<name>.yaml."""
 
@@ -48,6 +51,7 @@ REPLAYED: dict[str, dict[str, Any]] = {
 """Parameters by executable with which a recording gives the same bytes at any rate."""
 
 _BOOSTERS = '~/booster_command'
+_BODY_JOINTS = 'vehicle/joint_states'
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,15 @@ class Graph:
         What to start.
     in_lockstep : bool
         Whether the nodes wait for each other, so that none is of use alone.
+    joint_states : str
+        Topic that says where the joints are.
     """
 
     robot_description: str
     params_file: Path | None
     nodes: tuple[NodeSpec, ...]
     in_lockstep: bool = False
+    joint_states: str = 'joint_states'
 
 
 def robot_graph(
@@ -177,7 +184,43 @@ def vehicle_graph(
         return Graph(description, settings, replayed(nodes))
     if use_sim_time:
         nodes.append(_vehicle(description, blocks, bool(kit.flight_config)))
-    return Graph(description, settings, tuple(nodes), in_lockstep=use_sim_time)
+    joint_states = _BODY_JOINTS if use_sim_time else 'joint_states'
+    return Graph(description, settings, tuple(nodes), use_sim_time, joint_states)
+
+
+def gazebo_graph(
+    vehicle: str,
+    inside: bool,
+    model: str | Path = '',
+    drawn_with: Sequence[str | Path] | None = None,
+) -> Graph:
+    """Return the nodes of a vehicle that Gazebo is the body of.
+
+    Parameters
+    ----------
+    vehicle : str
+        One of `VEHICLES`.
+    inside : bool
+        Whether the actuators that push run inside gz-sim; else they are nodes that publish plain
+        numbers for the bridge.
+    model, drawn_with
+        As in `vehicle_graph`.
+
+    Raises
+    ------
+    ConfigError
+        Where the description or the name is wrong.
+    """
+    graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
+    blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
+    pushing = {block.name for block in blocks if host_of(block.family).pushes}
+    nodes = tuple(
+        replace(spec, parameters={**spec.parameters, 'publish_numbers': True})
+        if spec.name in pushing else spec
+        for spec in graph.nodes
+        if spec.executable != 'vehicle_node' and not (inside and spec.name in pushing)
+    )
+    return replace(graph, nodes=nodes, in_lockstep=False)
 
 
 def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:

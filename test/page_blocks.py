@@ -16,6 +16,7 @@ from page_graphs import PageError
 from propulsion_ros.description import actuators_from_urdf
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.flight_config import read_flight_config
+from propulsion_ros.gz.sdf_elements import system_plugin
 from propulsion_ros.hosting import loop_params_of
 from propulsion_ros.models import FAMILIES
 from propulsion_ros.share import share_directory
@@ -97,6 +98,9 @@ def _check_yaml(text):
 
 def _check_xml(text):
     """Read every plugin block; what a piece of a description leaves out is put around it."""
+    if text.lstrip().startswith('<plugin filename="gz-sim'):
+        _check_system(fromstring(text))
+        return
     for xml in _robots(text):
         try:
             blocks = actuators_from_urdf(xml, loop_params_of)
@@ -106,6 +110,15 @@ def _check_xml(text):
                 build_family(block.family, {}, block)
         except ConfigError as error:
             raise PageError(str(error)) from None
+
+
+def _check_system(plugin):
+    """Compare a plugin for Gazebo with the one that is written for it."""
+    ours = system_plugin('model', ['settings'], 'namespace')
+    said, true = ((each.attrib, [tag.tag for tag in each], each.findtext('module_name'))
+                  for each in (plugin, ours))
+    if said != true:
+        raise PageError(f'expected {tostring(ours, "unicode")}')
 
 
 def _robots(text):

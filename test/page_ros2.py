@@ -23,6 +23,7 @@ ROS2_ELSEWHERE = {
 
 OTHER_PACKAGES = {
     'plotjuggler': 'opens a window', 'rviz2': 'opens a window', 'rqt_plot': 'opens a window',
+    'ros_gz_bridge': 'needs Gazebo', 'ros_gz_sim': 'needs Gazebo',
     'rqt_robot_monitor': 'opens a window',
 }
 """Packages of others that `ros2 run` may start, and why they are not started."""

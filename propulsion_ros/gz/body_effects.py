@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
@@ -12,13 +12,28 @@ from propulsion_ros.gz.sdf_elements import insert, plugin
 from propulsion_ros.link_tree import LinkTree
 from propulsion_ros.models.atmosphere import density
 from propulsion_ros.models.rigid_body import BodyParams
+from propulsion_ros.parameter_file import settings_of
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.schema import build
 
+_GROUP = 'body.'
 
-def add(
-    root: Element, tree: LinkTree, base_link: str, body: Mapping[str, Any]
-) -> list[str]:
+
+def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyParams:
+    """Return the simulated body of parameter files, as node ``vehicle`` would have it.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong.
+    """
+    values = settings_of(params_files, 'vehicle', namespace)
+    return build(BodyParams, {
+        key.removeprefix(_GROUP): value for key, value in values.items() if key.startswith(_GROUP)
+    })
+
+
+def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) -> list[str]:
     """Add drag and collision shapes to a description; return what is left out, a line each.
 
     Parameters
@@ -29,12 +44,9 @@ def add(
         Its links.
     base_link : str
         Frame of the settings.
-    body : mapping
-        Keys of `BodyParams`, with 'body.' before each.
+    params : BodyParams
+        The settings.
     """
-    params = build(
-        BodyParams, {key.removeprefix('body.'): value for key, value in body.items()}
-    )
     _add_shapes(root, base_link, params)
     if not (params.drag_area.any() or params.angular_drag.any()):
         return []

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from propulsion_ros.description import FILENAME, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
-from propulsion_ros.gz import body_effects
+from propulsion_ros.gz.body_effects import add_body, read_body
 from propulsion_ros.gz.bridge import (
     FORTRESS,
     GZ,
@@ -122,11 +122,7 @@ def gazebo_robot(
     ))
     for kind in ('imu', 'air_pressure'):
         insert(root, _sensor(kind, name, base_link, release), base_link)
-    body = {
-        key: value for key, value in settings_of(params_files, 'vehicle', namespace).items()
-        if key.startswith('body.')
-    }
-    notes += body_effects.add(root, tree, base_link, body)
+    notes += add_body(root, tree, base_link, read_body(params_files, namespace))
     return GazeboRobot(name, tostring(root, encoding='unicode'), tuple(topics), tuple(notes))
 
 

@@ -1,0 +1,60 @@
+"""Launch a vehicle in Gazebo: the world, the model, the bridges, and its nodes.
+
+ros2 launch propulsion_ros gazebo.launch.py vehicle:=quadrotor
+ros2 topic pub -r 20 /rotors_allocator/wrench_command geometry_msgs/msg/WrenchStamped \
+        "{wrench: {force: {z: 16.0}}}"
+"""
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+from propulsion_ros.gz.launching import gazebo_actions
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the launch description."""
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'vehicle', default_value='rocket',
+            choices=['rocket', 'quadrotor', 'rov', 'freeflyer'],
+            description='a vehicle of the package',
+        ),
+        DeclareLaunchArgument(
+            'route', default_value='system', choices=['system', 'bridge'],
+            description="system: the models run inside gz-sim; bridge: in front of its own "
+            'Thruster and JointPositionController',
+        ),
+        DeclareLaunchArgument(
+            'fortress', default_value='false', choices=['true', 'false'],
+            description="names of Fortress, Humble's Gazebo, with route:=bridge",
+        ),
+        DeclareLaunchArgument(
+            'model', default_value='',
+            description='URDF or xacro in place of the one that comes with the package',
+        ),
+        DeclareLaunchArgument(
+            'world', default_value='', description="SDF file in place of the vehicle's own world"
+        ),
+        DeclareLaunchArgument(
+            'gui', default_value='true', choices=['true', 'false'],
+            description="with Gazebo's window",
+        ),
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='namespace of all nodes'
+        ),
+        DeclareLaunchArgument(
+            'params_file', default_value='',
+            description="settings that win over the vehicle's own file",
+        ),
+        DeclareLaunchArgument(
+            'autostart', default_value='true', choices=['true', 'false'],
+            description='configure and activate every node at the start',
+        ),
+        DeclareLaunchArgument(
+            'visualize', default_value='false', choices=['true', 'false'],
+            description='draw the thrusts for RViz, on visualizer/markers',
+        ),
+        DeclareLaunchArgument(
+            'log_level', default_value='info', description='log level of all nodes'
+        ),
+        OpaqueFunction(function=gazebo_actions),
+    ])

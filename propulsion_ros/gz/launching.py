@@ -1,0 +1,122 @@
+"""A vehicle in Gazebo as launch actions."""
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import launch.logging
+from ament_index_python.packages import (
+    PackageNotFoundError,
+    get_package_prefix,
+    get_package_share_directory,
+)
+from launch import LaunchContext
+from launch.actions import AppendEnvironmentVariable, IncludeLaunchDescription, LogInfo
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_ros.actions import Node
+
+from propulsion_ros.errors import SourceError
+from propulsion_ros.gz.body_effects import read_body
+from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, Release, bridge_yaml
+from propulsion_ros.gz.model import GazeboRobot, gazebo_robot
+from propulsion_ros.launching import drawn_with, graph_actions
+from propulsion_ros.models.rigid_body import BodyParams
+from propulsion_ros.share import share_directory
+from propulsion_ros.wiring import VEHICLES, gazebo_graph
+
+_VENDORS = ('gz_sim', 'gz_math', 'gz_msgs', 'gz_transport', 'gz_common', 'sdformat')
+"""ROS packages with Python modules of Gazebo that no setup file puts on the path."""
+
+
+def gazebo_actions(context: LaunchContext) -> list[Any]:
+    """Return Gazebo with a vehicle, its bridges, and the nodes that run beside it.
+
+    Raises
+    ------
+    SourceError
+        Where Gazebo's packages are not installed, or the vehicle cannot take the route.
+    """
+    given = {
+        'composed': 'false', 'use_sim_time': 'true', 'replay': 'false', 'clock_topic': '/clock',
+        **context.launch_configurations,
+    }
+    for package in ('ros_gz_sim', 'ros_gz_bridge'):
+        if not _has(package):
+            raise SourceError(package, 'is not installed; docs/gazebo.md names the packages')
+    vehicle, share = given['vehicle'], share_directory()
+    model = given['model'] or str(share / 'urdf' / f'{vehicle}.urdf.xacro')
+    files = [share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])]
+    inside = given['route'] == 'system'
+    release = FORTRESS if given['fortress'] == 'true' else GZ
+    robot = gazebo_robot(model, given['route'], files, given['namespace'], release)
+    graph = gazebo_graph(vehicle, inside, given['model'], drawn_with(given))
+    world = given['world'] or str(share / 'worlds' / f'{VEHICLES[vehicle].world}.sdf')
+    folder = Path(launch.logging.launch_config.log_dir) / 'gazebo'
+    folder.mkdir(parents=True, exist_ok=True)
+    return [
+        *(LogInfo(msg=note) for note in robot.notes),
+        *(AppendEnvironmentVariable('PYTHONPATH', path) for path in python_path()),
+        _gazebo(world, given['gui'] == 'true'),
+        _spawn(robot, folder, read_body(files, given['namespace'])),
+        *_bridges(robot, release, folder, given['namespace']),
+        *graph_actions(given, graph),
+    ]
+
+
+def python_path() -> list[str]:
+    """Return where gz-sim's Python finds Gazebo's modules and this package."""
+    folders = [
+        os.path.join(get_package_prefix(f'{name}_vendor'), 'opt', f'{name}_vendor', 'lib', 'python')
+        for name in _VENDORS if _has(f'{name}_vendor')
+    ]
+    own = Path(__file__).resolve().parent.parent.parent
+    return [*(folder for folder in folders if os.path.isdir(folder)), str(own)]
+
+
+def _has(package: str) -> bool:
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _gazebo(world: str, has_gui: bool) -> IncludeLaunchDescription:
+    source = Path(get_package_share_directory('ros_gz_sim'), 'launch', 'gz_sim.launch.py')
+    options = '-r' if has_gui else '-r -s'
+    return IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(source)),
+        launch_arguments={
+            'gz_args': f'{options} {shlex.quote(world)}', 'on_exit_shutdown': 'true',
+        }.items(),
+    )
+
+
+def _spawn(robot: GazeboRobot, folder: Path, body: BodyParams) -> Node:
+    """Return what puts the model into the world, where the simulated body would start."""
+    path = folder / 'gazebo.urdf'
+    path.write_text(robot.description, encoding='utf-8')
+    pose = zip('xyzRPY', (*body.start_position, *body.start_rpy), strict=True)
+    return Node(
+        package='ros_gz_sim', executable='create', output='screen',
+        arguments=[
+            '-name', robot.name, '-file', str(path),
+            *(part for key, value in pose for part in (f'-{key}', repr(float(value)))),
+        ],
+    )
+
+
+def _bridges(
+    robot: GazeboRobot, release: Release, folder: Path, namespace: str
+) -> list[Node]:
+    nodes = []
+    for name, topics in (('bridge', robot.topics), ('clock_bridge', (CLOCK,))):
+        path = folder / f'{name}.yaml'
+        path.write_text(bridge_yaml(topics, release), encoding='utf-8')
+        nodes.append(Node(
+            package='ros_gz_bridge', executable='parameter_bridge', name=name,
+            namespace=namespace, parameters=[{'config_file': str(path)}], output='screen',
+        ))
+    return nodes
