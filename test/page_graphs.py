@@ -8,6 +8,7 @@ import numpy as np
 import rclpy
 import yaml
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 
 from propulsion_ros.nodes.stack import make_node
 from ros_graph import close
@@ -178,7 +179,7 @@ def _publish(robot, topic, kind, text):
     fill(message, yaml.safe_load(text))
     for node, subscription in readers:
         before = node.counts['refused']
-        subscription.callback(message)
+        subscription.callback(serialize_message(message) if subscription.raw else message)
         if node.counts['refused'] > before:
             raise FoundError(f'{topic}: {node.get_name()} refuses {text}')
 
