@@ -1,6 +1,7 @@
 """rosbag2 bags, MCAP and sqlite3, without a ROS installation; needs the package rosbags."""
 from __future__ import annotations
 
+import functools
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
@@ -44,6 +45,9 @@ def is_bag(path: Path) -> bool:
 class BagReader:
     """Messages of a bag in the order in which they were recorded.
 
+    The definitions of message types that a bag carries are not used: rosbags would make Python
+    code of them. Messages are decoded as the types that come with ROS 2.
+
     Parameters
     ----------
     path : Path
@@ -59,20 +63,21 @@ class BagReader:
         self._path = path
         self._stack = ExitStack()
         self._reader: Any = None
+        self._types: Any = None
 
     def __enter__(self) -> BagReader:
         try:
             # Only those who use bags need it.
-            from rosbags.highlevel import AnyReader
+            from rosbags.rosbag2 import Reader
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise SourceError(str(self._path), MISSING) from error
+        self._types = get_typestore(Stores.LATEST)
         try:
-            # A bag of before Iron has no definitions of its own.
-            self._reader = self._stack.enter_context(
-                AnyReader([self._path], default_typestore=get_typestore(Stores.LATEST))
-            )
+            self._reader = self._stack.enter_context(Reader(self._path))
+            _check_metadata(self._reader)
         except Exception as error:
+            self._stack.close()
             # The readers of both formats raise whatever they meet in a damaged file.
             raise self._wrong(error) from error
         return self
@@ -107,8 +112,25 @@ class BagReader:
             yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, bytes(data))
 
     def decode(self, message: Recorded) -> Any:
-        """Return a message with the fields of its type; arrays are those of numpy."""
-        return read_cdr(self._reader.typestore, message.data, message.type)
+        """Return a message with the fields of its type; arrays are those of numpy.
+
+        Raises
+        ------
+        SourceError
+            Where it is no such message, or its type was another one when it was recorded.
+        """
+        if message.type in self._changed_types:
+            raise SourceError(str(self._path), f'was recorded with another {message.type}')
+        return read_cdr(self._types, message.data, message.type)
+
+    @functools.cached_property
+    def _changed_types(self) -> frozenset[str]:
+        """Types that are not what they were, by the hashes that the bag has of them."""
+        return frozenset(
+            c.msgtype for c in self._reader.connections
+            if c.digest and c.msgtype in self._types.fielddefs
+            and c.digest != self._types.hash_rihs01(c.msgtype)
+        )
 
     def _wrong(self, error: Exception) -> SourceError:
         reason = ' '.join(str(error).split()) or type(error).__name__
@@ -121,6 +143,16 @@ class BagReader:
         trace: TracebackType | None,
     ) -> None:
         self._stack.close()
+
+
+def _check_metadata(reader: Any) -> None:
+    """Raise where a bag says of itself what no bag can; rosbags takes any value."""
+    counts = [reader.message_count, *(c.msgcount for c in reader.connections)]
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise ValueError('expected numbers of messages in its metadata')
+    for c in reader.connections:
+        if not all(isinstance(text, str) for text in (c.topic, c.msgtype, c.digest)):
+            raise ValueError('expected names and types of topics in its metadata')
 
 
 class BagWriter:

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import functools
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -18,6 +21,8 @@ from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import stamp_to_ns
 from propulsion_ros.tools.bags import Recorded
 
+_TYPE_NAME = re.compile(r'([a-z][a-z0-9_]{0,99})/msg/([A-Z][A-Za-z0-9]{0,99})')
+_SHOWN = 80
 _DEPTH = 10_000
 _SEARCH = 0.2  # how often new topics are looked for [s]
 _SETTLED = 1.0  # for how long no new one may come [s]
@@ -31,10 +36,18 @@ def message_type(name: str) -> Any:
     LookupError
         Where its package is not installed, or has no such message.
     """
-    package, _, kind = name.partition('/msg/')
+    parts = _TYPE_NAME.fullmatch(name)
+    if parts is None:
+        raise LookupError(f'{name[:_SHOWN]!r} is no name of a message type')
+    package, kind = parts.groups()
     try:
+        # A bag may name any package: only one with messages is imported, which runs its code.
+        spec = find_spec(package)
+        folders = (spec.submodule_search_locations if spec else None) or ()
+        if not any(Path(folder, 'msg').is_dir() for folder in folders):
+            raise ImportError(f'{package} has no messages')
         return getattr(import_module(f'{package}.msg'), kind)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError) as error:
         raise LookupError(f'message type {name} is not installed') from error
 
 

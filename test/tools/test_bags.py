@@ -86,6 +86,58 @@ def test_what_is_no_bag_is_named_in_one_line(tmp_path, spoil):
     assert '\n' not in str(caught.value)
 
 
+def test_definitions_in_a_bag_are_not_used(tmp_path):
+    """The library would make Python code of them."""
+    path = tmp_path / 'bag.db3'
+    with BagWriter(path) as writer:
+        for message in recorded():
+            writer.write(message)
+    (file,) = path.glob('*.db3')
+    content = file.read_bytes()
+    assert b'string data' in content
+    file.write_bytes(content.replace(b'string data', b'(string):;('))
+    with BagReader(path) as reader:
+        assert {reader.decode(m).data for m in reader.messages()} == set(TEXTS)
+
+
+@pytest.mark.parametrize(('said', 'instead'), [
+    pytest.param('message_count: 3', 'message_count: many', id='count'),
+    pytest.param('message_count: 3', 'message_count: -3', id='negative count'),
+    pytest.param('message_count: 3', 'message_count:', id='no count'),
+    pytest.param('name: /0', 'name: 0', id='topic'),
+    pytest.param(f'type: {KIND}', 'type: [1]', id='type'),
+    pytest.param('RIHS01_', '{RIHS01: 1} #', id='hash'),
+    pytest.param('relative_file_paths:', 'relative_file_paths: [../../x.mcap]\nold:', id='files'),
+])
+def test_metadata_that_no_bag_has_are_refused_in_one_line(tmp_path, said, instead):
+    path = tmp_path / 'bag.mcap'
+    with BagWriter(path) as writer:
+        for message in recorded():
+            writer.write(message)
+    metadata = path / 'metadata.yaml'
+    text = metadata.read_text(encoding='utf-8')
+    assert said in text
+    metadata.write_text(text.replace(said, instead), encoding='utf-8')
+    with pytest.raises(SourceError, match='is not a readable bag') as caught, BagReader(path):
+        pass
+    assert str(caught.value).isprintable()
+
+
+def test_type_that_was_another_one_is_not_decoded(tmp_path):
+    path = tmp_path / 'bag.mcap'
+    with BagWriter(path) as writer:
+        for message in recorded():
+            writer.write(message)
+    metadata = path / 'metadata.yaml'
+    text = metadata.read_text(encoding='utf-8')
+    assert 'RIHS01_' in text
+    metadata.write_text(text.replace('RIHS01_', 'RIHS01_0'), encoding='utf-8')
+    with BagReader(path) as reader:
+        (first, *_) = reader.messages()
+        with pytest.raises(SourceError, match=f'was recorded with another {KIND}'):
+            reader.decode(first)
+
+
 def unknown():
     return Recorded('/odd', 'nowhere_msgs/msg/Nothing', 9, b'')
 

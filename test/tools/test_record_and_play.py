@@ -1,6 +1,8 @@
 """What was recorded live is played into fresh nodes, over real DDS, and gives the same bytes."""
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 import yaml
@@ -125,6 +127,16 @@ def test_type_that_is_not_installed_is_named():
     with pytest.raises(LookupError, match='std_msgs/msg/Nothing'):
         message_type('std_msgs/msg/Nothing')
     assert message_type('geometry_msgs/msg/WrenchStamped') is WrenchStamped
+
+
+@pytest.mark.parametrize('name', [
+    '', '/msg/Nothing', 'msg/Nothing', 'antigravity/msg/Nothing', 'sys/msg/Nothing',
+    'std_msgs/msg/__name__', 'os.path/msg/Nothing', 'a\x00b/msg/Nothing', '__main__/msg/Nothing',
+])
+def test_only_packages_of_messages_are_imported(name):
+    with pytest.raises(LookupError, match='message type'):
+        message_type(name)
+    assert 'antigravity' not in sys.modules
 
 
 def test_how_a_topic_was_offered_is_kept_for_who_plays_it(graph, tmp_path):
