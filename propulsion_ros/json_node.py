@@ -121,6 +121,7 @@ class JsonNode:
 def _span(allowed: Sequence[int]) -> str:
     if not allowed:
         return 'nothing, there is none'
-    if isinstance(allowed, range) and len(allowed) > 2:
+    # A range of 64 bits has no len().
+    if isinstance(allowed, range) and allowed[2:]:
         return f'{allowed[0]} to {allowed[-1]}'
     return ' or '.join(str(value) for value in allowed)

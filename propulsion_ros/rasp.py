@@ -162,8 +162,12 @@ def _motor(header: tuple[str, list[str]], points: list[tuple[float, float]]) -> 
         raise SourceError(
             place, f'propellant mass {propellant} kg is above the total mass, {total} kg'
         )
-    if curve.total_impulse <= 0.0:
+    with np.errstate(over='ignore'):
+        impulse = curve.total_impulse
+    if impulse <= 0.0:
         raise SourceError(place, f'{name} has no thrust')
+    if not (math.isfinite(impulse) and math.isfinite(curve.max_fuel_rate)):
+        raise SourceError(place, f'{name}: its impulse or its fuel rate is not finite')
     return curve
 
 

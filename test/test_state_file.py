@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -93,6 +94,15 @@ def test_what_is_no_record(change, error):
     with pytest.raises(SourceError) as caught:
         decode(json.dumps(document).encode())
     assert str(caught.value).startswith(error)
+
+
+def test_number_beyond_64_bits_is_refused_with_its_place():
+    document = json.loads(encode(RECORD))
+    document['flight']['snapshot']['stamp_ns'] = 2**63
+    text = json.dumps(document['flight'], sort_keys=True)
+    document['sha256'] = hashlib.sha256(text.encode()).hexdigest()
+    with pytest.raises(SourceError, match=f'snapshot.stamp_ns: expected .* to {2**63 - 1}, got'):
+        decode(json.dumps(document).encode())
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 NAN = math.nan
@@ -11,6 +11,8 @@ _UNKNOWN = (NAN, NAN)
 UNKNOWN_VECTOR = (NAN, NAN, NAN)
 UNKNOWN_ROTATION = (NAN, NAN, NAN, NAN)
 _DEGREES = 180.0 / math.pi
+_FARTHEST = 1e6
+"""No height, distance or speed is larger, in SI units."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,20 @@ class Sample:
     temperature: float = NAN
     rotation: tuple[float, float, float, float] = UNKNOWN_ROTATION
     circuits: tuple[tuple[int, bool], ...] = ()
+
+
+def bounded(sample: Sample) -> Sample:
+    """Return a sample without what no vehicle of this world reaches."""
+    def sane(value: float) -> float:
+        return value if abs(value) <= _FARTHEST else NAN
+
+    (east, north), (v_east, v_north) = sample.horizontal_position, sample.horizontal_velocity
+    return replace(
+        sample, altitude=sane(sample.altitude), velocity=sane(sample.velocity),
+        acceleration=sane(sample.acceleration),
+        horizontal_position=(sane(east), sane(north)),
+        horizontal_velocity=(sane(v_east), sane(v_north)),
+    )
 
 
 def ned(horizontal: tuple[float, float], up: float) -> tuple[float, float, float]:

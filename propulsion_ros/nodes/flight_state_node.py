@@ -28,7 +28,7 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.mounting import Mounting, MountingParams
 from propulsion_ros.flight.pad import PadReference
 from propulsion_ros.flight.phases import COMMANDS, DUTIES, Duty
-from propulsion_ros.flight.variables import NAN, UNKNOWN_ROTATION, Sample
+from propulsion_ros.flight.variables import NAN, UNKNOWN_ROTATION, Sample, bounded
 from propulsion_ros.flight_config import UNITS, FlightConfig, load_flight_config
 from propulsion_ros.models.atmosphere import altitude_of_pressure
 from propulsion_ros.nodes import qos
@@ -50,7 +50,6 @@ _ZERO_CELSIUS = 273.15  # [K]
 _SAMPLE, _TEMPERATURE, _CONTINUITY, _REQUEST = 'sample', 'temperature', 'continuity', 'request'
 _DELAYS_NS = {_TEMPERATURE: 100_000_000, _CONTINUITY: 100_000_000, _REQUEST: 1}
 """How long after its stamp an input takes effect: longer than it travels, so not late."""
-_FARTHEST = 1e6  # no height, distance or speed is larger, in SI units
 
 
 class FlightStateNode(PropulsionNode):
@@ -352,7 +351,7 @@ NavSatFix
         """Take a sample whose altitude and position are above and from the sensor's datum."""
         if not self.is_active:
             return
-        sample = _bounded(sample)
+        sample = bounded(sample)
         self._aside.push(_SAMPLE, sample.stamp_ns)
         self._aside.note(sample.stamp_ns)
         duties = DUTIES[self._state.phase].update
@@ -454,20 +453,6 @@ NavSatFix
             yield 'estimator', WARN if faults else OK, faults or mode, {
                 'mode': mode, **self._estimation.counts,
             }
-
-
-def _bounded(sample: Sample) -> Sample:
-    """Return a sample without what no vehicle of this world reaches."""
-    def sane(value: float) -> float:
-        return value if abs(value) <= _FARTHEST else NAN
-
-    (east, north), (v_east, v_north) = sample.horizontal_position, sample.horizontal_velocity
-    return replace(
-        sample, altitude=sane(sample.altitude), velocity=sane(sample.velocity),
-        acceleration=sane(sample.acceleration),
-        horizontal_position=(sane(east), sane(north)),
-        horizontal_velocity=(sane(v_east), sane(v_north)),
-    )
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.variables import Sample
+from propulsion_ros.flight.variables import Sample, bounded
 from propulsion_ros.tools.csv_rows import read_rows
 
 _REQUIRED = ('time_s', 'altitude_m')
@@ -17,7 +17,7 @@ _LARGEST_TIME = 9e9  # what nanoseconds in 64 bits can hold [s]
 def read_flight_log(path: Path) -> list[Sample]:
     """Return the rows of ``time_s,altitude_m[,vz_mps][,az_mps2]`` in file order.
 
-    Other columns are ignored; an empty cell or ``nan`` is no value.
+    Other columns are ignored; an empty cell or ``nan`` is no value, nor is what no vehicle reaches.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def _sample(place: str, columns: dict[str, int], row: list[str]) -> Sample:
     time = _number(place, columns, row, 'time_s')
     if not abs(time) < _LARGEST_TIME:
         raise SourceError(place, f'time_s: expected a finite time in seconds, got {time:g}')
-    return Sample(
+    return bounded(Sample(
         round(time * 1e9),
         _number(place, columns, row, 'altitude_m'),
         _number(place, columns, row, 'vz_mps'),
         _number(place, columns, row, 'az_mps2'),
-    )
+    ))
 
 
 def _number(place: str, columns: dict[str, int], row: list[str], name: str) -> float:

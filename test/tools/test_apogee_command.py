@@ -77,6 +77,7 @@ def test_minimum_height(command):
     [
         pytest.param(_throw('time_s,altitude_m,vz_mps,az_mps2', ',,'), id='empty cells'),
         pytest.param(_throw('time_s,altitude_m,vz_mps,az_mps2', ',nan,NaN'), id='nan'),
+        pytest.param(_throw('time_s,altitude_m,vz_mps,az_mps2', ',1e308,-1e308'), id='beyond all'),
         pytest.param(_throw('time_s,altitude_m,pressure_pa', ',abc'), id='other columns ignored'),
         pytest.param(_throw().replace('\n', '\r\n'), id='CRLF'),
         pytest.param('\ufeff' + _throw(), id='byte order mark'),
