@@ -147,7 +147,7 @@ class PropulsionNode(LifecycleNode):
             inherited = super()._LifecycleNodeMixin__on_change_state  # type: ignore[misc]
             return inherited(request, response)
         except RCLError as error:
-            self.get_logger().warning(' '.join(str(error).split(', at ')[0].split()))
+            self.get_logger().warning(reason_of(error))
             response.success = False
             return response
 
@@ -214,3 +214,9 @@ class PropulsionNode(LifecycleNode):
             for component, level, text, values in self.health()
         ]
         self._diagnostics.publish(message)
+
+
+def reason_of(error: Exception) -> str:
+    """Return what an error of rclpy says, on one line."""
+    # What follows the first source location is rcl's own stack.
+    return ' '.join(str(error).split(', at ')[0].split())

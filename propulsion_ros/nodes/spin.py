@@ -9,15 +9,21 @@ from typing import Any
 
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
-from rclpy.exceptions import InvalidParameterTypeException
+from rclpy.exceptions import InvalidNamespaceException, InvalidParameterTypeException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
-from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.nodes.base import PropulsionNode, reason_of
 
 _WAKE = 0.2
 """How long a signal may go unnoticed while nothing happens [s]."""
+
+
+ROS_REFUSALS = (
+    RCLError, UnknownROSArgsError, InvalidParameterTypeException, InvalidNamespaceException,
+)
+"""What rclpy raises for a command line, a namespace or a parameter that cannot be used."""
 
 
 def make_executor(kind: str, context: rclpy.Context | None = None) -> Executor:
@@ -65,17 +71,15 @@ def run(
         options = parser.parse_args(remove_ros_args(argv)[1:])
         # rclpy's own handlers end the context at once, before a last zero wrench could be sent.
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    except (RCLError, UnknownROSArgsError) as error:
-        # What follows the first source location is rcl's own stack.
-        reason = ' '.join(str(error).split(', at ')[0].split())
-        print(f'{parser.prog}: {reason}', file=sys.stderr)
+    except ROS_REFUSALS as error:
+        print(f'{parser.prog}: {reason_of(error)}', file=sys.stderr)
         return 1
     nodes: Sequence[PropulsionNode] = []
     try:
         try:
             nodes = make_nodes(options)
-        except InvalidParameterTypeException as error:
-            print(f'{parser.prog}: {error}', file=sys.stderr)
+        except ROS_REFUSALS as error:
+            print(f'{parser.prog}: {reason_of(error)}', file=sys.stderr)
             return 1
         executor = make_executor(options.executor)
         for node in nodes:

@@ -222,6 +222,14 @@ def test_stack_refuses_a_robot_without_actuators(tmp_path, text, problem):
     assert err == f'{model}: {problem}\n'
 
 
+def test_stack_refuses_a_namespace_that_is_none():
+    options = ['--vehicle', 'quadrotor', '--namespace', 'a-b']
+    code, err = Process('stack', options=options).end()
+    assert code == 1
+    assert 'Invalid namespace: namespace must not contain' in err
+    assert 'Traceback' not in err
+
+
 @pytest.mark.parametrize(('pattern', 'namespace', 'extra', 'expected'), [
     pytest.param('boosters', '', [], 1.0, id='file by name'),
     pytest.param('/**/boosters', '/a/b', [], 1.0, id='file by wildcard'),
