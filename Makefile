@@ -5,7 +5,7 @@ MINUTES ?= 10
 RUN = $(VENV)/bin
 export VENV
 
-.PHONY: help demo test lint benchmarks soak install-check setup clean
+.PHONY: help demo test lint benchmarks soak fuzz install-check setup clean
 
 help:
 	@echo 'make demo    fly the rocket through real ROS nodes, write demo/rocket.png'
@@ -14,6 +14,7 @@ help:
 	@echo 'make lint    run ruff and mypy'
 	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (half an hour)'
 	@echo 'make soak    run 16 nodes under load and faults for MINUTES=10, write what was found'
+	@echo 'make fuzz    run every reader on hostile bytes, guided by coverage (MINUTES=10 for each)'
 	@echo 'make install-check   build with colcon elsewhere and start what it installed'
 	@echo 'make clean   remove what was made, the virtual environment too'
 
@@ -38,8 +39,13 @@ soak: setup
 	@$(RUN)/python -m benchmarks.soak --minutes $(MINUTES) --page docs/reliability.md \
 		--json docs/reliability.json $(ARGS)
 
+fuzz: VENV = $(CURDIR)/.venv-fuzz
+fuzz: setup
+	@$(RUN)/python -m pip install --quiet --disable-pip-version-check -r env/fuzz.txt
+	@$(RUN)/python -m fuzz --minutes $(MINUTES) $(ARGS)
+
 install-check:
 	@VENV=$(CURDIR)/.venv-colcon ./env/install_check.sh
 
 clean:
-	rm -rf $(VENV) .venv-* demo build install log *.egg-info
+	rm -rf $(VENV) .venv-* .fuzz demo build install log *.egg-info

@@ -10,13 +10,8 @@ from collections import Counter
 import json5
 import pytest
 
+from fuzz.settings import fly
 from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.actuators import Actuators
-from propulsion_ros.flight.apogee import ApogeeDetector
-from propulsion_ros.flight.apogee_params import ApogeeParams
-from propulsion_ros.flight.flight_params import FlightParams
-from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.variables import Sample
 from propulsion_ros.flight_config import BLOCKS, read_flight_config
 from propulsion_ros.rml.document import parse
 from propulsion_ros.share import share_directory
@@ -120,32 +115,6 @@ def check(error):
     assert error.problem, message
     is_unknown_block = error.problem.startswith('unknown key') and '.' not in error.key
     assert error.key.split('.')[0].split('[')[0] in ('document', *BLOCKS) or is_unknown_block
-
-
-def fly(config):
-    """Let a configuration see every phase; it must stand that."""
-    params = FlightParams()
-    state = FlightState(
-        params, ApogeeDetector(ApogeeParams()), config.events, config.deployers,
-        config.controllers, config.semantics,
-    )
-    actuators = Actuators(config.deployers, config.engines)
-    commands = {2: 'launch', 3: 'ignition', 5: 'liftoff_override', 8: 'apogee_override'}
-    for i in range(12):
-        stamp_ns = i * 500_000_000
-        report = state.update(Sample(
-            stamp_ns, 100.0 + i, 5.0 + i, -9.0 + i, (1.0, i), (1.0, i), (1.0, i),
-            rotation=(0.0, 0.1 * i, 0.0, 1.0), circuits=((0, True),),
-        ))
-        actuators.enter(report.phase, stamp_ns)
-        actuators.control(report.controls)
-        for event in report.events:
-            assert event.why
-            for action in event.actions:
-                actuators.act(action, stamp_ns)
-        assert all(str(event) for event in config.events)
-        if i in commands:
-            assert state.command(commands[i], stamp_ns) == ''
 
 
 def test_the_originals_are_sound():

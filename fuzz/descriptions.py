@@ -1,0 +1,133 @@
+"""Readers of robot descriptions."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import numpy as np
+from defusedxml.ElementTree import fromstring
+
+from fuzz.target import REPOSITORY, Target, require, shipped, text_of, written
+from propulsion_ros.description import (
+    FILENAME,
+    actuators_from_urdf,
+    joints_of_urdf,
+    mass_from_urdf,
+)
+from propulsion_ros.drawn_blocks import drawn_blocks
+from propulsion_ros.hosting import loop_params_of
+from propulsion_ros.link_tree import LinkTree
+from propulsion_ros.models.family import BodyState, Command
+from propulsion_ros.names_expr import TAG, expand
+from propulsion_ros.plugin_tags import Tag
+from propulsion_ros.share import load_robot_description
+from propulsion_ros.tools.offline_config import build_family
+from propulsion_ros.urdf_xml import parse_urdf
+from propulsion_ros.wiring import VEHICLES
+
+_MOVING = BodyState(velocity=np.ones(3), angular_velocity=np.ones(3))
+
+
+def _urdf(data: bytes) -> None:
+    _read(text_of(data))
+
+
+def _read(xml: str) -> None:
+    """Make every actuator of a description, and let it run a moment."""
+    mass_from_urdf(xml)
+    joints_of_urdf(xml)
+    for block in actuators_from_urdf(xml, loop_params_of):
+        family, _ = build_family(block.family, {}, block)
+        output = family.step(Command(), _MOVING, 0.01, 0)
+        require(bool(np.isfinite(output.wrench).all()), f'{block.name}: {output.wrench}')
+    drawn_blocks(xml)
+
+
+def _xacro(data: bytes) -> None:
+    # What the shipped ones include must lie beside.
+    written('actuators.xacro', _macros())
+    _read(load_robot_description(written('robot.urdf.xacro', data)))
+
+
+@functools.cache
+def _macros() -> bytes:
+    return (REPOSITORY / 'urdf' / 'actuators.xacro').read_bytes()
+
+
+def _block(data: bytes) -> None:
+    """Read an outline, which is well-formed XML whatever it is.
+
+    The first byte picks the robot whose plugin blocks it replaces; each line after it is
+    ``depth tag name=text``.
+    """
+    vehicles = list(VEHICLES)
+    robot = fromstring(_description(vehicles[data[0] % len(vehicles) if data else 0]))
+    for old in robot.findall('gazebo'):
+        robot.remove(old)
+    path = [SubElement(robot, 'gazebo')]
+    for line in text_of(data[1:]).split('\n'):
+        head, _, text = line.partition('=')
+        depth, tag, name = (*head.split(' '), '', '')[:3]
+        del path[1 + min(int(depth) if depth.isdecimal() else 0, len(path) - 1):]
+        path.append(SubElement(path[-1], tag if tag.isidentifier() else 'tag'))
+        path[-1].text = ''.join(c for c in text if c.isprintable())
+        if len(path) == 2:
+            path[-1].set('filename', FILENAME)
+        if name:
+            path[-1].set('name', ''.join(c for c in name if c.isprintable()))
+    _read(tostring(robot, encoding='unicode'))
+
+
+def _outlines() -> list[bytes]:
+    return [
+        bytes([i]) + '\n'.join(_outline(plugin, 0)).encode()
+        for i, vehicle in enumerate(VEHICLES)
+        for plugin in fromstring(_description(vehicle)).iterfind('gazebo/plugin')
+        if plugin.get('filename') == FILENAME
+    ]
+
+
+def _outline(element: Element, depth: int) -> Iterator[str]:
+    text = (element.text or '').strip()
+    yield f'{depth} {element.tag} {element.get("name", "")}={text}'
+    for child in element:
+        yield from _outline(child, depth + 1)
+
+
+@functools.cache
+def _description(vehicle: str) -> str:
+    return load_robot_description(REPOSITORY / 'urdf' / f'{vehicle}.urdf.xacro')
+
+
+@functools.cache
+def _tree() -> LinkTree:
+    return LinkTree(parse_urdf(_description('rov')))
+
+
+def _names_expr(data: bytes) -> None:
+    selector = Tag(TAG, text_of(data), 'gazebo/plugin/thruster')
+    rows = expand(Tag('thruster', '', 'gazebo/plugin/thruster', children=(selector,)), _tree())
+    require(all(row.name for row in rows), 'an actuator has no name')
+
+
+TARGETS = (
+    Target(
+        'urdf', _urdf, lambda: [_description(vehicle).encode() for vehicle in VEHICLES],
+        words=('<gazebo><plugin filename="propulsion_ros" name="', '<!DOCTYPE', '<!ENTITY', '&#0;',
+               'libuuv_thruster_ros_plugin.so', '<names_expr>', 'xyz="', 'nan', '1e308', '-1'),
+    ),
+    Target(
+        'plugin_block', _block, _outlines,
+        words=('names_expr', 'base_link', 'family', 'integrator', 'thrust_curve', 'gimbal',
+               'nan', 'inf', '1e308', '1e-320', '-1', 'true'),
+    ),
+    Target(
+        'xacro', _xacro, lambda: shipped('urdf/*.urdf.xacro'),
+        words=('${', '$(', 'xacro:macro', 'xacro:include', 'xacro:if', 'xacro:property'),
+    ),
+    Target(
+        'names_expr', _names_expr, lambda: [rb'(?:front|rear)_[^c]{1,9}\w*|\d', b'.*'],
+        words=('(?:', r'\d', '[^', '{1,', '|', '*', '+?', ')', r'\x', r'\N{', '(?P<'),
+    ),
+)

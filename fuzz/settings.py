@@ -1,0 +1,121 @@
+"""Readers of parameter files, flight configurations, motors and the record of a flight."""
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+
+from fuzz.target import Target, UnsoundError, require, shipped, text_of, written
+from propulsion_ros.errors import SourceError
+from propulsion_ros.flight.actuators import Actuators
+from propulsion_ros.flight.apogee import ApogeeDetector
+from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.events import EventRecord
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.flight_state import FlightState
+from propulsion_ros.flight.phases import Phase
+from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.variables import Sample
+from propulsion_ros.flight_config import BLOCKS, FlightConfig, read_flight_config
+from propulsion_ros.models.thrust_curve import parse_curve
+from propulsion_ros.parameter_file import ParameterFile
+from propulsion_ros.rasp import parse_rasp
+from propulsion_ros.state_file import FlightRecord, decode, encode
+from propulsion_ros.tools.check import faults_of
+
+
+def _parameters(data: bytes) -> None:
+    path = written('parameters.yaml', data)
+    for fault in faults_of(path):
+        raise SourceError('fault', fault)
+    file = ParameterFile(path)
+    for node in file.nodes:
+        file.of(node, '/fleet')
+
+
+def _flight_config(semantics: str, data: bytes) -> None:
+    fly(read_flight_config(text_of(data), semantics))
+
+
+def fly(config: FlightConfig) -> None:
+    """Let a configuration see every phase; it must stand that."""
+    require(bool(config.events), 'a configuration without events')
+    require(all(str(event) for event in config.events), 'an event says nothing')
+    state = FlightState(
+        FlightParams(), ApogeeDetector(ApogeeParams()), config.events, config.deployers,
+        config.controllers, config.semantics,
+    )
+    actuators = Actuators(config.deployers, config.engines)
+    commands = {2: 'launch', 3: 'ignition', 5: 'liftoff_override', 8: 'apogee_override'}
+    for i in range(12):
+        stamp_ns = i * 500_000_000
+        report = state.update(Sample(
+            stamp_ns, 100.0 + i, 5.0 + i, -9.0 + i, (1.0, i), (1.0, i), (1.0, i),
+            rotation=(0.0, 0.1 * i, 0.0, 1.0), circuits=((0, True),),
+        ))
+        actuators.enter(report.phase, stamp_ns)
+        actuators.control(report.controls)
+        for event in report.events:
+            require(bool(event.why), f'{event} has no reason')
+            for action in event.actions:
+                actuators.act(action, stamp_ns)
+        if i in commands:
+            refusal = state.command(commands[i], stamp_ns)
+            require(refusal == '', f'{commands[i]}: {refusal}')
+
+
+def _motors(data: bytes) -> None:
+    for motor in parse_rasp(text_of(data)):
+        values = (motor.total_impulse, motor.max_thrust, motor.max_fuel_rate)
+        require(all(math.isfinite(value) for value in values), f'{motor.name}: {values}')
+        parse_curve(motor.text)
+
+
+def _state_file(data: bytes) -> None:
+    """Read a flight whose checksum is right, as chance would not make it."""
+    try:
+        flight = json.loads(data)
+    except (ValueError, RecursionError):
+        decode(data)
+        raise UnsoundError('a record that is no JSON was read') from None
+    digest = hashlib.sha256(json.dumps(flight, sort_keys=True).encode()).hexdigest()
+    document = {'format': 'propulsion_ros flight record 1', 'sha256': digest, 'flight': flight}
+    record = decode(json.dumps(document).encode())
+    require(repr(decode(encode(record))) == repr(record), 'a record changes when it is written')
+
+
+def _flights() -> list[bytes]:
+    snapshot = Snapshot(
+        5_000_000_000, 4_000_000_000, Phase.FLIGHT, True, False, None, None, None,
+        (EventRecord(0, 1_000, 2),),
+    )
+    record = FlightRecord('config', snapshot, 12.5, (1.0, 2.0), ((0, 1_000_000),))
+    return [json.dumps(json.loads(encode(record))['flight']).encode()]
+
+
+_FLIGHT_WORDS = (
+    *(f'"{block}"' for block in BLOCKS), '"operator"', '"condition"', '"NOT"', '"AND"',
+    '"BETWEEN"', '1e999', '-Infinity', 'NaN', '\\ud800', '/*', '//', '0x',
+)
+
+TARGETS = (
+    Target(
+        'parameter_file', _parameters, lambda: shipped('config/*.yaml', 'test/data/*.yaml'),
+        words=('ros__parameters:', '/**:', '!!python/object/apply:os.system', '!!binary', '&a',
+               '*a', '<<:', '.inf', '.nan', '1e400', '0x', '2001-12-14', '- - - -', 'family:'),
+    ),
+    Target(
+        'flight_config', functools.partial(_flight_config, 'safe'),
+        lambda: shipped('config/*.jsonc'), words=_FLIGHT_WORDS,
+    ),
+    Target(
+        'flight_config_as_flown', functools.partial(_flight_config, 'legacy'),
+        lambda: shipped('config/rocket_flight.jsonc'), words=_FLIGHT_WORDS,
+    ),
+    Target(
+        'motor_file', _motors, lambda: shipped('test/data/motors.eng'),
+        words=(';', '1e308', 'nan', '-0', '\n0 0\n'),
+    ),
+    Target('state_file', _state_file, _flights, words=('1e400', 'null', 'NaN', '-1', '"flight"')),
+)

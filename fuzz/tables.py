@@ -1,0 +1,68 @@
+"""Readers of flight logs and of tables of commands."""
+from __future__ import annotations
+
+import functools
+import math
+
+from fuzz.stages import families, require_wrenches, stage_of
+from fuzz.target import Target, require, written
+from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.tools.apogee import apogee_of_log
+from propulsion_ros.tools.command_table import Columns, read_header
+from propulsion_ros.tools.offline import OfflineRun, Values
+
+_MOST_NS = 200_000_000
+"""Longest stretch that is really run: a row may ask for an hour of steps."""
+
+
+def _flight_log(data: bytes) -> None:
+    for method in ('robust', 'legacy'):
+        found = apogee_of_log(written('log.csv', data), ApogeeParams(method=method))
+        numbers = [value for value in found.values() if isinstance(value, float)]
+        require(all(map(math.isfinite, numbers)), f'{method}: {found}')
+
+
+def _command_table(config: str, data: bytes) -> None:
+    """Read a table and run its rows, those that lie close together."""
+    place, header, rows = read_header(written('commands.csv', data))
+    said: list[Values] = []
+    stages = {name: stage_of(*made, said) for name, made in families(config).items()}
+    columns, run = Columns(place, header, stages), OfflineRun(list(stages.values()))
+    first_ns: int | None = None
+    for place, row in rows:
+        stamp_ns, inputs = columns.read(place, row)
+        first_ns = stamp_ns if first_ns is None else first_ns
+        if stamp_ns - first_ns <= _MOST_NS:
+            require(all(map(str, run.row(stamp_ns, inputs))), 'a refusal without a reason')
+    require_wrenches(said)
+
+
+def _flights() -> list[bytes]:
+    rows = [
+        f'{i / 10:.1f},{60 * i / 10 - 4.9 * (i / 10) ** 2:.2f},{60 - 9.8 * i / 10:.2f},-9.8'
+        for i in range(100)
+    ]
+    return ['\n'.join(('time_s,altitude_m,vz_mps,az_mps2', *rows)).encode(),
+            '\n'.join(('time_s,altitude_m', *(','.join(r.split(',')[:2]) for r in rows))).encode()]
+
+
+TARGETS = (
+    Target(
+        'flight_log', _flight_log, _flights,
+        words=('time_s', 'altitude_m', 'vz_mps', 'az_mps2', 'nan', 'inf', '1e308', '"', '\r\n'),
+    ),
+    Target(
+        'command_table', functools.partial(_command_table, 'thrusters.yaml'),
+        lambda: [b'stamp,front_left.velocity,rear_left.velocity\n0,100,\n0.02,200,-50\n0.1,,0\n',
+                 b'stamp,front_left.effort,body.velocity.x,body.velocity.y,body.velocity.z\n'
+                 b'0,1,0,0,0\n0.05,2,1,0,0\n'],
+        words=('stamp', '.velocity', '.effort', 'body.velocity.x', 'nan', 'inf', '1e308', '1e9',
+               '9e9', '"', '\r\n', '0.000000001'),
+    ),
+    Target(
+        'wrench_table', functools.partial(_command_table, 'fam.yaml'),
+        lambda: [b'stamp,wrench.force.x,wrench.torque.z,com.x,com.y,com.z\n'
+                 b'0,0.1,0.01,0,0,0\n0.05,-0.1,0,0.01,0,0\n0.1,0.2,,,,\n'],
+        words=('stamp', 'wrench.force.x', 'com.x', 'nan', 'inf', '1e308', '"', 'nozzle_7.position'),
+    ),
+)
