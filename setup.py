@@ -18,6 +18,7 @@ setup(
         (f'share/{PACKAGE}/urdf', glob('urdf/*')),
         (f'share/{PACKAGE}/qos', glob('qos/*')),
         (f'share/{PACKAGE}/worlds', glob('worlds/*')),
+        (f'share/{PACKAGE}/policies', glob('policies/*')),
         (f'share/{PACKAGE}/rviz', glob('rviz/*')),
         (f'share/{PACKAGE}/plotjuggler', glob('plotjuggler/*')),
         # pip ignores install_scripts, so what `ros2 run` and launch look for is shipped as data.

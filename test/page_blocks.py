@@ -13,6 +13,7 @@ import yaml
 from defusedxml.ElementTree import ParseError, fromstring
 
 from page_graphs import PageError
+from policy_form import read_policy
 from propulsion_ros.description import actuators_from_urdf
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.flight_config import read_flight_config
@@ -48,7 +49,9 @@ def check_block(block, run):
     """
     if block.language not in LANGUAGES:
         raise PageError(f'a fence may be one of {", ".join(LANGUAGES)}, not {block.language!r}')
-    if block.language == 'xml':
+    if block.language == 'xml' and block.text.lstrip().startswith('<policy'):
+        read_policy(block.text)
+    elif block.language == 'xml':
         _check_xml(block.text)
     elif block.language == 'yaml':
         _check_yaml(block.text)

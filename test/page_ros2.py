@@ -11,12 +11,14 @@ from markdown_pages import REPOSITORY
 from page_graphs import PageError, message_class
 from page_launch import launch_arguments
 from page_shell import PLACEHOLDER, files_exist, inside
+from propulsion_ros import graph_options
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.nodes import stack
 from propulsion_ros.tools import cli
 
 ROS2_ELSEWHERE = {
     'bag': 'rosbag2 is not a wheel; test/tools reads and writes its bags with rosbags',
+    'security': 'SROS2 is not a wheel; test/nodes/test_policies.py reads what it would read',
     'pkg': 'asks an installation; test/test_packaging.py looks at what is installed',
 }
 """Verbs of ros2 that are not run, and why."""
@@ -91,7 +93,7 @@ class Ros2:
             with inside(self._folder):
                 rclpy.init(args=[name, *ros], context=context, domain_id=231)
                 if name == 'stack':
-                    stack.graph_of(_stack_options(own))
+                    graph_options.graph_of(_stack_options(own))
                     return
                 node = stack.EXECUTABLES[name](context=context)
                 node.start()
@@ -200,7 +202,7 @@ def _positional(words, with_value):
 def _stack_options(words):
     parser = argparse.ArgumentParser(exit_on_error=False)
     parser.add_argument('--executor', choices=('events', 'single'))
-    stack._add_arguments(parser)
+    graph_options.add_graph_options(parser)
     try:
         with contextlib.redirect_stderr(io.StringIO()):
             return parser.parse_args(words)

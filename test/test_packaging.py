@@ -53,7 +53,9 @@ def test_every_command_has_a_starter():
     assert {path.name for path in (REPOSITORY / 'scripts').iterdir()} >= set(COMMANDS)
 
 
-@pytest.mark.parametrize('folder', ['launch', 'config', 'urdf', 'rviz', 'plotjuggler', 'qos'])
+@pytest.mark.parametrize(
+    'folder', ['launch', 'config', 'urdf', 'rviz', 'plotjuggler', 'policies', 'qos']
+)
 def test_every_shared_file_is_installed(wheel, folder):
     for path in (REPOSITORY / folder).iterdir():
         if path.is_file():

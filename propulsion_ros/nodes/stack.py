@@ -11,6 +11,7 @@ from typing import Any
 from rclpy.parameter import Parameter
 
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.graph_options import add_graph_options, graph_of
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import PropulsionNode
@@ -19,7 +20,7 @@ from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
-from propulsion_ros.wiring import VEHICLES, Graph, NodeSpec, robot_graph, vehicle_graph
+from propulsion_ros.wiring import NodeSpec
 
 EXECUTABLES: dict[str, type[PropulsionNode]] = {
     'actuator_node': ActuatorNode,
@@ -67,44 +68,6 @@ def make_node(
     )
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--vehicle', choices=VEHICLES, help='a vehicle of the package, with its simulated body'
-    )
-    parser.add_argument(
-        '--model', default='',
-        help="URDF or xacro: of a robot's actuators, or in place of the vehicle's own",
-    )
-    parser.add_argument(
-        '--allocate', nargs='+', default=[], metavar='BLOCK',
-        help='plugin blocks of the model to command by a wrench too',
-    )
-    parser.add_argument(
-        '--use-sim-time', choices=('true', 'false'),
-        help='default: true with --vehicle, false with --model alone',
-    )
-    parser.add_argument(
-        '--replay', action='store_true',
-        help='for a recording: step on stamps, lose no input, no simulated body',
-    )
-    parser.add_argument('--visualize', action='store_true', help='draw the thrusts for RViz')
-    parser.add_argument('--namespace', default='', help='namespace of all nodes')
-
-
-def graph_of(options: argparse.Namespace, params_files: Sequence[str] = ()) -> Graph:
-    """Return the graph that the command line asks for; raise `ConfigError` where it is wrong."""
-    drawn_with = params_files if options.visualize else None
-    if options.vehicle or not options.model:
-        simulated = options.use_sim_time != 'false'
-        return vehicle_graph(
-            options.vehicle or next(iter(VEHICLES)), simulated, options.model, options.replay,
-            drawn_with,
-        )
-    return robot_graph(
-        options.model, options.use_sim_time == 'true', options.allocate, options.replay, drawn_with
-    )
-
-
 def _values_of(option: str, argv: Sequence[str]) -> list[str]:
     """Return what follows each occurrence of an option that ROS reads."""
     return [value for word, value in itertools.pairwise(argv) if word == option]
@@ -114,7 +77,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the graph of a vehicle."""
     argv = list(sys.argv if args is None else args)
     parser = argparse.ArgumentParser(add_help=False)
-    _add_arguments(parser)
+    add_graph_options(parser)
     options, _ = parser.parse_known_args(argv[1:])
     try:
         graph = graph_of(options, _values_of('--params-file', argv))
@@ -129,7 +92,7 @@ def main(args: Sequence[str] | None = None) -> None:
     shipped = []
     if graph.params_file:
         shipped = ['--ros-args', '--params-file', str(graph.params_file), '--']
-    sys.exit(run(make_nodes, [*argv[:split], *shipped, *argv[split:]], _add_arguments))
+    sys.exit(run(make_nodes, [*argv[:split], *shipped, *argv[split:]], add_graph_options))
 
 
 if __name__ == '__main__':

@@ -1,4 +1,4 @@
-"""Fly the demos, check files, record, replay, draw, find apogees in logs, and feed Gazebo."""
+"""Fly demos, check files, record, replay, draw, find apogees, feed Gazebo, write policies."""
 from __future__ import annotations
 
 import argparse
@@ -14,13 +14,15 @@ from propulsion_ros.tools import (
     gazebo,
     play,
     plot,
+    policy,
     record,
     replay,
 )
 
 COMMANDS = {
     'apogee': apogee, 'apogee-trials': apogee_trials, 'check': check, 'demo': demo,
-    'gazebo': gazebo, 'play': play, 'plot': plot, 'record': record, 'replay': replay,
+    'gazebo': gazebo, 'play': play, 'plot': plot, 'policy': policy, 'record': record,
+    'replay': replay,
 }
 """Each module has a docstring, `add_arguments(parser)` and `run(options) -> exit code`."""
 
