@@ -12,7 +12,7 @@ help:
 	@echo '             (VEHICLE=quadrotor, rov or freeflyer for another one)'
 	@echo 'make test    run all tests (ARGS="-k name" for some)'
 	@echo 'make lint    run ruff and mypy'
-	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (half an hour)'
+	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (six minutes)'
 	@echo 'make soak    run 16 nodes under load and faults for MINUTES=10, write what was found'
 	@echo 'make fuzz    run every reader on hostile bytes, guided by coverage (MINUTES=10 for each)'
 	@echo 'make install-check   build with colcon elsewhere and start what it installed'

@@ -184,8 +184,8 @@ class Peer:
         self._subscription = client.create_subscription(
             WrenchStamped, f'/{self.name}/wrench', self._on_wrench, _DEEP
         )
-        self.sent = self.heard = 0
-        self.heard_ns = 0
+        self.last_ns = 100 * PERIOD_NS
+        self.heard = self.heard_ns = 0
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         self.heard += 1
@@ -201,11 +201,10 @@ class Peer:
 
     def send(self) -> int:
         """Publish the next command and return its stamp [ns]: each makes one step and no more."""
-        self.sent += 1
-        stamp_ns = (100 + self.sent) * PERIOD_NS
-        self._command.header.stamp = ns_to_stamp(stamp_ns)
+        self.last_ns += PERIOD_NS
+        self._command.header.stamp = ns_to_stamp(self.last_ns)
         self._publisher.publish(self._command)
-        return stamp_ns
+        return self.last_ns
 
     @property
     def pid(self) -> int:

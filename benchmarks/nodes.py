@@ -6,9 +6,9 @@ else the machine does falls on both alike.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from itertools import takewhile
 
 import numpy as np
 import rclpy
@@ -54,7 +54,8 @@ def _peers(work: Work, apart: bool) -> Iterator[tuple[Executor, dict[str, Peer]]
         for name in ('bare', 'ours')
     }
     try:
-        _spin_until(executor, lambda: all(p.is_ready for p in peers.values()), 'both nodes')
+        for peer in peers.values():
+            _meet(executor, peer)
         yield executor, peers
     finally:
         executor.shutdown()
@@ -101,12 +102,11 @@ def _round_trip(executor: Executor, peer: Peer) -> float:
 def _highest_rate(work: Work) -> Row:
     """Return the highest rate at which every command comes back as a wrench, three times."""
     with _peers(work, apart=True) as (executor, peers):
-        for peer in peers.values():
-            _round_trip(executor, peer)
         highest = {
-            name: max((
-                rate for rate in _RATES
-                if all(_comes_back(executor, peer, rate) for _ in range(3))
+            name: max(takewhile(
+                lambda rate, peer=peer: all(  # type: ignore[misc]
+                    _comes_back(executor, peer, rate) for _ in range(3)
+                ), _RATES,
             ), default=0)
             for name, peer in peers.items()
         }
@@ -130,9 +130,16 @@ def _comes_back(executor: Executor, peer: Peer, rate: float) -> bool:
     return in_time and peer.heard - heard == count
 
 
-def _spin_until(executor: Executor, condition: Callable[[], Any], what: str) -> None:
+def _meet(executor: Executor, peer: Peer) -> None:
+    """Send commands until the node answers: it finds the client in its own time."""
     end = time.monotonic() + _LIMIT
-    while not condition():
+    while not peer.heard:
         if time.monotonic() > end:
-            raise TimeoutError(f'waited {_LIMIT:g} s for {what}')
-        executor.spin_once(timeout_sec=0.05)
+            raise TimeoutError(f'waited {_LIMIT:g} s for {peer.name}')
+        if peer.is_ready:
+            peer.send()
+        executor.spin_once(timeout_sec=0.1)
+    while peer.heard_ns < peer.last_ns:
+        executor.spin_once(timeout_sec=0.1)
+        if time.monotonic() > end:
+            raise TimeoutError(f'{peer.name}: no wrench within {_LIMIT:g} s')

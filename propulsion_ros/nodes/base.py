@@ -55,11 +55,28 @@ class PropulsionNode(LifecycleNode):
         self.autostart = autostart is True
         if not isinstance(autostart, bool):
             self._fail(f"parameter 'autostart': expected true or false, got {autostart!r}")
-        self._diagnostics = self.create_publisher(
+        self._diagnostics = self._steadfast(self.create_publisher(
             DiagnosticArray, '/diagnostics', qos.DIAGNOSTICS
-        )
+        ))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._health_timer = self.create_timer(1.0, self._publish_health, clock=steady)
+
+    def create_lifecycle_publisher(self, *args: Any, **kwargs: Any) -> Any:
+        """Create a publisher that speaks while the node is active; what it cannot send is said."""
+        return self._steadfast(super().create_lifecycle_publisher(*args, **kwargs))
+
+    def _steadfast(self, publisher: Any) -> Any:
+        """Let a publisher complain where it would raise, so that overload ends no node."""
+        publish, topic = publisher.publish, publisher.topic_name
+
+        def try_publish(message: Any) -> None:
+            try:
+                publish(message)
+            except RCLError as error:
+                self.complain('unsent', f'{topic} not published: {str(error).split(", at ")[0]}')
+
+        publisher.publish = try_publish
+        return publisher
 
     # What a node adds.
 
@@ -201,6 +218,7 @@ class PropulsionNode(LifecycleNode):
     def _publish_health(self) -> None:
         if not self.is_active:
             return
+        unsent = {'unsent': self.counts['unsent']} if self.counts['unsent'] else {}
         message = DiagnosticArray()
         message.header.stamp = self.get_clock().now().to_msg()
         message.status = [
@@ -209,7 +227,10 @@ class PropulsionNode(LifecycleNode):
                 level=level,
                 message=text,
                 hardware_id=self.get_fully_qualified_name(),
-                values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+                values=[
+                    KeyValue(key=key, value=str(value))
+                    for key, value in {**values, **unsent}.items()
+                ],
             )
             for component, level, text, values in self.health()
         ]

@@ -294,11 +294,12 @@ class _Publisher:
     """What a hosted node publishes with."""
 
     def __init__(self, node: HostedNode, bus: Bus, topic: str, kind: str) -> None:
-        self._node, self._bus, self._topic, self._kind = node, bus, topic, kind
+        self._node, self._bus, self._kind = node, bus, kind
+        self.topic_name = topic
 
     def publish(self, message: Any) -> None:
         if self._node.is_publishing:
-            self._bus.publish(self._topic, self._kind, message)
+            self._bus.publish(self.topic_name, self._kind, message)
 
     def get_subscription_count(self) -> int:
         return 1

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+import rclpy
+from std_msgs.msg import String
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.nodes.base import PropulsionNode
@@ -22,3 +24,19 @@ def test_failure_is_said_in_one_line_and_leaves_no_zombie(graph, capfd, hook, er
     assert err.count('[ERROR]') == 1
     assert line in err
     assert 'Traceback' not in err
+
+
+def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(graph, capfd):
+    class Talker(PropulsionNode):
+        def setup(self):
+            self.said = self.create_lifecycle_publisher(String, '~/said', 10)
+
+    node = graph.add(Talker, 'talker')
+    node.said.publish(String())
+    assert not node.counts['unsent']
+    rclpy.shutdown(context=graph.context)
+    for _ in range(3):
+        node.said.publish(String())
+    assert node.counts['unsent'] == 3
+    line = '/talker/said not published: '
+    assert capfd.readouterr().err.count(line) == 1
