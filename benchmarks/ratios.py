@@ -42,7 +42,7 @@ def draw(path: Path, sections: Mapping[str, Sequence[Row]]) -> None:
             color=['tab:green' if cost <= 1.0 else 'tab:orange' for cost in costs],
         )
         axes.set_yticks(places, [f'{row.work}  |  {row.beside}' for row in rows], fontsize=7)
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xscale('log')
         axes.axvline(1.0, color='black', linewidth=0.8)
         axes.grid(axis='x', which='both', alpha=0.3)
