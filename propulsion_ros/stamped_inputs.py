@@ -135,11 +135,12 @@ class StampedInputs:
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input and do what it makes due; False where it was not taken."""
         if source in self._trusted:
-            newest = self._newest.get(source)
-            if newest is None:
+            # Before a clock is heard, what has been applied stands for it.
+            known = self._newest.get(source, self.last_stamp_ns)
+            if known is not None and self._is_far(known, stamp_ns):
+                self._jump(known, stamp_ns)
+            elif source not in self._newest:
                 self._drop_far(stamp_ns)
-            elif self._is_far(newest, stamp_ns):
-                self._jump(newest, stamp_ns)
         elif not self._is_believed(source, stamp_ns, payload):
             return False
         self._enqueue(source, stamp_ns, payload)

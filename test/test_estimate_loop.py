@@ -188,3 +188,16 @@ def test_a_late_command_says_nothing_of_what_was_before_the_newest():
     log.push(COMMAND, 990, told())
     assert log.stamps == [1000 * MS, 1000 * MS]
     assert not np.array_equal(log.seen[0].wrench, log.seen[1].wrench)
+
+
+@pytest.mark.parametrize('first_ms', [500_000, 100_000], ids=['ahead of it', 'behind it'])
+def test_a_first_clock_of_another_time_forgets_what_was_applied_before_it(first_ms):
+    log = Log()
+    log.push(COMMAND, first_ms, told(-WANTED))
+    log.push(CLOCK, 300_000)
+    assert log.jumps == [(first_ms * MS, 300_000 * MS)]
+    log.push(COMMAND, 300_010, told())
+    assert log.stamps == [first_ms * MS, 300_010 * MS]
+    fresh = Log()
+    fresh.push(COMMAND, 300_010, told())
+    np.testing.assert_array_equal(log.seen[1].wrench, fresh.seen[0].wrench)
