@@ -67,6 +67,7 @@ class Course:
 
     def run(self) -> None:
         """Start everything, run the plan, stop everything."""
+        self._fleet.start_bare()
         for name in self._fleet.members:
             self._start(name)
             self._traffic.come(name)

@@ -49,6 +49,8 @@ class Fleet:
         Processes that ended without being told to, or not as they were told to.
     memories : dict
         Memory of each life of each node.
+    bare : Memory
+        Of a bare node that nobody commands or ends, and that sees the others come and go.
     """
 
     def __init__(
@@ -62,6 +64,8 @@ class Fleet:
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
         self.memories: dict[str, list[Memory]] = {name: [] for name in self.members}
+        self.bare = Memory()
+        self._bare: subprocess.Popen[bytes] | None = None
 
     @property
     def running(self) -> Mapping[str, Process]:
@@ -87,6 +91,13 @@ class Fleet:
         process = self._running[name] = Process(popen, time.monotonic())
         self.memories[name].append(process.memory)
 
+    def start_bare(self) -> None:
+        """Start the process of the bare node."""
+        self._bare = subprocess.Popen(
+            [sys.executable, '-m', 'benchmarks.node_peer', 'rotors', '--bare'],
+            env={**os.environ, RANGE: 'LOCALHOST'},
+        )
+
     def end(self, name: str, kind: str) -> None:
         """Tell a process to end: 'kill' gives it no chance, 'stop' does."""
         process = self._running[name]
@@ -110,6 +121,8 @@ class Fleet:
         """Note the memory of every process, ``seconds`` after the start of the run."""
         for process in self._running.values():
             process.memory.sample(seconds, resident(process.popen.pid))
+        if self._bare is not None:
+            self.bare.sample(seconds, resident(self._bare.pid))
 
     def tracebacks(self) -> list[str]:
         """Return the nodes that logged a traceback."""
@@ -123,10 +136,11 @@ class Fleet:
 
     def close(self) -> None:
         """Kill what still runs."""
-        self._kill(self._running.values())
+        self._kill(process.popen for process in self._running.values())
+        self._kill([self._bare] if self._bare else [])
 
     @staticmethod
-    def _kill(processes: Iterable[Process]) -> None:
+    def _kill(processes: Iterable[subprocess.Popen[bytes]]) -> None:
         for process in processes:
-            process.popen.kill()
-            process.popen.wait(_LIMIT)
+            process.kill()
+            process.wait(_LIMIT)

@@ -11,7 +11,7 @@ PAGE = 4096
 SHORTEST = 480.0
 """A life of which less was seen shows no growth [s]: caches and histories fill for minutes."""
 STEEPEST = 0.2
-"""Growth over the second half of a life that is no noise any more [MB/min]."""
+"""Growth over the second half of a life, beyond a bare node's, that is no noise [MB/min]."""
 
 
 def resident(pid: int) -> float:
@@ -41,10 +41,10 @@ class Memory:
         later = times >= (times[0] + times[-1]) / 2.0
         return float(np.polyfit(times[later] / 60.0, sizes[later], 1)[0])
 
-    @property
-    def grows(self) -> bool:
-        """Whether it grew."""
-        return self.slope is not None and self.slope > STEEPEST
+    def grows(self, bare: Memory) -> bool:
+        """Whether it grew more than a bare node, in which DDS meets the same others come and go."""
+        beside = max(bare.slope or 0.0, 0.0)
+        return self.slope is not None and self.slope - beside > STEEPEST
 
 
 def steepest(lives: Sequence[Memory]) -> Memory | None:

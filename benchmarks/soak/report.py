@@ -11,7 +11,7 @@ from benchmarks.soak.fleet import Fleet
 from benchmarks.soak.judge import EXPLAINED, UNEXPLAINED
 from benchmarks.soak.link import Link
 from benchmarks.soak.members import Member
-from benchmarks.soak.memory import steepest
+from benchmarks.soak.memory import Memory, steepest
 from benchmarks.soak.traffic import Traffic
 
 _SENT = (
@@ -34,17 +34,14 @@ def findings(
             'lives': len(line.ledger.lives),
             'messages': dict(line.ledger.account()),
             'wrenches': dict(line.judge.counts),
-            'memory': None if memory is None else {
-                'spared': line.member.is_spared, 'seconds': memory.times[-1] - memory.times[0],
-                'first': memory.sizes[0], 'last': memory.sizes[-1], 'slope': memory.slope,
-            },
+            'memory': _growth(memory),
         }
         faults += [f'{name}: {fault}' for fault in line.ledger.faults]
         faults += [
             f'{name}: {line.judge.counts[key]} wrenches are {text}'
             for key, text in UNEXPLAINED.items() if line.judge.counts[key]
         ]
-        if memory is not None and memory.grows:
+        if memory is not None and memory.grows(fleet.bare):
             faults.append(f'{name}: grows by {memory.slope:.2f} MB/min')
         if not line.judge.counts['commanded']:
             faults.append(f'{name}: followed no command')
@@ -52,7 +49,15 @@ def findings(
         'steps': course.steps, 'skipped': course.skipped,
         'events': dict(course.done), 'ends': dict(fleet.counts), 'nodes': nodes,
         'link': None if link is None else [dict(lane.counts) for lane in link.lanes],
+        'bare_memory': _growth(steepest([fleet.bare])),
         'faults': faults,
+    }
+
+
+def _growth(memory: Memory | None) -> dict[str, Any] | None:
+    return None if memory is None else {
+        'seconds': memory.times[-1] - memory.times[0],
+        'first': memory.sizes[0], 'last': memory.sizes[-1], 'slope': memory.slope,
     }
 
 
@@ -75,7 +80,10 @@ def tables(found: dict[str, Any]) -> str:
     ]
     memories = [
         (name, f'{m["seconds"]:.0f}', f'{m["first"]:.1f}', f'{m["last"]:.1f}', f'{m["slope"]:+.3f}')
-        for name, node in found['nodes'].items() if (m := node['memory'])
+        for name, m in (
+            *((name, node['memory']) for name, node in found['nodes'].items()),
+            ('a bare node', found['bare_memory']),
+        ) if m
     ]
     if memories:
         head = ('memory', 'seen [s]', 'first [MB]', 'last [MB]', 'slope [MB/min]')

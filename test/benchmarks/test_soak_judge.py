@@ -129,13 +129,14 @@ def test_growing_memory_is_found(size, grows):
     memory = Memory()
     for t in range(0, 600, 5):
         memory.sample(float(t), size(float(t)))
-    assert memory.grows is grows
+    assert memory.grows(Memory()) is grows
+    assert not memory.grows(memory)
 
 
 def test_a_short_life_says_nothing_of_growth():
     memory = Memory([0.0, 60.0], [60.0, 90.0])
     assert memory.slope is None
-    assert not memory.grows
+    assert not memory.grows(Memory())
 
 
 def test_plan_is_that_of_its_seed_and_spares_whom_it_should():
