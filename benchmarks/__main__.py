@@ -31,7 +31,10 @@ def main() -> int:
         'sections', nargs='*', metavar='SECTION',
         help=f'which of {", ".join(SECTIONS)}; all of them without any',
     )
-    parser.add_argument('--json', type=Path, metavar='FILE', help='write the numbers here')
+    parser.add_argument(
+        '--json', type=Path, metavar='FILE',
+        help='write the numbers here; those of sections that are not measured stay',
+    )
     parser.add_argument('--picture', type=Path, metavar='FILE', help='draw the ratios here')
     parser.add_argument(
         '--page', type=Path, metavar='FILE', help=f'write tables between {BEGIN} and {END} here'
@@ -45,9 +48,12 @@ def main() -> int:
 
     machine = {'date': date.today().isoformat(), **describe()}
     print('\n'.join(f'{key}: {value}' for key, value in machine.items()))
+    kept = _kept(options.json) if options.json and options.sections else {}
     measured: dict[str, list[Row]] = {}
     for name, title in SECTIONS.items():
         if options.sections and name not in options.sections:
+            if name in kept:
+                measured[name] = kept[name]
             continue
         print(f'\n{title}', flush=True)
         measured[name] = list(_said(import_module(f'benchmarks.{name}').measure()))
@@ -60,6 +66,19 @@ def main() -> int:
     if options.picture:
         _draw(options.picture, measured)
     return 0
+
+
+def _kept(path: Path) -> dict[str, list[Row]]:
+    """Return the rows of an earlier run, which stay where not all sections are measured."""
+    if not path.is_file():
+        return {}
+    numbers = json.loads(path.read_text(encoding='utf-8'))
+    return {
+        name: [
+            Row(**{key: value for key, value in row.items() if key != 'ratio'}) for row in rows
+        ]
+        for name, rows in numbers.items() if name in SECTIONS
+    }
 
 
 def _said(rows: Iterable[Row]) -> Iterable[Row]:

@@ -26,20 +26,19 @@ def test_failure_is_said_in_one_line_and_leaves_no_zombie(graph, capfd, hook, er
     assert 'Traceback' not in err
 
 
-def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(capfd):
+def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(graph, capfd):
     class Talker(PropulsionNode):
         def setup(self):
             self.said = self.create_lifecycle_publisher(String, '~/said', 10)
 
-    context = rclpy.Context()
-    rclpy.init(args=[], context=context)
-    node = Talker('talker', context=context)
-    node.start()
+    node = graph.add(Talker, 'talker')
     node.said.publish(String())
     assert not node.counts['unsent']
-    rclpy.shutdown(context=context)
+    rclpy.shutdown(context=graph.context)
     for _ in range(3):
         node.said.publish(String())
     assert node.counts['unsent'] == 3
     assert capfd.readouterr().err.count('/talker/said not published: ') == 1
+    # Without its context it cannot be deactivated any more.
+    graph.nodes.remove(node)
     node.destroy_node()
