@@ -3,8 +3,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import random
 from collections.abc import Callable, Iterable
 from datetime import date
 from importlib import import_module
@@ -13,6 +11,7 @@ from pathlib import Path
 from benchmarks.machine import describe
 from benchmarks.page import BEGIN, END, as_list, rewrite
 from benchmarks.rows import Row, as_markdown, as_text
+from propulsion_ros.tools.domains import own_network
 
 SECTIONS = {
     'steps': 'A step of each family beside its original',
@@ -43,9 +42,6 @@ def main() -> int:
     unknown = set(options.sections) - set(SECTIONS)
     if unknown:
         parser.error(f'unknown section {min(unknown)!r}, known: {", ".join(SECTIONS)}')
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    os.environ['ROS_DOMAIN_ID'] = str(random.SystemRandom().randint(1, 100))
-
     machine = {'date': date.today().isoformat(), **describe()}
     print('\n'.join(f'{key}: {value}' for key, value in machine.items()))
     kept = _kept(options.json) if options.json and options.sections else {}
@@ -56,7 +52,8 @@ def main() -> int:
                 measured[name] = kept[name]
             continue
         print(f'\n{title}', flush=True)
-        measured[name] = list(_said(import_module(f'benchmarks.{name}').measure()))
+        with own_network():
+            measured[name] = list(_said(import_module(f'benchmarks.{name}').measure()))
     if options.json:
         numbers = {name: [row.as_json() for row in rows] for name, rows in measured.items()}
         text = json.dumps({'machine': machine, **numbers}, indent=2)

@@ -8,8 +8,6 @@ With a bag the runs are held to its replay without DDS on this machine, else to 
 from __future__ import annotations
 
 import argparse
-import os
-import random
 import signal
 import subprocess
 import sys
@@ -26,6 +24,7 @@ from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.share import share_directory
 from propulsion_ros.tools.bag_replay import BagReplay
 from propulsion_ros.tools.bags import BagReader, Recorded
+from propulsion_ros.tools.domains import own_network
 from propulsion_ros.tools.player import Player
 from propulsion_ros.tools.recorder import Recorder
 from propulsion_ros.tools.wire import Wire
@@ -69,14 +68,12 @@ def over_dds(
     inputs: Collection[str],
 ) -> list[Recorded]:
     """Play what nodes hear of a bag into fresh ones, and return what they said."""
-    domain = int(os.environ.get('ROS_DOMAIN_ID') or random.SystemRandom().randint(1, 100))
     stack = subprocess.Popen(  # noqa: S603  our own module, no shell
         [sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle, '--replay',
          '--ros-args', '--params-file', str(config), '--log-level', 'error'],
-        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)},
     )
     context = rclpy.Context()
-    rclpy.init(args=[], context=context, domain_id=domain)
+    rclpy.init(args=[], context=context)
     said: list[Recorded] = []
     try:
         executor = make_executor('events', context)
@@ -141,10 +138,9 @@ def main() -> int:
     parser.add_argument('--clocks', type=float, nargs='+', default=[0.0, 40.0])
     parser.add_argument('--runs', type=int, default=5)
     options = parser.parse_args()
-    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     wire, vehicle = Wire(), options.vehicle
     config = options.config or share_directory() / 'config' / f'{vehicle}_demo.yaml'
-    with tempfile.TemporaryDirectory() as folder:
+    with own_network(), tempfile.TemporaryDirectory() as folder:
         bag = options.bag or Path(folder) / 'live'
         if not options.bag:
             fly(vehicle, config, bag, options.until)

@@ -17,11 +17,11 @@ from rclpy.node import Node
 from benchmarks.node_peer import FAMILIES, Peer, Work
 from benchmarks.rows import Row
 from propulsion_ros.nodes.spin import make_executor
+from propulsion_ros.tools.domains import reserved_domain
 from propulsion_ros.wiring import VEHICLES, vehicle_graph
 
 _STARTS = 5
 _LIMIT = 60.0
-_FIRST_DOMAIN = 105
 
 
 def measure() -> Iterator[Row]:
@@ -40,8 +40,9 @@ def measure() -> Iterator[Row]:
     finally:
         rclpy.try_shutdown()
     taken = []
-    for i, vehicle in enumerate(VEHICLES):
-        taken.append(_vehicle_megabytes(vehicle, _FIRST_DOMAIN + i))
+    for vehicle in VEHICLES:
+        with reserved_domain() as domain:
+            taken.append(_vehicle_megabytes(vehicle, domain))
         nodes = len(vehicle_graph(vehicle).nodes)
         yield Row(
             f'{vehicle}: memory of {nodes} nodes in one process', taken[-1], 'MB', 'bare node', bare

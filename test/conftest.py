@@ -3,17 +3,18 @@ from __future__ import annotations
 
 import json
 import os
-import random
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-# Before any rclpy context exists: no test may hear or disturb another robot or test run.
-os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-# The workers of one run have one each.
-RUN = random.Random(os.environ.get('PYTEST_XDIST_TESTRUNUID')).randrange(100)
-WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
-os.environ['ROS_DOMAIN_ID'] = str(1 + (RUN + WORKER) % 100)
+from propulsion_ros.tools.domains import own_network
+
+# Before any rclpy context exists: no test may hear or disturb another robot, run or worker.
+for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID'):
+    os.environ.pop(name, None)
+NETWORK = ExitStack()
+NETWORK.enter_context(own_network())
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent

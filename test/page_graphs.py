@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 from array import array
+from contextlib import ExitStack
 
 import numpy as np
 import rclpy
@@ -11,6 +12,7 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
 from propulsion_ros.nodes.stack import make_node
+from propulsion_ros.tools.domains import reserved_domain
 from ros_graph import close
 
 
@@ -25,12 +27,12 @@ class Robot:
     ----------
     graph : Graph
         What to start.
-    domain : int
-        Of the network, so that nobody hears it.
     """
 
-    def __init__(self, graph, domain):
+    def __init__(self, graph):
         self._context, self.nodes = rclpy.Context(), []
+        self._network = ExitStack()
+        domain = self._network.enter_context(reserved_domain())
         files = ['--ros-args', '--params-file', str(graph.params_file)] if graph.params_file else []
         rclpy.init(args=files, context=self._context, domain_id=domain)
         for spec in graph.nodes:
@@ -42,6 +44,7 @@ class Robot:
     def close(self):
         """Destroy the nodes."""
         close(self._context, self.nodes)
+        self._network.close()
 
     def readers(self, topic):
         """Yield each node that reads a topic, with its subscription."""

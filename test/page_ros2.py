@@ -15,6 +15,7 @@ from propulsion_ros import graph_options
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.nodes import stack
 from propulsion_ros.tools import cli
+from propulsion_ros.tools.domains import reserved_domain
 
 ROS2_ELSEWHERE = {
     'bag': 'rosbag2 is not a wheel; test/tools reads and writes its bags with rosbags',
@@ -90,8 +91,8 @@ class Ros2:
             return
         context = rclpy.Context()
         try:
-            with inside(self._folder):
-                rclpy.init(args=[name, *ros], context=context, domain_id=231)
+            with inside(self._folder), reserved_domain() as domain:
+                rclpy.init(args=[name, *ros], context=context, domain_id=domain)
                 if name == 'stack':
                     graph_options.graph_of(_stack_options(own))
                     return

@@ -5,7 +5,6 @@ import argparse
 import contextlib
 import json
 import os
-import random
 import sys
 import tempfile
 from datetime import date
@@ -25,6 +24,7 @@ from benchmarks.soak.plan import draw_plan
 from benchmarks.soak.report import findings, tables
 from benchmarks.soak.traffic import Traffic
 from propulsion_ros.nodes.spin import make_executor
+from propulsion_ros.tools.domains import own_network
 
 
 def main() -> int:
@@ -46,12 +46,11 @@ def main() -> int:
     if not options.no_link and not hosts.is_inside():
         hosts.enter(sys.argv[1:])
     has_link = hosts.is_inside() and not options.no_link
-    if not has_link:
-        os.environ.setdefault('ROS_DOMAIN_ID', str(random.SystemRandom().randint(1, 100)))
-        if not options.no_link:
-            print('no second host: this machine allows no network namespaces', file=sys.stderr)
+    if not has_link and not options.no_link:
+        print('no second host: this machine allows no network namespaces', file=sys.stderr)
     machine = {'date': date.today().isoformat(), **describe()}
-    found = {'machine': machine, **soak(options, has_link)}
+    with own_network():
+        found = {'machine': machine, **soak(options, has_link)}
     print(tables(found))
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + '\n', encoding='utf-8')

@@ -4,8 +4,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
-import random
 import sys
 import time
 from contextlib import nullcontext
@@ -16,6 +14,7 @@ from typing import Any
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.share import share_directory
 from propulsion_ros.tools.bags import BagWriter
+from propulsion_ros.tools.domains import own_network
 from propulsion_ros.wiring import VEHICLES
 
 
@@ -43,9 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fly, print the table, write <vehicle>.png and <vehicle>.json; 0 where all of it is right."""
-    # The traffic stays on this machine and apart from other robots on it.
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    os.environ.setdefault('ROS_DOMAIN_ID', str(random.SystemRandom().randint(1, 100)))
     vehicle, output = options.vehicle, options.output
     if not options.until > 0.0:  # nor NaN
         return _fail(f'--until {options.until:g} is not above 0 s')
@@ -62,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
     configs += [options.params_file] if options.params_file else []
     begun = time.monotonic()
     try:
-        with BagWriter(options.record) if options.record else nullcontext() as bag:
+        recorded = BagWriter(options.record) if options.record else nullcontext()
+        with own_network(), recorded as bag:
             write = bag.write if bag else None
             recording = flight.fly(demo, vehicle, configs, options.until, write)
     except (ConfigError, RuntimeError, TimeoutError) as error:

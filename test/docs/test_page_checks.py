@@ -66,7 +66,7 @@ BLOCKS = [
 @pytest.fixture(scope='module')
 def robots():
     """Return the running graph of one vehicle."""
-    robot = Robot(vehicle_graph('rov'), 118)
+    robot = Robot(vehicle_graph('rov'))
     yield Robots([robot])
     robot.close()
 

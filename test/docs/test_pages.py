@@ -15,15 +15,12 @@ from page_shell import commands_of
 from propulsion_ros.wiring import VEHICLES, robot_graph, vehicle_graph
 
 PAGES = {page.name: page for page in pages()}
-DOMAIN = 111
 
 
 @pytest.fixture(scope='module')
 def vehicles():
     """Return the running graph of each vehicle."""
-    robots = [
-        Robot(vehicle_graph(name, drawn_with=()), DOMAIN + i) for i, name in enumerate(VEHICLES)
-    ]
+    robots = [Robot(vehicle_graph(name, drawn_with=())) for name in VEHICLES]
     yield robots
     for robot in robots:
         robot.close()
@@ -45,8 +42,7 @@ def commands(tmp_path, vehicles, monkeypatch):
         register_family(page, tmp_path, monkeypatch)
         for file in page.files:
             if file.endswith(('.urdf', '.xacro')):
-                graph = robot_graph(tmp_path / file, drawn_with=())
-                made.append(Robot(graph, DOMAIN + len(VEHICLES) + len(made)))
+                made.append(Robot(robot_graph(tmp_path / file, drawn_with=())))
         return Commands(tmp_path, Robots([*made, *vehicles]))
 
     yield make

@@ -7,6 +7,7 @@ import pytest
 import rclpy
 
 from propulsion_ros.nodes.stack import make_node
+from propulsion_ros.tools.domains import reserved_domain
 from propulsion_ros.wiring import VEHICLES, vehicle_graph
 from ros_graph import close
 from topic_tables import listed_rows
@@ -21,10 +22,9 @@ def nodes_of():
 
     def start(vehicle):
         graph = vehicle_graph(vehicle)
-        # A domain of its own: other tests' nodes have the same names.
         rclpy.init(
             args=['--ros-args', '--params-file', str(graph.params_file)], context=context,
-            domain_id=101 + list(VEHICLES).index(vehicle),
+            domain_id=domain,
         )
         for spec in graph.nodes:
             nodes.append(make_node(spec, context=context))
@@ -32,8 +32,10 @@ def nodes_of():
             assert nodes[-1].is_active, spec.name
         return nodes
 
-    yield start
-    close(context, nodes)
+    # A domain of its own: other tests' nodes have the same names.
+    with reserved_domain() as domain:
+        yield start
+        close(context, nodes)
 
 
 def graph_rows(nodes):

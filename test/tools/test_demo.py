@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,7 @@ from propulsion_ros.tools.demos import DEMOS
 from propulsion_ros.tools.demos.demo import text_of
 from propulsion_ros.tools.demos.picture import draw, figure_of
 from propulsion_ros.tools.demos.recording import Recording
+from propulsion_ros.tools.domains import reserved_domain
 from propulsion_ros.wiring import VEHICLES
 
 pytestmark = pytest.mark.timeout(300)
@@ -93,13 +93,14 @@ class Flight:
     picture: bytes
 
 
-def fly(vehicle, folder, domain, *options):
-    """Run the command in a ROS domain of its own."""
+def fly(vehicle, folder, *options):
+    """Run the command; nobody hears it."""
     kept = folder / 'recording.json'
     command = [sys.executable, '-c', COMMAND, str(kept), 'demo', '--vehicle', vehicle,
                '--output', str(folder), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=False,
-                          env={**os.environ, 'ROS_DOMAIN_ID': str(domain)})
+    with reserved_domain() as domain:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=False,
+                              env={**os.environ, 'ROS_DOMAIN_ID': str(domain)})
     assert done.returncode == 0, done.stdout + done.stderr
     return Flight(
         json.loads(
@@ -113,12 +114,10 @@ def fly(vehicle, folder, domain, *options):
 @pytest.fixture(scope='module')
 def runs(tmp_path_factory):
     """Return the whole flight of each vehicle, and a part of another one."""
-    # Two at a time, which must not hear each other, nor other tests.
-    domains = iter(random.SystemRandom().sample(range(110, 210), 2 * len(VEHICLES)))
     with ThreadPoolExecutor(max_workers=2) as pool:
         def start(vehicle, *options):
             folder = tmp_path_factory.mktemp(vehicle)
-            return pool.submit(fly, vehicle, folder, next(domains), *options)
+            return pool.submit(fly, vehicle, folder, *options)
 
         started = {
             vehicle: (start(vehicle), start(vehicle, '--until', f'{PARTS[vehicle]}'))

@@ -1,0 +1,81 @@
+"""Domains of the network that are held by one at a time."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import pytest
+
+from propulsion_ros.tools import domains
+from propulsion_ros.tools.domains import own_network, reserved_domain
+
+HOLD = """
+from propulsion_ros.tools.domains import reserved_domain
+with reserved_domain() as domain:
+    print(domain, flush=True)
+    input()
+"""
+NAMES = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID')
+
+
+@pytest.fixture
+def two(monkeypatch):
+    """Leave two domains on this machine that nobody holds."""
+    with reserved_domain() as one, reserved_domain() as other:
+        pass
+    monkeypatch.setattr(domains, '_DOMAINS', (one, other))
+    return {one, other}
+
+
+def test_domain_is_held_by_one_at_a_time(two):
+    with reserved_domain() as one, reserved_domain() as other:
+        assert {one, other} == two
+        with pytest.raises(RuntimeError, match=r'all ROS domains from \d+ to \d+ are held'):
+            reserved_domain().__enter__()
+
+
+@pytest.mark.parametrize('error', [None, ValueError], ids=['end', 'exception'])
+def test_domain_is_free_after(two, error):
+    for _ in range(3):
+        with ExitStack() as stack:
+            if error is not None:
+                stack.enter_context(pytest.raises(error))
+            held = {stack.enter_context(reserved_domain()) for _ in two}
+            assert held == two
+            if error is not None:
+                raise error
+
+
+def test_domain_of_a_killed_process_is_free(two, monkeypatch):
+    process = subprocess.Popen(
+        [sys.executable, '-c', HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        held = int(process.stdout.readline())
+        pair = (held, min(two - {held}))
+        monkeypatch.setattr(domains, '_DOMAINS', pair)
+        with reserved_domain() as domain:
+            assert domain != held
+        process.kill()
+        process.wait()
+    with reserved_domain() as one, reserved_domain() as other:
+        assert {one, other} == set(pair)
+
+
+@pytest.mark.parametrize('given', [
+    {}, {'ROS_DOMAIN_ID': '7'}, {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'},
+], ids=['nothing', 'domain', 'range'])
+def test_own_network_keeps_what_is_given(monkeypatch, given):
+    for name in NAMES:
+        monkeypatch.delenv(name)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with own_network():
+        inside = {name: os.environ[name] for name in NAMES}
+        with own_network():
+            assert {name: os.environ[name] for name in NAMES} == inside
+    assert {name: os.environ[name] for name in NAMES if name in os.environ} == given
+    assert 1 <= int(inside['ROS_DOMAIN_ID']) <= 100
+    assert inside == {**inside, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST', **given}
