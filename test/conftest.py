@@ -20,6 +20,11 @@ HERE = Path(__file__).parent
 REPOSITORY = HERE.parent
 
 
+def pytest_unconfigure():
+    """Let others have the domain."""
+    NETWORK.close()
+
+
 @pytest.fixture(scope='session')
 def golden():
     """Return a reader of recorded vectors of the original systems, by file name."""
