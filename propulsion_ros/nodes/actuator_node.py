@@ -143,7 +143,7 @@ class ActuatorNode(LoopNode):
             JointState, '~/state', profile, qos_overriding_options=options
         ), self._frame, family.state_names)
         self._tank_pubs = [
-            publish(InertiaStamped, f'~/tanks/{name}', qos.LATCHED)
+            publish(InertiaStamped, f'~/tanks/{name}', qos.latched(own.reliable_inputs))
             for name in _topics('tanks.names', family.tank_names)
         ]
         each = family.actuator_names if own.publish_each else ()

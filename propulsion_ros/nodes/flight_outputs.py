@@ -5,7 +5,6 @@ import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PointStamped
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Int32MultiArray, String
 
@@ -36,24 +35,24 @@ class FlightOutputs:
         Gets the publishers.
     world_frame : str
         Frame of the apogee.
-    fit : QoSProfile
-        How the fit of each sample is published.
+    lose_none : bool
+        Whether a slow listener must hear all of it.
     """
 
-    def __init__(self, node: PropulsionNode, world_frame: str, fit: QoSProfile) -> None:
+    def __init__(self, node: PropulsionNode, world_frame: str, lose_none: bool) -> None:
         self._node, self._frame = node, world_frame
-        publish = node.create_lifecycle_publisher
-        self._phase = publish(String, '~/phase', qos.LATCHED)
-        self._subphase = publish(String, '~/subphase', qos.LATCHED)
-        self._tune = publish(String, '~/tune', qos.LATCHED)
-        self._beacon = publish(Bool, '~/beacon', qos.LATCHED)
-        self._flags = publish(DiagnosticArray, '~/flags', qos.LATCHED)
-        self._apogee = publish(PointStamped, '~/apogee', qos.LATCHED)
-        self._prediction = publish(PointStamped, '~/predicted_apogee', qos.STATE)
+        publish, latched = node.create_lifecycle_publisher, qos.latched(lose_none)
+        self._phase = publish(String, '~/phase', latched)
+        self._subphase = publish(String, '~/subphase', latched)
+        self._tune = publish(String, '~/tune', latched)
+        self._beacon = publish(Bool, '~/beacon', latched)
+        self._flags = publish(DiagnosticArray, '~/flags', latched)
+        self._apogee = publish(PointStamped, '~/apogee', latched)
+        self._prediction = publish(PointStamped, '~/predicted_apogee', qos.results(lose_none))
         self._events = publish(DiagnosticArray, '~/events', qos.LATCHED_HISTORY)
         self._requests = publish(DiagnosticArray, '~/requests', qos.LATCHED_HISTORY)
         self._commands = publish(Int32MultiArray, '~/commands', qos.COMMAND)
-        self.fit = publish(JointState, '~/fit', fit)
+        self.fit = publish(JointState, '~/fit', qos.commands(lose_none))
         node.entities += [
             self._phase, self._subphase, self._tune, self._beacon, self._flags, self._apogee,
             self._prediction, self._events, self._requests, self._commands,

@@ -151,9 +151,7 @@ NavSatFix
         deploys = any(a.kind == 'deployment' for e in config.events for a in e.actions)
         if deploys and not params.flight.max_ascent_time:
             self.get_logger().info('no backup timer: flight.max_ascent_time is 0')
-        self._outputs = FlightOutputs(
-            self, params.world_frame, qos.commands(params.reliable_inputs)
-        )
+        self._outputs = FlightOutputs(self, params.world_frame, params.reliable_inputs)
         self._actuation = FlightActuation(self, config, {
             'auto': in_simulation, 'stamps': True, 'steady': False,
         }[params.on_time_clock])

@@ -21,6 +21,7 @@ PICTURE = QoSProfile(depth=1)
 TF = QoSProfile(depth=100)
 LOCKSTEP = QoSProfile(depth=10_000)
 """For what of which nothing may be lost: simulation in lockstep, and replay at any rate."""
+_LATCHED_DEEP = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def commands(lose_none: bool) -> QoSProfile:
@@ -36,6 +37,14 @@ def sensors(lose_none: bool) -> QoSProfile:
 def results(lose_none: bool) -> QoSProfile:
     """Return how wrenches and states are published; a slow listener loses none of a deep queue."""
     return LOCKSTEP if lose_none else STATE
+
+
+def latched(lose_none: bool) -> QoSProfile:
+    """Return how what holds until further notice is published.
+
+    Of a queue of one a listener that is slow for a moment misses what came between.
+    """
+    return _LATCHED_DEEP if lose_none else LATCHED
 
 
 def overridable() -> QoSOverridingOptions:

@@ -183,11 +183,11 @@ class VehicleNode(PropulsionNode):
         params, subscribe = self._params, self.create_subscription
         publish = self.create_lifecycle_publisher
         self._clock_pub = publish(Clock, '/clock', qos.CLOCK)
-        self._odometry_pub = publish(Odometry, '~/odometry', qos.STATE)
-        self._imu_pub = publish(Imu, '~/imu', qos.STATE)
-        self._pressure_pub = publish(FluidPressure, '~/pressure', qos.STATE)
-        self._inertia_pub = publish(InertiaStamped, '~/inertia', qos.LATCHED)
-        self._joints_pub = publish(JointState, '~/joint_states', qos.STATE)
+        self._odometry_pub = publish(Odometry, '~/odometry', qos.LOCKSTEP)
+        self._imu_pub = publish(Imu, '~/imu', qos.LOCKSTEP)
+        self._pressure_pub = publish(FluidPressure, '~/pressure', qos.LOCKSTEP)
+        self._inertia_pub = publish(InertiaStamped, '~/inertia', qos.latched(lose_none=True))
+        self._joints_pub = publish(JointState, '~/joint_states', qos.LOCKSTEP)
         self._awaited = {
             'clock': self._clock_pub, 'odometry': self._odometry_pub, 'imu': self._imu_pub,
             'pressure': self._pressure_pub,

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import rclpy
+from rcl_interfaces.srv import GetParameters
+from rclpy.client import Client
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -26,6 +28,8 @@ _SHOWN = 80
 _DEPTH = 10_000
 _SEARCH = 0.2  # how often new topics are looked for [s]
 _SETTLED = 1.0  # for how long no new one may come [s]
+_QUESTION = 'get_parameters'
+_REPEAT = 1.0  # of a question without an answer [s]
 
 
 def message_type(name: str) -> Any:
@@ -99,12 +103,13 @@ class Recorder(Node):
         return frozenset(self._heard)
 
     def settle(self, executor: Executor, needed: Collection[str], limit: float) -> None:
-        """Spin until some topics are heard and no more come.
+        """Spin until some topics are heard, no more come, and who publishes them knows of it.
 
         Raises
         ------
         TimeoutError
-            Where one of them does not come within a limit of wall time [s].
+            Where one of them does not come, or a node does not answer, within a limit of wall
+            time [s].
         """
         begun = changed = time.monotonic()
         known = -1
@@ -115,6 +120,37 @@ class Recorder(Node):
             if len(self._heard) != known:
                 known, changed = len(self._heard), now
             executor.spin_once(timeout_sec=_SEARCH)
+        for name in sorted(self._publishing_nodes()):
+            self._hear_from(name, executor, begun + limit)
+
+    def _publishing_nodes(self) -> set[str]:
+        """Return the names of the nodes that publish what is heard and can be asked something."""
+        nodes = {
+            (info.node_name, info.node_namespace)
+            for topic in self._heard for info in self.get_publishers_info_by_topic(topic)
+        }
+        found = {f'{namespace.rstrip("/")}/{name}' for name, namespace in nodes}
+        services = {name for name, _ in self.get_service_names_and_types()}
+        return {name for name in found if f'{name}/{_QUESTION}' in services}
+
+    def _hear_from(self, node: str, executor: Executor, end: float) -> None:
+        """Spin until a node answers, which shows that its publishers know the subscriptions here.
+
+        It discovers readers in the order in which they were made, so that of the answer comes
+        last; an answer that goes out before is lost, and asked for again.
+        """
+        client: Client[Any, Any] = self.create_client(GetParameters, f'{node}/{_QUESTION}')
+        answers: list[Any] = []
+        asked = -_REPEAT
+        while not any(answer.done() for answer in answers):
+            now = time.monotonic()
+            if now > end:
+                raise TimeoutError(f'{node}/{_QUESTION}: expected an answer, got none')
+            if now - asked >= _REPEAT:
+                asked = now
+                answers.append(client.call_async(GetParameters.Request()))
+            executor.spin_once(timeout_sec=_SEARCH)
+        self.destroy_client(client)
 
     def _search(self) -> None:
         """Subscribe to the topics that are new."""

@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import numpy as np
 import pytest
+import rclpy
 import yaml
 from geometry_msgs.msg import WrenchStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.nodes import qos
@@ -16,6 +20,7 @@ from propulsion_ros.tools.bags import BagReader, BagWriter
 from propulsion_ros.tools.player import Player
 from propulsion_ros.tools.recorder import Recorder, message_type
 from propulsion_ros.tools.wire import Wire
+from ros_graph import LIMIT, close
 
 pytest.importorskip('rosbags')
 
@@ -119,6 +124,40 @@ def test_loop_begins_anew(graph, bag):
     assert node.loop.inputs.counts['jump'] == 1
     for topic in OUTPUTS:
         assert said[topic] == expected[topic] * 2
+
+
+def test_recorder_waits_until_who_publishes_knows_it(graph):
+    graph.add(ActuatorNode, 'rotors', ROTORS)
+    other = rclpy.Context()
+    rclpy.init(args=[], context=other)
+    idle = ActuatorNode('idle', context=other, parameter_overrides=[
+        Parameter(key, value=value) for key, value in ROTORS.items()
+    ])
+    idle.start()
+    executor = SingleThreadedExecutor(context=other)
+    executor.add_node(idle)
+    try:
+        recorder = record(graph, lambda message: None)
+        with pytest.raises(TimeoutError, match='/idle/get_parameters: expected an answer'):
+            recorder.settle(graph.executor, OUTPUTS, 3.0)
+        answers = threading.Thread(target=spin_until, args=(executor, stop := threading.Event()))
+        answers.start()
+        try:
+            recorder.settle(graph.executor, (*OUTPUTS, '/idle/wrench'), LIMIT)
+        finally:
+            stop.set()
+            answers.join()
+        publishers = [end for end in idle.publishers if end.topic_name == '/idle/wrench']
+        assert [end.get_subscription_count() for end in publishers] == [1]
+    finally:
+        executor.shutdown()
+        close(other, [idle])
+
+
+def spin_until(executor, stop):
+    """Let nodes answer in a thread of their own."""
+    while not stop.is_set():
+        executor.spin_once(timeout_sec=0.05)
 
 
 def test_type_that_is_not_installed_is_named():
