@@ -108,7 +108,7 @@ class Commands:
             and (name not in NEEDS or importlib.util.find_spec(NEEDS[name]) is not None)
         )
         out = io.StringIO()
-        only_parsed = mock.patch.object(cli.COMMANDS[name], 'run', return_value=0)
+        only_parsed = mock.patch.object(cli.module_of(name), 'run', return_value=0)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), \
                 contextlib.nullcontext() if run else only_parsed, inside(self._folder):
             try:

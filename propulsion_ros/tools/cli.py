@@ -5,38 +5,33 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
 
-from propulsion_ros.tools import (
-    apogee,
-    apogee_trials,
-    check,
-    demo,
-    gazebo,
-    play,
-    plot,
-    policy,
-    record,
-    replay,
+COMMANDS = (
+    'apogee', 'apogee-trials', 'check', 'demo', 'gazebo', 'play', 'plot', 'policy', 'record',
+    'replay',
 )
 
-COMMANDS = {
-    'apogee': apogee, 'apogee-trials': apogee_trials, 'check': check, 'demo': demo,
-    'gazebo': gazebo, 'play': play, 'plot': plot, 'policy': policy, 'record': record,
-    'replay': replay,
-}
-"""Each module has a docstring, `add_arguments(parser)` and `run(options) -> exit code`."""
+
+def module_of(command: str) -> ModuleType:
+    """Return a docstring, `add_arguments(parser)` and `run(options) -> exit code` of a command."""
+    return import_module(f'propulsion_ros.tools.{command.replace("-", "_")}')
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    given = sys.argv[1:] if args is None else list(args)
     parser = argparse.ArgumentParser(prog='propulsion_ros', description=__doc__)
     subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for name, module in COMMANDS.items():
+    # Of a start most is imports: only help needs what all commands import.
+    for name in given[:1] if given and given[0] in COMMANDS else COMMANDS:
+        module = module_of(name)
         text = (module.__doc__ or '').strip().splitlines()[0].replace('`', '')
         module.add_arguments(subparsers.add_parser(name, help=text, description=text))
-    options = parser.parse_args(args)
+    options = parser.parse_args(given)
     try:
-        return int(COMMANDS[options.command].run(options))
+        return int(module_of(options.command).run(options))
     except KeyboardInterrupt:
         print(f'\npropulsion_ros {options.command}: stopped', file=sys.stderr)
         return 128 + signal.SIGINT
