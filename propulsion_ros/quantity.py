@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from propulsion_ros.errors import ConfigError
 
 FloatArray: TypeAlias = NDArray[np.float64]
+ComplexArray: TypeAlias = NDArray[np.complex128]
 BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.int64]
 

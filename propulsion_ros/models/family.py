@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -28,6 +29,12 @@ class Command:
     effort: FloatArray | None = None
 
 
+def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
+    """Return values of a command (..., m), ``safe`` where NaN says that there is none."""
+    missing = np.isnan(given)
+    return np.where(missing, safe, given) if np.count_nonzero(missing) else given.copy()
+
+
 @dataclass(frozen=True)
 class BodyState:
     """Motion of the vehicle through its fluid, in base_link axes.
@@ -46,9 +53,20 @@ class BodyState:
     angular_velocity: FloatArray | None = None
     gravity: FloatArray | None = None
 
+    @property
+    def twist(self) -> FloatArray | None:
+        """Velocity, then angular velocity or 0 where it is not known, (..., 6)."""
+        velocity, rate = self.velocity, self.angular_velocity
+        if velocity is None:
+            return None
+        if rate is None:
+            rate = np.zeros_like(velocity)
+        elif rate.shape != velocity.shape:
+            velocity, rate = np.broadcast_arrays(velocity, rate)
+        return np.concatenate((velocity, rate), axis=-1)
 
-@dataclass(frozen=True)
-class TankState:
+
+class TankState(NamedTuple):
     """What is left in the tanks of a family after a step, in base_link axes.
 
     Attributes
@@ -66,8 +84,8 @@ class TankState:
     inertia: FloatArray
 
 
-@dataclass(frozen=True)
-class Output:
+# A tuple, because a dataclass that is frozen takes three times as long to make.
+class Output(NamedTuple):
     """What one step did.
 
     Attributes
@@ -96,7 +114,7 @@ class Output:
     effort: FloatArray | None = None
     computed: FloatArray | None = None
     applied: FloatArray | None = None
-    flags: Mapping[str, BoolArray] = field(default_factory=dict)
+    flags: Mapping[str, BoolArray] = MappingProxyType({})
     tanks: TankState | None = None
 
     @property

@@ -13,10 +13,10 @@ import numpy as np
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.models import placement
 from propulsion_ros.models.allocation import allocation_matrix
-from propulsion_ros.models.family import BodyState, Command, Output
+from propulsion_ros.models.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.lag import Lag
 from propulsion_ros.models.lift_drag import (
-    Loads,
+    Coefficients,
     Quadratic,
     QuadraticParams,
     TwoLines,
@@ -24,8 +24,16 @@ from propulsion_ros.models.lift_drag import (
 )
 from propulsion_ros.models.lifting_surface import LiftingSurface, LiftingSurfaceParams
 from propulsion_ros.models.thruster_dynamics import DynamicsParams, RotorDynamics
-from propulsion_ros.models.wrench import cross, in_link_axes, unit_rows
-from propulsion_ros.quantity import FloatArray, IntArray, group, names, quantity
+from propulsion_ros.models.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.quantity import (
+    BoolArray,
+    ComplexArray,
+    FloatArray,
+    IntArray,
+    group,
+    names,
+    quantity,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,9 +122,11 @@ class FinsParams(DynamicsParams):
 
 
 class LiftModel(Protocol):
-    """What turns a flow into loads; see `Quadratic.loads`."""
+    """What a flow does to fins; see `LiftingSurface.coefficients`."""
 
-    def loads(self, velocity: FloatArray, deflection: FloatArray) -> Loads: ...  # noqa: D102
+    def coefficients(  # noqa: D102
+        self, flow: ComplexArray, deflection: FloatArray
+    ) -> Coefficients: ...
 
 
 class Fins:
@@ -157,10 +167,13 @@ class Fins:
         self._span = unit_rows('span', params.span)
         # A fin has no axis of its own to push along: its row of axes is its force.
         self._once = np.ones(n)
-        self._plane = _planes(unit_rows('chord', params.chord), self._span)
+        plane = _planes(unit_rows('chord', params.chord), self._span)
+        # The real part of chord + i normal times this is the vector in base_link.
+        self._frame = plane[:, 0] - 1j * plane[:, 1]
         points = np.repeat(params.position, 2, axis=0)
-        # Its transpose turns the twist of the body into the flow at each fin (virtual work).
-        self._matrix = allocation_matrix(points, self._plane.reshape(-1, 3))
+        matrix = allocation_matrix(points, plane.reshape(-1, 3))
+        # Forces make a wrench as a twist of the body makes flow at the fins (virtual work).
+        self._flow_from, self._wrench_from = matrix, matrix.T.copy()
         self._models: list[tuple[IntArray, LiftModel]] = [
             (np.array([params.names.index(fin) for fin in fins], dtype=np.int64), model)
             for fins, model in (
@@ -170,7 +183,14 @@ class Fins:
             )
             if fins
         ]
-        self._turns = np.array([fin not in params.lifting_surface.fin for fin in params.names])
+        self._for_all = next(
+            (model for at, model in self._models if np.array_equal(at, np.arange(n))), None
+        )
+        flapped = params.lifting_surface.fin
+        self._has_moment = bool(flapped)
+        self._wrench_from_moment = np.concatenate((np.zeros((n, 3)), self._span), axis=-1)
+        turns = np.array([fin not in flapped for fin in params.names])
+        self._turning = 1j * turns if np.any(turns) else None
 
         self.command_names = self.actuator_names = self.state_names = params.names
         self.command_fields = ('position',) * n
@@ -187,6 +207,7 @@ class Fins:
         self.deflection: FloatArray = np.broadcast_to(
             self.safe_command, (*self._batch, self._n)
         ).copy()
+        self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
         self._moment: FloatArray = np.zeros_like(self.deflection)
 
     def rest(self) -> None:
@@ -200,25 +221,26 @@ class Fins:
         """Advance by ``dt`` [s]; see `Family.step`."""
         wanted = self._safe
         if command.position is not None:
-            wanted = np.where(np.isnan(command.position), wanted, command.position)
+            wanted = given_or_safe(command.position, self.safe_command)
         demand = self._limited(wanted)
         # Not every model settles at its command; the stops of the joint hold.
         self.deflection = self._limited(self._moved(demand, dt))
 
-        loads = self._loads(body)
-        self._moment = loads.moment
-        turned = _turned(loads.force[..., :2], np.where(self._turns, self.deflection, 0.0))
-        wrench = turned.reshape(*turned.shape[:-2], -1) @ self._matrix.T
-        wrench[..., 3:] += loads.moment @ self._span
+        pose = None if self._turning is None else np.exp(self._turning * self.deflection)
+        force, self._moment, stalled = self._loads(body, pose)
+        self._force = force if pose is None else force * pose
+        wrench = product(_parts(self._force), self._wrench_from)
+        if self._has_moment:
+            wrench = wrench + product(self._moment, self._wrench_from_moment)
         return Output(
             wrench=wrench,
             thrusts=self._once,
-            axes=(turned[..., None, :] @ self._plane)[..., 0, :],
+            axes=self._in_base_link(self._force),
             position=self.deflection,
-            effort=loads.force[..., 1],
+            effort=force.imag,
             computed=wanted,
             applied=demand,
-            flags={'saturated': demand != wanted, 'stalled': loads.stalled},
+            flags={'saturated': demand != wanted, 'stalled': stalled},
         )
 
     def _limited(self, deflection: FloatArray) -> FloatArray:
@@ -228,8 +250,7 @@ class Fins:
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each fin in its link; see `Family.link_wrenches`."""
         # The link turns with the fin, and so has seen less of the deflection than base_link.
-        planar = np.einsum('...nj,nij->...ni', output.forces, self._plane)
-        force = np.einsum('...ni,nij->...nj', _turned(planar, -self.deflection), self._plane)
+        force = self._in_base_link(self._force * np.exp(-1j * self.deflection))
         return in_link_axes(self._rotation, force, self._moment[..., None] * self._span)
 
     def _moved(self, demand: FloatArray, dt: float) -> FloatArray:
@@ -243,25 +264,45 @@ class Fins:
             self._driven, self.deflection + np.clip(change, -travel, travel), moved
         )
 
-    def _loads(self, body: BodyState) -> Loads:
-        """Return the loads on all fins, in the axes of each as it is turned."""
-        shape = self.deflection.shape
-        if body.velocity is None:
-            return Loads(np.zeros((*shape, 3)), np.zeros(shape), np.zeros(shape, bool))
-        flow = body.velocity @ self._matrix[:3]
-        if body.angular_velocity is not None:
-            flow = flow + body.angular_velocity @ self._matrix[3:]
-        planar = flow.reshape(*flow.shape[:-1], self._n, 2)
-        velocity = np.zeros((*np.broadcast_shapes(planar.shape[:-1], shape), 3))
-        velocity[..., :2] = _turned(planar, np.where(self._turns, -self.deflection, 0.0))
-        force, moment = np.zeros_like(velocity), np.zeros(velocity.shape[:-1])
-        stalled = np.zeros(moment.shape, bool)
+    def _loads(
+        self, body: BodyState, pose: ComplexArray | None
+    ) -> tuple[ComplexArray, FloatArray, BoolArray]:
+        """Return force and moment on each fin, (..., n), in its axes as turned, and stall.
+
+        ``pose`` turns the plane of each fin at deflection 0 to where it is.
+        """
+        twist = body.twist
+        if twist is None:
+            shape = self.deflection.shape
+            return np.zeros(shape, complex), np.zeros(shape), np.zeros(shape, bool)
+        flow = product(twist, self._flow_from).view(complex)
+        if flow.ndim < self.deflection.ndim:
+            flow = np.broadcast_to(flow, self.deflection.shape)
+        if pose is not None:
+            flow = flow * pose.conj()
+        made = self._coefficients(flow)
+        return (*made.loads(flow), made.stalled)
+
+    def _coefficients(self, flow: ComplexArray) -> Coefficients:
+        """Return the coefficients of all fins in their flow, (..., n)."""
+        if self._for_all is not None:
+            return self._for_all.coefficients(flow, self.deflection)
+        shape = flow.shape
+        made = Coefficients(np.empty(shape, complex), np.empty(shape), np.empty(shape, bool))
         for at, model in self._models:
-            part = model.loads(velocity[..., at, :], self.deflection[..., at])
-            force[..., at, :], moment[..., at], stalled[..., at] = (
-                part.force, part.moment, part.stalled,
-            )
-        return Loads(force, moment, stalled)
+            part = model.coefficients(flow[..., at], self.deflection[..., at])
+            for whole, some in zip(made, part, strict=True):
+                whole[..., at] = some
+        return made
+
+    def _in_base_link(self, planar: ComplexArray) -> FloatArray:
+        """Return vectors (..., n) of the planes at deflection 0 in base_link, (..., n, 3)."""
+        return np.asarray((planar[..., None] * self._frame).real)
+
+
+def _parts(planar: ComplexArray) -> FloatArray:
+    """Return (..., n) along chord + i normal as numbers (..., 2 n)."""
+    return np.ascontiguousarray(planar).view(float)
 
 
 def _planes(chord: FloatArray, span: FloatArray) -> FloatArray:
@@ -271,10 +312,3 @@ def _planes(chord: FloatArray, span: FloatArray) -> FloatArray:
         raise ConfigError('chord', f'{chord[i].tolist()} is parallel to the span', i)
     normal = unit_rows('chord', normal)
     return np.stack((cross(normal, span), normal), axis=1)
-
-
-def _turned(planar: FloatArray, angle: FloatArray) -> FloatArray:
-    """Return vectors (..., n, 2) turned by angles (..., n)."""
-    cos, sin = np.cos(angle), np.sin(angle)
-    x, y = planar[..., 0], planar[..., 1]
-    return np.stack((cos * x - sin * y, sin * x + cos * y), axis=-1)

@@ -1,36 +1,43 @@
 """Lift and drag of all-moving fins: the two models of the UUV simulator.
 
-A model sees the velocity of each fin through the fluid along the fin's own axes: chord (forward),
-normal, span. The profile is symmetric fore and aft, so the angle of attack a is folded into
-[-pi/2, pi/2]. Lift is perpendicular to the flow and to the span, drag opposes the flow.
+A model sees the velocity of each fin through the fluid in the plane of the fin's own chord
+(forward) and normal, as the complex number chord + i normal. The profile is symmetric fore and aft,
+so the angle of attack a is folded into [-pi/2, pi/2]. Lift is perpendicular to the flow and to the
+span, drag opposes the flow.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from propulsion_ros.quantity import BoolArray, FloatArray, names, quantity, validate
+from propulsion_ros.quantity import BoolArray, ComplexArray, FloatArray, names, quantity, validate
 
 
-@dataclass(frozen=True)
-class Loads:
-    """What the fluid does to k fins, in the axes (chord, normal, span) of each.
+class Coefficients(NamedTuple):
+    """What the fluid does to k fins, over the square of the speed.
 
     Attributes
     ----------
-    force : FloatArray
-        [N], shape (..., k, 3).
+    force : ComplexArray
+        As if the motion were along the real axis [N s^2/m^2]: minus drag + i times what pushes to
+        its left, which is where the normal lies from the chord, shape (..., k).
     moment : FloatArray
-        About the span axis, right-handed: positive turns the chord towards the normal [N m],
-        shape (..., k).
+        About the span axis, right-handed: positive turns the chord towards the normal
+        [N s^2/m], shape (..., k).
     stalled : BoolArray
         Whether the angle of attack is beyond stall, shape (..., k).
     """
 
-    force: FloatArray
+    force: ComplexArray
     moment: FloatArray
     stalled: BoolArray
+
+    def loads(self, flow: ComplexArray) -> tuple[ComplexArray, FloatArray]:
+        """Return force [N], along chord + i normal, and moment [N m] in a flow, (..., k)."""
+        speed = np.abs(flow)
+        return speed * flow * self.force, speed * speed * self.moment
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,14 +71,14 @@ class Quadratic:
         self._lift = params.lift_constant
         self._drag = params.drag_constant
 
-    def loads(self, velocity: FloatArray, deflection: FloatArray) -> Loads:
-        """Return the loads on fins that move at ``velocity`` [m/s], (..., k, 3).
+    def coefficients(self, flow: ComplexArray, deflection: FloatArray) -> Coefficients:
+        """Return the coefficients of fins that move at ``flow`` [m/s], (..., k).
 
         The axes turn with the fin, so ``deflection`` has no part in it.
         """
-        alpha = angle_of_attack(velocity)
-        force = _resolve(velocity, self._lift * alpha, self._drag * alpha * alpha)
-        return Loads(force, np.zeros_like(alpha), np.zeros(alpha.shape, bool))
+        alpha = angle_of_attack(flow)
+        force = force_of(-self._lift * alpha, self._drag * alpha * alpha)
+        return Coefficients(force, np.zeros(alpha.shape), np.zeros(alpha.shape, bool))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,55 +133,67 @@ class TwoLines:
     """
 
     def __init__(self, params: TwoLinesParams, compat: str = 'none') -> None:
-        self._params = params
-        self._half_density_area = 0.5 * params.fluid_density * params.area
+        scale = 0.5 * params.fluid_density * params.area
+        self._offset = params.angle_offset if np.any(params.angle_offset) else None
+        self._min_stall, self._max_stall = -params.stall_angle, params.stall_angle
+        self._lift_slope, self._stalled_lift_slope = (
+            scale * params.lift_slope, scale * params.stalled_lift_slope
+        )
+        self._drag_slope, self._stalled_drag_slope = (
+            scale * params.drag_slope, scale * params.stalled_drag_slope
+        )
+        self._zero_lift_drag = scale * params.zero_lift_drag
         self._original = compat == 'uuv'
 
-    def loads(self, velocity: FloatArray, deflection: FloatArray) -> Loads:
-        """Return the loads on fins that move at ``velocity`` [m/s], (..., k, 3).
+    def coefficients(self, flow: ComplexArray, deflection: FloatArray) -> Coefficients:
+        """Return the coefficients of fins that move at ``flow`` [m/s], (..., k).
 
         The axes turn with the fin, so ``deflection`` has no part in it.
         """
-        p = self._params
-        alpha = _folded(angle_of_attack(velocity) + p.angle_offset)
-        attached = np.clip(alpha, -p.stall_angle, p.stall_angle)
-        beyond = alpha - attached
-        stalled_slope = p.stalled_lift_slope
+        alpha = angle_of_attack(flow)
+        if self._offset is not None:
+            alpha = _folded(alpha + self._offset)
+        attached = np.minimum(np.maximum(alpha, self._min_stall), self._max_stall)
+        stalled = attached != alpha
+        lift, drag = self._lift_slope * attached, self._drag_slope * attached
+        if np.count_nonzero(stalled):
+            lift, drag = self._beyond_stall(alpha - attached, attached, lift, drag)
+        if not self._original:
+            drag = np.abs(drag)
+        force = force_of(-lift, drag + self._zero_lift_drag)
+        return Coefficients(force, np.zeros(alpha.shape), stalled)
+
+    def _beyond_stall(
+        self, beyond: FloatArray, attached: FloatArray, lift: FloatArray, drag: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lift and signed drag at angles ``beyond`` stall, from those at stall."""
+        slope = self._stalled_lift_slope
         if self._original:
-            stalled_slope = np.where(beyond < 0.0, p.stalled_drag_slope, stalled_slope)
-        lift = p.lift_slope * attached + stalled_slope * beyond
-        drag = p.drag_slope * attached + p.stalled_drag_slope * beyond
+            slope = np.where(beyond < 0.0, self._stalled_drag_slope, slope)
+        lift = lift + slope * beyond
         if not self._original:
             lift = np.where(lift * attached > 0.0, lift, 0.0)
-            drag = np.abs(drag)
-        drag = drag + p.zero_lift_drag
-        scale = self._half_density_area
-        force = _resolve(velocity, scale * lift, scale * drag)
-        return Loads(force, np.zeros_like(alpha), beyond != 0.0)
+        return lift, drag + self._stalled_drag_slope * beyond
 
 
-def angle_of_attack(velocity: FloatArray) -> FloatArray:
+def force_of(left: FloatArray, drag: FloatArray) -> ComplexArray:
+    """Return the force of `Coefficients` that pushes to the left and brakes, (..., k)."""
+    force = np.empty(left.shape, complex)
+    force.real, force.imag = -drag, left
+    return force
+
+
+def angle_of_attack(flow: ComplexArray) -> FloatArray:
     """Return the angle from the chord line to the velocity, in [-pi/2, pi/2] [rad].
 
     It is positive for a fin that moves towards its normal; its lift then points the other way.
     """
-    return _folded(np.arctan2(velocity[..., 1], velocity[..., 0]))
+    return _folded(np.arctan2(flow.imag, flow.real))
 
 
 def _folded(angle: FloatArray) -> FloatArray:
     # Not a modulo: exactly +-pi/2 stays on its side, as in the original.
-    turn = np.where(angle > np.pi / 2, -np.pi, np.where(angle < -np.pi / 2, np.pi, 0.0))
-    return np.asarray(angle + turn)
-
-
-def _resolve(velocity: FloatArray, lift: FloatArray, drag: FloatArray) -> FloatArray:
-    """Return the force of lift and drag per squared speed [N s^2/m^2], each (..., k)."""
-    chord, normal = velocity[..., 0], velocity[..., 1]
-    planar = np.hypot(chord, normal)
-    speed = np.hypot(planar, velocity[..., 2])
-    per_lift = lift * (speed * speed / np.where(planar > 0.0, planar, np.inf))
-    per_drag = drag * speed
-    force = -per_drag[..., None] * velocity
-    force[..., 0] += per_lift * normal
-    force[..., 1] -= per_lift * chord
-    return np.asarray(force)
+    backward = np.abs(angle) > np.pi / 2
+    if not np.count_nonzero(backward):
+        return angle
+    return np.where(backward, angle - np.copysign(np.pi, angle), angle)

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.errors import ConfigError
-from propulsion_ros.models.lift_drag import Loads
-from propulsion_ros.quantity import BoolArray, FloatArray, names, quantity, validate
+from propulsion_ros.models.lift_drag import Coefficients, force_of
+from propulsion_ros.quantity import ComplexArray, FloatArray, names, quantity, validate
+
+_SMALLEST = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,88 +85,102 @@ class LiftingSurface:
             aspect / (aspect + 2.0 * (aspect + 4.0) / (aspect + 2.0))
         )
         hinge = np.arccos(2.0 * params.flap_to_chord - 1.0)
-        self._slope = slope
-        # Of the angle past zero lift, the wake of a finite span takes this part away.
-        self._induced = slope / (np.pi * aspect)
         ideal = 1.0 - (hinge - np.sin(hinge)) / np.pi
-        self._flap_lift = slope * ideal * params.flap_effectiveness
-        self._flap_to_chord = params.flap_to_chord
+        self._slope = slope
         self._zero_lift = params.zero_lift_angle
-        self._max_lift = slope * (params.max_stall_angle - params.zero_lift_angle)
-        self._min_lift = slope * (params.min_stall_angle - params.zero_lift_angle)
-        self._drag = params.zero_lift_drag
+        self._min_stall, self._max_stall = params.min_stall_angle, params.max_stall_angle
+        # A flap moves the angle without lift, and the angles of stall the less, the larger it is.
+        self._flap_lift = ideal * params.flap_effectiveness
+        self._flap_to_chord = params.flap_to_chord
+        self._flap_stall = (1.0 - params.flap_to_chord) * self._flap_lift
+        self._stall_moves = bool(np.any(self._flap_stall))
+        # Of the angle past zero lift, the wake of a finite span takes a part away.
+        self._induced = slope / (np.pi * aspect)
+        self._attached = 1.0 - self._induced
         self._plate_edge = 0.41 * -np.expm1(-17.0 / aspect)
         self._half_density_area = (
             0.5 * params.fluid_density * params.chord_length * params.span_length
         )
-        self._chord_length = params.chord_length
+        self._lift = self._half_density_area * slope
+        self._drag = self._half_density_area * params.zero_lift_drag
+        # How far behind the quarter chord the normal force acts, more with the angle of attack.
+        sense = params.chord_length if self._original else -params.chord_length
+        self._arm, self._arm_slope = 0.075 * sense, 0.35 / np.pi * sense
 
-    def loads(self, velocity: FloatArray, deflection: FloatArray) -> Loads:
-        """Return the loads on surfaces that move at ``velocity``, flaps at ``deflection``.
+    def coefficients(self, flow: ComplexArray, deflection: FloatArray) -> Coefficients:
+        """Return the coefficients of surfaces that move at ``flow``, flaps at ``deflection``.
 
         Parameters
         ----------
-        velocity : FloatArray
-            Along chord, normal and span [m/s], shape (..., k, 3).
+        flow : ComplexArray
+            Along chord + i normal [m/s], shape (..., k).
         deflection : FloatArray
             [rad], positive adds lift along the normal, shape (..., k).
         """
-        alpha = np.arctan2(-velocity[..., 1], velocity[..., 0])
-        squared = np.einsum('...i,...i->...', velocity, velocity)
-        added = self._flap_lift * deflection
-        zero_lift = self._zero_lift - added / self._slope
-        above = zero_lift + (self._max_lift + self._flap_to_chord * added) / self._slope
-        below = zero_lift + (self._min_lift + self._flap_to_chord * added) / self._slope
-        stalled = (alpha <= below) | (alpha >= above)
+        alpha = np.arctan2(-flow.imag, flow.real)
+        lower, upper = self._stall_angles(deflection)
+        stalled = (alpha <= lower) | (alpha >= upper)
+        any_stalled = np.count_nonzero(stalled)
+        past = alpha - self._zero_lift + self._flap_lift * deflection
 
-        edge = np.clip(alpha, below, above)
-        upper = alpha >= above
-        if self._original:
-            upper = alpha > 0.0
-            edge = np.where(stalled, np.where(upper, above, below), edge)
-        induced = self._induced * (edge - zero_lift) * _fading(alpha, edge, upper)
-        effective = alpha - zero_lift - induced
-        sin, cos = np.sin(effective), np.cos(effective)
-        side = np.ones_like(alpha) if self._original else np.where(sin < 0.0, -1.0, 1.0)
-        plate = self._plate(sin, deflection * side)
-        lift_before = self._slope * (edge - zero_lift)
-        tangential = np.where(stalled, 0.5, 1.0) * self._drag * cos
-        with np.errstate(divide='ignore', invalid='ignore'):
-            normal = np.where(stalled, plate, (lift_before + tangential * sin) / cos)
-        lift = np.where(stalled, normal * cos - tangential * sin, lift_before)
-        drag = normal * sin + tangential * cos
-        moment = self._moment(normal, effective, stalled)
-
-        pressure = self._half_density_area * squared
-        sin_alpha, cos_alpha = np.sin(alpha), np.cos(alpha)
-        force = np.stack(
-            (
-                pressure * (lift * sin_alpha - drag * cos_alpha),
-                pressure * (lift * cos_alpha + drag * sin_alpha),
-                np.zeros_like(pressure),
-            ),
-            axis=-1,
-        )
-        return Loads(force, pressure * self._chord_length * moment, stalled)
-
-    def _plate(self, sin: FloatArray, deflection: FloatArray) -> FloatArray:
-        """Return the normal force coefficient of a plate whose flap widens it when positive."""
-        broadside = 1.98 + deflection * (0.21 - 0.0426 * deflection)
-        return np.asarray(broadside * sin * (1.0 / (0.56 + 0.44 * np.abs(sin)) - self._plate_edge))
-
-    def _moment(
-        self, normal: FloatArray, effective: FloatArray, stalled: BoolArray
-    ) -> FloatArray:
-        """Return the moment coefficient about the quarter chord, positive nose to normal."""
+        effective = self._attached * past
+        if any_stalled:
+            effective = np.where(
+                stalled, self._stalled_angle(alpha, past, lower, upper), effective
+            )
+        cos, sin = np.cos(effective), np.sin(effective)
+        lift = self._lift * past
+        across = lift / cos
+        drag = across * sin + self._drag
+        normal = across + self._drag * sin
+        if any_stalled:
+            tangential = 0.5 * self._drag * cos
+            plate = self._plate(sin, deflection)
+            lift = np.where(stalled, plate * cos - tangential * sin, lift)
+            drag = np.where(stalled, plate * sin + tangential * cos, drag)
+            normal = np.where(stalled, plate, normal)
         angle = np.abs(effective)
         if self._original:
             angle = np.where(stalled, angle, effective)
-        centre = 0.25 - 0.175 * (1.0 - 2.0 * angle / np.pi)
-        return np.asarray(normal * centre if self._original else -normal * centre)
+        moment = normal * (self._arm + self._arm_slope * angle)
+        return Coefficients(force_of(lift, drag), moment, stalled)
 
+    def _stall_angles(self, deflection: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest angle of attack that are stalled."""
+        if self._original:
+            # At exactly these angles rounding decides, so this is in the order of the original.
+            added = self._slope * self._flap_lift * deflection
+            zero_lift = self._zero_lift - added / self._slope
+            most = self._flap_to_chord * added
+            lowest = self._slope * (self._min_stall - self._zero_lift) + most
+            highest = self._slope * (self._max_stall - self._zero_lift) + most
+            return zero_lift + lowest / self._slope, zero_lift + highest / self._slope
+        if not self._stall_moves:
+            return self._min_stall, self._max_stall
+        moved = self._flap_stall * deflection
+        return self._min_stall - moved, self._max_stall - moved
 
-def _fading(alpha: FloatArray, edge: FloatArray, upper: BoolArray) -> FloatArray:
-    """Return 1 up to the stall angle ``edge``, falling to 0 at a right angle and beyond."""
-    beyond = np.where(upper, alpha - edge, edge - alpha)
-    room = np.where(upper, np.pi / 2 - edge, np.pi / 2 + edge)
-    return np.clip(1.0 - beyond / np.maximum(room, np.finfo(float).tiny), 0.0, 1.0)
+    def _stalled_angle(
+        self, alpha: FloatArray, past: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> FloatArray:
+        """Return the effective angle of attack beyond stall.
+
+        The wake's part of it is that at stall, falling to 0 at a right angle and beyond.
+        """
+        above = alpha > 0.0 if self._original else alpha >= upper
+        side, edge = np.where(above, 1.0, -1.0), np.where(above, upper, lower)
+        beyond = alpha - edge
+        room = np.maximum(np.pi / 2 - side * edge, _SMALLEST)
+        left = np.minimum(np.maximum(1.0 - side * beyond / room, 0.0), 1.0)
+        return np.asarray(past - self._induced * (past - beyond) * left)
+
+    def _plate(self, sin: FloatArray, deflection: FloatArray) -> FloatArray:
+        """Return the normal force of a plate that its flap widens when it bends with the flow."""
+        if not self._original:
+            deflection = np.where(sin < 0.0, -deflection, deflection)
+        broadside = 1.98 + deflection * (0.21 - 0.0426 * deflection)
+        size = np.abs(sin)
+        return np.asarray(
+            self._half_density_area * broadside * sin
+            * (1.0 / (0.56 + 0.44 * size) - self._plate_edge)
+        )

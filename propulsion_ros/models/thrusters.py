@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.models import placement
-from propulsion_ros.models.family import BodyState, Command, Output
+from propulsion_ros.models.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.thruster_curves import CurvesParams, ThrustCurves
 from propulsion_ros.models.thruster_dynamics import (
     LARGEST,
@@ -26,7 +26,7 @@ from propulsion_ros.models.thruster_dynamics import (
     DynamicsParams,
     RotorDynamics,
 )
-from propulsion_ros.models.wrench import cross, in_link_axes, unit_rows
+from propulsion_ros.models.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.quantity import BoolArray, FloatArray, IntArray, quantity
 
 
@@ -164,7 +164,7 @@ class Thrusters:
         # The water turns the body against the propeller.
         self._reaction = -params.direction * params.moment_constant
         reaction = self._reaction[:, None] * self._axis
-        self._along = np.concatenate((self._axis, arm), axis=-1)
+        self._advance_from = np.concatenate((self._axis, arm), axis=-1).T.copy()
         self._allocation = np.concatenate((self._axis, arm + reaction), axis=-1)
 
         self.command_names = params.names
@@ -235,7 +235,7 @@ class Thrusters:
         thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
         off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
         return Output(
-            wrench=thrust @ self._allocation,
+            wrench=product(thrust, self._allocation),
             thrusts=thrust,
             axes=self._axis,
             velocity=speed,
@@ -282,7 +282,7 @@ class Thrusters:
         given = command.effort if self._by_thrust else command.velocity
         asked = self.safe_command
         if given is not None:
-            asked = np.where(np.isnan(given), self.safe_command, given)
+            asked = given_or_safe(given, self.safe_command)
         order, limited = asked, np.zeros((), bool)
         if self._by_thrust:
             asked = np.minimum(np.maximum(asked, self._lowest_order), self._highest_order)
@@ -308,12 +308,8 @@ class Thrusters:
 
     def _advance(self, body: BodyState) -> FloatArray | None:
         """Return the speed of each thruster through the fluid along its axis [m/s], (..., n)."""
-        if not self._curves.takes_advance or body.velocity is None:
-            return None
-        motion = body.velocity @ self._along[:, :3].T
-        if body.angular_velocity is None:
-            return np.asarray(motion)
-        return np.asarray(motion + body.angular_velocity @ self._along[:, 3:].T)
+        twist = body.twist if self._curves.takes_advance else None
+        return None if twist is None else product(twist, self._advance_from)
 
     def _efficiency(self, name: str, given: ArrayLike) -> FloatArray:
         value = self._spread(f'{name} efficiency', np.asarray(given, dtype=float))

@@ -22,6 +22,12 @@ def cross(a: FloatArray, b: FloatArray) -> FloatArray:
     return product
 
 
+def product(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return rows (..., k) times a matrix (k, m); faster than @ for the few rows of a step."""
+    # Beyond two axes dot leaves out BLAS.
+    return np.asarray(rows.dot(matrix) if rows.ndim < 3 else rows @ matrix)
+
+
 def net_wrench(forces: FloatArray, positions: FloatArray) -> FloatArray:
     """Return the wrench about the origin of forces that act at positions.
 

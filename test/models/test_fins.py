@@ -116,9 +116,8 @@ def test_golden_lift_direction(fin):
     surge = BodyState(velocity=np.array([1.0, 0.0, 0.0]))
     force = Fins(alone).step(commands(0.0), surge, 0.0, 0).forces[0]
     along = link.T @ surge.velocity
-    expected = angle_of_attack(along) * (along[0] ** 2 + along[1] ** 2) * np.array(
-        fin['lift_vector']
-    )
+    flow = np.array(along[0] + 1j * along[1])
+    expected = angle_of_attack(flow) * np.abs(flow) ** 2 * np.array(fin['lift_vector'])
     np.testing.assert_allclose(force, expected, rtol=1e-12, atol=1e-15)
 
 
@@ -223,6 +222,20 @@ def test_n_fins_of_one_are_one_array_of_n(twist, angles):
         assert single.position[0] == output.position[i]
         wrench += single.wrench
     np.testing.assert_allclose(wrench, output.wrench, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize('order', [[0, 1, 2], [2, 0, 1]], ids=['names', 'another'])
+@pytest.mark.parametrize('model', ['quadratic', 'two_lines', 'surface'])
+def test_the_order_in_a_lift_model_is_its_own(model, order):
+    names = [f'fin_{i}' for i in order]
+    fins = Fins(FinsParams(names=['fin_0', 'fin_1', 'fin_2'], **models(**{model: names})), (2,))
+    angles = np.array([[0.1, 0.3, -0.2], [0.4, -0.6, 0.0]])
+    # The body is that of all of the batch.
+    output = fins.step(Command(position=angles), FORWARD, 0.01, 0)
+    for place in np.ndindex(2, 3):
+        alone = Fins(params(model=model)).step(commands(angles[place]), FORWARD, 0.01, 0)
+        np.testing.assert_allclose(output.forces[place], alone.forces[0], rtol=1e-14)
+        assert output.flags['stalled'][place] == alone.flags['stalled'][0]
 
 
 @given(parts=st.integers(1, 20), rate=st.sampled_from([0.0, 0.7]), angle=st.floats(-1.5, 1.5))

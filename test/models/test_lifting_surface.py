@@ -32,16 +32,15 @@ def params_of(scenario) -> LiftingSurfaceParams:
     )
 
 
-def flow(alpha, speed=1.0):
-    alpha = np.asarray(alpha, dtype=float)
-    still = np.zeros_like(alpha)
-    return speed * np.stack((np.cos(alpha), -np.sin(alpha), still), axis=-1)
+def loads_in(model, flow, deflection):
+    """Return chord force, normal force and moment, (..., 3)."""
+    force, moment = model.coefficients(flow, deflection).loads(flow)
+    return np.stack((force.real, force.imag, moment), axis=-1)
 
 
 def loads_at(model, alpha, deflection=0.0, speed=1.0):
-    """Return chord force, normal force and moment."""
-    loads = model.loads(flow([alpha], speed), np.array([deflection]))
-    return np.array([*loads.force[0, :2], loads.moment[0]])
+    flow = speed * np.exp([-1j * alpha])
+    return loads_in(model, flow, np.array([deflection]))[0]
 
 
 @pytest.mark.parametrize('scenario', SCENARIOS, ids=lambda s: s['name'])
@@ -51,9 +50,10 @@ def test_golden_sweep(scenario):
     axes = np.stack((forward, lift, np.cross(forward, lift)))
     model = LiftingSurface(params_of(scenario), 'pyflyt')
     limit = np.radians(scenario['params']['deflection_limit'])
-    loads = model.loads((rows[:, 2:5] @ axes.T)[:, None], limit * rows[:, :1])
-    force, torque = loads.force[:, 0] @ axes, loads.moment * axes[2]
-    got, want = np.hstack((force, torque)), rows[:, 5:]
+    velocity = rows[:, 2:5] @ axes.T
+    assert not np.any(velocity[:, 2])
+    loads = loads_in(model, velocity[:, 0] + 1j * velocity[:, 1], limit * rows[:, 0])
+    got, want = np.hstack((loads[:, :2] @ axes[:2], loads[:, 2:] * axes[2])), rows[:, 5:]
     scale = np.maximum(np.linalg.norm(want, axis=1, keepdims=True), 1e-3)
     assert np.max(np.abs(got - want) / scale) < 1e-12
 
@@ -146,11 +146,22 @@ def test_never_gives_power(alpha, deflection, span, ratio, slope, drag):
         fin='a', chord_length=0.3, span_length=span, flap_to_chord=ratio, lift_slope=slope,
         zero_lift_drag=drag,
     ))
-    velocity = flow([alpha], 7.0)
-    loads = model.loads(velocity, np.array([deflection]))
-    assert np.all(np.isfinite(loads.force))
-    power = float(loads.force[0] @ velocity[0])
-    assert power <= 1e-12 * np.linalg.norm(loads.force) * 7.0
+    force = loads_at(model, alpha, deflection, 7.0)[:2]
+    assert np.all(np.isfinite(force))
+    power = 7.0 * float(force @ [np.cos(alpha), -np.sin(alpha)])
+    assert power <= 1e-12 * np.linalg.norm(force) * 7.0
+
+
+@pytest.mark.parametrize('compat', ['none', 'pyflyt'])
+def test_a_surface_does_not_notice_that_another_is_stalled(compat):
+    model = LiftingSurface(LiftingSurfaceParams(**PLAIN), compat)
+    alpha, deflection = np.radians([3.0, -7.0, 14.0, 40.0, -170.0]), np.linspace(-0.4, 0.4, 5)
+    together = model.coefficients(np.exp(-1j * alpha), deflection)
+    np.testing.assert_array_equal(together.stalled, [False, False, False, True, True])
+    for i in range(5):
+        alone = model.coefficients(np.exp(-1j * alpha[i : i + 1]), deflection[i : i + 1])
+        for whole, one in zip(together, alone, strict=True):
+            assert whole[i] == one[0]
 
 
 @given(alpha=st.floats(-0.15, 0.15))
@@ -160,9 +171,8 @@ def test_positive_flap_adds_lift(alpha):
 
 
 def test_rest_is_without_load():
-    loads = LiftingSurface(LiftingSurfaceParams(**PLAIN)).loads(np.zeros((1, 3)), np.zeros(1))
-    assert not np.any(loads.force)
-    assert not np.any(loads.moment)
+    still = np.zeros(1, complex)
+    assert not np.any(loads_in(LiftingSurface(LiftingSurfaceParams(**PLAIN)), still, np.zeros(1)))
 
 
 @pytest.mark.parametrize(
