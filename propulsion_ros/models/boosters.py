@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from propulsion_ros.errors import CommandError
 from propulsion_ros.models.allocation import allocation_matrix
 from propulsion_ros.models.booster_params import BoostersParams
-from propulsion_ros.models.family import BodyState, Command, Output
+from propulsion_ros.models.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.gimbals import Gimbals
 from propulsion_ros.models.lag import Lag
 from propulsion_ros.models.noise import TickNoise
 from propulsion_ros.models.tanks import Tanks
 from propulsion_ros.models.thrust_curve import BurnCurves
-from propulsion_ros.models.wrench import in_link_axes, net_wrench, unit_rows
-from propulsion_ros.quantity import BoolArray, FloatArray
+from propulsion_ros.models.wrench import in_link_axes, product, unit_rows
+from propulsion_ros.quantity import BoolArray, FloatArray, IntArray
 
 __all__ = ['Boosters', 'BoostersParams']
 
@@ -68,10 +68,14 @@ class Boosters:
         self._exact_final_step = params.exact_final_step
 
         self._axis = unit_rows('axis', params.axis)
-        self._position, self._rotation = params.position, params.rotation
-        self._allocation = allocation_matrix(params.position, self._axis).T
+        self._rotation = params.rotation
+        # Wrench per thrust; gimbals turn the rows of theirs.
+        self._rows = allocation_matrix(params.position, self._axis).T.copy()
         self._gimbals = Gimbals(params.gimbals, batch) if g else None
-        self._gimballed = np.array([params.names.index(b) for b in params.gimbals.booster], int)
+        if self._gimbals:
+            at = np.array([params.names.index(b) for b in params.gimbals.booster], int)
+            self._gimballed: IntArray | None = None if np.array_equal(at, np.arange(n)) else at
+            self._turned = self._gimbals.wrench_table(params.position[at], self._axis[at])
 
         m = len(params.tanks.names)
         self._tanks = Tanks(params.tanks, batch) if m else None
@@ -95,7 +99,7 @@ class Boosters:
             *(f'{name}/{value}' for value in ('ignition', 'throttle') for name in params.names),
             *(f'{name}/fuel_ratio' for name in params.tanks.names),
         )
-        self._no_effort = np.zeros(n)
+        self._no_effort, self._centred = np.zeros(n), np.zeros(len(joints))
         self._no_state = np.full((*batch, len(self.state_names)), np.nan)
         self.reset()
 
@@ -130,7 +134,7 @@ class Boosters:
             return
         effort = command.effort[..., : self._n]
         negative = effort < 0.0
-        if negative.any():
+        if np.count_nonzero(negative):
             i = int(np.argwhere(negative)[0, -1])
             raise CommandError(
                 f'{self.command_names[i]}: effort {effort[negative][0]:g} N is negative, '
@@ -143,7 +147,7 @@ class Boosters:
         gimbal_command = None
         if self._gimbals and command.position is not None:
             angles = command.position[..., self._n:]
-            gimbal_command = np.where(np.isnan(angles), 0.0, angles).reshape(
+            gimbal_command = given_or_safe(angles, self._centred).reshape(
                 *angles.shape[:-1], -1, 2
             )
         return self.advance(effort > 0.0, effort / self._max_thrust, gimbal_command, dt, tick)
@@ -181,7 +185,7 @@ class Boosters:
             flags['saturated'][..., at] = False
             mean = self._curves.step(self.ignition[..., at], dt)
             self.throttle[..., at] = mean / self._max_thrust[at]
-        if self._tanks and self._tanks.is_dry.any():
+        if self._tanks and np.count_nonzero(self._tanks.is_dry):
             self.throttle = self.throttle * self._per_booster(~self._tanks.is_dry)
         ratio = self.throttle
         if self._noisy:
@@ -189,14 +193,15 @@ class Boosters:
         ratio = self._burn(ratio, dt)
         thrust = ratio * self._max_thrust
 
-        axis = self._axis
+        rows, axis = self._rows, self._axis
         if self._gimbals:
             if gimbal_command is not None:
                 flags['gimbal_limit'] = self._gimbals.step(gimbal_command, dt)
-            position, axis = self._carried(self._gimbals)
-            wrench = net_wrench(axis * thrust[..., None], position)
-        else:
-            wrench = thrust @ self._allocation
+            rows = self._carried(self._gimbals)
+            axis = rows[..., :3]
+        wrench = (
+            product(thrust, rows) if rows.ndim == 2 else (thrust[..., None, :] @ rows)[..., 0, :]
+        )
         if self._tanks:
             flags['dry'] = self._tanks.is_dry
         return Output(
@@ -223,18 +228,20 @@ class Boosters:
         """Take the propellant of one step and return the ratio of max_thrust it gave."""
         if not self._tanks:
             return ratio
-        share = self._tanks.draw(ratio @ self._burns * dt)
-        return ratio * self._per_booster(share) if self._exact_final_step else ratio
+        share = self._tanks.draw(product(ratio, self._burns) * dt)
+        if share is None or not self._exact_final_step:
+            return ratio
+        return np.asarray(ratio * self._per_booster(share))
 
-    def _carried(self, gimbals: Gimbals) -> tuple[FloatArray, FloatArray]:
-        """Return the positions and axes of all boosters as the gimbals move them."""
-        at = self._gimballed
-        points, turned = gimbals.carry(self._position[at], self._axis[at])
-        carried = np.empty((2, *points.shape[:-2], self._n, 3))
-        position, axis = carried
-        position[...], axis[...] = self._position, self._axis
-        position[..., at, :], axis[..., at, :] = points, turned
-        return position, axis
+    def _carried(self, gimbals: Gimbals) -> FloatArray:
+        """Return the wrench per thrust of all boosters as the gimbals turn them, (..., n, 6)."""
+        turned = gimbals.wrenches(self._turned)
+        if self._gimballed is None:
+            return turned
+        rows: FloatArray = np.empty((*turned.shape[:-2], self._n, 6))
+        rows[...] = self._rows
+        rows[..., self._gimballed, :] = turned
+        return rows
 
     def _state(self, thrust: FloatArray) -> dict[str, FloatArray]:
         n, joints = self._n, len(self.command_names)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.lag import Lag
-from propulsion_ros.models.wrench import unit_rows
+from propulsion_ros.models.wrench import cross, move_wrench, unit_rows
 from propulsion_ros.quantity import BoolArray, FloatArray, names, quantity, validate
 
 _HERE = np.eye(4)
@@ -76,15 +76,16 @@ class Gimbals:
 
     def __init__(self, params: GimbalsParams, batch: tuple[int, ...] = ()) -> None:
         g = len(params.booster)
-        self._range = params.range
+        self._lower, self._upper = -params.range, params.range
         self._lag = Lag(
             np.broadcast_to(params.time_constant[:, None], (g, 2)),
             np.broadcast_to(params.rate_limit[:, None], (g, 2)),
             params.integrator,
         )
-        cross = _cross_matrices(unit_rows('gimbals.axes', params.axes))
-        self._by_sine = _about(cross, params.pivots)
-        self._by_versine = _about(cross @ cross, params.pivots)
+        self._axes, self._pivots = unit_rows('gimbals.axes', params.axes), params.pivots
+        turn = _cross_matrices(self._axes)
+        self._by_sine = _about(turn, params.pivots)
+        self._by_versine = _about(turn @ turn, params.pivots)
         self._shape = (*batch, g, 2)
         self.angles: FloatArray = np.zeros(self._shape)
 
@@ -107,7 +108,7 @@ class Gimbals:
         BoolArray
             Whether each command was outside the range, shape (..., g, 2).
         """
-        demand = np.minimum(np.maximum(command, -self._range), self._range)
+        demand = np.minimum(np.maximum(command, self._lower), self._upper)
         self.angles = self._lag.step(self.angles, demand, dt)
         return np.asarray(demand != command)
 
@@ -116,11 +117,21 @@ class Gimbals:
         outer, whole = self._motions()
         return outer[..., :3, :3], whole[..., :3, :3]
 
+    def _parts(self) -> FloatArray:
+        """Return 1, sine and 1 - cosine of each angle, of which a rotation is a sum.
+
+        The shape is (..., g, 2, 3).
+        """
+        parts = np.empty((*self.angles.shape, 3))
+        parts[..., 0] = 1.0
+        np.sin(self.angles, out=parts[..., 1])
+        np.subtract(1.0, np.cos(self.angles), out=parts[..., 2])
+        return parts
+
     def _motions(self) -> tuple[FloatArray, FloatArray]:
         """Return what the outer axis and both do, as 4 x 4 matrices about the pivots."""
-        angles = self.angles[..., None, None]
-        half = np.sin(0.5 * angles)
-        each = _HERE + np.sin(angles) * self._by_sine + 2.0 * half * half * self._by_versine
+        parts = self._parts()[..., None, None]
+        each = _HERE + parts[..., 1, :, :] * self._by_sine + parts[..., 2, :, :] * self._by_versine
         outer = each[..., 0, :, :]
         return outer, outer @ each[..., 1, :, :]
 
@@ -138,6 +149,31 @@ class Gimbals:
         columns[..., 3, 0] = 1.0
         moved = whole @ columns
         return moved[..., :3, 0], moved[..., :3, 1]
+
+    def wrench_table(self, points: FloatArray, axes: FloatArray) -> FloatArray:
+        """Return what `wrenches` needs of forces along axes (g, 3) at points, (g, 9, 6)."""
+        wrench = np.concatenate((axes, cross(points, axes)), axis=-1)
+        inner = _turned_parts(wrench, self._axes[:, 1], self._pivots[:, 1])
+        both = _turned_parts(inner, self._axes[:, :1], self._pivots[:, :1])
+        return both.reshape(-1, 9, 6)
+
+    def wrenches(self, table: FloatArray) -> FloatArray:
+        """Return the wrench per force of each gimbal at its present angles, (..., g, 6)."""
+        parts = self._parts()
+        # Both rotations together are the sum over all products of their parts.
+        products = parts[..., 1, :, None] * parts[..., 0, None, :]
+        weights = products.reshape(*products.shape[:-2], 1, 9)
+        return np.asarray((weights @ table)[..., 0, :])
+
+
+def _turned_parts(wrench: FloatArray, axis: FloatArray, pivot: FloatArray) -> FloatArray:
+    """Return what each part of a rotation makes of wrenches (..., 6), (..., 3, 6)."""
+    here = move_wrench(wrench, -pivot)
+    pair = here.reshape(*here.shape[:-1], 2, 3)
+    once = cross(axis[..., None, :], pair)
+    twice = cross(axis[..., None, :], once)
+    turned = np.stack((pair, once, twice), axis=-3)
+    return move_wrench(turned.reshape(*here.shape[:-1], 3, 6), pivot[..., None, :])
 
 
 def _about(turn: FloatArray, pivots: FloatArray) -> FloatArray:

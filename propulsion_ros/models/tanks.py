@@ -61,12 +61,18 @@ class Tanks:
     ----------
     propellant : FloatArray
         What is left [kg], shape (..., m).
+    fuel_ratio : FloatArray
+        What is left over capacity, shape (..., m).
+    is_dry : BoolArray
+        Whether each tank is empty, shape (..., m).
     """
 
     def __init__(self, params: TanksParams, batch: tuple[int, ...] = ()) -> None:
         self._capacity = params.capacity
         # A tank without capacity holds 0 of anything.
         self._whole = np.maximum(params.capacity, np.finfo(float).tiny)
+        # What a burn of many steps leaves by rounding is no propellant.
+        self._rest = _ROUNDING * params.capacity
         self._shape = (*batch, len(params.names))
         self._full_com = np.broadcast_to(params.com, (*batch, *params.com.shape))
         empty = params.rotation @ params.com_empty[..., None]
@@ -82,35 +88,29 @@ class Tanks:
 
     def reset(self) -> None:
         """Fill to `starting_fuel_ratio`."""
-        self.propellant: FloatArray = self._start.copy()
+        self._hold(self._start.copy())
 
-    @property
-    def fuel_ratio(self) -> FloatArray:
-        """What is left over capacity, (..., m)."""
-        return np.asarray(self.propellant / self._whole)
-
-    @property
-    def is_dry(self) -> BoolArray:
-        """Whether each tank is empty, (..., m)."""
-        # What a burn of many steps leaves by rounding is no propellant.
-        return np.asarray(self.propellant <= _ROUNDING * self._capacity)
-
-    def draw(self, wanted: FloatArray) -> FloatArray:
+    def draw(self, wanted: FloatArray) -> FloatArray | None:
         """Take what is wanted [kg], (..., m), as far as there is any.
 
         Returns
         -------
-        FloatArray
-            What was got over what was wanted, (..., m).
+        FloatArray or None
+            What was got over what was wanted, (..., m); None where that is 1 for all.
         """
-        short = wanted > self.propellant
-        share = np.ones_like(wanted)
-        if short.any():
+        short, share = wanted > self.propellant, None
+        if np.count_nonzero(short):
+            share = np.ones(short.shape)
             np.divide(self.propellant, wanted, out=share, where=short)
         # The explicit step of the original can overshoot below 0 and refill a tank to its brim.
         left = np.maximum(self.propellant - wanted, 0.0)
-        self.propellant = np.minimum(left, self._capacity)
+        self._hold(np.minimum(left, self._capacity))
         return share
+
+    def _hold(self, propellant: FloatArray) -> None:
+        self.propellant: FloatArray = propellant
+        self.fuel_ratio: FloatArray = propellant / self._whole
+        self.is_dry: BoolArray = propellant <= self._rest
 
     def state(self) -> TankState:
         """Return mass, centre of mass and inertia of what is left."""

@@ -142,6 +142,13 @@ def test_n_gimbals_are_n_times_one_and_a_batch_is_a_loop(commands):
     batch.step(np.stack((command, -command)), 0.05)
     moved, turned = many.carry(points, points)
     np.testing.assert_array_equal(batch.carry(points, points)[0][0], moved)
+    directions = np.random.default_rng(3).normal(size=(len(commands), 3))
+    moved_again, turned_directions = batch.carry(points, directions)
+    np.testing.assert_allclose(
+        batch.wrenches(batch.wrench_table(points, directions)),
+        np.concatenate((turned_directions, np.cross(moved_again, turned_directions)), axis=-1),
+        rtol=0.0, atol=1e-13,
+    )
     for i, each in enumerate(command):
         one = gimbals(axes=axes[i], pivots=pivots[i], time_constant=0.1)
         one.step(each[None], 0.05)
