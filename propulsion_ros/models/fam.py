@@ -17,12 +17,19 @@ from propulsion_ros.models.fam_curve import LoadCurve, PolynomialCurve, TableCur
 from propulsion_ros.models.fam_mixing import Mixing
 from propulsion_ros.models.fam_params import (
     WrenchParams,
+    angle_from_count,
     count_from_speed,
     speed_from_count,
 )
 from propulsion_ros.models.fam_plenum import Plenums
-from propulsion_ros.models.family import WRENCH_NAMES, BodyState, Command, Output
-from propulsion_ros.models.wrench import in_link_axes, unit_rows
+from propulsion_ros.models.family import (
+    WRENCH_NAMES,
+    BodyState,
+    Command,
+    Output,
+    given_or_safe,
+)
+from propulsion_ros.models.wrench import in_link_axes, product, unit_rows
 from propulsion_ros.quantity import BoolArray, FloatArray, IntArray, quantity
 
 _LARGEST = 1e6
@@ -142,9 +149,19 @@ class Fam:
             np.full(len(params.impellers.names), _LARGEST)
         )
         self._cosine_closed = plenums.area_closed / plenums.area_per_cosine
-        self._lowest, self._highest = np.cos(params.max_angle), np.cos(params.min_angle)
-        self._min_angle, self._largest_count = params.min_angle, params.largest_count
-        self._counts_per_angle = astrobee.COUNTS / (params.max_angle - params.min_angle)
+        # Limits as rows: numpy is slower with a number beside a few columns.
+        n = len(nozzles.names)
+        self._lowest = np.full(n, np.cos(params.max_angle))
+        self._highest = np.full(n, np.cos(params.min_angle))
+        self._min_angle = np.full(n, params.min_angle)
+        self._largest_count = np.full(n, float(params.largest_count))
+        self._counts_per_angle = np.full(
+            n, astrobee.COUNTS / (params.max_angle - params.min_angle)
+        )
+        self._angle_of_count = angle_from_count(np.arange(astrobee.COUNTS + 1), params)
+        self._largest_wrench = np.full(6, _LARGEST)
+        self._smallest_wrench = -self._largest_wrench
+        self._wrench_from = self._matrix.T.copy()
 
         self.command_names = WRENCH_NAMES
         self.command_fields = ('effort',) * 6
@@ -200,10 +217,11 @@ class Fam:
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Allocate the commanded wrench; ``body``, ``dt`` and ``tick`` have no influence."""
-        wrench = self.safe_command if command.effort is None else command.effort
-        # fmax and fmin take the other where one is NaN, so that NaN becomes 0.
-        pulled, pushed = np.fmax(wrench, 0.0), np.fmin(wrench, 0.0)
-        asked = self.allocate(np.minimum(pulled, _LARGEST) + np.maximum(pushed, -_LARGEST))
+        given = self.safe_command if command.effort is None else command.effort
+        wrench = given_or_safe(given, self.safe_command)
+        asked = self.allocate(
+            np.minimum(np.maximum(wrench, self._smallest_wrench), self._largest_wrench)
+        )
         angle, speed = self.sent(asked)
         area = self._plenums.area(angle)
         thrust = self._plenums.thrust(area, self._plenums.pressure(area, asked.speed))
@@ -211,7 +229,7 @@ class Fam:
         position, velocity = np.full((2, *angle.shape[:-1], len(self.state_names)), np.nan)
         position[..., :n], velocity[..., n:] = angle, speed
         return Output(
-            wrench=thrust @ self._matrix.T,
+            wrench=product(thrust, self._wrench_from),
             thrusts=thrust,
             axes=self._axes,
             position=position,
@@ -241,7 +259,7 @@ class Fam:
         thrust = self._mixing.share(wrench)
 
         if speed is None and self._is_on:
-            pressure = self._curve.from_load(thrust @ self._load_from) * self._pressure_from
+            pressure = self._curve.from_load(product(thrust, self._load_from)) * self._pressure_from
             cosine = self._cosine(thrust, pressure)
             speed, motor_count = self._speed, self._motor_count
         else:
@@ -267,7 +285,7 @@ class Fam:
             self._sent_speed if allocation.motor_count is self._motor_count
             else speed_from_count(allocation.motor_count)
         )
-        return self._min_angle + allocation.servo_count / self._counts_per_angle, speed
+        return self._angle_of_count.take(allocation.servo_count), speed
 
     def is_saturated(self, allocation: Allocation) -> BoolArray:
         """Return which nozzles are at the open stop, (..., n)."""
@@ -278,8 +296,9 @@ class Fam:
 
         The pressure is then a guess, and so is what their nozzles give.
         """
-        lowest = self._lowest_pressure * np.square(allocation.speed)
-        return np.asarray((allocation.pressure <= lowest) & (allocation.speed > 0.0))
+        speed = allocation.speed
+        lowest = self._overload if speed is self._speed else self._overload_pressure(speed)
+        return np.asarray(allocation.pressure <= lowest)
 
     def _use(self, speed: FloatArray) -> None:
         """Prepare what follows from the speed of the impellers."""
@@ -287,10 +306,15 @@ class Fam:
         self._motor_count = count_from_speed(speed).astype(np.int64)
         self._sent_speed = speed_from_count(self._motor_count)
         self._is_on = bool(np.all(speed > 0.0))
+        self._overload = self._overload_pressure(speed)
         square = np.square(speed)
         self._pressure_from = self._plenums.pressure_scale * square
         with np.errstate(divide='ignore', invalid='ignore'):
             self._load_from = self._load_per_thrust / square
+
+    def _overload_pressure(self, speed: FloatArray) -> FloatArray:
+        """Return the largest pressure of an overloaded plenum, below all where it is off."""
+        return np.where(speed > 0.0, self._lowest_pressure * np.square(speed), -1.0)
 
     def _with_pauses(self, thrust: FloatArray, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return pressure and cosine where some impellers may stand still."""

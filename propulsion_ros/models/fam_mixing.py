@@ -7,6 +7,7 @@ from functools import reduce
 import numpy as np
 
 from propulsion_ros.models.fam_params import torque_shift
+from propulsion_ros.models.wrench import product
 from propulsion_ros.quantity import FloatArray, IntArray
 
 
@@ -47,9 +48,13 @@ class Mixing:
 
     def share(self, wrench: FloatArray) -> FloatArray:
         """Return thrusts [N], (..., n), at least 0, for wrenches (..., 6)."""
-        flat = wrench @ self._line_from
+        flat = product(wrench, self._line_from)
         lines = flat.reshape(*wrench.shape[:-1], *self._lines.shape)
-        # Column by column: several times faster in batches than a minimum over a short axis.
-        lowest: FloatArray = reduce(np.minimum, lines.T).T
-        lines -= np.minimum(lowest, 0.0)[..., None]
+        lowest: FloatArray
+        if flat.ndim == 1:
+            lowest = np.minimum.reduce(lines, axis=-1, initial=0.0)
+        else:
+            # Column by column: several times faster in batches than a minimum over a short axis.
+            lowest = np.minimum(reduce(np.minimum, lines.T).T, 0.0)
+        lines -= lowest[..., None]
         return np.asarray(flat.take(self._slot, axis=-1))

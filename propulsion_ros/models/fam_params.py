@@ -187,7 +187,9 @@ def refuse_negative_speed(command: Command, names: Sequence[str]) -> None:
     """Raise `CommandError` for a negative speed of an impeller, named by its column."""
     if command.velocity is None:
         return
-    for i in np.flatnonzero(command.velocity < 0.0).tolist():
+    negative = command.velocity < 0.0
+    if np.count_nonzero(negative):
+        i = int(np.flatnonzero(negative)[0])
         raise CommandError(
             f'{names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
             'an impeller turns one way'

@@ -6,6 +6,7 @@ import numpy as np
 from propulsion_ros.models import fam_constants as astrobee
 from propulsion_ros.models.fam_curve import OpeningCurve
 from propulsion_ros.models.fam_params import ModulesParams
+from propulsion_ros.models.wrench import product
 from propulsion_ros.quantity import FloatArray
 
 
@@ -59,6 +60,8 @@ class Plenums:
         self.area_per_cosine = 2.0 * nozzles.width * astrobee.FLAP_LENGTH
         self.largest_area = self.area_closed - self.area_per_cosine * np.cos(nozzles.open_stop)
         self._smallest_area = np.zeros_like(self.largest_area)
+        # Twice as fast as a number beside arrays of a few columns.
+        self._pressure_scales = np.full(len(params.impellers.names), self.pressure_scale)
 
     def area(self, angle: FloatArray) -> FloatArray:
         """Return the open area [m^2] at flap angles [rad], both (..., n).
@@ -77,8 +80,8 @@ class Plenums:
 
     def pressure(self, area: FloatArray, speed: FloatArray) -> FloatArray:
         """Return the rise of pressure [Pa], (..., m), from areas (..., n) and speeds (..., m)."""
-        coefficient = self.curve.from_opening(area @ self.opening_per_area)
-        return np.asarray(coefficient * (self.pressure_scale * np.square(speed)))
+        coefficient = self.curve.from_opening(product(area, self.opening_per_area))
+        return np.asarray(coefficient * (self._pressure_scales * np.square(speed)))
 
     def thrust(self, area: FloatArray, pressure: FloatArray) -> FloatArray:
         """Return the thrust of each nozzle [N], (..., n)."""

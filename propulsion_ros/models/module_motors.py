@@ -1,9 +1,12 @@
 """Servos and impeller motors of a propulsion module, in steps of its own control.
 
 The difference equations of Astrobee's simulator (gnc/pmc/src/pmc_sim.cc): states are advanced by
-the values of the step before, which is where the servos' dead time comes from.
+the values of the step before, which is where the servos' dead time comes from. Servos and impellers
+are motors under the same kind of control, so both are columns of the same arrays.
 """
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,47 +14,115 @@ from propulsion_ros.models import fam_constants as astrobee
 from propulsion_ros.quantity import FloatArray
 
 _PERIOD = astrobee.CONTROL_PERIOD
+_FLAP_PER_MOTOR = astrobee.SERVO_GEAR_RATIO / astrobee.NOZZLE_GEAR_RATIO
+_HALF_PLAY = 0.5 * astrobee.BACKLASH * _FLAP_PER_MOTOR
+"""Of the gearbox, as flap angle [rad]."""
+
+_RAMP_STEP = astrobee.MAX_IMPELLER_ACCELERATION * _PERIOD
 
 
-class Control:
-    """Proportional, integral and filtered derivative control with a limited output.
+class Motor(NamedTuple):
+    """Constants of a motor under proportional, integral and filtered derivative control.
+
+    Attributes
+    ----------
+    gains : FloatArray
+        Proportional, integral, derivative: voltage over the error.
+    max_voltage : float
+        To either side; the integral does not know of it.
+    torque_constant : float
+        [N m/A].
+    back_voltage : float
+        Over the speed [V s].
+    resistance : float
+        [ohm].
+    friction : float
+        Torque over the speed [N m s].
+    inertia : float
+        [kg m^2].
+    """
+
+    gains: FloatArray
+    max_voltage: float
+    torque_constant: float
+    back_voltage: float
+    resistance: float
+    friction: float
+    inertia: float
+
+
+SERVO = Motor(
+    # Their error is one of the servo's angle, ours of the flap's.
+    np.array(astrobee.SERVO_GAINS) * astrobee.NOZZLE_GEAR_RATIO, astrobee.SERVO_MAX_VOLTAGE,
+    astrobee.SERVO_TORQUE_CONSTANT, astrobee.SERVO_TORQUE_CONSTANT, astrobee.SERVO_RESISTANCE,
+    astrobee.SERVO_FRICTION, astrobee.SERVO_INERTIA,
+)
+IMPELLER = Motor(
+    np.array(astrobee.IMPELLER_GAINS), astrobee.IMPELLER_MAX_VOLTAGE,
+    astrobee.IMPELLER_TORQUE_CONSTANT, 1.0 / astrobee.IMPELLER_SPEED_CONSTANT,
+    astrobee.IMPELLER_RESISTANCE, astrobee.IMPELLER_FRICTION, astrobee.IMPELLER_INERTIA,
+)
+
+
+class Motors:
+    """Speeds of k motors under control.
 
     Parameters
     ----------
-    gains : tuple of float
-        Proportional, integral, derivative.
-    limit : float
-        Largest output to either side; the integral does not know of it.
-    shape : tuple of int
-        Of the state.
+    motors : list of Motor
+        Constants of each.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    speed : FloatArray
+        [rad/s], (..., k).
+    torque : FloatArray
+        That accelerates each motor over the step [N m], (..., k).
     """
 
-    def __init__(
-        self, gains: tuple[float, float, float], limit: float, shape: tuple[int, ...]
-    ) -> None:
-        self._proportional, self._integrating, self._derivative = gains
-        self._limit = limit
-        self._integral = np.zeros(shape)
-        self._filtered = np.zeros(shape)
+    def __init__(self, motors: list[Motor], batch: tuple[int, ...]) -> None:
+        shape = (*batch, len(motors))
+        gains, *constants = (np.array(column) for column in zip(*motors, strict=True))
+        limit, torque_constant, back_voltage, resistance, friction, inertia = constants
+        self._proportional, integral, self._derivative = gains.T.copy()
+        self._integrating = _PERIOD * integral
+        # A row, because numpy is slower with a number beside a few columns.
+        self._filtering = np.full(len(motors), _PERIOD)
+        self._lowest, self._highest = -limit, limit
+        self._stall = torque_constant / resistance
+        self._loss = self._stall * back_voltage + friction
+        self._gain = _PERIOD / inertia
+        # What both parts of the control with a memory add to the voltage.
+        self._integral, self._filtered = np.zeros(shape), np.zeros(shape)
+        self.speed: FloatArray = np.zeros(shape)
+        self.torque: FloatArray = np.zeros(shape)
 
-    def step(self, error: FloatArray) -> FloatArray:
-        """Return the output for an error, both of the shape of the state."""
+    def step(self, error: FloatArray) -> None:
+        """Advance one control period under an error of what is controlled, (..., k)."""
         change = self._derivative * error - self._filtered
-        output = self._proportional * error + self._integrating * self._integral + change
-        self._filtered = self._filtered + change * _PERIOD
-        self._integral = self._integral + error * _PERIOD
-        return np.asarray(np.minimum(np.maximum(output, -self._limit), self._limit))
+        voltage = self._proportional * error + self._integral + change
+        self._filtered += self._filtering * change
+        self._integral += self._integrating * error
+        voltage = np.minimum(np.maximum(voltage, self._lowest), self._highest)
+        self.torque = self._stall * voltage - self._loss * self.speed
+        self.speed = self.speed + self._gain * self.torque
 
 
-class Servos:
-    """Flap angles that follow their commands through a motor, a gearbox and its backlash.
+class Drives:
+    """n flaps behind a gearbox with backlash and m impellers, each with its motor.
 
     Parameters
     ----------
     travel : float
         Of a flap from stop to stop [rad].
-    shape : tuple of int
-        Of the state, (..., n).
+    battery_voltage : float
+        Limit of the impellers' voltage.
+    n, m : int
+        Number of flaps and of impellers.
+    batch : tuple of int
+        Leading batch shape of the state.
 
     Attributes
     ----------
@@ -59,63 +130,51 @@ class Servos:
         Flap angle from the closed stop [rad], (..., n).
     """
 
-    def __init__(self, travel: float, shape: tuple[int, ...]) -> None:
-        self._motor_travel = travel * astrobee.NOZZLE_GEAR_RATIO / astrobee.SERVO_GEAR_RATIO
-        self._control = Control(astrobee.SERVO_GAINS, astrobee.SERVO_MAX_VOLTAGE, shape)
-        self._speed = np.zeros(shape)
-        self._motor = np.zeros(shape)
-        self._output = np.zeros(shape)
-        self.opening: FloatArray = np.zeros(shape)
+    def __init__(
+        self, travel: float, battery_voltage: float, n: int, m: int, batch: tuple[int, ...]
+    ) -> None:
+        limit = min(battery_voltage, IMPELLER.max_voltage)
+        self._motors = Motors([SERVO] * n + [IMPELLER._replace(max_voltage=limit)] * m, batch)
+        self._n = n
+        self._half_play, self._ramp_step = np.full(n, _HALF_PLAY), np.full(m, _RAMP_STEP)
+        self._shut, self._open = np.zeros(n), np.full(n, travel)
+        self._flap_per_speed = np.full(n, _FLAP_PER_MOTOR * _PERIOD)
+        # Where the motor drives the flap, which stays while that moves inside the play.
+        self._driven = np.zeros((*batch, n))
+        self._ramp = np.zeros((*batch, m))
+        self.opening: FloatArray = np.zeros((*batch, n))
 
-    def step(self, command: FloatArray) -> None:
-        """Advance one control period towards commanded openings [rad], (..., n)."""
-        half = 0.5 * astrobee.BACKLASH
-        # The gearbox's output stays while the motor moves inside the play.
-        self._output = np.minimum(np.maximum(self._output, self._motor - half), self._motor + half)
-        error = command * astrobee.NOZZLE_GEAR_RATIO - self._output * astrobee.SERVO_GEAR_RATIO
-        voltage = self._control.step(error)
-        constant = astrobee.SERVO_TORQUE_CONSTANT
-        current = (voltage - constant * self._speed) / astrobee.SERVO_RESISTANCE
-        torque = constant * current - astrobee.SERVO_FRICTION * self._speed
-        motor = self._motor + _PERIOD * self._speed
-        self._motor = np.minimum(np.maximum(motor, 0.0), self._motor_travel)
-        self._speed = self._speed + _PERIOD / astrobee.SERVO_INERTIA * torque
-        self.opening = self._output * (astrobee.SERVO_GEAR_RATIO / astrobee.NOZZLE_GEAR_RATIO)
+    @property
+    def impeller_speed(self) -> FloatArray:
+        """Speed of each impeller [rad/s], (..., m)."""
+        return self._motors.speed[..., self._n:]
+
+    @property
+    def impeller_torque(self) -> FloatArray:
+        """Torque that accelerates each impeller over the step [N m], (..., m)."""
+        return self._motors.torque[..., self._n:]
+
+    def step(self, opening: FloatArray, speed: FloatArray) -> None:
+        """Advance one control period.
+
+        Parameters
+        ----------
+        opening : FloatArray
+            Commanded flap angles from the closed stop [rad], (..., n).
+        speed : FloatArray
+            Commanded speeds of the impellers [rad/s], (..., m).
+        """
+        n = self._n
+        self.opening = _within(self.opening, self._driven, self._half_play)
+        self._ramp = _within(speed, self._ramp, self._ramp_step)
+        error = np.empty(self._motors.speed.shape)
+        np.subtract(opening, self.opening, out=error[..., :n])
+        np.subtract(self._ramp, self.impeller_speed, out=error[..., n:])
+        driven = self._driven + self._flap_per_speed * self._motors.speed[..., :n]
+        self._driven = np.minimum(np.maximum(driven, self._shut), self._open)
+        self._motors.step(error)
 
 
-class ImpellerMotors:
-    """Impeller speeds that follow a ramp of their commands.
-
-    Parameters
-    ----------
-    battery_voltage : float
-        Limit of the motor's voltage.
-    shape : tuple of int
-        Of the state, (..., m).
-
-    Attributes
-    ----------
-    speed : FloatArray
-        [rad/s], (..., m).
-    torque : FloatArray
-        That accelerates each impeller over the step [N m], (..., m).
-    """
-
-    def __init__(self, battery_voltage: float, shape: tuple[int, ...]) -> None:
-        limit = min(battery_voltage, astrobee.IMPELLER_MAX_VOLTAGE)
-        self._control = Control(astrobee.IMPELLER_GAINS, limit, shape)
-        self._ramp = np.zeros(shape)
-        self.speed: FloatArray = np.zeros(shape)
-        self.torque: FloatArray = np.zeros(shape)
-
-    def step(self, command: FloatArray) -> None:
-        """Advance one control period towards commanded speeds [rad/s], (..., m)."""
-        change = astrobee.MAX_IMPELLER_ACCELERATION * _PERIOD
-        self._ramp = np.minimum(np.maximum(command, self._ramp - change), self._ramp + change)
-        voltage = self._control.step(self._ramp - self.speed)
-        back = self.speed / astrobee.IMPELLER_SPEED_CONSTANT
-        current = (voltage - back) / astrobee.IMPELLER_RESISTANCE
-        self.torque = (
-            current * astrobee.IMPELLER_TORQUE_CONSTANT - astrobee.IMPELLER_FRICTION * self.speed
-        )
-        self.speed = self.speed + _PERIOD / astrobee.IMPELLER_INERTIA * self.torque
+def _within(value: FloatArray, middle: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return values no further than ``reach`` from ``middle``."""
+    return np.minimum(np.maximum(value, middle - reach), middle + reach)

@@ -15,8 +15,8 @@ from propulsion_ros.models.fam_curve import PolynomialCurve, sampled_curve
 from propulsion_ros.models.fam_params import ModulesParams, refuse_negative_speed
 from propulsion_ros.models.fam_plenum import Plenums
 from propulsion_ros.models.family import BodyState, Command, Output
-from propulsion_ros.models.module_motors import ImpellerMotors, Servos
-from propulsion_ros.models.wrench import cross, in_link_axes, unit_rows
+from propulsion_ros.models.module_motors import Drives
+from propulsion_ros.models.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.quantity import FloatArray, quantity
 
 _GYROSCOPIC_SENSES = {'newton': -1.0, 'original': 1.0, 'none': 0.0}
@@ -75,26 +75,34 @@ class PropulsionModules:
         )
         self._wrench_from = params.allocation_matrix.T.copy()
         self._axes = unit_rows('nozzles.axis', nozzles.axis)
-        self._impeller_axes = unit_rows('impellers.axis', impellers.axis)
-        self._gyroscopic = _GYROSCOPIC_SENSES[params.gyroscopic_torque]
+        impeller_axes = unit_rows('impellers.axis', impellers.axis)
+        self._torque_from = -impeller_axes
+        sense = _GYROSCOPIC_SENSES[params.gyroscopic_torque]
+        self._gyroscopic_from = sense * astrobee.IMPELLER_INERTIA * impeller_axes
         self._travel = params.max_angle - params.min_angle
-        self._max_speed = astrobee.COUNTS / astrobee.COUNTS_PER_SPEED
+        # Limits as rows: numpy is slower with a number beside a few columns.
+        self._shut, self._open = np.full(n, params.min_angle), np.full(n, params.max_angle)
+        self._still, self._fastest = (
+            np.zeros(m), np.full(m, astrobee.COUNTS / astrobee.COUNTS_PER_SPEED)
+        )
 
         self.command_names = self.state_names = (*nozzles.names, *impellers.names)
         self.command_fields = ('position',) * n + ('velocity',) * m
         self.safe_command = np.array([params.min_angle] * n + [0.0] * m)
         self.nan_is_safe = (False,) * (n + m)
-        self.uses_body = self._gyroscopic != 0.0
+        self.uses_body = sense != 0.0
         self.actuator_names = nozzles.names
         self.actuator_frames = nozzles.link
         self.tank_names: tuple[str, ...] = ()
         self._never_commanded = np.full(n + m, np.nan)
+        self._no_state = np.full((*batch, n + m), np.nan)
         self.reset()
 
     def reset(self) -> None:
         """Shut the nozzles and stop the impellers."""
-        self._servos = Servos(self._travel, (*self._batch, self._n))
-        self._motors = ImpellerMotors(self._params.battery_voltage, (*self._batch, self._m))
+        self._drives = Drives(
+            self._travel, self._params.battery_voltage, self._n, self._m, self._batch
+        )
         self.thrust: FloatArray = np.zeros((*self._batch, self._n))
         self._left = 0.0
 
@@ -109,36 +117,34 @@ class PropulsionModules:
     @property
     def angle(self) -> FloatArray:
         """Flap angle of each nozzle [rad], (..., n)."""
-        return self._params.min_angle + self._servos.opening
+        return self._shut + self._drives.opening
 
     @property
     def impeller_speed(self) -> FloatArray:
         """Speed of each impeller [rad/s], (..., m)."""
-        return self._motors.speed
+        return self._drives.impeller_speed
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
         position = self._never_commanded if command.position is None else command.position
         velocity = self._never_commanded if command.velocity is None else command.velocity
         # fmax takes the other where one is NaN.
-        opening = np.fmax(position[..., : self._n] - self._params.min_angle, 0.0)
-        speed = np.fmax(velocity[..., self._n:], 0.0)
-        thrust, torque = self._advance(
-            np.minimum(opening, self._travel), np.minimum(speed, self._max_speed), body, dt
-        )
-        wrench = thrust @ self._wrench_from
+        angle = np.minimum(np.fmax(position[..., : self._n], self._shut), self._open)
+        speed = np.minimum(np.fmax(velocity[..., self._n:], self._still), self._fastest)
+        thrust, torque = self._advance(angle - self._shut, speed, body, dt)
+        wrench = product(thrust, self._wrench_from)
         wrench[..., 3:] += torque
-        states = np.full((3, *self._batch, len(self.state_names)), np.nan)
-        states[0][..., : self._n] = self.angle
-        states[1][..., self._n:] = self.impeller_speed
-        states[2][..., : self._n] = thrust
+        angles, speeds, thrusts = (self._no_state.copy() for _ in range(3))
+        angles[..., : self._n] = self.angle
+        speeds[..., self._n:] = self.impeller_speed
+        thrusts[..., : self._n] = thrust
         return Output(
             wrench=wrench,
             thrusts=thrust,
             axes=self._axes,
-            position=states[0],
-            velocity=states[1],
-            effort=states[2],
+            position=angles,
+            velocity=speeds,
+            effort=thrusts,
             computed=thrust,
             applied=thrust,
         )
@@ -151,31 +157,35 @@ class PropulsionModules:
         self, opening: FloatArray, speed: FloatArray, body: BodyState, dt: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return thrusts (..., n) and the impellers' torque on the body (..., 3), mean over dt."""
-        thrust, torque = np.zeros_like(self.thrust), np.zeros((*self._batch, 3))
+        thrust, torque = np.zeros(self.thrust.shape), np.zeros((*self._batch, 3))
         time = 0.0
         while dt - time > _INSTANT:
             if self._left <= _INSTANT:
                 self._run_control(opening, speed)
                 self._left = astrobee.CONTROL_PERIOD
             part = min(self._left, dt - time)
-            thrust += part / dt * self.thrust
-            torque += part / dt * self._impeller_torque(body)
             self._left -= part
             time += part
+            # Nothing to average where one period of the control covers the step.
+            if part == dt:
+                return self.thrust, self._impeller_torque(body)
+            thrust += part / dt * self.thrust
+            torque += part / dt * self._impeller_torque(body)
         if time == 0.0:
             return self.thrust, self._impeller_torque(body)
         return thrust, torque
 
     def _run_control(self, opening: FloatArray, speed: FloatArray) -> None:
-        self._servos.step(opening)
-        self._motors.step(speed)
+        self._drives.step(opening, speed)
         area = self._plenums.area(self.angle)
-        self.thrust = self._plenums.thrust(area, self._plenums.pressure(area, self._motors.speed))
+        self.thrust = self._plenums.thrust(
+            area, self._plenums.pressure(area, self._drives.impeller_speed)
+        )
 
     def _impeller_torque(self, body: BodyState) -> FloatArray:
         """Return what the impellers do to the body, (..., 3): against their own acceleration."""
-        torque = -self._motors.torque @ self._impeller_axes
-        if self._gyroscopic and body.angular_velocity is not None:
-            momentum = astrobee.IMPELLER_INERTIA * self._motors.speed @ self._impeller_axes
-            torque = torque + self._gyroscopic * cross(body.angular_velocity, momentum)
-        return np.asarray(torque)
+        torque = product(self._drives.impeller_torque, self._torque_from)
+        if self.uses_body and body.angular_velocity is not None:
+            momentum = product(self._drives.impeller_speed, self._gyroscopic_from)
+            torque = torque + cross(body.angular_velocity, momentum)
+        return torque
