@@ -36,7 +36,9 @@ class FamilyNodeParams:
         10.0, 's', doc='wall time to wait for it', above=0.0, hi=1e4
     )
     plugin: str = quantity('', doc='name of the plugin block; empty: the node name', kind=str)
-    family: str = quantity('', doc='actuator family; empty: as the plugin block says', kind=str)
+    family: str = quantity(
+        '', doc='actuator family; empty: as the plugin block says, else the node name', kind=str
+    )
     base_link: str = quantity(
         '', doc="frame of wrench and geometry; empty: the robot description's", kind=str
     )
@@ -142,11 +144,12 @@ class FamilyNode(PropulsionNode):
         given = frozenset(overrides_of(self))
         return mine, Setting(family_name, family_type, spec, values, frame, given)
 
-    @staticmethod
-    def _family_name(own: Any, spec: ActuatorSpec | None, only: str) -> str:
-        name: str = own.family or (spec.family if spec else only)
+    def _family_name(self, own: Any, spec: ActuatorSpec | None, only: str) -> str:
+        name: str = own.family or (spec.family if spec else only or self.get_name())
         if name not in FAMILIES:
-            got = f'unknown family {name!r}' if name else 'is required'
+            got = f"is required, the node's name {name!r} is none"
+            if own.family:
+                got = f'unknown family {name!r}'
             known = ', '.join(sorted(FAMILIES))
             raise ConfigError('family', f'{got}{suggestion(name, FAMILIES)}; known: {known}')
         if spec and spec.family != name:

@@ -289,7 +289,6 @@ def test_stamp_0_takes_effect_at_once_and_is_not_late(graph):
     pytest.param({'family': 'booster'},
                  "parameter 'family': unknown family 'booster', did you mean 'boosters'?",
                  id='unknown family'),
-    pytest.param({'family': ''}, "parameter 'family': is required", id='no family'),
     pytest.param({'tank': ['x']}, "parameter 'tank[0]': unknown tank 'x', known: t",
                  id='unknown tank'),
     pytest.param({'tanks.names': ['a b'], 'tank': ['a b']},
@@ -360,10 +359,15 @@ def test_fin_makes_force_only_with_odometry(graph, capfd):
 ])
 def test_shipped_settings_start_every_family(graph, name, file):
     path = share_directory() / 'config' / f'{file}.yaml'
-    node = graph.add(ActuatorNode, name, {'family': name}, cli_args=[
-        '--ros-args', '--params-file', str(path),
-    ])
+    node = graph.add(ActuatorNode, name, cli_args=['--ros-args', '--params-file', str(path)])
     assert node.is_active
+
+
+def test_family_is_required_of_a_node_whose_name_is_none(graph, capfd):
+    assert graph.add(ActuatorNode, 'rotor').has_failed
+    assert (
+        "parameter 'family': is required, the node's name 'rotor' is none, did you mean 'rotors'?"
+    ) in capfd.readouterr().err
 
 
 def test_each_actuator_can_publish_its_wrench_in_its_link(graph):
