@@ -182,21 +182,27 @@ class ActuatorNode(LoopNode):
 
     def _subscribe_to_commands(self, own: ActuatorNodeParams) -> None:
         profile = qos.commands(own.reliable_inputs)
+        topics: dict[str, Any] = {}
         if self._family.command_names == WRENCH_NAMES:
+            topics['~/wrench_command'] = WrenchStamped
             self.subscribe(
                 WrenchStamped, '~/wrench_command', self._on_wrench_command, profile
             )
         else:
+            topics['~/command'] = JointState
             self.subscribe_to_joint_states('~/command', self._on_command, profile)
         if 'float64_multi_array' in own.adapters:
+            topics['~/command_array'] = Float64MultiArray
             self.subscribe(
                 Float64MultiArray, '~/command_array', self._on_array, profile
             )
         if 'actuators' in own.adapters:
             self._actuators_field = _one_field(self._family)
+            topics['~/command_actuators'] = _actuators_type()
             self.subscribe(
-                _actuators_type(), '~/command_actuators', self._on_actuators, profile
+                topics['~/command_actuators'], '~/command_actuators', self._on_actuators, profile
             )
+        self.expect_command(topics)
 
     @property
     def command_names(self) -> Sequence[str]:

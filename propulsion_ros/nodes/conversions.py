@@ -29,6 +29,12 @@ _FARTHEST = 1e3
 _STRONGEST = 1e9
 
 
+def type_name(kind: Any) -> str:
+    """Return the name of a message class, such as 'std_msgs/msg/String'."""
+    package, folder = kind.__module__.split('.')[:2]
+    return f'{package}/{folder}/{kind.__name__}'
+
+
 def stamp_to_ns(stamp: Time) -> int:
     """Return a message stamp in nanoseconds."""
     return int(stamp.sec) * _SECOND + int(stamp.nanosec)

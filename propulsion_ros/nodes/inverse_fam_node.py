@@ -117,6 +117,7 @@ class InverseFamNode(LoopNode):
         ]
         self.serve_reset()
         self.subscribe_to_joint_states('~/command', self._on_command, heard)
+        self.expect_command({'~/command': JointState})
         self.subscribe(WrenchStamped, '~/wrench_command', self._on_demand, heard)
         self.subscribe_to_joint_states('~/measured', self._on_measured, heard)
         self.subscribe(InertiaStamped, '~/inertia', self._on_inertia, qos.LATCHED)

@@ -11,12 +11,13 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from propulsion_ros.actuator_loop import CLOCK, COM
+from propulsion_ros.actuator_loop import CLOCK, COM, COMMAND
 from propulsion_ros.errors import CommandError
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, OK, WARN
 from propulsion_ros.nodes.conversions import msg_to_com, stamp_to_ns
 from propulsion_ros.nodes.family_node import FamilyNode
+from propulsion_ros.nodes.first_command import FirstCommand
 from propulsion_ros.nodes.live_parameters import LiveParameters
 from propulsion_ros.nodes.message_bytes import JointStateReader
 from propulsion_ros.quantity import FloatArray
@@ -92,6 +93,10 @@ class LoopNode(FamilyNode):
             kind, topic, callback, profile, qos_overriding_options=qos.overridable(), raw=raw
         ))
 
+    def expect_command(self, topics: Mapping[str, Any]) -> None:
+        """Say what the graph has of these topics, with their types, until a command was taken."""
+        self._first_command = FirstCommand(self, topics)
+
     def serve_reset(self) -> None:
         """Offer ~/reset."""
         self.entities.append(self.create_service(Trigger, '~/reset', self._on_reset))
@@ -148,6 +153,7 @@ class LoopNode(FamilyNode):
             stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
         if loop.push(source, stamp_ns, payload):
             self.counts['taken'] += 1
+            self.counts[source] += 1
         else:
             self._complain_of_stamp(source, stamp_ns, loop)
 
@@ -213,4 +219,6 @@ class LoopNode(FamilyNode):
             return values, ERROR, 'commands were lost'
         if counts['other_time']:
             return values, WARN, 'inputs of another time were not taken'
+        if not counts[COMMAND]:
+            return values, *self._first_command.look()
         return values, OK, 'ok'

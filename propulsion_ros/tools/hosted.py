@@ -18,7 +18,7 @@ from rclpy.time import Time
 
 from propulsion_ros.errors import SourceError
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.conversions import stamp_to_ns, type_name
 from propulsion_ros.tools.wire import Wire
 
 CLOCK_TOPIC = '/clock'
@@ -101,12 +101,6 @@ class Bus:
             # What a node answers at once, the next one knows: a clock ticks for them in turn.
             while self._waiting:
                 self._deliver(*self._waiting.popleft())
-
-
-def type_name(kind: Any) -> str:
-    """Return the name of a message class, such as 'std_msgs/msg/String'."""
-    package, folder = kind.__module__.split('.')[:2]
-    return f'{package}/{folder}/{kind.__name__}'
 
 
 class HostedNode(LifecycleNode):
@@ -240,6 +234,14 @@ class HostedNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Do nothing: no graph knows of it."""
+
+    def get_topic_names_and_types(self, no_demangle: bool = False) -> list[Any]:
+        """Return none: there is no graph."""
+        return []
+
+    def get_publishers_info_by_topic(self, topic_name: str, no_mangle: bool = False) -> list[Any]:
+        """Return none, too."""
+        return []
 
     @property
     def is_publishing(self) -> bool:

@@ -1,0 +1,93 @@
+"""What a node says that was never commanded: to ROS a wrong topic name or type is no fault."""
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from rclpy.node import Node
+
+from propulsion_ros.nodes.base import OK, WARN
+from propulsion_ros.nodes.conversions import type_name
+
+_PATIENCE = 10
+"""Looks before it is said that there is nothing to hear."""
+_SURE = 5
+"""Looks in a row that must see a mistake: a graph that forms has topics that nobody hears yet."""
+_ALIKE = 0.8
+"""How alike a topic must be to be one that is misspelt; of 1."""
+
+
+class FirstCommand:
+    """Asks the graph why no command has come, until the first one.
+
+    Parameters
+    ----------
+    node : Node
+        Who waits.
+    topics : mapping of str to type
+        Where commands can come from, and as which message class.
+    """
+
+    def __init__(self, node: Node, topics: Mapping[str, Any]) -> None:
+        self._node = node
+        self._kinds = {
+            node.resolve_topic_name(topic): type_name(kind) for topic, kind in topics.items()
+        }
+        self._looks = self._seen = 0
+        self._suspected = self._said = ''
+
+    def look(self) -> tuple[bytes, str]:
+        """Return level and text for the diagnostics: WARN where somebody publishes in vain.
+
+        To be called once a second. The log has it too, once: a mistake that lasts, and what is
+        missing after ten looks.
+        """
+        mistakes = [text for topic in self._kinds if (text := self._mistake(topic))]
+        why = mistakes or [self._absence(topic) for topic in self._kinds]
+        text = f'no command yet: {"; ".join(why)}'
+        self._looks += 1
+        self._seen = self._seen + 1 if text == self._suspected else 1
+        self._suspected = text
+        log = self._node.get_logger()
+        if mistakes and self._seen == _SURE and text != self._said:
+            self._said = text
+            log.warning(text)
+        elif self._looks == _PATIENCE and not mistakes:
+            log.info(text)
+        return WARN if mistakes else OK, text
+
+    def _mistake(self, topic: str) -> str:
+        """Return what is published in vain and probably meant for a topic, '' for nothing."""
+        kind = self._kinds[topic]
+        others = {
+            end.topic_type for end in self._node.get_publishers_info_by_topic(topic)
+        } - {kind}
+        if others:
+            return f'{topic} is published as {min(others)}, expected {kind}'
+        names = [
+            name for name, kinds in self._node.get_topic_names_and_types()
+            if kind in kinds and name != topic
+        ]
+        for name in difflib.get_close_matches(topic, names, cutoff=_ALIKE):
+            if self._is_unheard(name):
+                return f'{name} is published and nobody listens, expected {topic}'
+        return ''
+
+    def _is_unheard(self, topic: str) -> bool:
+        """Return whether somebody else publishes a topic that nobody subscribes to."""
+        own = self._node.get_fully_qualified_name()
+        publishers = {_full_name(end) for end in self._node.get_publishers_info_by_topic(topic)}
+        return bool(publishers - {own}) and not self._node.count_subscribers(topic)
+
+    def _absence(self, topic: str) -> str:
+        """Return who should have published."""
+        ends = self._node.get_publishers_info_by_topic(topic)
+        if not ends:
+            return f'{topic} has no publisher'
+        return f'{topic} has had none from {", ".join(sorted(set(map(_full_name, ends))))}'
+
+
+def _full_name(end: Any) -> str:
+    """Return namespace and name of the node of an endpoint."""
+    return f'{end.node_namespace.rstrip("/")}/{end.node_name}'

@@ -1,0 +1,159 @@
+"""What a node says that was never commanded, over a real graph."""
+from __future__ import annotations
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from propulsion_ros.nodes.actuator_node import ActuatorNode
+from propulsion_ros.nodes.allocator_node import AllocatorNode
+from propulsion_ros.nodes.base import OK, WARN
+from propulsion_ros.nodes.first_command import FirstCommand
+from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
+from propulsion_ros.share import share_directory
+
+
+class Waiting:
+    """A node that waits for /rotors/command, and others about it."""
+
+    def __init__(self, graph):
+        self.graph, self.members, self.contexts = graph, [], []
+        self.node = self.join('rotors', graph.context)
+        self.node.create_subscription(JointState, '~/command', lambda message: None, 10)
+        self.first = FirstCommand(self.node, {'~/command': JointState})
+
+    def join(self, name, context=None):
+        """Add a node, in a context of its own: one has no topic with two types."""
+        if context is None:
+            context = rclpy.Context()
+            rclpy.init(args=[], context=context)
+            self.contexts.append(context)
+        self.members.append(Node(name, context=context, namespace='/'))
+        return self.members[-1]
+
+    def close(self):
+        for node in self.members:
+            node.destroy_node()
+        for context in self.contexts:
+            rclpy.shutdown(context=context)
+
+    def publish(self, kind, topic):
+        """Add the node /pilot with a publisher."""
+        pilot = self.join('pilot')
+        pilot.create_publisher(kind, topic, 10)
+        self.known(self.node.count_publishers, topic)
+        self.graph.until(
+            lambda: '/pilot' in {
+                f'{end.node_namespace.rstrip("/")}/{end.node_name}'
+                for end in self.node.get_publishers_info_by_topic(topic)
+            }, 'the name of the pilot',
+        )
+        return pilot
+
+    def known(self, count, topic):
+        self.graph.until(lambda: count(topic) > 0, f'{topic} to be known')
+
+
+@pytest.fixture
+def waiting(graph):
+    waiting = Waiting(graph)
+    yield waiting
+    waiting.close()
+
+
+@pytest.mark.parametrize(('kind', 'topic', 'level', 'said'), [
+    pytest.param(None, '', OK, '/rotors/command has no publisher', id='nobody'),
+    pytest.param(JointState, '/rotors/command', OK, '/rotors/command has had none from /pilot',
+                 id='a silent publisher'),
+    pytest.param(String, '/rotors/command', WARN, '/rotors/command is published as '
+                 'std_msgs/msg/String, expected sensor_msgs/msg/JointState', id='of another type'),
+    pytest.param(JointState, '/rotor/command', WARN, '/rotor/command is published and nobody '
+                 'listens, expected /rotors/command', id='misspelt'),
+    pytest.param(JointState, '/robot/rotors/command', WARN, '/robot/rotors/command is published '
+                 'and nobody listens, expected /rotors/command', id='another namespace'),
+    pytest.param(String, '/rotor/command', OK, '/rotors/command has no publisher',
+                 id='misspelt, of another type'),
+    pytest.param(JointState, '/joint_states', OK, '/rotors/command has no publisher',
+                 id='something else'),
+])
+def test_graph_says_why_nothing_came(waiting, kind, topic, level, said):
+    if kind:
+        waiting.publish(kind, topic)
+    assert waiting.first.look() == (level, f'no command yet: {said}')
+
+
+def test_topic_with_a_listener_is_nobodys_mistake(waiting):
+    other = waiting.join('other')
+    other.create_subscription(JointState, '/rotor/command', lambda message: None, 10)
+    waiting.publish(JointState, '/rotor/command')
+    waiting.known(waiting.node.count_subscribers, '/rotor/command')
+    assert waiting.first.look()[0] == OK
+
+
+def test_own_topic_is_no_mistake(waiting):
+    waiting.node.create_publisher(JointState, '~/commands', 10)
+    waiting.known(waiting.node.count_publishers, '/rotors/commands')
+    assert waiting.first.look()[0] == OK
+
+
+def test_mistake_is_logged_at_the_fifth_look_and_once(waiting, capfd):
+    waiting.publish(JointState, '/rotor/command')
+    lines = []
+    for _ in range(12):
+        waiting.first.look()
+        lines.append(capfd.readouterr().err)
+    assert '[WARN]' in lines[4]
+    assert 'no command yet: /rotor/command is published' in lines[4]
+    assert not any(lines[:4] + lines[5:])
+
+
+def test_mistake_that_does_not_last_is_not_logged(waiting, capfd):
+    for _ in range(3):
+        pilot = waiting.publish(JointState, '/rotor/command')
+        for _ in range(4):
+            waiting.first.look()
+        waiting.members.remove(pilot)
+        pilot.destroy_node()
+        waiting.graph.until(
+            lambda: not waiting.node.count_publishers('/rotor/command'), 'the pilot to be gone'
+        )
+        waiting.first.look()
+    assert '[WARN]' not in capfd.readouterr().err
+
+
+def test_absence_is_logged_at_the_tenth_look_and_once(waiting, capfd):
+    lines = []
+    for _ in range(12):
+        waiting.first.look()
+        lines.append(capfd.readouterr().err)
+    assert '[INFO]' in lines[9]
+    assert 'no command yet: /rotors/command has no publisher' in lines[9]
+    assert not any(lines[:9] + lines[10:])
+
+
+@pytest.mark.parametrize(('cls', 'name', 'file', 'topic', 'command'), [
+    pytest.param(ActuatorNode, 'rotors', 'rotors', '/rotors/command',
+                 JointState(name=['front_left'], effort=[1.0]), id='actuators'),
+    pytest.param(ActuatorNode, 'fam', 'fam', '/fam/wrench_command', WrenchStamped(), id='fam'),
+    pytest.param(AllocatorNode, 'rotors', 'rotors', '/rotors/wrench_command', WrenchStamped(),
+                 id='allocator'),
+    pytest.param(InverseFamNode, 'inverse_fam', 'fam', '/inverse_fam/command',
+                 JointState(name=['nozzle_1'], position=[0.3]), id='inverse_fam'),
+])
+def test_nodes_say_it_in_their_diagnostics_until_commanded(graph, cls, name, file, topic, command):
+    path = share_directory() / 'config' / f'{file}.yaml'
+    graph.add(cls, name, cli_args=['--ros-args', '--params-file', str(path)])
+    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
+    graph.heard('/diagnostics')
+    assert diagnostics[-1].status[0].level == OK
+    assert diagnostics[-1].status[0].message == f'no command yet: {topic} has no publisher'
+    talk = graph.talk(type(command), topic)
+
+    def is_content():
+        talk.publish(command)
+        return 'no command yet' not in diagnostics[-1].status[0].message
+    graph.until(is_content, 'a diagnosis without the complaint')
