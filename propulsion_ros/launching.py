@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
@@ -18,7 +17,13 @@ from launch.actions import (
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.share import PACKAGE, share_directory
-from propulsion_ros.wiring import Graph, NodeSpec, robot_graph, vehicle_graph
+from propulsion_ros.wiring import (
+    Graph,
+    NodeSpec,
+    check_settings,
+    robot_graph,
+    vehicle_graph,
+)
 
 _RESPAWN_DELAY = 2.0
 """Before a node without state is started anew [s]."""
@@ -73,6 +78,7 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
             vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true',
             drawn_with(given),
         )
+        check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
         options = ['--vehicle', vehicle]
         return graph_actions(given, graph, [*options, '--model', given['model']]
                        if given['model'] else options)
@@ -100,6 +106,7 @@ def robot_launch() -> LaunchDescription:
             given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true',
             drawn_with(given),
         )
+        check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
         chosen = ['--allocate', *allocated] if allocated else []
         return graph_actions(given, graph, ['--model', given['model'], *chosen])
 
@@ -135,15 +142,7 @@ def graph_actions(
         The nodes.
     stack_options : sequence of str
         Command line of `stack` for the same graph, where it is composed.
-
-    Raises
-    ------
-    FileNotFoundError
-        Where there is no such parameter file.
     """
-    params_file = given['params_file']
-    if params_file and not Path(params_file).is_file():
-        raise FileNotFoundError(f"params_file: no such file '{params_file}'")
     if given['composed'] == 'true':
         actions: list[Any] = [_stack(given, stack_options)]
     else:

@@ -1,6 +1,7 @@
 """ROS parameter files, read without ROS."""
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,6 +13,8 @@ from propulsion_ros.errors import SourceError
 
 _ROOT = 'ros__parameters'
 _LONGEST_REASON = 300
+_ALIKE = 0.8
+"""How alike the name of a node must be to be one that is misspelt; of 1."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -58,12 +61,34 @@ class ParameterFile:
 
     def of(self, node: str, namespace: str = '/') -> dict[str, Any]:
         """Return the flat parameters of a node; later entries of the file win."""
-        name = f'/{namespace.strip("/")}/{node}'.replace('//', '/')
+        name = _full_name(node, namespace)
         values: dict[str, Any] = {}
         for pattern, parameters in self._entries:
             if _matches(pattern, name):
                 values.update(parameters)
         return values
+
+    def check_names(self, nodes: Iterable[str], namespace: str = '/') -> None:
+        """Refuse a file that has nothing for any of some nodes, but for one of nearly that name.
+
+        ROS says nothing of a misspelt name, nor of one in another namespace.
+
+        Raises
+        ------
+        SourceError
+            Naming the file, its name for the node, and that of the node.
+        """
+        names = {node: _full_name(node, namespace) for node in nodes}
+        patterns = [pattern for pattern, _ in self._entries]
+        if any(_matches(pattern, name) for pattern in patterns for name in names.values()):
+            return
+        for pattern in patterns:
+            near = difflib.get_close_matches(pattern.rsplit('/', 1)[-1], names, n=1, cutoff=_ALIKE)
+            if near:
+                raise SourceError(
+                    self._path,
+                    f'{pattern!r} is no node here, did you mean {names[near[0]]!r}?',
+                )
 
     def _read(self, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         try:
@@ -105,6 +130,10 @@ class ParameterFile:
                 f'{self._path}: {place}',
                 f'expected values of one type, or ROS does not read them, got {value!r}{hint}',
             )
+
+
+def _full_name(node: str, namespace: str) -> str:
+    return f'/{namespace.strip("/")}/{node}'.replace('//', '/')
 
 
 def _flat(tree: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 from propulsion_ros.description import FILENAME, ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
 from propulsion_ros.hosting import host_of, loop_params_of
+from propulsion_ros.parameter_file import ParameterFile
 from propulsion_ros.schema import suggestion
 from propulsion_ros.share import load_robot_description, share_directory
 
@@ -221,6 +222,12 @@ def gazebo_graph(
         if spec.executable != 'vehicle_node' and not (inside and spec.name in pushing)
     )
     return replace(graph, nodes=nodes, in_lockstep=False)
+
+
+def check_settings(graph: Graph, paths: Iterable[str | Path], namespace: str = '') -> None:
+    """Refuse parameter files for other nodes; see `ParameterFile.check_names`."""
+    for path in paths:
+        ParameterFile(path).check_names([spec.name for spec in graph.nodes], namespace)
 
 
 def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:

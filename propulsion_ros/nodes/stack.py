@@ -20,7 +20,7 @@ from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
-from propulsion_ros.wiring import NodeSpec
+from propulsion_ros.wiring import NodeSpec, check_settings
 
 EXECUTABLES: dict[str, type[PropulsionNode]] = {
     'actuator_node': ActuatorNode,
@@ -79,8 +79,10 @@ def main(args: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(add_help=False)
     add_graph_options(parser)
     options, _ = parser.parse_known_args(argv[1:])
+    files = _values_of('--params-file', argv)
     try:
-        graph = graph_of(options, _values_of('--params-file', argv))
+        graph = graph_of(options, files)
+        check_settings(graph, files, options.namespace)
     except ConfigError as error:
         sys.exit(str(error))
 

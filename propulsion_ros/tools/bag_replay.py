@@ -108,6 +108,7 @@ class BagReplay:
             if node.has_failed:
                 raise SourceError(f'{config}: {spec.name}', 'cannot be configured, see above')
             self.nodes.append(node)
+        given.check_names(names, namespace)
 
     @property
     def commanded(self) -> list[ActuatorNode | InverseFamNode]:

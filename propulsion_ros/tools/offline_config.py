@@ -64,6 +64,7 @@ def make_stages(
     file = ParameterFile(config)
     blocks = actuators_from_urdf(description, loop_params_of) if description else []
     specs = {spec.name: spec for spec in blocks}
+    file.check_names(specs)
     names = list(dict.fromkeys((*specs, *file.nodes)))
     for name in only:
         if name not in names:
