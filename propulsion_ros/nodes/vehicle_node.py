@@ -222,6 +222,9 @@ class VehicleNode(PropulsionNode):
         wrench = msg_to_wrench(message)
         if not np.all(np.isfinite(wrench)):
             self.complain('refused', f'{topic}: the wrench is not finite')
+        elif self._is_last_word(message.header, wrench):
+            # It has answered that step already.
+            return
         elif self._is_expected(topic, message.header):
             self._push(topic, stamp_to_ns(message.header.stamp), wrench)
 
@@ -231,6 +234,10 @@ class VehicleNode(PropulsionNode):
             self.complain('refused', f'{topic}: {tank.mass} kg with this inertia is no mass')
         elif self._is_expected(topic, message.header):
             self._push(topic, stamp_to_ns(message.header.stamp), tank)
+
+    def _is_last_word(self, header: Header, wrench: FloatArray) -> bool:
+        """Whether an actuator that stops says so: no force, with the stamp of the step before."""
+        return stamp_to_ns(header.stamp) == (self._tick - 1) * self._period_ns and not wrench.any()
 
     def _is_expected(self, topic: str, header: Header) -> bool:
         """Whether a message is in the body's frame and of the step that waits for it."""

@@ -157,6 +157,23 @@ def test_wrench_that_is_not_finite_or_of_another_step_is_refused(graph, capfd):
     assert vehicle.node.counts['out_of_step'] == 1
 
 
+def test_last_word_of_an_actuator_that_stops_is_no_fault(graph, capfd):
+    vehicle = Vehicle(graph)
+    vehicle.at(0)
+    for topic in vehicle.wrench:
+        vehicle.push(topic, 0, 10.0)
+    vehicle.at(1)
+    vehicle.push('a/wrench', 0, 0.0)
+    for topic in vehicle.wrench:
+        vehicle.push(topic, 1, 10.0)
+    vehicle.at(2)
+    assert vehicle.node.counts['out_of_step'] == 0
+    # Somebody else that pushes too is one.
+    vehicle.push('a/wrench', 1, 10.0)
+    graph.until(lambda: vehicle.node.counts['out_of_step'] == 1, 'a wrench of another step')
+    assert 'a/wrench: expected the stamp 0.020 s, got 0.010 s' in capfd.readouterr().err
+
+
 def test_tank_that_is_no_mass_is_refused(graph, capfd):
     vehicle = Vehicle(graph, tank_topics=['a/tank'])
     tank = graph.talk(InertiaStamped, 'a/tank', qos.LATCHED)
