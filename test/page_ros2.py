@@ -137,6 +137,8 @@ class Ros2:
                 raise IndexError
             self._robots.publish(*(*values, '', '')[:3])
         elif words[0] in ('echo', 'hz', 'info', 'bw', 'delay'):
+            if '--qos-durability' in words and '--qos-reliability' not in words:
+                raise PageError('ros2 takes best effort then, which hears nothing of before')
             if not values and not whole:
                 return
             self._robots.has_topic(values[0])

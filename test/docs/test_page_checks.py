@@ -32,6 +32,7 @@ WRONG = [
     ('ros2 launch propulsion_ros rov.launch.py composed:=yes', 'composed is one of true, false'),
     ('ros2 launch propulsion_ros bringup.launch.py model:=absent.urdf', 'no file absent.urdf'),
     ('ros2 topic echo /thrusters/wrenches', 'no topic /thrusters/wrenches'),
+    ('ros2 topic echo --qos-durability transient_local /thrusters/wrench', 'best effort'),
     ('ros2 topic pub /thrusters/command std_msgs/msg/Bool', 'is sensor_msgs/msg/JointState, not'),
     ('ros2 topic pub /thrusters/command sensor_msgs/msg/Joint', 'no message type'),
     (f'ros2 topic pub /thrusters_allocator/residual {WRENCH}', 'nobody reads'),
