@@ -26,7 +26,7 @@ from propulsion_ros.flight.error_state import (
 from propulsion_ros.flight.estimator_params import EstimatorParams
 from propulsion_ros.flight.estimator_state import Stage
 from propulsion_ros.flight.innovation_judge import InnovationJudge, Verdict, width_of
-from propulsion_ros.flight.pad import PadReference
+from propulsion_ros.flight.pad import PadReference, mean_without_spikes
 from propulsion_ros.flight.sensor_health import SensorMonitor, Status
 
 _UP = POSITION + 2
@@ -204,7 +204,7 @@ class BaroAid:
         while stamp_ns - pending[0][0] > _PAD_DELAY_NS:
             self._refer(pending.popleft()[1])
         if not ripe and math.isnan(self._reference.altitude):
-            self.pad_altitude = math.fsum(row[1] for row in pending) / len(pending)
+            self.pad_altitude = mean_without_spikes([row[1] for row in pending])
 
     def _refer(self, altitude: float) -> None:
         self.pad_altitude = altitude - self._reference.above_pad(altitude)

@@ -189,6 +189,19 @@ def test_fault(flight, healthy, sensor, kind, phase):
     assert not states[-1].flags
 
 
+def test_spikes_through_a_long_wait_do_not_move_the_pad():
+    """One pressure in ten is 2 km off, for longer than the mean of the pad is long."""
+    estimator = Estimator(PARAMS, Mounting())
+    pressure = float(pressure_of(0.0))
+    for i in range(600):
+        stamp = i * 10_000_000
+        wave = math.sin(0.7 * i)
+        estimator.imu(stamp, (0.001 * wave, 0.0, 0.0), (0.01 * wave, 0.0, 9.80665))
+        estimator.pressure(stamp, pressure + wave - 21_000.0 * (i % 10 == 9))
+        assert abs(estimator.state(stamp).position[2]) < 0.5
+    assert estimator.counts['pressure']['innovation'] >= 50
+
+
 def test_all_lost_is_said_and_gives_no_apogee(flight):
     """Every sensor falls silent in coast: the estimate becomes unusable, not wrong."""
     estimator = Estimator(PARAMS, Mounting())

@@ -59,3 +59,27 @@ def test_home_wins_over_a_known_pad_and_needs_a_reading():
     pad.above_pad(12.0)
     pad.set_here()
     assert pad.altitude == 12.0
+
+
+@pytest.mark.parametrize('spikes', [
+    pytest.param([44000.0], id='one far up'),
+    pytest.param([-5000.0], id='one far down'),
+    pytest.param([9000.0, -300.0] * 20, id='two in five'),
+])
+def test_spikes_on_the_pad_do_not_move_it(spikes):
+    pad = PadReference()
+    for altitude in [120.0, 121.0] * 30 + spikes:
+        pad.above_pad(altitude)
+    assert pad.altitude == pytest.approx(120.5)
+
+
+@pytest.mark.parametrize('readings', [
+    pytest.param([100.0] * 60 + [108.0] * 40, id='a coarse barometer between two steps'),
+    pytest.param([100.0, 300.0], id='two that differ'),
+    pytest.param([100.0 + 0.5 * i for i in range(100)], id='a drift'),
+])
+def test_what_is_no_spike_counts(readings):
+    pad = PadReference()
+    for altitude in readings:
+        pad.above_pad(altitude)
+    assert pad.altitude == pytest.approx(sum(readings) / len(readings))
