@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from propulsion_ros.flight.phases import DUTIES, TRANSITIONS
+from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.flight.variables import VARIABLES
 from propulsion_ros.rml import controllers, deployers, engines, events, sensors, unread
 from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
@@ -50,6 +51,12 @@ def transitions() -> str:
             for row in TRANSITIONS
         ),
     )
+
+
+def checks() -> str:
+    """Return every check before a launch."""
+    rows = [(f'`{name}`', finds) for name, finds in CHECKS.items()]
+    return table(('check', 'objects where'), rows)
 
 
 def variables() -> str:
@@ -132,6 +139,7 @@ def _default(key: Key) -> str:
 SECTIONS = {
     'phases': phases,
     'transitions': transitions,
+    'checks': checks,
     'variables': variables,
     'operators': operators,
     'keys': keys,

@@ -137,4 +137,5 @@ def sample_of(state: EstimatorState, params: EstimatorParams) -> Sample:
         horizontal_velocity=unknown if drifts else state.velocity[:2],
         horizontal_acceleration=unknown if drifts else state.acceleration[:2],
         rotation=state.attitude,
+        faults=tuple(sorted(state.flags)),
     )

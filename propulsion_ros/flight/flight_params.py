@@ -44,6 +44,9 @@ class FlightParams:
     max_ascent_time: float = quantity(
         0.0, 's', lo=0.0, doc='time after liftoff at which apogee is assumed; 0 means never'
     )
+    home_tolerance: float = quantity(
+        20.0, 'm', above=0.0, doc='distance from home, up, down or aside, that is no longer home'
+    )
     landed_velocity: float = quantity(
         2.0, 'm/s', above=0.0, doc='vertical speed below which the vehicle may have landed'
     )

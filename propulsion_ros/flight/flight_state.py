@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from propulsion_ros.flight.ascent_watch import AscentWatch
 from propulsion_ros.flight.controllers import ControlOutput, PidSpec
@@ -26,6 +26,7 @@ from propulsion_ros.flight.phases import (
     find_transition,
     refusal,
 )
+from propulsion_ros.flight.readiness import Readiness
 from propulsion_ros.flight.resumption import Resumption
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.flight.subphases import BurnMonitor, LandingDetector
@@ -52,6 +53,8 @@ class FlightState:
         Run in flight.
     semantics : str
         'safe' or 'legacy': how events are evaluated.
+    required : collection of str
+        Checks of `readiness` that refuse a launch; what the others find is only said.
 
     Raises
     ------
@@ -67,8 +70,11 @@ class FlightState:
         deployers: Sequence[DeployerSpec] = (),
         controllers: Sequence[PidSpec] = (),
         semantics: str = 'safe',
+        required: Collection[str] = (),
     ) -> None:
         self._params = params
+        self._readiness = Readiness(params, events, deployers)
+        self._required = frozenset(required)
         self._watch = AscentWatch(params, detector)
         self._events = EventRunner(
             events, controllers, len(deployers), semantics, params.nose.tolist()
@@ -101,6 +107,13 @@ class FlightState:
     def apogee(self) -> Mark | None:
         """When apogee was decided, None before."""
         return self._course.apogee
+
+    @property
+    def objections(self) -> dict[str, str]:
+        """What speaks against a launch, by check; nothing once launched or before a sample."""
+        if self.phase.is_armed or self._sample is None:
+            return {}
+        return self._readiness.objections(self._sample)
 
     @property
     def subphase(self) -> Subphase:
@@ -154,7 +167,7 @@ class FlightState:
         self._drop_record('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
-            self._course.ignition = self.ignition or mark
+            self._course.ignition = mark
         self._follow(row, mark)
         return ''
 
@@ -318,11 +331,16 @@ class FlightState:
 
     def _facts(self, stamp_ns: int) -> Facts:
         sample = self._sample
+        ignition_commanded = self.ignition is not None
         if sample is None or abs(stamp_ns - sample.stamp_ns) > self._params.sample_timeout * 1e9:
-            return Facts()
+            return Facts(ignition_commanded=ignition_commanded)
         return Facts(
             altitude_known=math.isfinite(sample.altitude),
             is_moving=abs(sample.velocity) > self._params.landed_velocity,
+            ignition_commanded=ignition_commanded,
+            objections=tuple(
+                reason for name, reason in self.objections.items() if name in self._required
+            ),
         )
 
     def _flags(self, sample: Sample, is_frozen: bool, verdict: Stamp) -> frozenset[str]:

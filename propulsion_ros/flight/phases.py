@@ -110,22 +110,47 @@ class Facts:
         Whether a recent sample gives an altitude.
     is_moving : bool
         Whether a recent sample says that the vehicle moves up or down.
+    ignition_commanded : bool
+        Whether ignition has been commanded.
+    objections : tuple of str
+        What the required checks of `readiness` have found.
     """
 
     altitude_known: bool = False
     is_moving: bool = False
+    ignition_commanded: bool = False
+    objections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Guard:
-    """What must be so for a command to be accepted, in words that follow 'because'."""
+    """What must be so for a command to be accepted.
+
+    Attributes
+    ----------
+    refusal : str
+        When it is refused, in words.
+    objection : callable
+        Facts to the reason why it is refused now, '' where it is accepted.
+    """
 
     refusal: str
-    allows: Callable[[Facts], bool]
+    objection: Callable[[Facts], str]
 
 
-ALTITUDE_KNOWN = Guard('no recent sample gives an altitude', lambda facts: facts.altitude_known)
-STANDS_STILL = Guard('the vehicle is still moving', lambda facts: not facts.is_moving)
+def _unless(reason: str, allows: Callable[[Facts], bool]) -> Guard:
+    return Guard(reason, lambda facts: '' if allows(facts) else reason)
+
+
+ALTITUDE_KNOWN = _unless('no recent sample gives an altitude', lambda facts: facts.altitude_known)
+STANDS_STILL = _unless('the vehicle is still moving', lambda facts: not facts.is_moving)
+FIRST_IGNITION = _unless(
+    'it was commanded before: abort and launch again', lambda facts: not facts.ignition_commanded
+)
+READY = Guard(
+    f'{ALTITUDE_KNOWN.refusal}, or a required check finds something',
+    lambda facts: ALTITUDE_KNOWN.objection(facts) or '; '.join(facts.objections),
+)
 
 
 @dataclass(frozen=True)
@@ -178,9 +203,9 @@ def _command(
 TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.SETUP, Phase.PREFLIGHT, 'configured'),
     _command(Phase.PREFLIGHT, Phase.PREFLIGHT, 'set_home', ALTITUDE_KNOWN),
-    _command(Phase.PREFLIGHT, Phase.LAUNCH, 'launch', ALTITUDE_KNOWN),
+    _command(Phase.PREFLIGHT, Phase.LAUNCH, 'launch', READY),
     _command(Phase.PREFLIGHT, Phase.DEBUG, 'debug'),
-    _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition'),
+    _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition', FIRST_IGNITION),
     _command(Phase.LAUNCH, Phase.PREFLIGHT, 'abort'),
     _command(Phase.LAUNCH, Phase.FLIGHT, 'liftoff_override'),
     Transition(Phase.LAUNCH, Phase.FLIGHT, 'liftoff'),
@@ -225,6 +250,5 @@ def refusal(phase: Phase, command: str, facts: Facts) -> str:
     if row is None:
         phases = [row.source.value for row in TRANSITIONS if row.trigger == command]
         return f"'{command}' is refused in {phase.value}, it belongs to {' or '.join(phases)}"
-    if row.guard is not None and not row.guard.allows(facts):
-        return f"'{command}' is refused: {row.guard.refusal}"
-    return ''
+    objection = row.guard.objection(facts) if row.guard else ''
+    return f"'{command}' is refused: {objection}" if objection else ''

@@ -37,6 +37,8 @@ class Sample:
         Quaternion x, y, z, w that takes base_link axes to east, north, up.
     circuits : tuple of (int, bool)
         Channels of local pyros that were measured, and whether each circuit is closed.
+    faults : tuple of str
+        Of the sensors, as the estimator names them that made the sample.
     """
 
     stamp_ns: int
@@ -49,6 +51,7 @@ class Sample:
     temperature: float = NAN
     rotation: tuple[float, float, float, float] = UNKNOWN_ROTATION
     circuits: tuple[tuple[int, bool], ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 def bounded(sample: Sample) -> Sample:

@@ -182,4 +182,5 @@ def _flags(
     flags = report.flags if report else frozenset()
     values['flags'] = ' '.join(sorted(flags | estimator.flags if estimator else flags))
     values['estimator'] = estimator.mode.value if estimator else ''
+    values['not_ready'] = ' '.join(state.objections)
     return values

@@ -28,6 +28,7 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.mounting import Mounting, MountingParams
 from propulsion_ros.flight.pad import PadReference
 from propulsion_ros.flight.phases import COMMANDS, DUTIES, Duty
+from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.flight.variables import NAN, UNKNOWN_ROTATION, Sample, bounded
 from propulsion_ros.flight_config import UNITS, FlightConfig, load_flight_config
 from propulsion_ros.models.atmosphere import altitude_of_pressure
@@ -82,8 +83,9 @@ NavSatFix
     ~/phase, ~/subphase : std_msgs/String
         Latched.
     ~/flags : diagnostic_msgs/DiagnosticArray
-        Phase, moments of the flight with their source, health of the detector, and why and how
-        surely it found apogee; at each change, latched.
+        Phase, moments of the flight with their source, health of the detector, why and how surely
+        it found apogee, and before a launch the checks that speak against one; at each change,
+        latched.
     ~/apogee : geometry_msgs/PointStamped
         Time and altitude above the pad of the vertex, latched.
     ~/predicted_apogee : geometry_msgs/PointStamped
@@ -142,15 +144,12 @@ NavSatFix
         self._params = params
         self._state = FlightState(
             params.flight, make_detector(params.apogee), config.events, config.deployers,
-            config.controllers, config.semantics,
+            config.controllers, config.semantics, params.required_checks,
         )
         self._circuits = Circuits(config)
         flown = f'{config.fingerprint} {params.altitude_source} {params.pad_reference}'
         self._log = FlightLog(params.state_file, hashlib.sha256(flown.encode()).hexdigest())
         in_simulation = bool(self.get_parameter('use_sim_time').value)
-        deploys = any(a.kind == 'deployment' for e in config.events for a in e.actions)
-        if deploys and not params.flight.max_ascent_time:
-            self.get_logger().info('no backup timer: flight.max_ascent_time is 0')
         self._outputs = FlightOutputs(self, params.world_frame, params.reliable_inputs)
         self._actuation = FlightActuation(self, config, {
             'auto': in_simulation, 'stamps': True, 'steady': False,
@@ -380,9 +379,8 @@ NavSatFix
         if not self.is_active:
             response.success, response.message = False, f"'{name}' is refused: not active"
             return response
-        response.success, response.message = True, f"'{name}' accepted"
         try:
-            self._follow(name)
+            response.success, response.message = True, self._follow(name)
         except CommandError as error:
             response.success, response.message = False, str(error)
             self.counts['refused'] += 1
@@ -391,8 +389,9 @@ NavSatFix
             self._outputs.publish_request(name, self._stamp_ns)
         return response
 
-    def _follow(self, name: str) -> None:
-        """Follow a request, or raise `CommandError` with the reason why not."""
+    def _follow(self, name: str) -> str:
+        """Follow a request and say so, or raise `CommandError` with the reason why not."""
+        objections = self._state.objections
         reason = self._state.command(name, self._stamp_ns)
         if name == 'set_home' and not reason:
             self._set_home()
@@ -400,6 +399,11 @@ NavSatFix
         self._keep_record()
         if reason:
             raise CommandError(reason)
+        if not (objections and self._state.phase.is_armed):
+            return f"'{name}' accepted"
+        text = f"'{name}' accepted, but {'; '.join(objections.values())}"
+        self.get_logger().warning(text)
+        return text
 
     def _set_home(self) -> None:
         """Take the pad to be where the vehicle stands now."""
@@ -436,13 +440,17 @@ NavSatFix
         self._outputs.announce(self._state, self._report, self._stamp_ns, self._estimate)
 
     def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
-        """Yield the health of the altitude and what was refused."""
+        """Yield the health of the altitude, what was refused, and what speaks against a launch."""
         report = self._report
         counts = {stamp.value: count for stamp, count in self._state.stamp_counts.items()}
         flags = ' '.join(sorted(report.flags)) if report else 'no sample yet'
         yield 'altitude', WARN if flags else OK, flags or 'ok', {
             **counts, 'refused': self.counts['refused'], 'late_aside': self._aside.counts['late'],
             'waiting': self._aside.waiting, 'silence': self.counts['silence'],
+        }
+        objections = self._state.objections
+        yield 'readiness', WARN if objections else OK, '; '.join(objections.values()) or 'ok', {
+            name: objections.get(name, 'ok') for name in CHECKS
         }
         if self._estimation is not None:
             estimate = self._estimate

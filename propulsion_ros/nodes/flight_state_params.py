@@ -9,6 +9,7 @@ from propulsion_ros.flight.apogee_params import ApogeeParams
 from propulsion_ros.flight.estimator_params import EstimatorParams
 from propulsion_ros.flight.events import SEMANTICS
 from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.nodes.flight_estimation import EstimationParams
 from propulsion_ros.quantity import group, quantity, validate
 
@@ -46,6 +47,11 @@ class FlightStateNodeParams:
     state_file: str = quantity(
         '', doc='small file from which a flight is resumed after a restart; none by default',
         kind=str,
+    )
+    required_checks: tuple[str, ...] = quantity(
+        ('altitude', 'config', 'home', 'estimator', 'circuits'), kind=str, shape=('*',),
+        choices=('altitude', *CHECKS),
+        doc='what must be in order for ~/launch, altitude always; what others find is only said',
     )
     world_frame: str = quantity('map', doc='frame of the apogee', kind=str)
     flight: FlightParams = group(FlightParams, element='flight')

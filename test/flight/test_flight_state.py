@@ -489,11 +489,23 @@ def test_ignition_is_stamped_once_and_conditions_see_it():
     flight = Flight(FakeDetector(), events=events).armed()
     assert flight.command('ignition', -3.0) == ''
     flight.feed(-3.0, -2.8)
-    assert flight.command('ignition', -2.8) == ''
+    again = "'ignition' is refused: it was commanded before: abort and launch again"
+    assert flight.command('ignition', -2.8) == again
     flight.feed(-2.8, 0.0)
     assert flight.state.ignition.stamp_ns == flight.stamp(-3.0)
     # The clock stood at the last sample before the command, 0.02 s earlier.
     assert flight.times('lit') == [pytest.approx(-2.52, abs=1e-6)]
+
+
+def test_engine_that_did_not_light_is_lit_again_after_an_abort():
+    events = (EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 0.0)),)
+    flight = Flight(FakeDetector(), events=events).armed()
+    for begin in (-3.0, -2.0):
+        assert flight.command('ignition', begin) == ''
+        flight.feed(begin, begin + 1.0, at=at_rest)
+        assert flight.command('abort', begin + 1.0) == ''
+        assert flight.command('launch', begin + 1.0) == ''
+    assert flight.times('lit') == [-3.0, -2.0]
 
 
 def test_events_run_in_armed_phases_alone():

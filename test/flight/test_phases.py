@@ -83,6 +83,18 @@ def test_commands_are_accepted_in_their_phase_alone(phase, command):
             ' altitude', id='launch blind',
         ),
         pytest.param(
+            Phase.PREFLIGHT, 'launch', Facts(True, objections=('90 m above home', 'no timer')),
+            "'launch' is refused: 90 m above home; no timer", id='launch unready',
+        ),
+        pytest.param(
+            Phase.PREFLIGHT, 'launch', Facts(objections=('90 m above home',)),
+            "'launch' is refused: no recent sample gives an altitude", id='launch blind, unready',
+        ),
+        pytest.param(
+            Phase.LAUNCH, 'ignition', Facts(ignition_commanded=True), "'ignition' is refused: it"
+            ' was commanded before: abort and launch again', id='ignition again',
+        ),
+        pytest.param(
             Phase.RECOVERY, 'reset', Facts(True, True), "'reset' is refused: the vehicle is still"
             ' moving', id='reset under the parachute',
         ),

@@ -55,6 +55,7 @@ class Flown:
         self.graph = graph
         graph.add(FlightStateNode, 'flight_state', {
             'reliable_inputs': True, 'silence_timeout': 0.0, 'pad_reference': 'zero',
+            'required_checks': ['altitude'],
         })
         self.fits = graph.listen(JointState, 'flight_state/fit', qos.COMMAND)
         self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)

@@ -32,7 +32,7 @@ class Node:
         self.graph, self.k = graph, 0
         self.node = graph.add(FlightStateNode, 'flight_state', {
             'config_file': str(config), 'reliable_inputs': True, 'silence_timeout': 0.0,
-            'on_time_clock': 'stamps', **settings,
+            'on_time_clock': 'stamps', 'required_checks': ['altitude'], **settings,
         }, cli_args=cli_args)
         self.deployers = graph.listen(JointState, 'flight_state/deployers', qos.COMMAND)
         self.engines = graph.listen(JointState, 'flight_state/engines', qos.COMMAND)

@@ -132,10 +132,22 @@ def test_lost_inertial_sensor_is_said_and_the_apogee_is_still_found(graph):
     assert time == pytest.approx(flight.apogee_time, abs=0.5)
     assert 'baro_only' in flight.said('estimator')
     assert any('imu' in flags for flags in flight.said('flags'))
-    ((_, _, _, _), (component, _, text, values)) = flight.node.health()
-    assert component == 'estimator'
+    _, _, text, values = next(row for row in flight.node.health() if row[0] == 'estimator')
     assert 'imu' in text
     assert values['mode'] == 'baro_only'
+
+
+def test_launch_waits_for_the_estimator(graph):
+    flight = Flight(graph)
+    for k in range(RATE):
+        pressure = FluidPressure(fluid_pressure=float(flight.pressure[k]))
+        pressure.header.stamp = ns_to_stamp(START + flight.truth.stamp_ns[k])
+        flight.baro.publish(pressure)
+    graph.until(lambda: len(flight.odometry) > RATE // 2, 'estimates')
+    response = graph.call(Trigger, 'flight_state/launch')
+    assert not response.success
+    text = "'launch' is refused: estimator: attitude_unknown imu_absent"
+    assert response.message == text
 
 
 def test_configuration_that_makes_no_estimate_is_refused(graph, capfd):

@@ -13,6 +13,7 @@ from std_srvs.srv import Trigger
 
 from propulsion_ros.models.atmosphere import temperature_and_pressure
 from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import OK, WARN
 from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.share import share_directory
@@ -167,6 +168,8 @@ def test_not_a_number_is_survived(graph):
     pytest.param({'config_file': '/nowhere/x.jsonc'}, '/nowhere/x.jsonc', id='no such file'),
     pytest.param({'altitude_source': 'gps'},
                  "expected one of odometry, pressure, sensors, got 'gps'", id='unknown source'),
+    pytest.param({'required_checks': ['hom']}, "expected one of altitude, config, home, estimator,"
+                 " circuits, backup_timer, got 'hom'", id='unknown check'),
     pytest.param({'apogee.window': -1.0}, "parameter 'apogee.window': -1 must be above 0 s",
                  id='negative window'),
     pytest.param({'apogee.windw': 1.0}, "unknown, did you mean 'apogee.window'?", id='misspelt'),
@@ -236,6 +239,75 @@ def request(name, ms):
     message = DiagnosticArray(status=[DiagnosticStatus(name=name)])
     message.header.stamp = ns_to_stamp(ms * 1_000_000)
     return message
+
+
+def rest(flight, east=0.0):
+    """Feed a vehicle at rest for a while, and wait for its last sample."""
+    for t in range(1000, 1101, 20):
+        message = standing(t)
+        message.pose.pose.position.x = east
+        flight.sensor.publish(message)
+    flight.graph.until(lambda: flight.node._stamp_ns == 1_100_000_000, 'the last sample')
+
+
+def said(flight, key):
+    return {pair.key: pair.value for pair in flight.flags[-1].status[0].values}[key]
+
+
+def readiness(node):
+    return next(row for row in node.health() if row[0] == 'readiness')
+
+
+@pytest.mark.parametrize(('settings', 'east', 'name', 'reason'), [
+    pytest.param({'config_file': ''}, 0.0, 'config', 'no event does anything', id='no config'),
+    pytest.param({}, 500.0, 'home', '500 m aside from home', id='no home'),
+    pytest.param({'required_checks': ['backup_timer']}, 0.0, 'backup_timer',
+                 'no backup timer, flight.max_ascent_time is 0', id='no timer, where one is asked'),
+])
+def test_launch_waits_for_the_required_checks(graph, settings, east, name, reason):
+    timer = 0.0 if name == 'backup_timer' else 60.0
+    flight = Flight(graph, 'odometry', **{'flight.max_ascent_time': timer, **settings})
+    rest(flight, east)
+    response = flight.command('launch')
+    assert not response.success
+    assert response.message == f"'launch' is refused: {reason}"
+    assert readiness(flight.node)[1:3] == (WARN, reason)
+    graph.until(lambda: flight.flags and said(flight, 'not_ready') == name, 'the flags')
+
+
+def test_home_that_is_set_is_no_obstacle(graph):
+    flight = Flight(graph, 'odometry', **{'flight.max_ascent_time': 60.0})
+    rest(flight, 500.0)
+    assert flight.command('set_home').success
+    message = standing(1120)
+    message.pose.pose.position.x = 500.0
+    flight.sensor.publish(message)
+    graph.until(lambda: flight.node._stamp_ns == 1_120_000_000, 'the sample at home')
+    assert readiness(flight.node)[1:3] == (OK, 'ok')
+    assert flight.command('launch').message == "'launch' accepted"
+
+
+def test_open_circuit_refuses_the_launch(graph):
+    flight = Flight(graph, 'odometry', **{'flight.max_ascent_time': 60.0})
+    circuits = graph.talk(JointState, 'flight_state/continuity', qos.COMMAND)
+    message = JointState(name=['drogue', 'main'], position=[1.0, 0.0])
+    message.header.stamp = ns_to_stamp(900_000_000)
+    circuits.publish(message)
+    graph.until(lambda: flight.node._aside.newest_ns, 'the continuity')
+    rest(flight)
+    assert flight.command('launch').message == "'launch' is refused: open circuit of main"
+
+
+def test_launch_says_what_no_required_check_finds(graph, capfd):
+    flight = Flight(graph, 'odometry')
+    rest(flight)
+    graph.until(lambda: flight.flags and said(flight, 'not_ready') == 'backup_timer', 'the flags')
+    text = "'launch' accepted, but no backup timer, flight.max_ascent_time is 0"
+    assert flight.command('launch').message == text
+    graph.until(lambda: said(flight, 'phase') == 'launch', 'the launch')
+    assert said(flight, 'not_ready') == ''
+    assert readiness(flight.node)[1:3] == (OK, 'ok')
+    assert text in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(('ms', 'follows'), [

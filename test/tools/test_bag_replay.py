@@ -238,7 +238,10 @@ def test_nodes_hear_each_other_on_topics_that_the_bag_does_not_have(tmp_path, ca
 def test_flight_is_followed_with_what_was_asked_of_it(tmp_path):
     """The request is in the recording with the stamp of the sample after which it was."""
     path = tmp_path / 'config.yaml'
-    path.write_text('flight_state:\n  ros__parameters:\n    altitude_source: odometry\n')
+    path.write_text(
+        'flight_state:\n  ros__parameters:\n    altitude_source: odometry\n'
+        '    required_checks: [altitude]\n'
+    )
     messages = []
     for k in range(200):
         odometry = Odometry(child_frame_id='base_link')

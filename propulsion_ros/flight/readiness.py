@@ -1,0 +1,80 @@
+"""Whether a vehicle on the pad is ready for launch: checks, each with a reason in words."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from propulsion_ros.flight.deployers import DeployerSpec
+from propulsion_ros.flight.events import EventSpec
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.variables import Sample
+
+CHECKS: Mapping[str, str] = {
+    'config': 'no event does anything',
+    'home': 'altitude or position lie farther from home than `flight.home_tolerance`',
+    'estimator': 'the estimator names a fault in `~/flags`',
+    'circuits': 'the circuit of a pyro that an event fires is measured and open',
+    'backup_timer': '`flight.max_ascent_time` is 0',
+}
+"""The checks, and what each finds."""
+
+
+class Readiness:
+    """Runs the checks.
+
+    Parameters
+    ----------
+    params : FlightParams
+        Of which ``home_tolerance`` and ``max_ascent_time`` count.
+    events : sequence of EventSpec
+        Of the flight.
+    deployers : sequence of DeployerSpec
+        That the events' actions name by id.
+    """
+
+    def __init__(
+        self,
+        params: FlightParams,
+        events: Sequence[EventSpec],
+        deployers: Sequence[DeployerSpec],
+    ) -> None:
+        self._tolerance = params.home_tolerance
+        actions = [action for event in events for action in event.actions]
+        fired = {action.target for action in actions if action.kind == 'deployment'}
+        self._circuits = {
+            spec.channel: spec.name for spec in deployers
+            if spec.id in fired and spec.type == 'local_pyro' and spec.channel is not None
+        }
+        has_timer = params.max_ascent_time > 0.0
+        self._always = {
+            'config': '' if actions else 'no event does anything',
+            'backup_timer': '' if has_timer else 'no backup timer, flight.max_ascent_time is 0',
+        }
+
+    def objections(self, sample: Sample) -> dict[str, str]:
+        """Return what speaks against a launch from where a sample sees the vehicle.
+
+        Returns
+        -------
+        dict of str
+            Reason by check, in the order of `CHECKS`; without those that have none.
+        """
+        closed = dict(sample.circuits)
+        opened = [name for channel, name in self._circuits.items() if closed.get(channel) is False]
+        found = {
+            'home': self._off_home(sample),
+            'estimator': f'estimator: {" ".join(sample.faults)}' if sample.faults else '',
+            'circuits': f'open circuit of {", ".join(opened)}' if opened else '',
+            **self._always,
+        }
+        return {name: found[name] for name in CHECKS if found[name]}
+
+    def _off_home(self, sample: Sample) -> str:
+        """Return how far the vehicle is from home, '' where it is there or nobody knows."""
+        up, aside = sample.altitude, math.hypot(*sample.horizontal_position)
+        words = []
+        if abs(up) > self._tolerance:
+            words.append(f'{abs(up):.0f} m {"above" if up > 0.0 else "below"} home')
+        if aside > self._tolerance:
+            words.append(f'{aside:.0f} m aside from home')
+        return ' and '.join(words)

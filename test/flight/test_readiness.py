@@ -1,0 +1,111 @@
+"""Checks before a launch: what each finds, and what it leaves alone."""
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeParams
+from propulsion_ros.flight.conditions import MoreThan
+from propulsion_ros.flight.deployers import DeployerSpec
+from propulsion_ros.flight.events import Action, EventSpec
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.flight_state import FlightState
+from propulsion_ros.flight.phases import Phase
+from propulsion_ros.flight.readiness import CHECKS, Readiness
+from propulsion_ros.flight.variables import Sample
+
+APOGEE = MoreThan('TimeSinceApogee', 0, 0.0)
+DROGUE = EventSpec(0, 'drogue', APOGEE, (Action('deployment', 0, 1000.0),))
+CAMERA = EventSpec(0, 'camera', APOGEE, (Action('command', 1, 1.0),))
+WATCH = EventSpec(0, 'low', APOGEE)
+PYROS = (
+    DeployerSpec(0, 'drogue', 'local_pyro', channel=2),
+    DeployerSpec(1, 'spare', 'local_pyro', channel=3),
+)
+TIMED = FlightParams(max_ascent_time=60.0)
+S = 1_000_000_000
+
+
+def on_pad(stamp_ns=0, altitude=0.3, **known):
+    return Sample(stamp_ns, altitude, **known)
+
+
+@pytest.mark.parametrize(('params', 'events', 'sample', 'found'), [
+    pytest.param(TIMED, (DROGUE,), on_pad(), {}, id='nothing'),
+    pytest.param(TIMED, (CAMERA,), on_pad(), {}, id='a command to another computer'),
+    pytest.param(TIMED, (), on_pad(), {'config': 'no event does anything'}, id='no events'),
+    pytest.param(TIMED, (WATCH,), on_pad(), {'config': 'no event does anything'},
+                 id='no event with an action'),
+    pytest.param(TIMED, (DROGUE,), on_pad(altitude=90.4), {'home': '90 m above home'}, id='above'),
+    pytest.param(TIMED, (DROGUE,), on_pad(altitude=-21.0), {'home': '21 m below home'}, id='below'),
+    pytest.param(TIMED, (DROGUE,), on_pad(horizontal_position=(300.0, -400.0)),
+                 {'home': '500 m aside from home'}, id='aside'),
+    pytest.param(TIMED, (DROGUE,), on_pad(altitude=40.0, horizontal_position=(0.0, 30.0)),
+                 {'home': '40 m above home and 30 m aside from home'}, id='above and aside'),
+    pytest.param(FlightParams(max_ascent_time=60.0, home_tolerance=100.0), (DROGUE,),
+                 on_pad(altitude=90.0), {}, id='within the tolerance'),
+    pytest.param(TIMED, (DROGUE,), on_pad(faults=('imu_stale', 'pressure_range')),
+                 {'estimator': 'estimator: imu_stale pressure_range'}, id='estimator'),
+    pytest.param(TIMED, (DROGUE,), on_pad(circuits=((2, False), (3, True))),
+                 {'circuits': 'open circuit of drogue'}, id='open circuit'),
+    pytest.param(TIMED, (DROGUE,), on_pad(circuits=((2, True), (3, False))), {},
+                 id='open circuit of a pyro that nothing fires'),
+    pytest.param(FlightParams(), (DROGUE,), on_pad(),
+                 {'backup_timer': 'no backup timer, flight.max_ascent_time is 0'}, id='no timer'),
+])
+def test_checks(params, events, sample, found):
+    assert Readiness(params, events, PYROS).objections(sample) == found
+
+
+def test_what_is_found_comes_in_the_order_of_the_checks():
+    sample = on_pad(altitude=50.0, faults=('imu_stale',), circuits=((2, False),))
+    found = Readiness(FlightParams(), (DROGUE,), PYROS).objections(sample)
+    assert list(found) == [name for name in CHECKS if name != 'config']
+
+
+def make(required, *samples):
+    state = FlightState(
+        FlightParams(), ApogeeDetector(ApogeeParams()), (DROGUE,), PYROS, required=required
+    )
+    for sample in samples:
+        state.update(sample)
+    return state
+
+
+@pytest.mark.parametrize(('required', 'reason'), [
+    pytest.param((), '', id='none is required'),
+    pytest.param(('estimator',), '', id='the required one finds nothing'),
+    pytest.param(('home',), "'launch' is refused: 90 m above home", id='one'),
+    pytest.param(('backup_timer', 'home'), "'launch' is refused: 90 m above home; no backup timer,"
+                 ' flight.max_ascent_time is 0', id='two'),
+])
+def test_required_checks_refuse_the_launch(required, reason):
+    state = make(required, on_pad(S, 90.0))
+    assert state.command('launch', S) == reason
+    assert state.phase is (Phase.PREFLIGHT if reason else Phase.LAUNCH)
+
+
+def test_what_is_found_is_gone_once_it_is_mended():
+    state = make(('home',), on_pad(S, 90.0))
+    assert state.command('launch', S) != ''
+    state.update(on_pad(S + S // 50))
+    assert state.command('launch', S + S // 50) == ''
+
+
+def test_an_unknown_altitude_comes_before_the_checks():
+    state = make(tuple(CHECKS), on_pad(S, math.nan))
+    assert state.command('launch', S) == "'launch' is refused: no recent sample gives an altitude"
+
+
+def test_the_bench_overrules_the_checks():
+    state = make(tuple(CHECKS), on_pad(S, 90.0))
+    assert state.command('debug', S) == ''
+    assert set(state.objections) == {'home', 'backup_timer'}
+    assert state.command('launch', S) == ''
+
+
+def test_nothing_speaks_against_a_launch_after_it():
+    state = make((), on_pad(S, 90.0))
+    assert state.command('launch', S) == ''
+    assert state.objections == {}
