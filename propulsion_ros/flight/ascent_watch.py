@@ -64,9 +64,15 @@ class AscentWatch:
         )
         estimate = self._detector.update(sample.stamp_ns, altitude, velocity, acceleration, mach)
         self.estimate = estimate
-        if math.isnan(velocity) and estimate.health not in _UNFIT:
-            velocity = estimate.velocity
+        if math.isnan(velocity):
+            velocity = self.fitted_velocity
         return replace(sample, altitude=altitude, velocity=velocity, acceleration=acceleration)
+
+    @property
+    def fitted_velocity(self) -> float:
+        """Slope of the altitude [m/s], NaN where the fit says nothing of the motion now."""
+        estimate = self.estimate
+        return NAN if estimate is None or estimate.health in _UNFIT else estimate.velocity
 
     @property
     def fitted_acceleration(self) -> float:

@@ -213,7 +213,8 @@ class FlightState:
     def _observe_pad(self, sample: Sample) -> None:
         now_ns = self._clock.now_ns
         liftoff = self._liftoff.update(
-            now_ns, sample.altitude, sample.velocity, sample.acceleration
+            now_ns, sample.altitude, sample.velocity, sample.acceleration,
+            self._watch.fitted_velocity,
         )
         if liftoff is None:
             return

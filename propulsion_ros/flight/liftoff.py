@@ -7,6 +7,8 @@ from typing import NamedTuple
 from propulsion_ros.flight.dwell import Dwell
 from propulsion_ros.flight.flight_params import STANDARD_GRAVITY, FlightParams
 
+_CONTRADICTED_TIME = 1.0  # for how long the altitude must say what a velocity input denies [s]
+
 
 class Liftoff(NamedTuple):
     """When the vehicle left the pad, on the flight clock, and how that was seen.
@@ -46,6 +48,9 @@ class LiftoffDetector:
     * climb: vertical speed and the rise above the lowest altitude since arming are;
     * fall: the same downward, for a feed that begins after apogee.
 
+    Where the speed is an input of its own, one that is stuck or never filled in must not hide the
+    flight: the slope of the altitude alone is enough once it has lasted a second.
+
     What is unknown, repeats itself or spans a gap does not count. The time of liftoff is the
     time at which the condition that was met began to hold.
     """
@@ -59,18 +64,21 @@ class LiftoffDetector:
             'climb': _Path(params.liftoff_rise_time),
             'fall': _Path(params.liftoff_rise_time),
         }
+        denied_time = max(params.liftoff_rise_time, _CONTRADICTED_TIME)
+        self._denied_paths = {'climb': _Path(denied_time), 'fall': _Path(denied_time)}
         self.reset()
 
     def reset(self) -> None:
         """Forget everything, as at arming."""
-        for path in self._paths.values():
+        for path in (*self._paths.values(), *self._denied_paths.values()):
             path.reset()
         self._previous = math.nan
         self._lowest = math.inf
         self._highest = -math.inf
 
     def update(
-        self, clock_ns: int, altitude: float, velocity: float, acceleration: float
+        self, clock_ns: int, altitude: float, velocity: float, acceleration: float,
+        slope: float = math.nan,
     ) -> Liftoff | None:
         """Take one sample and return the liftoff where it is now certain.
 
@@ -82,17 +90,21 @@ class LiftoffDetector:
             Above the pad [m].
         velocity, acceleration : float
             Up positive [m/s], [m/s^2] net of gravity; NaN where unknown.
+        slope : float
+            Vertical speed by the altitude alone [m/s]; NaN where unknown.
         """
         self._widen(altitude)
-        rises = velocity > self._velocity and altitude - self._lowest > self._rise
-        falls = velocity < -self._velocity and self._highest - altitude > self._rise
-        seen = {
-            'acceleration': (acceleration, acceleration > self._acceleration),
-            'climb': (altitude, rises),
-            'fall': (altitude, falls and altitude > self._rise),
-        }
-        for source, (news, holds) in seen.items():
-            start_ns = self._paths[source].update(clock_ns, news, holds)
+        has_risen = altitude - self._lowest > self._rise
+        has_fallen = self._highest - altitude > self._rise and altitude > self._rise
+        seen = (
+            (self._paths, 'acceleration', acceleration, acceleration > self._acceleration),
+            (self._paths, 'climb', altitude, has_risen and velocity > self._velocity),
+            (self._paths, 'fall', altitude, has_fallen and velocity < -self._velocity),
+            (self._denied_paths, 'climb', altitude, has_risen and slope > self._velocity),
+            (self._denied_paths, 'fall', altitude, has_fallen and slope < -self._velocity),
+        )
+        for paths, source, news, holds in seen:
+            start_ns = paths[source].update(clock_ns, news, holds)
             if start_ns is not None:
                 return Liftoff(start_ns, source)
         return None

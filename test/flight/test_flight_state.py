@@ -266,6 +266,24 @@ def test_detector_is_given_the_mach_number():
     assert flight.detector.machs == pytest.approx([0.5, NAN], rel=1e-5, nan_ok=True)
 
 
+@pytest.mark.parametrize('noise', [0.0, 1.0], ids=['never filled in', 'noise alone'])
+def test_velocity_input_of_0_hides_no_flight(noise):
+    flight = Flight()
+    for i in range(-5 * RATE, 20 * RATE):
+        flight.sample(i / RATE, motion(i / RATE)[0] + wiggle(i), noise * wiggle(i))
+        if i == -3 * RATE:
+            assert flight.command('launch', -3.0) == ''
+    assert flight.words == ['launch', 'flight', 'recovery']
+    assert flight.report.liftoff.source == 'climb'
+    assert flight.times('drogue') == [pytest.approx(APOGEE_TIME, abs=0.3)]
+
+
+def test_step_of_the_altitude_at_rest_is_no_liftoff():
+    flight = Flight().armed()
+    flight.feed(-3.0, 10.0, at=lambda t: (500.0 * (0.0 < t < 5.0), 0.0, 0.0))
+    assert flight.words == ['launch']
+
+
 @pytest.mark.parametrize('stray', [1000.0, -90.0, -100.0], ids=['future', 'past', 'unset'])
 def test_one_stray_stamp_changes_nothing(stray):
     events = (EventSpec(0, 'late', MoreThan('TimeSinceLiftoff', 0, 20e3)),)

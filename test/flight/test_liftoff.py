@@ -127,6 +127,24 @@ def test_a_feed_that_begins_in_the_air_is_a_flight(velocity, source):
     assert liftoff.source == source
 
 
+@pytest.mark.parametrize(('slope', 'lasts', 'source'), [
+    pytest.param(50.0, 100, 'climb', id='climb'),
+    pytest.param(-20.0, 100, 'fall', id='fall'),
+    pytest.param(50.0, 99, None, id='climb, too short'),
+    pytest.param(NAN, 300, None, id='without a slope'),
+])
+def test_slope_of_the_altitude_is_enough_against_a_velocity_of_0(slope, lasts, source):
+    detector = LiftoffDetector(FlightParams())
+    found = None
+    for i in range(400):
+        altitude = 800.0 + (0.0 if math.isnan(slope) else slope) * max(0, i - 99) * 0.01
+        holds = 200 <= i <= 200 + lasts
+        found = found or detector.update(
+            i * STEP_NS, altitude, 0.0, NAN, slope if holds else 0.0 * slope
+        )
+    assert (found and found.source) == source
+
+
 def test_reset_forgets_the_altitudes_of_the_last_flight():
     detector = LiftoffDetector(FlightParams())
     for i in range(100):
