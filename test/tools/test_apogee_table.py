@@ -59,13 +59,35 @@ def test_table(capsys, folder):
                      id='no list'),
         pytest.param(lambda f: (f / 'reference.json').write_text('{'), 'expected JSON',
                      id='no JSON'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('[]'),
+                     'reference.json: expected an object', id='a list'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('{"throw": 3}'),
+                     'reference.json: throw: expected an object, got 3', id='no object'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('{"throw": {}}'),
+                     'reference.json: throw.apogee_t: is missing', id='no apogee'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('{"throw": {"apogee_t": "6"}}'),
+                     "throw.apogee_t: expected a number, got '6'", id='apogee in words'),
+        pytest.param(
+            lambda f: (f / 'reference.json').write_text(
+                '{"throw": {"apogee_t": null, "should_trigger": true}}'
+            ),
+            'throw: should_trigger without an apogee_t', id='apogee that is not there',
+        ),
         pytest.param(lambda f: (f / 'real' / 'throw.csv').unlink(), 'throw.csv: cannot be read',
                      id='no log'),
     ],
 )
-def test_missing_files_are_one_line_and_code_1(capsys, folder, spoil, message):
+def test_wrong_files_are_one_line_and_code_1(capsys, folder, spoil, message):
     spoil(folder)
     code, _, err = _run(capsys, folder)
     assert code == 1
     assert err.count('\n') == 1
     assert message in err
+
+
+def test_folder_without_grades_has_no_figures(capsys, folder):
+    (folder / 'reference.json').write_text(json.dumps({'throw': {'apogee_t': _APOGEE}}))
+    code, out, err = _run(capsys, folder)
+    assert (code, err) == (0, '')
+    assert '| throw | true | 6.12 |' in out
+    assert 'of grade A' not in out
