@@ -89,7 +89,8 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
     try:
         text = Path(path).read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as e:
-        raise SourceError(str(path), f'cannot be read: {e}') from e
+        reason = e.strerror if isinstance(e, OSError) else f'is not UTF-8: {e}'
+        raise SourceError(str(path), f'cannot be read: {reason}') from e
     try:
         return read_flight_config(text, semantics)
     except SourceError as e:

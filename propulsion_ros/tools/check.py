@@ -121,7 +121,9 @@ def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
     for error in unknown_keys(own, known):
         yield SourceError(name, str(error))
     try:
-        build(cls, {**_FROM_LAUNCH.get(name, {}), **own})
+        params = build(cls, {**_FROM_LAUNCH.get(name, {}), **own})
+        if getattr(params, 'config_file', ''):
+            load_flight_config(params.config_file, params.semantics)
     except ConfigError as error:
         yield SourceError(name, str(error))
 

@@ -46,6 +46,9 @@ def test_settings_of_families_have_no_faults(name, capsys):
     pytest.param('a.yaml', 'vehicle:\n  ros__parameters: {update_rat: 1.0, real_time_factor: -1}\n',
                  ["'update_rat': unknown, did you mean 'update_rate'?",
                   "'real_time_factor': -1 is below 0"], id='vehicle, two faults'),
+    pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: /nowhere/x.jsonc}\n',
+                 ['flight_state: /nowhere/x.jsonc: cannot be read: No such file or directory'],
+                 id='no flight configuration'),
     pytest.param('a.yaml', 'a: [', ['is not YAML'], id='no YAML'),
     pytest.param('a.urdf', '<robot name="r"><link name="l"/></robot>',
                  ['no plugin block of actuators'], id='no block'),
@@ -69,3 +72,17 @@ def test_each_fault_is_one_line(tmp_path, capsys, name, text, lines):
     for line, expected in zip(out, lines, strict=True):
         assert expected in line
         assert str(path) in line
+
+
+@pytest.mark.parametrize(('semantics', 'faults'), [
+    pytest.param('safe', 0, id='right'),
+    pytest.param('legacy', 1, id='what legacy does not know'),
+])
+def test_flight_configuration_is_read_as_its_node_reads_it(tmp_path, semantics, faults):
+    path = tmp_path / 'a.yaml'
+    path.write_text(
+        'flight_state:\n  ros__parameters:\n'
+        f'    config_file: {SHARE / "config" / "thanos_flight.jsonc"}\n'
+        f'    semantics: {semantics}\n'
+    )
+    assert check(path) == faults
