@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 from pathlib import Path
@@ -37,9 +38,9 @@ def run(args: argparse.Namespace) -> int:
     except ImportError as error:
         print(f'propulsion_ros play: needs ROS 2: {error}', file=sys.stderr)
         return 1
-    if not (args.rate > 0.0 and args.clock >= 0.0 and args.loop >= 1):
-        print('propulsion_ros play: expected --rate above 0, --clock at least 0, --loop at least '
-              f'1, got {args.rate:g}, {args.clock:g}, {args.loop}', file=sys.stderr)
+    if not (0.0 < args.rate < math.inf and 0.0 <= args.clock < math.inf and args.loop >= 1):
+        print('propulsion_ros play: expected finite numbers, --rate above 0, --clock at least 0, '
+              f'--loop at least 1, got {args.rate:g}, {args.clock:g}, {args.loop}', file=sys.stderr)
         return 1
     rclpy.init(args=[])
     try:

@@ -16,6 +16,7 @@ from sensor_msgs.msg import JointState
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
+from propulsion_ros.tools import cli
 from propulsion_ros.tools.bags import BagReader, BagWriter
 from propulsion_ros.tools.player import Player
 from propulsion_ros.tools.recorder import Recorder, message_type
@@ -158,6 +159,19 @@ def spin_until(executor, stop):
     """Let nodes answer in a thread of their own."""
     while not stop.is_set():
         executor.spin_once(timeout_sec=0.05)
+
+
+@pytest.mark.parametrize(('option', 'value'), [
+    *(('--rate', value) for value in ('0', '-1', 'nan', 'inf')),
+    *(('--clock', value) for value in ('-1', 'nan', 'inf')),
+    ('--loop', '0'),
+])
+def test_number_that_plays_nothing_is_one_line(capsys, option, value):
+    assert cli.main(['play', 'none.mcap', option, value]) == 1
+    err = capsys.readouterr().err
+    assert err.count('\n') == 1
+    assert 'expected finite numbers, --rate above 0' in err
+    assert value in err
 
 
 def test_type_that_is_not_installed_is_named():
