@@ -109,9 +109,12 @@ class EngineBank:
         self._was_armed = False
 
     def arm(self, is_armed: bool, now_ns: int) -> None:
-        """Follow the phase; disarming shuts all engines down."""
+        """Follow the phase; disarming shuts all engines down, arming anew closes the valves."""
         if self._is_armed and not is_armed:
             self.shut_all_down(now_ns)
+        elif is_armed and not self._is_armed:
+            for state in self._states:
+                state.was_run = False
         self._is_armed = is_armed
         self._was_armed |= is_armed
 

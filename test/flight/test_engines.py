@@ -89,6 +89,15 @@ def test_disarming_shuts_down_and_the_vents_open_all_the_same(bank):
     assert positions(bank, 1100)[0] == math.pi
 
 
+def test_arming_after_a_scrub_closes_the_vents(bank):
+    bank.execute(0, 1, 0)
+    bank.arm(False, 100 * MS)
+    assert positions(bank, 2000)[0] == math.pi
+    bank.arm(True, 2000 * MS)
+    assert positions(bank, 2000) == [0.0, 0.1, 0.2]
+    assert positions(bank, 9000) == [0.0, 0.1, 0.2]
+
+
 def test_valves_are_not_commanded_before_the_first_arming():
     bank = EngineBank([THANOS])
     assert all(math.isnan(position) for position in positions(bank, 0))
