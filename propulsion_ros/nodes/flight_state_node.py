@@ -415,9 +415,9 @@ NavSatFix
 
     def _update(self, sample: Sample, heard: bool = True) -> None:
         report = self._state.update(sample)
-        self._report = report
         if not report.stamp.is_accepted:
             return
+        self._report = report
         if report.stamp is Stamp.RESTARTED:
             # It may stand somewhere else.
             self._pad.reset()
