@@ -29,7 +29,8 @@ class FlightClock:
     A stamp that does not advance is a duplicate; one less than 0.5 s behind is late. Any other
     stamp that does not follow on is believed only when the next one follows on from it: a single
     stray stamp changes nothing. After a believed jump back the clock goes on from where it was,
-    unless the new stamp lies before the first one of the flight: then time has started again.
+    unless the new stamp lies before the first one of the flight: then time has started again,
+    where that may be.
 
     Parameters
     ----------
@@ -75,9 +76,21 @@ class FlightClock:
         self.now_ns = clock_ns
         self._first_ns = first_ns
 
-    def advance(self, stamp_ns: int) -> Stamp:
-        """Take a stamp and say what it is; the clock moves where it is accepted."""
+    def advance(self, stamp_ns: int, *, may_restart: bool = True) -> Stamp:
+        """Take a stamp and say what it is; the clock moves where it is accepted.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Of a sample [ns].
+        may_restart : bool
+            Whether time may start again; else any jump back is one of a clock that was set.
+        """
         verdict = self._judge(stamp_ns)
+        if verdict is Stamp.RESTARTED and not may_restart:
+            verdict = Stamp.JUMPED
+            # The flight goes on in the new time: what follows in it is no restart either.
+            self._first_ns = stamp_ns
         self.counts[verdict] += 1
         if not verdict.is_accepted:
             self._candidate_ns = stamp_ns if verdict is Stamp.STRAY else None

@@ -55,6 +55,9 @@ class FlightState:
         'safe' or 'legacy': how events are evaluated.
     required : collection of str
         Checks of `readiness` that refuse a launch; what the others find is only said.
+    keeps_flight : bool
+        Whether a flight in the air outlives stamps of before it, as of a sensor that starts anew
+        without the time; a simulation that starts again ends it.
 
     Raises
     ------
@@ -71,10 +74,12 @@ class FlightState:
         controllers: Sequence[PidSpec] = (),
         semantics: str = 'safe',
         required: Collection[str] = (),
+        keeps_flight: bool = False,
     ) -> None:
         self._params = params
         self._readiness = Readiness(params, events, deployers)
         self._required = frozenset(required)
+        self._keeps_flight = keeps_flight
         self._watch = AscentWatch(params, detector)
         self._events = EventRunner(
             events, controllers, len(deployers), semantics, params.nose.tolist()
@@ -177,7 +182,10 @@ class FlightState:
         A sample whose stamp does not advance, is late, or strays from the others is not used;
         the report says so. See `FlightClock` for stamps that jump.
         """
-        verdict = self._clock.advance(sample.stamp_ns)
+        is_in_air = self.subphase not in (Subphase.NONE, Subphase.LANDED)
+        verdict = self._clock.advance(
+            sample.stamp_ns, may_restart=not (self._keeps_flight and is_in_air)
+        )
         if not verdict.is_accepted:
             return self._report(sample.stamp_ns, verdict, [])
         if verdict is Stamp.RESTARTED:

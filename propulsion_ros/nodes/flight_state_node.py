@@ -142,14 +142,15 @@ NavSatFix
                 f'{len(config.events)} events, {config.semantics} semantics, {UNITS}{unread}'
             )
         self._params = params
+        in_simulation = bool(self.get_parameter('use_sim_time').value)
         self._state = FlightState(
             params.flight, make_detector(params.apogee), config.events, config.deployers,
             config.controllers, config.semantics, params.required_checks,
+            keeps_flight=not in_simulation,
         )
         self._circuits = Circuits(config)
         flown = f'{config.fingerprint} {params.altitude_source} {params.pad_reference}'
         self._log = FlightLog(params.state_file, hashlib.sha256(flown.encode()).hexdigest())
-        in_simulation = bool(self.get_parameter('use_sim_time').value)
         self._outputs = FlightOutputs(self, params.world_frame, params.reliable_inputs)
         self._actuation = FlightActuation(self, config, {
             'auto': in_simulation, 'stamps': True, 'steady': False,

@@ -93,9 +93,13 @@ def at_rest(t):
 class Flight:
     """A flight state that is fed a feed whose time is in seconds after liftoff."""
 
-    def __init__(self, detector=None, events=EVENTS, offset=100.0, **params):
+    def __init__(
+        self, detector=None, events=EVENTS, offset=100.0, keeps_flight=False, **params
+    ):
         self.detector = detector or ApogeeDetector(ApogeeParams())
-        self.state = FlightState(FlightParams(**params), self.detector, events, DEPLOYERS)
+        self.state = FlightState(
+            FlightParams(**params), self.detector, events, DEPLOYERS, keeps_flight=keeps_flight
+        )
         self.offset = offset
         self.changes = []
         self.fired = []
@@ -460,6 +464,35 @@ def test_simulation_that_starts_again_is_a_new_flight():
     flight.offset = 10.0
     flight.armed().feed(-3.0, 1.0)
     assert flight.state.phase is Phase.FLIGHT
+
+
+@pytest.mark.parametrize('until', [
+    pytest.param(2.0, id='boost'), pytest.param(8.0, id='coast'),
+    pytest.param(APOGEE_TIME + 5.0, id='descent'),
+])
+def test_sensor_that_starts_anew_without_the_time_does_not_end_a_flight_of_a_robot(until):
+    flight = Flight(keeps_flight=True).armed().feed(-3.0, until)
+    flight.offset = -until
+    flight.feed(until, LANDING_TIME + 8.0)
+    assert flight.words == ['launch', 'flight', 'recovery']
+    assert [name for name, _ in flight.fired] == ['drogue', 'main']
+    assert flight.subphases[-1] == 'landed'
+
+
+def test_stamps_that_were_never_set_do_not_end_a_flight_of_a_robot():
+    flight = Flight(keeps_flight=True).armed().feed(-3.0, 8.0)
+    for _ in range(50):
+        flight.state.update(Sample(0, 300.0, 50.0, -G))
+    flight.feed(8.0, APOGEE_TIME + 1.0)
+    assert flight.words == ['launch', 'flight', 'recovery']
+    assert flight.times('drogue') == [pytest.approx(APOGEE_TIME, abs=0.4)]
+
+
+def test_time_that_starts_again_on_the_ground_is_a_new_flight_of_a_robot_too():
+    flight = Flight(keeps_flight=True).armed()
+    flight.offset = 0.0
+    flight.feed(5.0, 6.0, at=at_rest)
+    assert flight.words == ['launch', 'preflight']
 
 
 @pytest.mark.parametrize(
