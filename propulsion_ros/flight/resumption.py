@@ -18,7 +18,7 @@ class Resumption:
     The flight goes on once three samples in a row are high above the pad or move fast up or
     down. It is over when the vehicle has been at rest near the pad for a while, when the record
     is too old, or when its stamps lie ahead, as after a clock that lost the time. What is unknown
-    decides nothing.
+    decides nothing: without an altitude a speed can show a flight, but not a rest.
 
     Parameters
     ----------
@@ -45,13 +45,12 @@ class Resumption:
             return f'it is {elapsed_ns * 1e-9:.0f} s old'
         if elapsed_ns < -_LATEST_START_NS:
             return f'it is stamped {-elapsed_ns * 1e-9:.1f} s ahead of the samples'
-        if not math.isfinite(altitude):
-            self._agreeing = 0
-            return ''
         is_high = altitude > self._params.resume_height
         is_fast = abs(velocity) > self._params.resume_velocity
         self._agreeing = self._agreeing + 1 if is_high or is_fast else 0
         if self._agreeing >= _AGREEING:
             return 'resume'
+        if not math.isfinite(altitude):
+            return ''
         at_rest = self._rest.update(clock_ns, not (is_high or is_fast))
         return 'the vehicle rests near the pad' if at_rest else ''

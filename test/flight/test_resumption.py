@@ -46,6 +46,7 @@ def verdicts(rows, snapshot=FLYING, step=0.02, start=1.0, **params):
     [
         pytest.param(31.0, NAN, id='high, speed unknown'),
         pytest.param(5.0, 11.0, id='climbing'),
+        pytest.param(NAN, -50.0, id='falling, altitude unknown'),
         pytest.param(5.0, -11.0, id='falling'),
         pytest.param(3000.0, 0.0, id='at apogee'),
     ],
@@ -67,6 +68,7 @@ def test_rest_for_its_time_ends_it():
 
 def test_what_is_unknown_decides_nothing():
     assert set(verdicts([(NAN, NAN)] * 1000)) == {''}
+    assert set(verdicts([(NAN, 0.0)] * 1000)) == {''}
 
 
 @pytest.mark.parametrize(
