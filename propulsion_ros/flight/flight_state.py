@@ -347,6 +347,7 @@ class FlightState:
             altitude_known=math.isfinite(sample.altitude),
             is_moving=abs(sample.velocity) > self._params.landed_velocity,
             ignition_commanded=ignition_commanded,
+            is_resuming=self.is_resuming,
             objections=tuple(
                 reason for name, reason in self.objections.items() if name in self._required
             ),

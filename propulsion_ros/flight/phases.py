@@ -112,6 +112,8 @@ class Facts:
         Whether a recent sample says that the vehicle moves up or down.
     ignition_commanded : bool
         Whether ignition has been commanded.
+    is_resuming : bool
+        Whether a recorded flight waits to be taken up or dropped.
     objections : tuple of str
         What the required checks of `readiness` have found.
     """
@@ -119,6 +121,7 @@ class Facts:
     altitude_known: bool = False
     is_moving: bool = False
     ignition_commanded: bool = False
+    is_resuming: bool = False
     objections: tuple[str, ...] = ()
 
 
@@ -146,6 +149,13 @@ ALTITUDE_KNOWN = _unless('no recent sample gives an altitude', lambda facts: fac
 STANDS_STILL = _unless('the vehicle is still moving', lambda facts: not facts.is_moving)
 FIRST_IGNITION = _unless(
     'it was commanded before: abort and launch again', lambda facts: not facts.ignition_commanded
+)
+NOT_RESUMING = _unless(
+    'a recorded flight may have to be resumed', lambda facts: not facts.is_resuming
+)
+ON_PAD = Guard(
+    f'{ALTITUDE_KNOWN.refusal}, or {NOT_RESUMING.refusal}',
+    lambda facts: ALTITUDE_KNOWN.objection(facts) or NOT_RESUMING.objection(facts),
 )
 READY = Guard(
     f'{ALTITUDE_KNOWN.refusal}, or a required check finds something',
@@ -202,7 +212,7 @@ def _command(
 
 TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.SETUP, Phase.PREFLIGHT, 'configured'),
-    _command(Phase.PREFLIGHT, Phase.PREFLIGHT, 'set_home', ALTITUDE_KNOWN),
+    _command(Phase.PREFLIGHT, Phase.PREFLIGHT, 'set_home', ON_PAD),
     _command(Phase.PREFLIGHT, Phase.LAUNCH, 'launch', READY),
     _command(Phase.PREFLIGHT, Phase.DEBUG, 'debug'),
     _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition', FIRST_IGNITION),

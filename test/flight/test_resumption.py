@@ -154,6 +154,15 @@ def test_spent_events_stay_spent_and_recovery_keeps_its_apogee():
     assert flight.snapshot().events[1].count == 1
 
 
+def test_home_is_not_set_while_a_flight_may_have_to_be_resumed():
+    flight = state()
+    flight.offer(FLYING)
+    flight.update(Sample(NOW + S, 900.0, -10.0))
+    reason = "'set_home' is refused: a recorded flight may have to be resumed"
+    assert flight.command('set_home', NOW + S) == reason
+    assert flight.is_resuming
+
+
 def test_a_command_comes_before_the_record():
     flight = state()
     flight.offer(FLYING)
