@@ -118,7 +118,7 @@ class FlightState:
         """What speaks against a launch, by check; nothing once launched or before a sample."""
         if self.phase.is_armed or self._sample is None:
             return {}
-        return self._readiness.objections(self._sample)
+        return self._readiness.objections(self._sample, is_frozen=self._is_frozen)
 
     @property
     def subphase(self) -> Subphase:
@@ -141,6 +141,7 @@ class FlightState:
         self._frozen.reset()
         self._mach.reset()
         self._sample: Sample | None = None
+        self._is_frozen = False
         self._notice = ''
         self._resumption: Resumption | None = None
         self._forget_flight()
@@ -193,7 +194,7 @@ class FlightState:
         known = self._watch.see(sample, self._mach.update(sample))
         if math.isfinite(known.altitude):
             self._sample = known
-        is_frozen = self._frozen.update(
+        is_frozen = self._is_frozen = self._frozen.update(
             self._clock.now_ns, sample.altitude, sample.velocity, sample.acceleration
         )
         self._consider_record(known)

@@ -14,6 +14,7 @@ CHECKS: Mapping[str, str] = {
     'home': 'altitude or position lie farther from home than `flight.home_tolerance`',
     'estimator': 'the estimator names a fault in `~/flags`',
     'circuits': 'the circuit of a pyro that an event fires is measured and open',
+    'frozen': 'altitude, speed and acceleration have repeated themselves for `flight.frozen_time`',
     'backup_timer': '`flight.max_ascent_time` is 0',
 }
 """The checks, and what each finds."""
@@ -51,8 +52,15 @@ class Readiness:
             'backup_timer': '' if has_timer else 'no backup timer, flight.max_ascent_time is 0',
         }
 
-    def objections(self, sample: Sample) -> dict[str, str]:
-        """Return what speaks against a launch from where a sample sees the vehicle.
+    def objections(self, sample: Sample, *, is_frozen: bool) -> dict[str, str]:
+        """Return what speaks against a launch.
+
+        Parameters
+        ----------
+        sample : Sample
+            Where the vehicle is.
+        is_frozen : bool
+            Whether the samples repeat themselves.
 
         Returns
         -------
@@ -65,6 +73,7 @@ class Readiness:
             'home': self._off_home(sample),
             'estimator': f'estimator: {" ".join(sample.faults)}' if sample.faults else '',
             'circuits': f'open circuit of {", ".join(opened)}' if opened else '',
+            'frozen': 'the samples repeat themselves' if is_frozen else '',
             **self._always,
         }
         return {name: found[name] for name in CHECKS if found[name]}

@@ -55,12 +55,12 @@ def on_pad(stamp_ns=0, altitude=0.3, **known):
                  {'backup_timer': 'no backup timer, flight.max_ascent_time is 0'}, id='no timer'),
 ])
 def test_checks(params, events, sample, found):
-    assert Readiness(params, events, PYROS).objections(sample) == found
+    assert Readiness(params, events, PYROS).objections(sample, is_frozen=False) == found
 
 
 def test_what_is_found_comes_in_the_order_of_the_checks():
     sample = on_pad(altitude=50.0, faults=('imu_stale',), circuits=((2, False),))
-    found = Readiness(FlightParams(), (DROGUE,), PYROS).objections(sample)
+    found = Readiness(FlightParams(), (DROGUE,), PYROS).objections(sample, is_frozen=True)
     assert list(found) == [name for name in CHECKS if name != 'config']
 
 
@@ -103,6 +103,15 @@ def test_the_bench_overrules_the_checks():
     assert state.command('debug', S) == ''
     assert set(state.objections) == {'home', 'backup_timer'}
     assert state.command('launch', S) == ''
+
+
+@pytest.mark.parametrize(('step', 'found'), [
+    pytest.param(0.0, ['frozen'], id='stuck'), pytest.param(1e-3, [], id='alive'),
+])
+def test_feed_that_repeats_itself_is_said(step, found):
+    samples = [on_pad(S + i * S // 50, 0.3 + step * (i % 2)) for i in range(50)]
+    state = make((), *samples)
+    assert [name for name in state.objections if name != 'backup_timer'] == found
 
 
 def test_nothing_speaks_against_a_launch_after_it():
