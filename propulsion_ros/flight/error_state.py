@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from propulsion_ros.flight.estimator_params import STANDARD_GRAVITY, EstimatorParams
+from propulsion_ros.flight.estimator_params import EstimatorParams
 from propulsion_ros.flight.estimator_state import Quaternion, Vector
-from propulsion_ros.models.atmosphere import EARTH_RADIUS
+from propulsion_ros.models.atmosphere import EARTH_RADIUS, STANDARD_GRAVITY
 from propulsion_ros.quantity import FloatArray
 
 SIZE = 18

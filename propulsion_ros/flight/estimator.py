@@ -13,7 +13,7 @@ from propulsion_ros.flight.error_state import (
     ErrorStateFilter,
 )
 from propulsion_ros.flight.estimate_report import estimate_of, no_estimate
-from propulsion_ros.flight.estimator_params import STANDARD_GRAVITY, EstimatorParams
+from propulsion_ros.flight.estimator_params import EstimatorParams
 from propulsion_ros.flight.estimator_state import EstimatorState, Mode, Stage, Vector
 from propulsion_ros.flight.gnss_aid import GnssAid
 from propulsion_ros.flight.magnetic_aid import MagneticAid
@@ -21,6 +21,7 @@ from propulsion_ros.flight.mounting import Mounting
 from propulsion_ros.flight.pad_aid import PadAid
 from propulsion_ros.flight.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.stamp_gate import StampGate, Time
+from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 
 _LONGEST_GAP = 30.0  # a stamp farther ahead is another clock [s]
 _OLDEST = 0.2  # a measurement older than this against the estimate is not fused [s]

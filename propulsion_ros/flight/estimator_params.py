@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.quantity import FloatArray, quantity, validate
-
-STANDARD_GRAVITY = 9.80665
-"""[m/s^2]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,7 +5,8 @@ import math
 from typing import NamedTuple
 
 from propulsion_ros.flight.dwell import Dwell
-from propulsion_ros.flight.flight_params import STANDARD_GRAVITY, FlightParams
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 
 _CONTRADICTED_TIME = 1.0  # for how long the altitude must say what a velocity input denies [s]
 

@@ -7,8 +7,7 @@ from collections.abc import Collection
 
 _READINGS = 100
 _RECENT = 9  # a spike among them moves the median hardly at all
-_MAD_TO_SIGMA = 1.4826  # median absolute deviation of a normal distribution
-_FAR = 8.0  # sigma beyond which a reading is no noise
+_FAR = 12.0  # median deviations beyond which a reading is no noise: 8 sigma of normal noise
 _NEAR = 15.0  # what is no farther off is never a spike: a coarse barometer has such steps [m]
 
 
@@ -19,7 +18,7 @@ def mean_without_spikes(readings: Collection[float]) -> float:
     if max(readings) - min(readings) > _NEAR:
         median = _median(readings)
         spread = _median([abs(reading - median) for reading in readings])
-        limit = max(_FAR * _MAD_TO_SIGMA * spread, _NEAR)
+        limit = max(_FAR * spread, _NEAR)
         readings = [reading for reading in readings if abs(reading - median) <= limit]
     return math.fsum(readings) / len(readings)
 

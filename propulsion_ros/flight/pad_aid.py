@@ -14,8 +14,9 @@ from propulsion_ros.flight.error_state import (
     VELOCITY,
     ErrorStateFilter,
 )
-from propulsion_ros.flight.estimator_params import STANDARD_GRAVITY, EstimatorParams
+from propulsion_ros.flight.estimator_params import EstimatorParams
 from propulsion_ros.flight.estimator_state import Quaternion, Stage, Vector, rotate
+from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.quantity import FloatArray
 
 _PERIOD = 0.1  # [s]

@@ -4,7 +4,8 @@ from __future__ import annotations
 import math
 
 from propulsion_ros.flight.dwell import Dwell
-from propulsion_ros.flight.flight_params import STANDARD_GRAVITY, FlightParams
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 
 _BURN_ACCELERATION = 0.5 * STANDARD_GRAVITY
 _MEASURED_TIME = 0.1

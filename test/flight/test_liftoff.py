@@ -4,9 +4,10 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.flight_params import STANDARD_GRAVITY, FlightParams
+from propulsion_ros.flight.flight_params import FlightParams
 from propulsion_ros.flight.liftoff import LiftoffDetector
 from propulsion_ros.flight.subphases import BurnMonitor, LandingDetector
+from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 
 NAN = math.nan
 STEP_NS = 10_000_000
