@@ -1,4 +1,4 @@
-"""A condition that must hold for a while, and a feed that must keep changing."""
+"""A condition that must hold for a while."""
 from __future__ import annotations
 
 
@@ -36,30 +36,3 @@ class Dwell:
             self._held_ns += min(clock_ns - self._last_ns, self._longest_step_ns)
         self._last_ns = clock_ns
         return self._held_ns >= self._duration_ns
-
-
-class FrozenCheck:
-    """Notices a feed that repeats itself: an estimator that stalls but keeps publishing.
-
-    Parameters
-    ----------
-    limit : float
-        The feed is frozen when no value has changed for this long [s].
-    """
-
-    def __init__(self, limit: float) -> None:
-        self._limit_ns = round(limit * 1e9)
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the feed."""
-        self._values: tuple[float, ...] = ()
-        self._changed_ns = 0
-
-    def update(self, clock_ns: int, *values: float) -> bool:
-        """Take the values of one sample and return whether the feed is frozen."""
-        # repr, because NaN is unequal to itself and must count as no change.
-        if repr(values) != repr(self._values):
-            self._values = values
-            self._changed_ns = clock_ns
-        return clock_ns - self._changed_ns >= self._limit_ns

@@ -5,16 +5,18 @@ import math
 from collections.abc import Collection, Sequence
 
 from propulsion_ros.flight.ascent_watch import AscentWatch
+from propulsion_ros.flight.burn_monitor import BurnMonitor
 from propulsion_ros.flight.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.course import Course
 from propulsion_ros.flight.deployers import DeployerCommand, DeployerSpec, deployer_command
 from propulsion_ros.flight.detectors import Detector
-from propulsion_ros.flight.dwell import FrozenCheck
 from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events import EventFired, EventSpec
 from propulsion_ros.flight.flight_clock import FlightClock, Stamp
 from propulsion_ros.flight.flight_params import FlightParams
 from propulsion_ros.flight.flight_report import FlightReport, Mark
+from propulsion_ros.flight.frozen_check import FrozenCheck
+from propulsion_ros.flight.landing import LandingDetector
 from propulsion_ros.flight.liftoff import LiftoffDetector
 from propulsion_ros.flight.mach import MachMeter
 from propulsion_ros.flight.phases import (
@@ -29,7 +31,6 @@ from propulsion_ros.flight.phases import (
 from propulsion_ros.flight.readiness import Readiness
 from propulsion_ros.flight.resumption import Resumption
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.flight.subphases import BurnMonitor, LandingDetector
 from propulsion_ros.flight.variables import Sample
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from propulsion_ros.flight.flight_params import FlightParams
 from propulsion_ros.flight.liftoff import LiftoffDetector
-from propulsion_ros.flight.subphases import BurnMonitor, LandingDetector
 from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 
 NAN = math.nan
@@ -154,56 +153,6 @@ def test_reset_forgets_the_altitudes_of_the_last_flight():
     # At the pad's level with a wrong speed: a rise only against the old lowest altitude.
     for i in range(100, 200):
         assert detector.update(i * STEP_NS, wiggle(i), 50.0, NAN) is None
-
-
-def burn(accelerations, fitted=False, step_ns=STEP_NS):
-    monitor = BurnMonitor()
-    states = []
-    for i, a in enumerate(accelerations):
-        monitor.update(i * step_ns, *((NAN, a) if fitted else (a, NAN)))
-        states.append(monitor.is_burning)
-    return states
-
-
-def test_burnout_and_a_second_stage_are_seen():
-    states = burn([30.0] * 100 + [-12.0] * 100 + [40.0] * 100 + [-10.0] * 100)
-    changes = [i for i in range(1, 400) if states[i] != states[i - 1]]
-    assert changes == [110, 210, 310]
-
-
-def test_noise_about_zero_does_not_chatter():
-    assert all(burn([4.0 * (-1) ** i for i in range(500)]))
-    assert not any(burn([-12.0] * 20 + [-12.0 + 40.0 * (i % 5 == 0) for i in range(500)])[20:])
-
-
-def test_fitted_acceleration_needs_a_second():
-    states = burn([-12.0] * 200, fitted=True)
-    assert states.index(False) == 100
-
-
-def landing(samples, step_ns=100_000_000):
-    detector = LandingDetector(FlightParams())
-    for i, (altitude, velocity) in enumerate(samples):
-        detector.update(i * step_ns, altitude, velocity)
-        if detector.has_landed:
-            return i
-    return None
-
-
-@pytest.mark.parametrize(
-    ('samples', 'index'),
-    [
-        pytest.param([(30.0 + wiggle(i), wiggle(i)) for i in range(100)], 50, id='on a hill'),
-        pytest.param([(2.4 * (-1) ** i, NAN) for i in range(100)], 50, id='noise, speed unknown'),
-        pytest.param([(500.0 - 0.5 * i, -5.0) for i in range(900)], None, id='under the main'),
-        pytest.param([(500.0 - 0.5 * i, NAN) for i in range(900)], None, id='speed unknown'),
-        pytest.param([(500.0, -5.0)] * 900, None, id='altitude stuck'),
-        pytest.param([(NAN, 0.0)] * 900, None, id='altitude unknown'),
-        pytest.param([(NAN, NAN)] * 900, None, id='all unknown'),
-    ],
-)
-def test_landing(samples, index):
-    assert landing(samples) == index
 
 
 @pytest.mark.parametrize('period', [2, 3, 5, 7, 10, 13, 20, 21])

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.landing import LandingDetector
+
+NAN = math.nan
+
+
+def wiggle(i):
+    """Return noise of the last digit."""
+    return 1e-3 * (-1) ** i
+
+
+def landing(samples, step_ns=100_000_000):
+    detector = LandingDetector(FlightParams())
+    for i, (altitude, velocity) in enumerate(samples):
+        detector.update(i * step_ns, altitude, velocity)
+        if detector.has_landed:
+            return i
+    return None
+
+
+@pytest.mark.parametrize(
+    ('samples', 'index'),
+    [
+        pytest.param([(30.0 + wiggle(i), wiggle(i)) for i in range(100)], 50, id='on a hill'),
+        pytest.param([(2.4 * (-1) ** i, NAN) for i in range(100)], 50, id='noise, speed unknown'),
+        pytest.param([(500.0 - 0.5 * i, -5.0) for i in range(900)], None, id='under the main'),
+        pytest.param([(500.0 - 0.5 * i, NAN) for i in range(900)], None, id='speed unknown'),
+        pytest.param([(500.0, -5.0)] * 900, None, id='altitude stuck'),
+        pytest.param([(NAN, 0.0)] * 900, None, id='altitude unknown'),
+        pytest.param([(NAN, NAN)] * 900, None, id='all unknown'),
+    ],
+)
+def test_landing(samples, index):
+    assert landing(samples) == index
