@@ -12,7 +12,7 @@ import numpy as np
 from propulsion_ros.errors import SourceError
 from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.schema import suggestion
-from propulsion_ros.tools.csv_rows import read_rows
+from propulsion_ros.tools.csv_rows import LATEST, read_number, read_rows
 from propulsion_ros.tools.offline import Inputs
 
 STAMP = 'stamp'
@@ -20,8 +20,6 @@ _FIELDS = ('position', 'velocity', 'effort')
 _VECTORS = ('com', 'body.velocity', 'body.angular_velocity')
 _LONGEST_GAP_NS = 3600 * 1_000_000_000
 """A silence that is longer is taken for a mistake: each step of it would be run."""
-_LONGEST = Decimal(9_000_000_000)
-"""No stamp is later [s]: nanoseconds must fit 64 bits."""
 
 
 def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[str]]]]:
@@ -110,10 +108,9 @@ class Columns:
         inputs = Inputs()
         vectors: dict[str, list[float]] = {}
         for name, cell in zip(self._names[1:], row[1:], strict=True):
-            text = cell.strip()
-            if not text:
+            if not cell.strip():
                 continue
-            value = _number(place, name, text)
+            value = read_number(place, name, cell)
             owner, _, last = name.rpartition('.')
             if owner in _VECTORS:
                 vectors.setdefault(owner, [math.nan] * 3)['xyz'.index(last)] = value
@@ -133,13 +130,6 @@ def _stamp(place: str, text: str) -> int:
         seconds = Decimal(text.strip())
     except InvalidOperation:
         seconds = Decimal('nan')
-    if not (seconds.is_finite() and 0 <= seconds < _LONGEST):
+    if not (seconds.is_finite() and 0 <= seconds < LATEST):
         raise SourceError(place, f'{STAMP}: expected seconds, got {text!r}')
     return round(seconds * 1_000_000_000)
-
-
-def _number(place: str, name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise SourceError(place, f'{name}: expected a number, got {text!r}') from None

@@ -1,4 +1,4 @@
-"""CSV files as rows with their places, for errors that name the line."""
+"""CSV files as rows with their places, and cells as numbers and back."""
 from __future__ import annotations
 
 import csv
@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TextIO
 
 from propulsion_ros.errors import SourceError
+
+LATEST = 9e9
+"""No stamp is later [s]: nanoseconds must fit 64 bits."""
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -42,6 +45,21 @@ def _rows(path: Path, file: TextIO) -> Iterator[tuple[str, list[str]]]:
             return
         if any(cell.strip() for cell in row):
             yield place, row
+
+
+def read_number(place: str, name: str, cell: str) -> float:
+    """Return the number of a cell, NaN for an empty one.
+
+    Raises
+    ------
+    SourceError
+        Naming the place and the column of what is none.
+    """
+    text = cell.strip()
+    try:
+        return float(text) if text else math.nan
+    except ValueError:
+        raise SourceError(place, f'{name}: expected a number, got {text!r}') from None
 
 
 def stamp_text(stamp_ns: int) -> str:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from propulsion_ros.errors import SourceError
 from propulsion_ros.flight.variables import Sample, bounded
-from propulsion_ros.tools.csv_rows import read_rows
+from propulsion_ros.tools.csv_rows import LATEST, read_number, read_rows
 
 _REQUIRED = ('time_s', 'altitude_m')
 _OPTIONAL = ('vz_mps', 'az_mps2')
-_LARGEST_TIME = 9e9  # what nanoseconds in 64 bits can hold [s]
 
 
 def read_flight_log(path: Path) -> list[Sample]:
@@ -52,7 +51,7 @@ def _columns(place: str, header: list[str]) -> dict[str, int]:
 
 def _sample(place: str, columns: dict[str, int], row: list[str]) -> Sample:
     time = _number(place, columns, row, 'time_s')
-    if not abs(time) < _LARGEST_TIME:
+    if not abs(time) < LATEST:
         raise SourceError(place, f'time_s: expected a finite time in seconds, got {time:g}')
     return bounded(Sample(
         round(time * 1e9),
@@ -69,10 +68,4 @@ def _number(place: str, columns: dict[str, int], row: list[str], name: str) -> f
         raise SourceError(
             place, f'{name}: expected column {columns[name] + 1}, got a row of {len(row)}'
         )
-    cell = row[columns[name]].strip()
-    if not cell:
-        return math.nan
-    try:
-        return float(cell)
-    except ValueError as error:
-        raise SourceError(place, f'{name}: expected a number, got {cell!r}') from error
+    return read_number(place, name, row[columns[name]])

@@ -1,7 +1,6 @@
 """What a table as `propulsion_ros replay` writes and reads it has that can be plotted."""
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from propulsion_ros.command_hold import FIELDS
 from propulsion_ros.errors import SourceError
 from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.tools.command_table import STAMP
-from propulsion_ros.tools.csv_rows import read_rows
+from propulsion_ros.tools.csv_rows import LATEST, read_number, read_rows
 from propulsion_ros.tools.plot_signals import COMMAND, RESIDUAL, SAID, Channel, Signals
 from propulsion_ros.tools.plot_style import Fit
 
@@ -17,8 +16,6 @@ _WRENCHES = {'wrench': SAID, 'residual': RESIDUAL}
 _UNSEEN = ('ignition', 'throttle', 'apogee_sigma')
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude')
 """Names in the state of flight logic: the parabola and its vertex."""
-_LATEST = 9e9
-"""No stamp is later [s]: nanoseconds must fit 64 bits."""
 
 
 def signals_of_table(path: Path) -> Signals:
@@ -131,17 +128,7 @@ def _values(
     for place, row in rows:
         if len(row) != len(names):
             raise SourceError(place, f'expected {len(names)} cells, got {len(row)}')
-        cells = [_number(place, name, cell) for name, cell in zip(names, row, strict=True)]
-        if not 0.0 <= cells[0] < _LATEST:
+        cells = [read_number(place, name, cell) for name, cell in zip(names, row, strict=True)]
+        if not 0.0 <= cells[0] < LATEST:
             raise SourceError(place, f'{STAMP}: expected seconds, got {row[0]!r}')
         yield cells[0], cells
-
-
-def _number(place: str, name: str, cell: str) -> float:
-    text = cell.strip()
-    if not text:
-        return math.nan
-    try:
-        return float(text)
-    except ValueError:
-        raise SourceError(place, f'{name}: expected a number, got {text!r}') from None
