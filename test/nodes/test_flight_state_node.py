@@ -314,6 +314,21 @@ def test_launch_says_what_no_required_check_finds(graph, capfd):
     assert text in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(('settings', 'phase'), [
+    pytest.param({}, 'flight', id='robot'),
+    pytest.param({'use_sim_time': True}, 'preflight', id='simulation'),
+])
+def test_stamps_of_before_the_flight_end_it_in_a_simulation_alone(graph, settings, phase):
+    flight = Flight(graph, 'odometry', **settings)
+    rest(flight)
+    for name in ('launch', 'liftoff_override'):
+        assert flight.command(name).success
+    for t in (20, 40, 60):
+        flight.sensor.publish(standing(t))
+    graph.until(lambda: flight.node._stamp_ns == 60_000_000, 'the new time')
+    assert flight.node._state.phase.value == phase
+
+
 @pytest.mark.parametrize(('ms', 'follows'), [
     pytest.param(1100, [1100, 1120], id='after the sample of its stamp'),
     pytest.param(1110, [1100, 1120], id='between two samples'),
