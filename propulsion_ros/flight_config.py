@@ -77,7 +77,7 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
     Parameters
     ----------
     path : str or Path
-        The file.
+        The file; a ``~`` is the user's folder.
     semantics : str
         'safe', or 'legacy' to take what the flown software takes and to mean what it meant.
 
@@ -87,9 +87,10 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
         With the file's name and the path inside it, for everything that is wrong.
     """
     try:
-        text = Path(path).read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as e:
-        reason = e.strerror if isinstance(e, OSError) else f'is not UTF-8: {e}'
+        text = Path(path).expanduser().read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError, RuntimeError) as e:
+        # A RuntimeError is of a user that there is not.
+        reason = e.strerror if isinstance(e, OSError) else str(e)
         raise SourceError(str(path), f'cannot be read: {reason}') from e
     try:
         return read_flight_config(text, semantics)

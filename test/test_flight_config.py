@@ -315,6 +315,14 @@ def test_text_that_cannot_be_parsed(text, error):
     assert '\n' not in str(caught.value)
 
 
+def test_file_in_the_folder_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setenv('HOME', str(tmp_path))
+    event = {'id': 0, 'condition': {'flightVar': 'TimeSinceApogee', 'operator': 'MORETHAN',
+                                    'threshold': 0}}
+    (tmp_path / 'flight.jsonc').write_text(json.dumps({'Events': [event]}))
+    assert len(load_flight_config('~/flight.jsonc').events) == 1
+
+
 def test_errors_of_a_file_name_it(tmp_path):
     path = tmp_path / 'rml.jsonc'
     path.write_text('{"Events": []}')

@@ -61,7 +61,7 @@ class FlightStateNodeParams:
 
     def __post_init__(self) -> None:
         validate(self)
-        if self.state_file and not Path(self.state_file).expanduser().parent.is_dir():
+        if self.state_file and not _has_folder(self.state_file):
             raise ConfigError('state_file', f'{self.state_file} lies in no folder')
         if self.altitude_source == 'sensors' and self.state_file:
             raise ConfigError(
@@ -72,3 +72,11 @@ class FlightStateNodeParams:
             raise ConfigError(
                 'estimator.method', 'external makes no estimate: set altitude_source to odometry'
             )
+
+
+def _has_folder(path: str) -> bool:
+    try:
+        return Path(path).expanduser().parent.is_dir()
+    except RuntimeError:
+        # There is no such user.
+        return False
