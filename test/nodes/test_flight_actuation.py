@@ -75,7 +75,14 @@ class Node:
             assert response.success, response.message
 
     def flag(self, key):
-        return {pair.key: pair.value for pair in self.flags[-1].status[0].values}[key]
+        """Return what the node said last, once it has come."""
+        def newest():
+            return {pair.key: pair.value for pair in self.flags[-1].status[0].values}
+
+        self.graph.until(
+            lambda: self.flags and newest() == self.node._outputs._said, 'the newest flags'
+        )
+        return newest()[key]
 
     def rows(self, messages, field, name):
         """Return (stamp [ms], value) of a row."""
