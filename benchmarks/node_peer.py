@@ -20,6 +20,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.command_hold import FIELDS
 from propulsion_ros.models.fam import FamParams
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -44,6 +45,11 @@ ASTROBEE = ('fam', 'propulsion_modules', 'inverse_fam')
 FAMILIES = (*_SETTINGS, *ASTROBEE)
 EXECUTORS = ('events', 'single')
 _FIELDS = {'boosters': 'effort', 'rotors': 'effort', 'thrusters': 'velocity', 'fins': 'position'}
+_STATE_FIELDS = {
+    'boosters': ('position', 'effort'), 'rotors': ('velocity', 'effort'),
+    'thrusters': ('velocity', 'effort'), 'fins': ('position', 'effort'),
+    'fam': ('position', 'velocity'), 'propulsion_modules': FIELDS, 'inverse_fam': FIELDS,
+}
 _NOZZLES, _IMPELLERS = FamParams().nozzles.names, FamParams().impellers.names
 _DEEP = 100_000
 
@@ -72,6 +78,12 @@ class Work:
         if self.family in ASTROBEE:
             return [*_NOZZLES, *_IMPELLERS]
         return [f'a{i}' for i in range(self.n)]
+
+    @property
+    def state_names(self) -> list[str]:
+        """What the state says something of."""
+        further = ('ignition', 'throttle') if self.family == 'boosters' else ()
+        return [*self.names, *(f'{name}/{what}' for what in further for name in self.names)]
 
     @property
     def input(self) -> tuple[Any, str]:
@@ -111,12 +123,12 @@ class Work:
 
 
 class BareNode(Node):
-    """Takes what a family takes, publishes a WrenchStamped and a JointState, and nothing else."""
+    """Takes what a family takes and publishes a state and a wrench of the same size, no more."""
 
     def __init__(self, work: Work) -> None:
         super().__init__('bare')
         kind, topic = work.input
-        self._names = work.names
+        self._names, self._fields = work.state_names, _STATE_FIELDS[work.family]
         self._wrench = self.create_publisher(WrenchStamped, '~/wrench', qos.STATE)
         self._state = self.create_publisher(JointState, '~/state', qos.STATE)
         self.create_subscription(kind, f'~/{topic}', self._on_command, qos.COMMAND)
@@ -127,7 +139,8 @@ class BareNode(Node):
         state.header.stamp = message.header.stamp
         state.header.frame_id = 'base_link'
         state.name = list(self._names)
-        state.velocity, state.effort = doubles(self._zeros), doubles(self._zeros)
+        for field in self._fields:
+            setattr(state, field, doubles(self._zeros))
         self._state.publish(state)
         wrench = WrenchStamped()
         wrench.header.stamp = message.header.stamp
