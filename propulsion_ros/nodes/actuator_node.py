@@ -190,7 +190,7 @@ class ActuatorNode(LoopNode):
             )
         else:
             topics['~/command'] = JointState
-            self.subscribe_to_joint_states('~/command', self._on_command, profile)
+            self.subscribe(JointState, '~/command', self._on_command, profile)
         if 'float64_multi_array' in own.adapters:
             topics['~/command_array'] = Float64MultiArray
             self.subscribe(

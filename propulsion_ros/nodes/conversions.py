@@ -27,6 +27,7 @@ _SECOND = 1_000_000_000
 _FASTEST = 1e5
 _FARTHEST = 1e3
 _STRONGEST = 1e9
+ODOMETRY_NUMBERS = 85
 
 
 def type_name(kind: Any) -> str:
@@ -84,6 +85,16 @@ def msg_to_motion(message: Odometry, frame: str) -> Motion:
     if length < 1e-6:
         raise CommandError('the orientation is no rotation: its quaternion is 0')
     return Motion(linear, angular, Rotation.from_quat(quaternion).as_matrix())
+
+
+def set_odometry(message: Odometry, values: FloatArray) -> None:
+    """Write `ODOMETRY_NUMBERS` into a message: pose, its covariance, twist, its covariance."""
+    pose, twist = message.pose.pose, message.twist.twist
+    point, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
+    point.x, point.y, point.z, turn.x, turn.y, turn.z, turn.w = values[:7].tolist()
+    message.pose.covariance = values[7:43]
+    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = values[43:49].tolist()
+    message.twist.covariance = values[49:]
 
 
 def odometry_to_transform(message: Odometry) -> TransformStamped:

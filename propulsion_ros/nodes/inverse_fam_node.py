@@ -116,10 +116,10 @@ class InverseFamNode(LoopNode):
             for output in (self._wrench, self._state, self._residual, self._covariance)
         ]
         self.serve_reset()
-        self.subscribe_to_joint_states('~/command', self._on_command, heard)
+        self.subscribe(JointState, '~/command', self._on_command, heard)
         self.expect_command({'~/command': JointState})
         self.subscribe(WrenchStamped, '~/wrench_command', self._on_demand, heard)
-        self.subscribe_to_joint_states('~/measured', self._on_measured, heard)
+        self.subscribe(JointState, '~/measured', self._on_measured, heard)
         self.subscribe(InertiaStamped, '~/inertia', self._on_inertia, qos.LATCHED)
         self.keep_time(_WATCH_RATE)
 

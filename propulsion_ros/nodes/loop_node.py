@@ -8,7 +8,6 @@ from geometry_msgs.msg import InertiaStamped
 from rclpy.clock import Clock as SteadyClock
 from rclpy.clock_type import ClockType
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from propulsion_ros.actuator_loop import CLOCK, COM, COMMAND
@@ -19,7 +18,7 @@ from propulsion_ros.nodes.conversions import msg_to_com, stamp_to_ns
 from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.first_command import FirstCommand
 from propulsion_ros.nodes.live_parameters import LiveParameters
-from propulsion_ros.nodes.message_bytes import JointStateReader
+from propulsion_ros.nodes.message_bytes import READERS, MessageReader
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.stamped_inputs import StampedInputs
 
@@ -66,15 +65,21 @@ class LoopNode(FamilyNode):
     def subscribe(
         self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any
     ) -> None:
-        """Subscribe with a quality of service that a parameter file may change."""
-        self._subscribe(kind, topic, callback, profile)
+        """Subscribe with a quality of service that a parameter file may change.
 
-    def subscribe_to_joint_states(
-        self, topic: str, callback: Callable[[JointState], None], profile: Any
-    ) -> None:
-        """Subscribe to joint states; the callback does not keep its message."""
-        reader = JointStateReader()
+        The callback does not keep its message.
+        """
+        if kind in READERS:
+            callback = self._reading(READERS[kind](), topic, callback)
+        self.entities.append(self.create_subscription(
+            kind, topic, callback, profile, qos_overriding_options=qos.overridable(),
+            raw=kind in READERS,
+        ))
 
+    def _reading(
+        self, reader: MessageReader, topic: str, callback: Callable[[Any], None]
+    ) -> Callable[[bytes], None]:
+        """Return what takes bytes and calls back with the message that they are."""
         def on_bytes(data: bytes) -> None:
             try:
                 message = reader.read(data)
@@ -83,15 +88,7 @@ class LoopNode(FamilyNode):
                 return
             callback(message)
 
-        self._subscribe(JointState, topic, on_bytes, profile, raw=True)
-
-    def _subscribe(
-        self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any,
-        raw: bool = False,
-    ) -> None:
-        self.entities.append(self.create_subscription(
-            kind, topic, callback, profile, qos_overriding_options=qos.overridable(), raw=raw
-        ))
+        return on_bytes
 
     def expect_command(self, topics: Mapping[str, Any]) -> None:
         """Say what the graph has of these topics, with their types, until a command was taken."""

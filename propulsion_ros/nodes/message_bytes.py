@@ -8,36 +8,44 @@ from __future__ import annotations
 import functools
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.command_hold import FIELDS
 from propulsion_ros.errors import CommandError
-from propulsion_ros.nodes.conversions import doubles, set_stamp
+from propulsion_ros.nodes.conversions import (
+    ODOMETRY_NUMBERS,
+    doubles,
+    set_odometry,
+    set_stamp,
+    set_wrench,
+)
 from propulsion_ros.quantity import FloatArray
 
 _STAMP = struct.Struct('=iI')
 _SECOND = 1_000_000_000
 _MARK_NS = 0x5A3C_69A5 * _SECOND + 0x2D4B_78E1
+_COUNT = 4
+"""Size of the count of a sequence."""
 _LARGEST = 65_536
 """Nothing is kept of longer messages, so that nobody fills memory with them."""
-_STAMP_AT, _STAMP_END = 4, 12
-"""Every stamped message begins with its encoding and its stamp."""
 
 
-def marks(shape: tuple[int, ...]) -> FloatArray:
+def _marks(count: int) -> FloatArray:
     """Return numbers that nothing else in a message looks like."""
-    return np.linspace(-3.7e-113, -9.1e-113, int(np.prod(shape))).reshape(shape)
+    return np.linspace(-3.7e-113, -9.1e-113, count)
 
 
 class Slots:
     """Serialised messages that differ in their stamp and some numbers.
 
-    Where these lie is found by serialising a message with `marks` in their place, so nothing of
+    Where these lie is found by serialising a message with marks in their place, so nothing of
     the format is assumed but that numbers look as they do in memory.
 
     Parameters
@@ -46,23 +54,36 @@ class Slots:
         What stays.
     marked : sequence of FloatArray
         The marks that were written into it, each into fields that follow one another.
+    behind : int
+        Bytes of the message behind the last of them; what else comes there is padding.
 
     Attributes
     ----------
-    starts : list of int
+    parts : tuple of slice
         Where each of them lies in the bytes.
     """
 
-    def __init__(self, message: Any, marked: Sequence[FloatArray]) -> None:
+    def __init__(self, message: Any, marked: Sequence[FloatArray], behind: int = 0) -> None:
         set_stamp(message.header.stamp, _MARK_NS)
-        data = serialize_message(message)
-        self._buffer = bytearray(data)
+        data = bytes(serialize_message(message))
+        self._message, self._marked = message, [values.tobytes() for values in marked]
         self._stamp_at = data.index(_STAMP.pack(*divmod(_MARK_NS, _SECOND)))
-        self.starts = [data.index(values.tobytes()) for values in marked]
+        starts = [data.index(values) for values in self._marked]
+        self.parts = tuple(
+            slice(start, start + len(values))
+            for start, values in zip(starts, self._marked, strict=True)
+        )
+        if self.parts:
+            data = data[:self.parts[-1].stop + behind]
+        self._buffer = bytearray(data)
         self._numbers = [
             np.frombuffer(self._buffer, float, values.size, start)
-            for values, start in zip(marked, self.starts, strict=True)
+            for values, start in zip(marked, starts, strict=True)
         ]
+        ends = (0, self._stamp_at + _STAMP.size, *(part.stop for part in self.parts))
+        begins = (self._stamp_at, *starts, len(data))
+        self._between = [slice(*pair) for pair in zip(ends, begins, strict=True)]
+        self._known: list[bytes] = []
 
     def fill(self, stamp_ns: int, values: Sequence[FloatArray]) -> bytes:
         """Return the message with a stamp and the numbers in place of the marks."""
@@ -71,20 +92,60 @@ class Slots:
             numbers[:] = value
         return bytes(self._buffer)
 
+    def fit(self, data: bytes) -> bool:
+        """Return whether bytes differ in stamp and numbers only from those that `try_on` took."""
+        return (
+            len(data) >= len(self._buffer)
+            and [data[part] for part in self._between] == self._known
+        )
 
-class JointStateReader:
-    """Deserialises joint states.
+    def try_on(self, data: bytes) -> bool:
+        """Return whether bytes of anyone are such a message, so that `fit` will know the next."""
+        if self.fit(data):
+            return True
+        # What comes before the stamp tells the encoding.
+        head = self._between[0]
+        if len(data) < len(self._buffer) or data[head] != self._buffer[head]:
+            return False
+        # Padding may hold anything, so the proof is that marks are read as such.
+        probe = bytearray(data)
+        _STAMP.pack_into(probe, self._stamp_at, *divmod(_MARK_NS, _SECOND))
+        for part, values in zip(self.parts, self._marked, strict=True):
+            probe[part] = values
+        try:
+            read = deserialize_message(bytes(probe), type(self._message))
+        except RuntimeError:
+            return False
+        if read != self._message:
+            return False
+        self._known = [data[part] for part in self._between]
+        return True
 
-    What has the names and the one field of the message before is written into that message, which
-    is returned again: its reader keeps what it needs, not the message.
+    def stamp(self, data: bytes) -> tuple[int, int]:
+        """Return seconds and nanoseconds of the stamp of bytes that fit."""
+        sec, nanosec = _STAMP.unpack_from(data, self._stamp_at)
+        return sec, nanosec
+
+
+class MessageReader:
+    """Deserialises stamped messages of one kind.
+
+    What differs from the message before in its stamp and numbers only is written into that
+    message, which is returned again: its reader keeps what it needs, not the message.
+
+    Attributes
+    ----------
+    kind : type
+        Of the messages.
     """
 
-    def __init__(self) -> None:
-        self._message = JointState()
-        self._field, self._numbers = '', slice(0)
-        self._before = self._behind = b''
+    kind: type[Any]
 
-    def read(self, data: bytes) -> JointState:
+    def __init__(self) -> None:
+        self._message = self.kind()
+        self._slots: Slots | None = None
+
+    def read(self, data: bytes) -> Any:
         """Return a message.
 
         Raises
@@ -92,50 +153,114 @@ class JointStateReader:
         CommandError
             Where the bytes are none.
         """
-        message, numbers, behind = self._message, self._numbers, self._behind
-        if (
-            not self._field
-            or len(data) < numbers.stop
-            or data[_STAMP_END:numbers.start] != self._before
-            or data[numbers.stop:numbers.stop + len(behind)] != behind
-        ):
-            try:
-                self._message = deserialize_message(data, JointState)
-            except RuntimeError as error:
-                self._field = ''
-                raise CommandError(f'these {len(data)} bytes are no joint state') from error
-            self._learn(data)
-            return self._message
+        slots = self._slots
+        if slots is None or not slots.fit(data):
+            return self._read_anew(data)
+        message = self._message
         stamp = message.header.stamp
-        stamp.sec, stamp.nanosec = _STAMP.unpack_from(data, _STAMP_AT)
-        values = array('d')
-        values.frombytes(data[numbers])
-        setattr(message, self._field, values)
+        stamp.sec, stamp.nanosec = slots.stamp(data)
+        self._write([data[part] for part in slots.parts])
         return message
 
-    def _learn(self, data: bytes) -> None:
-        """Keep what of a message's bytes says that the next one differs in numbers only."""
+    def _read_anew(self, data: bytes) -> Any:
+        """Deserialise a message, and keep what says that the next one differs in numbers only."""
+        self._slots = None
+        try:
+            self._message = deserialize_message(data, self.kind)
+        except RuntimeError as error:
+            raise CommandError(f'these {len(data)} bytes are no {self.kind.__name__}') from error
+        slots = self._find_slots() if len(data) <= _LARGEST else None
+        if slots is not None and slots.try_on(data):
+            self._slots = slots
+        return self._message
+
+    def _find_slots(self) -> Slots | None:
+        """Return where numbers lie in messages like the present one, None where it has none."""
+        raise NotImplementedError
+
+    def _write(self, numbers: Sequence[bytes]) -> None:
+        """Write what is in these places into the present message."""
+        raise NotImplementedError
+
+
+class JointStateReader(MessageReader):
+    """Deserialises joint states; see `MessageReader`."""
+
+    kind = JointState
+
+    def _find_slots(self) -> Slots | None:
         message = self._message
-        given = [field for field in FIELDS if len(getattr(message, field))]
-        self._field = ''
-        if len(given) != 1 or len(data) > _LARGEST:
-            return
-        field, = given
-        values = getattr(message, field)
-        start = _start(message.header.frame_id, tuple(message.name), field, len(values))
-        numbers = slice(start, start + 8 * len(values))
-        # Another encoding than our own is read in full each time.
-        if data[numbers] == values.tobytes():
-            self._field, self._numbers = field, numbers
-            self._before = data[_STAMP_END:start]
-            # The counts of the fields that follow and are empty.
-            self._behind = bytes(4 * (len(FIELDS) - 1 - FIELDS.index(field)))
+        counts = tuple(len(getattr(message, field)) for field in FIELDS)
+        self._fields = [field for field, count in zip(FIELDS, counts, strict=True) if count]
+        if not self._fields:
+            return None
+        return _known_joint_state_slots(message.header.frame_id, tuple(message.name), counts)
+
+    def _write(self, numbers: Sequence[bytes]) -> None:
+        for field, values in zip(self._fields, numbers, strict=True):
+            setattr(self._message, field, array('d', values))
 
 
-@functools.lru_cache(maxsize=16)
-def _start(frame: str, names: tuple[str, ...], field: str, count: int) -> int:
-    """Return where the numbers of a joint state lie in its bytes."""
-    message, marked = JointState(name=names), marks((count,))
+class WrenchStampedReader(MessageReader):
+    """Deserialises wrenches; see `MessageReader`."""
+
+    kind = WrenchStamped
+
+    def _find_slots(self) -> Slots:
+        return _known_wrench_slots(self._message.header.frame_id)
+
+    def _write(self, numbers: Sequence[bytes]) -> None:
+        set_wrench(self._message.wrench, np.frombuffer(numbers[0]))
+
+
+class OdometryReader(MessageReader):
+    """Deserialises odometry; see `MessageReader`."""
+
+    kind = Odometry
+
+    def _find_slots(self) -> Slots:
+        message = self._message
+        return _known_odometry_slots(message.header.frame_id, message.child_frame_id)
+
+    def _write(self, numbers: Sequence[bytes]) -> None:
+        set_odometry(self._message, np.frombuffer(numbers[0]))
+
+
+READERS: Mapping[type[Any], type[MessageReader]] = {
+    reader.kind: reader for reader in (JointStateReader, WrenchStampedReader, OdometryReader)
+}
+"""Of each kind of message that can be read out of its bytes."""
+
+
+def joint_state_slots(frame: str, names: tuple[str, ...], counts: tuple[int, ...]) -> Slots:
+    """Return where the numbers of joint states lie, by how many there are in each field."""
+    message, marked = JointState(name=list(names)), np.split(_marks(sum(counts)), np.cumsum(counts))
     message.header.frame_id = frame
-    setattr(message, field, doubles(marked))
-    return Slots(message, [marked]).starts[0]
+    for field, values in zip(FIELDS, marked, strict=False):
+        setattr(message, field, doubles(values))
+    # Behind the last numbers are the counts of the fields that have none.
+    given = [i for i, count in enumerate(counts) if count]
+    behind = _COUNT * (len(FIELDS) - 1 - given[-1]) if given else 0
+    return Slots(message, [marked[i] for i in given], behind)
+
+
+def wrench_slots(frame: str) -> Slots:
+    """Return where the numbers of wrenches in one frame lie."""
+    message, marked = WrenchStamped(), _marks(6)
+    message.header.frame_id = frame
+    set_wrench(message.wrench, marked)
+    return Slots(message, [marked])
+
+
+def odometry_slots(frame: str, child_frame: str) -> Slots:
+    """Return where the numbers of odometry of one frame in another lie."""
+    message, marked = Odometry(child_frame_id=child_frame), _marks(ODOMETRY_NUMBERS)
+    message.header.frame_id = frame
+    set_odometry(message, marked)
+    return Slots(message, [marked])
+
+
+# Publishers fill slots of their own, readers share them.
+_known_joint_state_slots = functools.lru_cache(maxsize=16)(joint_state_slots)
+_known_odometry_slots = functools.lru_cache(maxsize=16)(odometry_slots)
+_known_wrench_slots = functools.lru_cache(maxsize=16)(wrench_slots)

@@ -4,14 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
-from propulsion_ros.command_hold import FIELDS
 from propulsion_ros.models.family import Family, Output
-from propulsion_ros.nodes.conversions import doubles, set_wrench
-from propulsion_ros.nodes.message_bytes import Slots, marks
+from propulsion_ros.nodes.message_bytes import Slots, joint_state_slots, wrench_slots
 from propulsion_ros.quantity import FloatArray
 
 
@@ -28,10 +24,7 @@ class WrenchOutput:
 
     def __init__(self, publisher: Any, frame: str) -> None:
         self.publisher = publisher
-        message, marked = WrenchStamped(), marks((6,))
-        message.header.frame_id = frame
-        set_wrench(message.wrench, marked)
-        self._slots = Slots(message, [marked])
+        self._slots = wrench_slots(frame)
 
     def publish(self, stamp_ns: int, wrench: FloatArray) -> None:
         """Publish a wrench (6,), force first."""
@@ -53,7 +46,7 @@ class StateOutput:
 
     def __init__(self, publisher: Any, frame: str, names: Sequence[str]) -> None:
         self.publisher = publisher
-        self._frame, self._names = frame, list(names)
+        self._frame, self._names = frame, tuple(names)
         self._slots: Slots | None = None
 
     def publish(
@@ -64,21 +57,12 @@ class StateOutput:
         effort: FloatArray | None = None,
     ) -> None:
         """Publish the fields that a state has; they are the same at each call."""
-        given = [values for values in (position, velocity, effort) if values is not None]
+        fields = (position, velocity, effort)
         if self._slots is None:
-            fields = [
-                field for field, values in zip(FIELDS, (position, velocity, effort), strict=True)
-                if values is not None
-            ]
-            self._slots = self._make_slots(fields, len(given[0]) if given else 0)
+            counts = tuple(0 if values is None else len(values) for values in fields)
+            self._slots = joint_state_slots(self._frame, self._names, counts)
+        given = [values for values in fields if values is not None and len(values)]
         self.publisher.publish(self._slots.fill(stamp_ns, given))
-
-    def _make_slots(self, fields: Sequence[str], count: int) -> Slots:
-        message, marked = JointState(name=self._names), marks((len(fields), count))
-        message.header.frame_id = self._frame
-        for field, values in zip(fields, marked, strict=True):
-            setattr(message, field, doubles(values))
-        return Slots(message, list(marked))
 
 
 class NumberOutputs:
