@@ -29,6 +29,27 @@ class CommandUpdate:
     values: FloatArray
 
 
+class FieldSplit:
+    """Puts one value for each name into the field that the name takes.
+
+    Parameters
+    ----------
+    fields : sequence of str
+        Of each of the m names: 'position', 'velocity' or 'effort'.
+    """
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        self._taken = [field for field in FIELDS if field in fields]
+        self._masks = np.array([[own == field for own in fields] for field in self._taken])
+
+    def command(self, values: FloatArray) -> Command:
+        """Return the command of values (m,); NaN where a name takes another field."""
+        if len(self._taken) == 1:
+            return Command(**{self._taken[0]: values})
+        rows = np.where(self._masks, values, np.nan)
+        return Command(**dict(zip(self._taken, rows, strict=True)))
+
+
 class CommandHold:
     """Holds commands by name and replaces those that are older than the timeout.
 
@@ -50,9 +71,7 @@ class CommandHold:
     def __init__(
         self, fields: Sequence[str], safe_command: FloatArray, timeout_ns: int
     ) -> None:
-        self._masks = {
-            field: np.array([own == field for own in fields]) for field in FIELDS if field in fields
-        }
+        self._split = FieldSplit(fields)
         self._safe = np.asarray(safe_command, dtype=float)
         self._timeout_ns = timeout_ns
         self._none: BoolArray = np.zeros(len(self._safe), bool)
@@ -98,16 +117,23 @@ class CommandHold:
         # What was handed out is not written to.
         self._values = self._values.copy()
         self._values[columns] = values
-        self._stamps[columns] = stamp_ns
-        self._commanded[columns] = True
         # Most commands are for all names, which then have one stamp in common.
-        is_for_all = len(columns) == len(self._values) and not self._has_off
-        self._common_ns = stamp_ns if is_for_all else None
+        if len(columns) == len(self._values):
+            self._stamps.fill(stamp_ns)
+            self._commanded.fill(True)
+            self._common_ns = None if self._has_off else stamp_ns
+        else:
+            self._stamps[columns] = stamp_ns
+            self._commanded[columns] = True
+            self._common_ns = None
         self._is_new = True
         return True
 
     def next_stale_ns(self) -> int | None:
         """Return when the next command that is in force becomes stale, None where none will."""
+        return self._find_next_stale() if self._is_new else self._changes_ns
+
+    def _find_next_stale(self) -> int | None:
         fresh = self._stamps[self._commanded & ~self.stale]
         if not self._timeout_ns or not len(fresh):
             return None
@@ -129,10 +155,7 @@ class CommandHold:
         else:
             if self._timeout_ns:
                 self.stale = self._commanded & (stamp_ns - self._stamps > self._timeout_ns)
-                self._changes_ns = self.next_stale_ns()
+                self._changes_ns = self._find_next_stale()
             values = np.where(self.stale | self._off, self._safe, values)
-        self._command = Command(**(
-            dict.fromkeys(self._masks, values) if len(self._masks) == 1 else
-            {field: np.where(mask, values, np.nan) for field, mask in self._masks.items()}
-        ))
+        self._command = self._split.command(values)
         self._is_new = False

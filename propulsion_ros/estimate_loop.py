@@ -178,11 +178,12 @@ class EstimateLoop:
         covariance = self._unknown
         if self._knows_errors:
             covariance = inverse.covariance(angle, speed)
+            covariance = inverse.to_origin @ covariance @ inverse.to_origin.T
         self._emit(Applied(
             stamp_ns,
             inverse.to_origin @ estimate.wrench,
             residual,
-            inverse.to_origin @ covariance @ inverse.to_origin.T,
+            covariance,
             angle,
             estimate.thrust,
             speed,

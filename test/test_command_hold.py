@@ -44,6 +44,20 @@ def test_each_name_goes_stale_on_its_own():
     assert command.position[2] == 0.5, 'the safe command'
 
 
+def test_next_to_go_stale_is_the_oldest_that_is_fresh():
+    held = hold()
+    assert held.next_stale_ns() is None
+    held.apply(0, update([0, 2], [5.0, 0.1]))
+    held.apply(60, update([0], [6.0]))
+    assert held.next_stale_ns() == 101
+    for now_ns, next_ns in ((60, 101), (100, 101), (101, 161), (160, 161), (161, None)):
+        held.at(now_ns)
+        assert held.next_stale_ns() == next_ns
+    held.apply(200, update([0, 1, 2], [1.0, 2.0, 0.3]))
+    held.at(200)
+    assert held.next_stale_ns() == 301
+
+
 def test_new_command_ends_staleness():
     held = hold()
     held.apply(0, update([0], [5.0]))

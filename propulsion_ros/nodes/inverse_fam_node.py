@@ -18,9 +18,7 @@ from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.models.inverse_fam import InverseFam
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, WARN
-from propulsion_ros.nodes.conversions import (
-    WrenchReader,
-)
+from propulsion_ros.nodes.conversions import WrenchReader
 from propulsion_ros.nodes.family_node import FamilyNodeParams
 from propulsion_ros.nodes.loop_node import LoopNode
 from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
@@ -85,7 +83,7 @@ class InverseFamNode(LoopNode):
             raise TypeError(f'expected InverseFam, got {type(inverse).__name__}')
         self._inverse, self._frame = inverse, setting.frame
         self._reader, self._wrench_reader = CommandReader(inverse), WrenchReader(setting.frame)
-        self._no_state = np.full(len(inverse.state_names), np.nan)
+        self._rows = np.full((3, len(inverse.state_names)), np.nan)
         loop = EstimateLoop(inverse, loop_params, self._publish, self._on_jump)
         self.loop = self._estimates = loop
         self._newest: Applied | None = None
@@ -175,7 +173,7 @@ class InverseFamNode(LoopNode):
         self._newest = applied
         stamp_ns = applied.stamp_ns
         n = len(applied.thrust)
-        position, velocity, effort = np.tile(self._no_state, (3, 1))
+        position, velocity, effort = self._rows
         position[:n], effort[:n], velocity[n:] = applied.angle, applied.thrust, applied.speed
         self._state.publish(stamp_ns, position, velocity, effort)
         if self._inverse.knows_errors:
