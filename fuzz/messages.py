@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
 
 from fuzz.stages import families, require_wrenches, stage_of
 from fuzz.target import Target, require
@@ -26,7 +25,7 @@ from propulsion_ros.nodes.conversions import (
     msg_to_current,
     msg_to_motion,
 )
-from propulsion_ros.nodes.message_bytes import JointStateReader
+from propulsion_ros.nodes.message_bytes import READERS, SHORTEST, MessageReader
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.tools.offline import Values
 from propulsion_ros.tools.recorder import message_type
@@ -41,6 +40,8 @@ _KINDS = (
     'diagnostic_msgs/msg/DiagnosticArray', 'std_msgs/msg/Float64MultiArray',
     'std_msgs/msg/String', 'rosgraph_msgs/msg/Clock', 'visualization_msgs/msg/MarkerArray',
 )
+_READ = _KINDS[:3]
+"""Those with a reader in `READERS`."""
 _FILES = ('rotors.yaml', 'thrusters.yaml', 'fins.yaml', 'fam.yaml')
 
 
@@ -103,40 +104,44 @@ def _body(message: Any) -> bytes:
 
 
 def _bytes(data: bytes) -> None:
-    """Read two messages in turn, as the first byte divides them; the one before may not matter."""
-    middle = 1 + (data[0] * len(data) // 256 if data else 0)
-    reader = JointStateReader()
-    for part in (data[1:middle], data[middle:], data[1:middle]):
-        said = [_read_anew(part), _read_by(reader, part)]
-        require(said[0] == said[1], f'{part!r}: read as {said[1]}, not as {said[0]}')
+    """Read two messages in turn, of a kind and divided as the first two bytes say.
+
+    The one before may not matter.
+    """
+    which, share = data[:2] if len(data) > 1 else (0, 0)
+    kind, body = _READ[which % len(_READ)], data[2:]
+    middle = share * len(body) // 256
+    reader = READERS[message_type(kind)]()
+    for part in (body[:middle], body[middle:], body[:middle]):
+        said = [_read_anew(part, kind), _read_by(reader, part, kind)]
+        require(said[0] == said[1], f'{part!r}: read as {said[1]!r}, not as {said[0]!r}')
 
 
-def _read_anew(data: bytes) -> Any:
+def _read_anew(data: bytes, kind: str) -> bytes | None:
+    """Return what rclpy reads as CDR, since NaN does not equal itself."""
+    if len(data) < SHORTEST:
+        return None
     try:
-        return _content(deserialize_message(data, JointState))
+        return _wire().write(deserialize_message(data, message_type(kind)), kind)
     except RuntimeError:
         return None
 
 
-def _read_by(reader: JointStateReader, data: bytes) -> Any:
+def _read_by(reader: MessageReader, data: bytes, kind: str) -> bytes | None:
     try:
-        return _content(reader.read(data))
+        return _wire().write(reader.read(data), kind)
     except CommandError:
         return None
 
 
-def _content(message: JointState) -> tuple[Any, ...]:
-    """Return what a message says; numbers as bytes, since NaN does not equal itself."""
-    stamp = message.header.stamp
-    numbers = (message.position, message.velocity, message.effort)
-    return (
-        stamp.sec, stamp.nanosec, message.header.frame_id, tuple(message.name),
-        *(values.tobytes() for values in numbers),
-    )
-
-
 def _pairs() -> list[bytes]:
-    return [b'\x80' + (_LITTLE + command[1:]) * 2 for command in _commands()]
+    """Return two messages each, alike, of every kind that is read out of its bytes."""
+    commands = [_LITTLE + command[1:] for command in _commands()]
+    others = [(i, _default(kind)) for i, kind in enumerate(_READ) if i]
+    return [
+        bytes([i, 128]) + message * 2
+        for i, message in (*((0, command) for command in commands), *others)
+    ]
 
 
 _CONTENTS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
@@ -224,7 +229,7 @@ TARGETS = (
     Target('cdr', _cdr, _cdr_seeds, (SourceError,)),
     Target('command_message', _command, _commands, _REFUSALS,
            words=('impeller_1', 'nozzle_7', 'rear_left', 'front_left', 'fin_top')),
-    Target('joint_state_bytes', _bytes, _pairs, ()),
+    Target('message_bytes', _bytes, _pairs, ()),
     Target('number_message', _numbers, _contents, _REFUSALS, words=('base_link', 'odom')),
     Target('sensor_messages', _sensors, _flights, ()),
 )

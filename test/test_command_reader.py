@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from propulsion_ros.command_reader import CommandReader
@@ -111,6 +111,7 @@ def nearly_right(draw):
     return named(names, **fields)
 
 
+@settings(deadline=None)
 @given(nearly_right())
 def test_usual_way_says_what_the_thorough_one_does(message):
     thorough = make_reader()

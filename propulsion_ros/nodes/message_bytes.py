@@ -33,6 +33,8 @@ _SECOND = 1_000_000_000
 _MARK_NS = 0x5A3C_69A5 * _SECOND + 0x2D4B_78E1
 _COUNT = 4
 """Size of the count of a sequence."""
+SHORTEST = 12
+"""No stamped message is shorter: its encoding and its stamp."""
 _LARGEST = 65_536
 """Nothing is kept of longer messages, so that nobody fills memory with them."""
 
@@ -165,10 +167,14 @@ class MessageReader:
     def _read_anew(self, data: bytes) -> Any:
         """Deserialise a message, and keep what says that the next one differs in numbers only."""
         self._slots = None
+        wrong = f'these {len(data)} bytes are no {self.kind.__name__}'
+        # Of an encoding alone, Fast CDR reads what lies behind it in memory, and may crash.
+        if len(data) < SHORTEST:
+            raise CommandError(wrong)
         try:
             self._message = deserialize_message(data, self.kind)
         except RuntimeError as error:
-            raise CommandError(f'these {len(data)} bytes are no {self.kind.__name__}') from error
+            raise CommandError(wrong) from error
         slots = self._find_slots() if len(data) <= _LARGEST else None
         if slots is not None and slots.try_on(data):
             self._slots = slots
