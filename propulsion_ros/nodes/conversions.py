@@ -28,6 +28,7 @@ _FASTEST = 1e5
 _FARTHEST = 1e3
 _STRONGEST = 1e9
 ODOMETRY_NUMBERS = 85
+"""How many numbers odometry has beside its stamp."""
 
 
 def type_name(kind: Any) -> str:
