@@ -279,6 +279,8 @@ NavSatFix
     # Inputs.
 
     def _on_odometry(self, message: Odometry) -> None:
+        if not self.is_active:
+            return
         position, q = message.pose.pose.position, message.pose.pose.orientation
         rotation = q.x, q.y, q.z, q.w
         try:
@@ -306,6 +308,8 @@ NavSatFix
         self._put_aside(_TEMPERATURE, message, message.temperature)
 
     def _on_continuity(self, message: JointState) -> None:
+        if not self.is_active:
+            return
         try:
             measured = self._circuits.read(message.name, message.position)
         except CommandError as error:
@@ -314,13 +318,15 @@ NavSatFix
             self._put_aside(_CONTINUITY, message, measured)
 
     def _on_request(self, message: DiagnosticArray) -> None:
+        if not self.is_active:
+            return
         for status in message.status:
             if status.name not in COMMANDS:
                 known = ', '.join(COMMANDS)
                 self.complain('refused', f'unknown request {status.name!r}; known: {known}')
             elif stamp_to_ns(message.header.stamp):
                 self._put_aside(_REQUEST, message, status.name)
-            elif self.is_active:
+            else:
                 self._apply_aside(_REQUEST, self._stamp_ns, status.name)
 
     def _put_aside(self, source: str, message: Any, payload: Any) -> None:
@@ -368,8 +374,10 @@ NavSatFix
 
     def _on_silence(self) -> None:
         """Let time go on while no sensor speaks, so that timed events still fire."""
+        if not self.is_active or self._report is None:
+            return
         silent = time.monotonic() - self._sampled_wall
-        if not self.is_active or self._report is None or silent < self._params.silence_timeout:
+        if silent < self._params.silence_timeout:
             return
         self.counts['silence'] += 1
         stamp_ns = self._heard_ns + round(silent * 1e9)

@@ -219,6 +219,8 @@ class VehicleNode(PropulsionNode):
     # Inputs.
 
     def _on_wrench(self, topic: str, message: WrenchStamped) -> None:
+        if not self.is_active:
+            return
         wrench = msg_to_wrench(message)
         if not np.all(np.isfinite(wrench)):
             self.complain('refused', f'{topic}: the wrench is not finite')
@@ -226,14 +228,16 @@ class VehicleNode(PropulsionNode):
             # It has answered that step already.
             return
         elif self._is_expected(topic, message.header):
-            self._push(topic, stamp_to_ns(message.header.stamp), wrench)
+            self._runner.push(topic, stamp_to_ns(message.header.stamp), wrench)
 
     def _on_tank(self, topic: str, message: InertiaStamped) -> None:
+        if not self.is_active:
+            return
         tank = MassProperties(*msg_to_inertia(message))
         if not _is_mass(tank):
             self.complain('refused', f'{topic}: {tank.mass} kg with this inertia is no mass')
         elif self._is_expected(topic, message.header):
-            self._push(topic, stamp_to_ns(message.header.stamp), tank)
+            self._runner.push(topic, stamp_to_ns(message.header.stamp), tank)
 
     def _is_last_word(self, header: Header, wrench: FloatArray) -> bool:
         """Whether an actuator that stops says so: no force, with the stamp of the step before."""
@@ -255,6 +259,8 @@ class VehicleNode(PropulsionNode):
         return stamp_ns == now_ns
 
     def _on_deployers(self, message: JointState) -> None:
+        if not self.is_active:
+            return
         fired = [
             name for name, effort in zip(message.name, message.effort, strict=False)
             if effort > 0.0 and name in self._parachutes.names
@@ -266,7 +272,9 @@ class VehicleNode(PropulsionNode):
                 f'deployers {", ".join(fired)}: stamped {stamp_ns * 1e-9:.3f} s, too old to fire',
             )
             fired = []
-        self._push(self._params.deployer_topic, stamp_ns, [(name, stamp_ns) for name in fired])
+        self._runner.push(
+            self._params.deployer_topic, stamp_ns, [(name, stamp_ns) for name in fired]
+        )
 
     def _on_state(self, message: JointState) -> None:
         if not self.is_active:
@@ -274,10 +282,6 @@ class VehicleNode(PropulsionNode):
         for name, position in zip(message.name, message.position, strict=False):
             if name in self._own_joints and np.isfinite(position):
                 self._joints[name] = position
-
-    def _push(self, source: str, stamp_ns: int, payload: Any) -> None:
-        if self.is_active:
-            self._runner.push(source, stamp_ns, payload)
 
     # Steps.
 

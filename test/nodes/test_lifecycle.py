@@ -4,6 +4,8 @@ from __future__ import annotations
 import pytest
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
 
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
@@ -20,11 +22,14 @@ NODES = [
     pytest.param(AllocatorNode, {'robot_description': QUADROTOR, 'plugin': 'rotors'},
                  id='allocator'),
     pytest.param(InverseFamNode, {}, id='inverse_fam'),
-    pytest.param(FlightStateNode, {
-        'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc')
-    }, id='flight_state'),
+    *(pytest.param(FlightStateNode, {
+        'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc'),
+        'altitude_source': source,
+    }, id=f'flight_state of {source}') for source in ('odometry', 'pressure', 'sensors')),
     pytest.param(VehicleNode, {
         'robot_description': QUADROTOR, 'wrench_topics': ['rotors/wrench'],
+        'tank_topics': ['boosters/tanks/main'], 'deployer_topic': 'flight_state/deployers',
+        'parachutes.names': ['main'], 'parachutes.drag_area': [1.0],
     }, id='vehicle'),
     pytest.param(VisualizerNode, {
         'robot_description': QUADROTOR, 'state_topics': ['rotors/state'],
@@ -63,6 +68,23 @@ def test_there_and_back_and_there_again(graph, capfd, cls, parameters):
         assert change(graph, transition)
         assert graph.state_of('node') == state
     assert 'Traceback' not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(('cls', 'parameters'), NODES)
+def test_what_comes_before_the_first_activation_does_nothing(graph, cls, parameters):
+    node = graph.add(cls, 'node', {'autostart': False, **parameters})
+    assert change(graph, Transition.TRANSITION_CONFIGURE)
+    # rclpy calls back in every state.
+    for subscription in node.subscriptions:
+        message = subscription.msg_type()
+        if isinstance(message, JointState):
+            message.name, message.effort = ['main'], [1.0]
+        subscription.callback(serialize_message(message) if subscription.raw else message)
+    for timer in node.timers:
+        timer.callback()
+    assert not node.counts
+    assert change(graph, Transition.TRANSITION_ACTIVATE)
+    assert graph.state_of('node') == 'active'
 
 
 @pytest.mark.parametrize(('cls', 'parameters'), NODES)
