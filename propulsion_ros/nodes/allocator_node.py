@@ -16,9 +16,9 @@ from propulsion_ros.models.family import Allocatable
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN
 from propulsion_ros.nodes.conversions import (
+    checked_stamp,
     checked_wrench,
     doubles,
-    stamp_to_ns,
     wrench_to_msg,
 )
 from propulsion_ros.nodes.family_node import FamilyNode, FamilyNodeParams
@@ -106,12 +106,13 @@ class AllocatorNode(FamilyNode):
             return
         try:
             demand = checked_wrench(message, self._frame)
+            stamp_ns = checked_stamp(message.header.stamp)
         except CommandError as error:
             self.complain('refused', f'wrench_command refused: {error}')
             return
         allocation = self._newest = self._allocator.allocate(demand)
         # A stamp of 0 means now, for the group and for who reads the residual.
-        stamp_ns = stamp_to_ns(message.header.stamp) or int(self.get_clock().now().nanoseconds)
+        stamp_ns = stamp_ns or int(self.get_clock().now().nanoseconds)
         command = JointState()
         command.header.stamp = message.header.stamp
         command.header.frame_id = self._frame

@@ -12,9 +12,11 @@ from rclpy._rclpy_pybind11 import RCLError
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rosgraph_msgs.msg import Clock as ClockMessage
 
-from propulsion_ros.errors import ConfigError
+from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import checked_stamp
 from propulsion_ros.nodes.declare import declare, refuse_unknown
 from propulsion_ros.schema import Parameter
 
@@ -60,6 +62,21 @@ class PropulsionNode(LifecycleNode):
         ))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._health_timer = self.create_timer(1.0, self._publish_health, clock=steady)
+
+    def create_subscription(
+        self, msg_type: Any, topic: str, callback: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Subscribe; of times those are left out at which rclpy's own clock would end."""
+        if msg_type is not ClockMessage:
+            return super().create_subscription(msg_type, topic, callback, *args, **kwargs)
+
+        def on_clock(message: ClockMessage) -> None:
+            if message.clock.sec < 0:
+                self.complain('refused', f'clock refused: {message.clock.sec} s is before 0')
+            elif self.stamp_of('clock', message.clock) is not None:
+                callback(message)
+
+        return super().create_subscription(msg_type, topic, on_clock, *args, **kwargs)
 
     def create_lifecycle_publisher(self, *args: Any, **kwargs: Any) -> Any:
         """Create a publisher that speaks while the node is active; what it cannot send is said."""
@@ -138,8 +155,8 @@ class PropulsionNode(LifecycleNode):
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close the gate after the last word."""
-        self.stopping()
+        """Close the gate after the last word, also where that fails."""
+        self._succeeds(self.stopping)
         self.is_active = False
         return super().on_deactivate(state)
 
@@ -152,7 +169,7 @@ class PropulsionNode(LifecycleNode):
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Leave the last word, then destroy."""
         if self.is_active:
-            self.stopping()
+            self._succeeds(self.stopping)
             self.is_active = False
         result = super().on_shutdown(state)
         self.teardown()
@@ -204,6 +221,14 @@ class PropulsionNode(LifecycleNode):
         values = declare(self, parameters, defaults or {}, takes_live)
         refuse_unknown(self)
         return values
+
+    def stamp_of(self, source: str, stamp: Any) -> int | None:
+        """Return a message stamp [ns]; complain and return None for one that is no time."""
+        try:
+            return checked_stamp(stamp)
+        except CommandError as error:
+            self.complain('refused', f'{source} refused: {error}')
+            return None
 
     def complain(self, kind: str, text: str) -> None:
         """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""

@@ -29,6 +29,8 @@ _FARTHEST = 1e3
 _STRONGEST = 1e9
 ODOMETRY_NUMBERS = 85
 """How many numbers odometry has beside its stamp."""
+_LATEST_S = 2_140_000_000
+"""Stamps end 2^31 s after 0, in 2038, and before it; some room is left for what is due later."""
 
 
 def type_name(kind: Any) -> str:
@@ -40,6 +42,20 @@ def type_name(kind: Any) -> str:
 def stamp_to_ns(stamp: Time) -> int:
     """Return a message stamp in nanoseconds."""
     return int(stamp.sec) * _SECOND + int(stamp.nanosec)
+
+
+def checked_stamp(stamp: Time) -> int:
+    """Return a message stamp in nanoseconds.
+
+    Raises
+    ------
+    CommandError
+        For a time near the ends of what a stamp can say.
+    """
+    stamp_ns = stamp_to_ns(stamp)
+    if abs(stamp_ns) > _LATEST_S * _SECOND:
+        raise CommandError(f'stamp {stamp_ns * 1e-9:.3f} s is beyond {_LATEST_S} s')
+    return stamp_ns
 
 
 def ns_to_stamp(stamp_ns: int) -> Time:

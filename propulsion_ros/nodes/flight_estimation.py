@@ -15,7 +15,7 @@ from propulsion_ros.flight.estimator_state import EstimatorState, Stage
 from propulsion_ros.flight.legacy_estimator import LegacyFeed
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.conversions import doubles, set_stamp, stamp_to_ns, vector
+from propulsion_ros.nodes.conversions import doubles, set_stamp, vector
 from propulsion_ros.quantity import FloatArray, quantity, validate
 from propulsion_ros.stamped_inputs import Ordering, StampedInputs
 
@@ -127,8 +127,10 @@ class FlightEstimation:
 
     def _receiver(self, source: str) -> Callable[[Any], None]:
         def receive(message: Any) -> None:
-            stamp_ns = stamp_to_ns(message.header.stamp)
-            if self._node.is_active and self._is_of_this_time(source, stamp_ns):
+            if not self._node.is_active:
+                return
+            stamp_ns = self._node.stamp_of(source, message.header.stamp)
+            if stamp_ns is not None and self._is_of_this_time(source, stamp_ns):
                 self._newest[source] = stamp_ns
                 self._inputs.push(source, stamp_ns, message)
         return receive

@@ -278,8 +278,13 @@ NavSatFix
 
     # Inputs.
 
+    def _stamp_of(self, source: str, message: Any) -> int | None:
+        """Return the stamp of a message [ns], None where it is not to be taken."""
+        return self.stamp_of(source, message.header.stamp) if self.is_active else None
+
     def _on_odometry(self, message: Odometry) -> None:
-        if not self.is_active:
+        stamp_ns = self._stamp_of('odometry', message)
+        if stamp_ns is None:
             return
         position, q = message.pose.pose.position, message.pose.pose.orientation
         rotation = q.x, q.y, q.z, q.w
@@ -291,14 +296,16 @@ NavSatFix
             east = north = up = NAN
             rotation = UNKNOWN_ROTATION
         self._take(Sample(
-            stamp_to_ns(message.header.stamp), position.z, up,
+            stamp_ns, position.z, up,
             horizontal_position=(position.x, position.y), horizontal_velocity=(east, north),
             rotation=rotation,
         ))
 
     def _on_pressure(self, message: FluidPressure) -> None:
-        altitude = float(altitude_of_pressure(message.fluid_pressure))
-        self._take(Sample(stamp_to_ns(message.header.stamp), altitude))
+        stamp_ns = self._stamp_of('pressure', message)
+        if stamp_ns is not None:
+            altitude = float(altitude_of_pressure(message.fluid_pressure))
+            self._take(Sample(stamp_ns, altitude))
 
     def _on_estimate(self, state: EstimatorState) -> None:
         self._estimate = state
@@ -330,8 +337,8 @@ NavSatFix
                 self._apply_aside(_REQUEST, self._stamp_ns, status.name)
 
     def _put_aside(self, source: str, message: Any, payload: Any) -> None:
-        stamp_ns = stamp_to_ns(message.header.stamp)
-        if self.is_active and not self._aside.push(source, stamp_ns, payload):
+        stamp_ns = self._stamp_of(source, message)
+        if stamp_ns is not None and not self._aside.push(source, stamp_ns, payload):
             self.complain(
                 'other_time', f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
                 f'but the time is {self._stamp_ns * 1e-9:.3f} s',

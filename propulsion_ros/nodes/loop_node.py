@@ -14,7 +14,7 @@ from propulsion_ros.actuator_loop import CLOCK, COM, COMMAND
 from propulsion_ros.errors import CommandError
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, OK, WARN
-from propulsion_ros.nodes.conversions import msg_to_com, stamp_to_ns
+from propulsion_ros.nodes.conversions import checked_stamp, msg_to_com, stamp_to_ns
 from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.first_command import FirstCommand
 from propulsion_ros.nodes.live_parameters import LiveParameters
@@ -140,10 +140,10 @@ class LoopNode(FamilyNode):
             return
         try:
             payload = read(content)
+            stamp_ns = checked_stamp(stamp) if stamp is not None else 0
         except CommandError as error:
             self.complain('refused', f'{source} refused: {error}')
             return
-        stamp_ns = stamp_to_ns(stamp) if stamp is not None else 0
         if not stamp_ns:
             arrival_ns = self._arrival_ns(loop)
             # Where simulated time has just begun, 0 is a stamp as good as any.

@@ -223,7 +223,10 @@ class VisualizerNode(PropulsionNode):
         if not self.is_active:
             return
         source = heard.block.name
-        if self._pace.hear(source, stamp_to_ns(message.header.stamp)):
+        stamp_ns = self.stamp_of(source, message.header.stamp)
+        if stamp_ns is None:
+            return
+        if self._pace.hear(source, stamp_ns):
             # Simulated time began anew.
             self._forget_states()
         heard.message, heard.is_silent, self._has_news = message, False, True

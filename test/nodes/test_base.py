@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import rclpy
+from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import String
 
 from propulsion_ros.errors import ConfigError
@@ -24,6 +25,17 @@ def test_failure_is_said_in_one_line_and_leaves_no_zombie(graph, capfd, hook, er
     assert err.count('[ERROR]') == 1
     assert line in err
     assert 'Traceback' not in err
+
+
+@pytest.mark.parametrize('transition', ['trigger_deactivate', 'trigger_shutdown'])
+def test_last_word_that_fails_is_said_and_the_node_stops_all_the_same(graph, capfd, transition):
+    def fail(self):
+        raise OverflowError('too large')
+
+    node = graph.add(type('Failing', (PropulsionNode,), {'stopping': fail}), 'failing')
+    assert getattr(node, transition)() == TransitionCallbackReturn.SUCCESS
+    assert not node.is_active
+    assert 'OverflowError: too large' in capfd.readouterr().err
 
 
 def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(graph, capfd):

@@ -1,6 +1,7 @@
 """A thousand hostile messages on a topic: nothing moves, nothing dies, a good one still works."""
 from __future__ import annotations
 
+import copy
 import math
 import random
 from dataclasses import dataclass, field
@@ -8,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import FluidPressure, Imu, JointState, Temperature
 from std_msgs.msg import Float64MultiArray
 
 from benchmarks.hostile import (
@@ -27,9 +30,11 @@ from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp
+from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.vehicle_node import VehicleNode
-from propulsion_ros.share import share_directory
+from propulsion_ros.nodes.visualizer_node import VisualizerNode
+from propulsion_ros.share import load_robot_description, share_directory
 
 S, MS = 1_000_000_000, 1_000_000
 COUNT, BATCH = 1000, 50
@@ -296,6 +301,58 @@ def test_clock_that_jumps_about_leaves_a_node_that_answers(graph, capfd):
 
     graph.until(pushed, 'a good command to push')
     assert 'Traceback' not in capfd.readouterr().err
+
+
+NO_TIMES = [
+    Time(sec=2**31 - 1), Time(sec=2**31 - 1, nanosec=2**32 - 1), Time(sec=-(2**31)),
+]
+"""What no node can count on from: a stamp ends in 2038."""
+QUADROTOR = load_robot_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro')
+ROTORS = {
+    'family': 'rotors', 'names': ['r'], 'max_thrust': [5.0], 'motor_constant': [1e-5],
+    'time_constant_up': [0.0], 'time_constant_down': [0.0],
+}
+THRUST = JointState(name=['r'], effort=[1.0])
+
+
+@pytest.mark.parametrize(('cls', 'parameters', 'topic', 'good'), [
+    pytest.param(ActuatorNode, {**ROTORS, 'step_on': 'stamp'}, 'command', THRUST, id='actuators'),
+    pytest.param(ActuatorNode, {'family': 'fam', 'step_on': 'stamp'}, 'wrench_command',
+                 wrench_command(0), id='fam'),
+    pytest.param(InverseFamNode, {}, 'command', joints(['nozzle_1'], 'position', 0.5, 0),
+                 id='inverse_fam'),
+    pytest.param(AllocatorNode, {'robot_description': QUADROTOR, 'plugin': 'rotors'},
+                 'wrench_command', wrench_command(0), id='allocator'),
+    pytest.param(FlightStateNode, {}, 'odometry', odometry(0), id='flight_state of odometry'),
+    pytest.param(FlightStateNode, {'altitude_source': 'pressure'}, 'pressure',
+                 FluidPressure(fluid_pressure=1e5), id='flight_state of pressure'),
+    pytest.param(FlightStateNode, {'altitude_source': 'sensors'}, 'imu', Imu(),
+                 id='flight_state of sensors'),
+    pytest.param(FlightStateNode, {}, 'temperature', Temperature(), id='temperature'),
+    pytest.param(FlightStateNode, {}, 'request', DiagnosticArray(
+        status=[DiagnosticStatus(name='launch')]), id='request'),
+    pytest.param(VisualizerNode, {'robot_description': QUADROTOR, 'state_topics': ['node/state']},
+                 'state', THRUST, id='visualizer'),
+])
+def test_stamp_that_is_no_time_is_refused(graph, capfd, cls, parameters, topic, good):
+    node = graph.add(cls, 'node', parameters)
+    publisher = graph.talk(type(good), f'node/{topic}', qos.COMMAND)
+    for k, stamp in enumerate(NO_TIMES * 2, start=1):
+        message = copy.deepcopy(good)
+        message.header.stamp = stamp
+        publisher.publish(message)
+        graph.until(lambda: node.counts['refused'] == k, 'a refusal')  # noqa: B023
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+def test_clock_that_is_no_time_is_refused_and_the_next_one_is_followed(graph):
+    subject = Subject(graph, ActuatorNode, 'rotors', 'rotors.yaml')
+    # rclpy knows no time before 0.
+    for k, time in enumerate([*NO_TIMES, Time(sec=-1)], start=1):
+        subject.clock.publish(Clock(clock=time))
+        # By the node, and by the clock that rclpy keeps for it.
+        graph.until(lambda: subject.node.counts['refused'] == 2 * k, 'refusals')  # noqa: B023
+    subject.tick()
 
 
 URDF = """<robot name="block"><link name="base_link"><inertial><mass value="2"/>
