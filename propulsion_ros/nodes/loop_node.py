@@ -7,6 +7,8 @@ from typing import Any, Protocol
 from geometry_msgs.msg import InertiaStamped
 from rclpy.clock import Clock as SteadyClock
 from rclpy.clock_type import ClockType
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
@@ -51,6 +53,7 @@ class LoopNode(FamilyNode):
         self.loop: Loop | None = None
         self._live: LiveParameters | None = None
         self._hold_back_ns = 0
+        self._hears_rough_clock = False
         super().__init__(name, **kwargs)
 
     def teardown(self) -> None:
@@ -115,13 +118,27 @@ class LoopNode(FamilyNode):
         """
         self._hold_back_ns = round(hold_back * 1e9)
         if self.uses_sim_time:
-            self.entities.append(
-                self.create_subscription(Clock, '/clock', self._on_clock, qos.CLOCK)
-            )
+            self._hears_rough_clock = False
+            self._hear_clock(qos.CLOCK, SubscriptionEventCallbacks(
+                incompatible_qos=self._on_rough_clock
+            ))
             return
         # A timer on the system's clock would sleep while that is set back.
         steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
         self.entities.append(self.create_timer(1.0 / rate, self._on_timer, clock=steady))
+
+    def _hear_clock(
+        self, profile: QoSProfile, events: SubscriptionEventCallbacks | None = None
+    ) -> None:
+        self.entities.append(self.create_subscription(
+            Clock, '/clock', self._on_clock, profile, event_callbacks=events
+        ))
+
+    def _on_rough_clock(self, publisher: Any) -> None:
+        """Hear a clock whose losses are not repaired too; that of rosbag2 is one."""
+        if not self._hears_rough_clock:
+            self._hears_rough_clock = True
+            self._hear_clock(qos.SENSOR)
 
     @property
     def uses_sim_time(self) -> bool:

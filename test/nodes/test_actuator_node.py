@@ -10,6 +10,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import DescribeParameters
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray, String
@@ -216,6 +217,29 @@ def test_simulated_clock_steps_it_and_its_jump_back_resets_it(graph, capfd):
     )
     state = boosters.states[-1]
     assert dict(zip(state.name, state.position, strict=True))['t/fuel_ratio'] == 1.0
+
+
+@pytest.mark.parametrize('comes_first', [True, False], ids=['clock first', 'node first'])
+def test_clock_whose_losses_are_not_repaired_steps_it(graph, comes_first):
+    """So ``ros2 bag play --clock`` publishes it."""
+    profile = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+    clock = graph.talk_later(Clock, '/clock', profile) if comes_first else None
+    boosters = Boosters(graph, step_on='clock', use_sim_time=True)
+    clock = clock or graph.talk_later(Clock, '/clock', profile)
+    for _ in range(2):
+        # rclpy's own clock hears it too.
+        graph.until(lambda: clock.get_subscription_count() == 2, 'the clock to be found')
+        boosters.wrenches.clear()
+
+        def steps():
+            clock.publish(Clock(clock=ns_to_stamp(1000 * MS)))
+            return boosters.wrenches
+
+        graph.until(steps, 'a step')
+        assert boosters.wrenches[0].header.stamp == ns_to_stamp(1000 * MS)
+        boosters.node.trigger_deactivate()
+        boosters.node.trigger_cleanup()
+        boosters.node.start()
 
 
 def test_diagnostics_count_what_was_refused(boosters):
