@@ -230,10 +230,10 @@ class ActuatorNode(LoopNode):
         self.take(COMMAND, message.header.stamp, values, self._command_reader.read_array)
 
     def _on_odometry(self, message: Odometry) -> None:
-        self._world_frame = message.header.frame_id
-        self.take(
+        if self.take(
             ODOMETRY, message.header.stamp, message, lambda m: msg_to_motion(m, self._frame)
-        )
+        ):
+            self._world_frame = message.header.frame_id
 
     def _on_current(self, message: TwistStamped) -> None:
         self.take(

@@ -147,20 +147,20 @@ class LoopNode(FamilyNode):
 
     # Inputs.
 
-    def take(self, source: str, stamp: Any, content: Any, read: Callable[[Any], Any]) -> None:
-        """Give what came to the loop, or complain; stamp 0 or None means now.
+    def take(self, source: str, stamp: Any, content: Any, read: Callable[[Any], Any]) -> bool:
+        """Give what came to the loop and return True, or complain; stamp 0 or None means now.
 
         ``read`` turns it into the loop's payload, or raises `CommandError`.
         """
         loop = self.loop
         if not self.is_active or loop is None:
-            return
+            return False
         try:
             payload = read(content)
             stamp_ns = checked_stamp(stamp) if stamp is not None else 0
         except CommandError as error:
             self.complain('refused', f'{source} refused: {error}')
-            return
+            return False
         if not stamp_ns:
             arrival_ns = self._arrival_ns(loop)
             # Where simulated time has just begun, 0 is a stamp as good as any.
@@ -168,8 +168,9 @@ class LoopNode(FamilyNode):
         if loop.push(source, stamp_ns, payload):
             self.counts['taken'] += 1
             self.counts[source] += 1
-        else:
-            self._complain_of_stamp(source, stamp_ns, loop)
+            return True
+        self._complain_of_stamp(source, stamp_ns, loop)
+        return False
 
     def take_com(self, message: InertiaStamped, frame: str) -> None:
         """Take the centre of mass in a frame; it is latched, so it counts before activation too."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import math
 from importlib.util import find_spec
 
@@ -534,6 +535,11 @@ def test_current_in_another_frame_is_refused(graph, capfd):
     current.publish(message)
     graph.until(lambda: node.counts['refused'] == 1, 'the refusal')
     assert "expected the frame 'odom'" in capfd.readouterr().err
+    # What is refused does not say which frame is the world's.
+    strange = copy.deepcopy(odometry)
+    strange.header.frame_id, strange.child_frame_id = 'map', 'base_link_of_another_robot'
+    flow.publish(strange)
+    graph.until(lambda: node.counts['refused'] == 2, 'the refusal')
     message.header.frame_id = 'odom'
     message.twist.linear.x = 2.0
     current.publish(message)
