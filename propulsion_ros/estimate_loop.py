@@ -17,6 +17,8 @@ from propulsion_ros.quantity import FloatArray, quantity, validate
 from propulsion_ros.stamped_inputs import Ordering, StampedInputs
 
 SPEED, DEMAND = 'speed', 'demand'
+_LEAD_NS = 100_000_000
+"""How far ahead of the clock a command may be and still be answered at once: its age at 10 Hz."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,6 +76,9 @@ class EstimateLoop:
         Receives each `Applied`.
     on_jump : callable
         ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
+    heeds_clock : bool
+        Whether nothing is said before a clock is heard, nor far ahead of it, so that a wrong stamp
+        is not answered; without, as in a replay, the stamps of the commands are the time.
     """
 
     def __init__(
@@ -82,6 +87,7 @@ class EstimateLoop:
         params: EstimateParams,
         emit: Callable[[Applied], None],
         on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
+        heeds_clock: bool = False,
     ) -> None:
         self._inverse, self._emit, self._on_jump = inverse, emit, on_jump
         timeout_ns = round(params.command_timeout * 1e9)
@@ -93,8 +99,9 @@ class EstimateLoop:
         self._com: FloatArray | None = None
         self._unknown, self._knows_errors = np.full((6, 6), np.nan), inverse.knows_errors
         self.inputs = StampedInputs(
+            Ordering(lead_ns=_LEAD_NS if heeds_clock else None),
             # What is known of a moment comes before the command of that moment.
-            Ordering(), (COM, SPEED, DEMAND, COMMAND, CLOCK), self._apply, self._jumped,
+            (COM, SPEED, DEMAND, COMMAND, CLOCK), self._apply, self._jumped,
             trusted=(CLOCK,), passed=self._watch,
         )
         self._forget()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,9 @@ from propulsion_ros.errors import ConfigError
 
 QUEUE_LIMIT = 10_000
 """Inputs that may wait for their turn; more are refused, so that a flood cannot fill memory."""
+
+_Item = tuple[int, int, int, str, Any]
+"""What waits: when it is due, the place of its source, its arrival, the source and the payload."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +31,16 @@ class Ordering:
         Sources that must have passed a stamp before what is due at it happens; empty: any one.
     max_lag_ns : int or None
         Stamp time after which a silent source is not waited for; None waits for ever.
+    lead_ns : int or None
+        How far ahead of a trusted source, a clock, anything happens; nothing happens before one is
+        heard. None: no clock is waited for.
     jump_back_ns, max_gap_ns : int
         How far a stamp may lie behind or ahead of its source's newest before time has jumped.
     """
 
     wait_for: tuple[str, ...] = ()
     max_lag_ns: int | None = None
+    lead_ns: int | None = None
     jump_back_ns: int = 1_000_000_000
     max_gap_ns: int = 10_000_000_000
 
@@ -98,7 +105,7 @@ class StampedInputs:
 
     def restart(self) -> None:
         """Forget all inputs and the time, as before the first input."""
-        self._queue: list[tuple[int, int, int, str, Any]] = []
+        self._queue: list[_Item] = []
         self._newest: dict[str, int] = {}
         self._first: dict[str, int] = {}
         self._strays: dict[str, tuple[int, Any]] = {}
@@ -160,20 +167,17 @@ class StampedInputs:
 
     def drop(self, source: str) -> None:
         """Forget the inputs of a source that wait for their turn, or to be believed."""
-        self._forget_queued({source})
+        self._keep([item for item in self._queue if item[3] != source])
         self._strays.pop(source, None)
 
     def note(self, stamp_ns: int) -> None:
         """Say that something was concluded at a stamp; what is older is late from now on."""
         self._applied = stamp_ns, len(self._order)
 
-    def _forget_queued(self, sources: Collection[str]) -> int:
-        """Take the inputs of some sources out of the queue and return how many they were."""
-        kept = [item for item in self._queue if item[3] not in sources]
-        dropped = len(self._queue) - len(kept)
+    def _keep(self, kept: list[_Item]) -> None:
+        """Let no other inputs wait for their turn than these."""
         heapq.heapify(kept)
         self._queue = kept
-        return dropped
 
     def _is_believed(self, source: str, stamp_ns: int, payload: Any) -> bool:
         """Return whether an input is of the present time, or of a new one that it confirms."""
@@ -182,6 +186,9 @@ class StampedInputs:
             is_far = self._is_far(self._clock_ns, stamp_ns)
             self.counts['stray'] += is_far
             return not is_far
+        if self._ordering.lead_ns is not None:
+            # The clock that is waited for will tell.
+            return True
         # The first stamp of a source is held against what the others have reached.
         newest = self._newest.get(source)
         newest = self._newest_ns if newest is None else newest - self._delays_ns.get(source, 0)
@@ -193,11 +200,15 @@ class StampedInputs:
 
     def _drop_far(self, clock_ns: int) -> None:
         """Forget inputs that came before the clock and are not of its time."""
-        far = [s for s, newest in self._newest.items() if self._is_far(clock_ns, newest)]
-        for source in far:
+        kept = [item for item in self._queue if not self._is_far(clock_ns, item[0])]
+        self.counts['stray'] += len(self._queue) - len(kept)
+        self._keep(kept)
+        for source in [s for s, newest in self._newest.items() if self._is_far(clock_ns, newest)]:
+            near = [stamp_ns for stamp_ns, _, _, own, _ in kept if own == source]
             del self._newest[source], self._first[source]
+            if near:
+                self._newest[source], self._first[source] = max(near), min(near)
         self._newest_ns = max(self._newest.values(), default=None)
-        self.counts['stray'] += self._forget_queued(far)
 
     def _is_far(self, newest: int, stamp_ns: int) -> bool:
         return not -self._ordering.jump_back_ns <= stamp_ns - newest <= self._ordering.max_gap_ns
@@ -254,6 +265,13 @@ class StampedInputs:
 
     def _horizon(self) -> int | None:
         """Return the stamp up to which ticks may run, None for none yet."""
+        reached, lead_ns = self._awaited_horizon(), self._ordering.lead_ns
+        if reached is None or lead_ns is None:
+            return reached
+        return None if self._clock_ns is None else min(reached, self._clock_ns + lead_ns)
+
+    def _awaited_horizon(self) -> int | None:
+        """Return the stamp that the awaited sources have passed, None for none yet."""
         newest = self._newest_ns
         if newest is None:
             return None

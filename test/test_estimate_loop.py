@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from propulsion_ros.actuator_loop import CLOCK, COM, COMMAND
@@ -33,12 +33,12 @@ def told(wrench=WANTED, fam=FAM, columns=None):
 
 
 class Log:
-    def __init__(self, **params):
+    def __init__(self, heeds_clock=False, **params):
         self.seen, self.jumps = [], []
         self.inverse = InverseFam(InverseFamParams(**params))
         self.loop = EstimateLoop(
             self.inverse, EstimateParams(), self.seen.append,
-            lambda *stamps: self.jumps.append(stamps),
+            lambda *stamps: self.jumps.append(stamps), heeds_clock,
         )
 
     def push(self, source, ms, payload=None):
@@ -201,3 +201,87 @@ def test_a_first_clock_of_another_time_forgets_what_was_applied_before_it(first_
     fresh = Log()
     fresh.push(COMMAND, 300_010, told())
     np.testing.assert_array_equal(log.seen[1].wrench, fresh.seen[0].wrench)
+
+
+def numbered(number):
+    """Return a command to all modules that its estimate can be told by."""
+    return CommandUpdate(np.arange(14), np.r_[np.full(12, 0.5 + 1e-3 * number), 200.0, 200.0])
+
+
+@pytest.mark.parametrize('wrong_ms', [-500_000, -900, 9_000, 500_000])
+def test_nothing_is_said_before_the_clock_and_then_what_is_of_its_time(wrong_ms):
+    log = Log(heeds_clock=True)
+    log.push(COMMAND, 1_000_000 + wrong_ms, numbered(1))
+    log.push(COMMAND, 1_000_000, numbered(2))
+    assert log.stamps == []
+    log.push(CLOCK, 1_000_010)
+    assert [applied.angle[0] for applied in log.seen if applied.angle[0] == 0.502] == [0.502]
+    assert log.stamps[-1] == 1_000_000 * MS
+    assert not log.jumps
+
+
+def test_command_far_ahead_of_the_clock_silences_none_before_it():
+    log = Log(heeds_clock=True)
+    log.push(CLOCK, 10_000)
+    log.push(COMMAND, 19_000, numbered(1))
+    log.push(COMMAND, 10_010, numbered(2))
+    log.push(COMMAND, 10_020, numbered(3))
+    assert log.stamps == [10_010 * MS, 10_020 * MS]
+    for ms in range(10_100, 19_100, 100):
+        log.push(COMMAND, ms, numbered(4))
+        log.push(CLOCK, ms)
+    assert [round(1e3 * (log.seen[i].angle[0] - 0.5)) for i in (0, 1, 2, -2, -1)] == [2, 3, 4, 1, 4]
+
+
+OFFS = st.sampled_from((-900_000, -20_000, -1_500, -700, -40, -10, 0, 0, 0, 5, 20, 90, 110, 800,
+                        4_000, 9_500, 20_000, 900_000))
+INPUTS = st.tuples(
+    st.sampled_from((COMMAND, COMMAND, SPEED, DEMAND, CLOCK, CLOCK, 'reset')), OFFS,
+    st.integers(0, 30),
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(INPUTS, max_size=40))
+def test_every_estimate_is_of_a_command_that_its_time_has_come_for(inputs):
+    """Any order of commands, speeds, demands, clocks that jump, and resets."""
+    log, now, sent, clock, last, said = Log(heeds_clock=True), 1_000_000, {}, None, None, 0
+
+    def look():
+        """Hold what was said since the last look to what was heard until now."""
+        nonlocal said, last
+        for applied in log.seen[said:]:
+            assert clock is not None
+            assert applied.stamp_ns <= (clock + 100) * MS
+            # A module that fell silent counts as shut; else the command is known by its angle.
+            number = round(1e3 * (applied.angle[0] - 0.5))
+            if number in sent:
+                assert sent[number] * MS <= applied.stamp_ns <= sent[number] * MS + TIMEOUT
+            assert last is None or applied.stamp_ns >= last
+            last = applied.stamp_ns
+        said = len(log.seen)
+
+    for number, (source, off, passed) in enumerate(inputs):
+        now += passed
+        if source == 'reset':
+            log.loop.reset()
+            clock = last = None
+        elif source == CLOCK:
+            jumps = len(log.jumps)
+            # A clock is believed, so that it takes the time with it.
+            now += off if number % 5 == 0 else 0
+            log.push(CLOCK, now)
+            clock = now if clock is None or len(log.jumps) > jumps else max(clock, now)
+            last = None if len(log.jumps) > jumps else last
+        elif source == COMMAND:
+            sent[number] = now + off
+            log.push(COMMAND, now + off, numbered(number))
+        else:
+            log.push(source, now + off, update([150.0, 250.0] if source == SPEED else WANTED))
+        look()
+    # Whatever came before, who is of this time is answered.
+    begin = now if clock is None else clock
+    log.push(CLOCK, begin)
+    log.push(COMMAND, begin + 150, numbered(99))
+    log.push(CLOCK, begin + 160)
+    assert (begin + 150) * MS in [a.stamp_ns for a in log.seen if a.angle[0] == 0.5 + 1e-3 * 99]

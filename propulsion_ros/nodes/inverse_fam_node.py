@@ -51,7 +51,7 @@ class InverseFamNode(LoopNode):
     ~/inertia : geometry_msgs/InertiaStamped
         Centre of mass that the demanded torque is about, latched.
     /clock : rosgraph_msgs/Clock
-        Time, with ``use_sim_time``.
+        Time, with ``use_sim_time``; nothing is said before it, but with ``reliable_inputs``.
 
     Publishers
     ----------
@@ -84,7 +84,11 @@ class InverseFamNode(LoopNode):
         self._inverse, self._frame = inverse, setting.frame
         self._reader, self._wrench_reader = CommandReader(inverse), WrenchReader(setting.frame)
         self._rows = np.full((3, len(inverse.state_names)), np.nan)
-        loop = EstimateLoop(inverse, loop_params, self._publish, self._on_jump)
+        loop = EstimateLoop(
+            inverse, loop_params, self._publish, self._on_jump,
+            # A replay may have no clock.
+            heeds_clock=not own.reliable_inputs,
+        )
         self.loop = self._estimates = loop
         self._newest: Applied | None = None
         self._open(own.reliable_inputs)

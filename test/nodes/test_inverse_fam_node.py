@@ -197,6 +197,43 @@ def test_bad_command_is_refused_in_one_line(graph, capfd, message, said):
     assert 'Traceback' not in err
 
 
+@pytest.mark.parametrize('first_s', [500.0, 1500.0], ids=['past', 'future'])
+def test_first_command_is_not_answered_where_it_is_of_another_time_than_the_clock(graph, first_s):
+    node = graph.add(InverseFamNode, 'inverse_fam', SIM)
+    wrenches = graph.listen(WrenchStamped, 'inverse_fam/wrench', qos.COMMAND)
+    command = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
+    clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    graph.until(
+        lambda: clock.get_subscription_count() == 2
+        and node._wrench.publisher.get_subscription_count() == 1, 'all to be found',
+    )
+    message = JointState(name=['nozzle_1'], position=[1.0])
+    for seconds in (first_s, 1000.0):
+        message.header.stamp = ns_to_stamp(round(seconds * 1e9))
+        command.publish(message)
+    graph.until(lambda: node.loop.inputs.waiting == 2, 'the commands to wait for the clock')
+    clock.publish(Clock(clock=ns_to_stamp(1000 * 1000 * MS)))
+    graph.until(lambda: wrenches, 'an answer')
+    assert wrenches[0].header.stamp == message.header.stamp
+    assert node.loop.inputs.counts['stray'] == 1
+
+
+@pytest.mark.parametrize('settings', [
+    pytest.param({**SIM, 'reliable_inputs': True}, id='replay without a clock'),
+    pytest.param({}, id="robot, by the system's clock"),
+])
+def test_command_is_answered_without_a_clock_topic(graph, settings):
+    node = graph.add(InverseFamNode, 'inverse_fam', settings)
+    wrenches = graph.listen(WrenchStamped, 'inverse_fam/wrench', qos.COMMAND)
+    command = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
+    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
+    message = JointState(name=['nozzle_1'], position=[1.0])
+    message.header.stamp = ns_to_stamp(node.now_ns() or 500_000 * MS)
+    command.publish(message)
+    graph.until(lambda: wrenches, 'an answer')
+    assert wrenches[0].header.stamp == message.header.stamp
+
+
 def test_demand_in_another_frame_is_refused(graph, capfd):
     pair = Pair(graph)
     pair.demand.publish(wrench_to_msg(MS, 'map', WANTED))
