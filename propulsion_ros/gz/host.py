@@ -12,12 +12,13 @@ from rclpy.signals import SignalHandlerOptions
 
 from propulsion_ros.actuator_loop import LoopParams, Motion
 from propulsion_ros.description import actuators_from_urdf
-from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.errors import SourceError
 from propulsion_ros.gz.link_forces import LinkForces, Mount
 from propulsion_ros.gz.simulated_node import SimulatedNode
 from propulsion_ros.hosting import host_of, loop_params_of
 from propulsion_ros.link_tree import LinkTree, Pose
-from propulsion_ros.nodes.spin import make_executor
+from propulsion_ros.nodes.base import reason_of
+from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.parameter_file import settings_of
 from propulsion_ros.quantity import FloatArray
@@ -101,6 +102,7 @@ class ActuatorHost:
             link for group in self._groups for link in group.forces.links
         ))
         self.nodes: list[SimulatedNode] = []
+        self._context: rclpy.Context | None = None
         self._spins = 1
 
     def start(self, period_ns: int) -> None:
@@ -109,7 +111,7 @@ class ActuatorHost:
         Raises
         ------
         ConfigError
-            Where a node does not start; it has said why.
+            Where a node does not start; then none is left.
         """
         self._spins = max(1, round(_CALLBACKS_PER_SECOND * period_ns * 1e-9))
         self._context = rclpy.Context()
@@ -118,19 +120,27 @@ class ActuatorHost:
             args=[], context=self._context, signal_handler_options=SignalHandlerOptions.NO
         )
         self._executor = make_executor('events', self._context)
-        for group in self._groups:
-            node = make_node(
-                replace(group.spec, parameters={
-                    **group.spec.parameters, **_timing(group.params, period_ns)
-                }),
+        try:
+            for group in self._groups:
+                self._start_node(group, period_ns)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start_node(self, group: _Group, period_ns: int) -> None:
+        parameters = {**group.spec.parameters, **_timing(group.params, period_ns)}
+        try:
+            node = cast(SimulatedNode, make_node(
+                replace(group.spec, parameters=parameters),
                 self._namespace, SimulatedNode, self._files, context=self._context,
-            )
-            self.nodes.append(cast(SimulatedNode, node))
-            self._executor.add_node(node)
-            node.start()
-            if node.has_failed:
-                self.close()
-                raise ConfigError(group.spec.name, 'the node did not start, see its own error')
+            ))
+        except ROS_REFUSALS as error:
+            raise SourceError(group.spec.name, reason_of(error)) from error
+        self.nodes.append(node)
+        self._executor.add_node(node)
+        node.start()
+        if node.has_failed:
+            raise SourceError(group.spec.name, 'the node did not start, see its own error')
 
     def spin(self) -> None:
         """Let nodes hear what has come, without waiting."""
@@ -173,13 +183,14 @@ class ActuatorHost:
 
     def close(self) -> None:
         """End the nodes after a last zero wrench."""
-        if not self.nodes:
+        if self._context is None:
             return
         self._executor.shutdown()
         for node in self.nodes:
             node.close()
         self.nodes.clear()
         rclpy.try_shutdown(context=self._context)
+        self._context = None
 
 
 def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:

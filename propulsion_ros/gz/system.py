@@ -91,10 +91,10 @@ class ActuatorSystem:
         """Return when the step begins [ns]; the first one starts the nodes."""
         # info tells the end of the step.
         period_ns, end_ns = _nanoseconds(info.dt), _nanoseconds(info.sim_time)
-        if not self._period_ns:
+        if not self._period_ns and period_ns > 0:
             self._host.start(period_ns)
             self._period_ns = period_ns
-        if period_ns != self._period_ns or end_ns % period_ns:
+        if period_ns <= 0 or period_ns != self._period_ns or end_ns % period_ns:
             # The loader calls no more after an error, and nodes that live on would seem to act.
             self._host.close()
             raise ConfigError(

@@ -249,6 +249,8 @@ def test_plugin_outside_a_model_is_refused(monkeypatch, urdf):
 @pytest.mark.parametrize('step', [
     pytest.param(1.0 / 240.0, id='no whole microseconds'),
     pytest.param(0.0015, id='another one'),
+    pytest.param(4e-7, id='below a microsecond'),
+    pytest.param(0.0, id='none'),
 ])
 def test_step_size_that_cannot_be_followed_is_refused(make_world, step):
     """Python sees gz-sim's time in whole microseconds."""
@@ -258,6 +260,21 @@ def test_step_size_that_cannot_be_followed_is_refused(make_world, step):
     world.step_size = step
     with pytest.raises(ConfigError, match='max_step_size'):
         world.step(2)
+    assert not world.system.host.nodes
+
+
+@pytest.mark.parametrize(('tags', 'settings', 'message'), [
+    pytest.param({'namespace': '9'}, '', 'boosters: Invalid namespace', id='namespace'),
+    pytest.param({}, '/**/fins: {ros__parameters: {autostart: 5}}', 'fins: the node did not',
+                 id='second node'),
+])
+def test_node_that_does_not_start_leaves_none_behind(
+    make_world, tmp_path, tags, settings, message
+):
+    (tmp_path / 'settings.yaml').write_text(settings)
+    world = make_world(params_file=tmp_path / 'settings.yaml' if settings else [], **tags)
+    with pytest.raises(ConfigError, match=message):
+        world.step()
     assert not world.system.host.nodes
 
 
