@@ -56,13 +56,17 @@ def _macros() -> bytes:
 
 
 def _block(data: bytes) -> None:
-    """Read an outline, which is well-formed XML whatever it is.
+    _read(outlined(data))
+
+
+def outlined(data: bytes) -> str:
+    """Return the description of an outline, which is well-formed XML whatever it is.
 
     The first byte picks the robot whose plugin blocks it replaces; each line after it is
     ``depth tag name=text``.
     """
     vehicles = list(VEHICLES)
-    robot = fromstring(_description(vehicles[data[0] % len(vehicles) if data else 0]))
+    robot = fromstring(description(vehicles[data[0] % len(vehicles) if data else 0]))
     for old in robot.findall('gazebo'):
         robot.remove(old)
     path = [SubElement(robot, 'gazebo')]
@@ -76,14 +80,15 @@ def _block(data: bytes) -> None:
             path[-1].set('filename', FILENAME)
         if name:
             path[-1].set('name', ''.join(c for c in name if c.isprintable()))
-    _read(tostring(robot, encoding='unicode'))
+    return str(tostring(robot, encoding='unicode'))
 
 
-def _outlines() -> list[bytes]:
+def outlines() -> list[bytes]:
+    """Return the plugin blocks of the shipped vehicles as outlines."""
     return [
         bytes([i]) + '\n'.join(_outline(plugin, 0)).encode()
         for i, vehicle in enumerate(VEHICLES)
-        for plugin in fromstring(_description(vehicle)).iterfind('gazebo/plugin')
+        for plugin in fromstring(description(vehicle)).iterfind('gazebo/plugin')
         if plugin.get('filename') == FILENAME
     ]
 
@@ -96,13 +101,14 @@ def _outline(element: Element, depth: int) -> Iterator[str]:
 
 
 @functools.cache
-def _description(vehicle: str) -> str:
+def description(vehicle: str) -> str:
+    """Return a shipped description as its nodes get it."""
     return load_robot_description(REPOSITORY / 'urdf' / f'{vehicle}.urdf.xacro')
 
 
 @functools.cache
 def _tree() -> LinkTree:
-    return LinkTree(parse_urdf(_description('rov')))
+    return LinkTree(parse_urdf(description('rov')))
 
 
 def _names_expr(data: bytes) -> None:
@@ -111,16 +117,23 @@ def _names_expr(data: bytes) -> None:
     require(all(row.name for row in rows), 'an actuator has no name')
 
 
+URDF_WORDS = (
+    '<gazebo><plugin filename="propulsion_ros" name="', '<!DOCTYPE', '<!ENTITY', '&#0;',
+    'libuuv_thruster_ros_plugin.so', '<names_expr>', 'xyz="', 'nan', '1e308', '-1',
+)
+OUTLINE_WORDS = (
+    'names_expr', 'base_link', 'family', 'integrator', 'thrust_curve', 'gimbal', 'nan', 'inf',
+    '1e308', '1e-320', '-1', 'true',
+)
+
 TARGETS = (
     Target(
-        'urdf', _urdf, lambda: [_description(vehicle).encode() for vehicle in VEHICLES],
-        words=('<gazebo><plugin filename="propulsion_ros" name="', '<!DOCTYPE', '<!ENTITY', '&#0;',
-               'libuuv_thruster_ros_plugin.so', '<names_expr>', 'xyz="', 'nan', '1e308', '-1'),
+        'urdf', _urdf, lambda: [description(vehicle).encode() for vehicle in VEHICLES],
+        words=URDF_WORDS,
     ),
     Target(
-        'plugin_block', _block, _outlines,
-        words=('names_expr', 'base_link', 'family', 'integrator', 'thrust_curve', 'gimbal',
-               'nan', 'inf', '1e308', '1e-320', '-1', 'true'),
+        'plugin_block', _block, outlines,
+        words=OUTLINE_WORDS,
     ),
     Target(
         'xacro', _xacro, lambda: shipped('urdf/*.urdf.xacro'),

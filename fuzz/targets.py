@@ -1,10 +1,10 @@
 """Every target, by name: one table for the tests and for the coverage-guided runs."""
 from __future__ import annotations
 
-from fuzz import descriptions, messages, recordings, settings, tables
+from fuzz import descriptions, gazebo, messages, recordings, settings, tables
 
 TARGETS = {
     target.name: target
-    for module in (descriptions, settings, tables, recordings, messages)
+    for module in (descriptions, gazebo, settings, tables, recordings, messages)
     for target in module.TARGETS
 }

@@ -1,12 +1,17 @@
 """Topics that ros_gz_bridge carries between ROS and Gazebo, as its parameter file."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import yaml
 
+from propulsion_ros.errors import SourceError
+
 TO_ROS, TO_GZ = 'GZ_TO_ROS', 'ROS_TO_GZ'
+_ROS_NAME = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
+_GZ_NAME = re.compile(r'(/[^/\s@~:]+)+')
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,12 @@ class BridgeTopic:
         Message of Gazebo without its package, such as 'Double'.
     direction : str
         `TO_ROS` or `TO_GZ`.
+
+    Raises
+    ------
+    SourceError
+        For names that ROS or Gazebo has no topics of: those of robots, joints and actuators are
+        parts of them.
     """
 
     ros_topic: str
@@ -54,6 +65,18 @@ class BridgeTopic:
     ros_type: str
     gz_type: str
     direction: str
+
+    def __post_init__(self) -> None:
+        if not _ROS_NAME.fullmatch(self.ros_topic):
+            raise SourceError(
+                f'topic {self.ros_topic!r}', 'ROS takes letters, digits and _ in the name of an '
+                'actuator or joint, and no digit first'
+            )
+        if not (_GZ_NAME.fullmatch(self.gz_topic) and self.gz_topic.isprintable()):
+            raise SourceError(
+                f'topic {self.gz_topic!r}', 'Gazebo takes no space, @, ~ or : in the name of a '
+                'robot or joint'
+            )
 
 
 CLOCK = BridgeTopic('/clock', '/clock', 'rosgraph_msgs/msg/Clock', 'Clock', TO_ROS)

@@ -26,7 +26,7 @@ from propulsion_ros.parameter_file import settings_of
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.share import load_robot_description
 from propulsion_ros.tools.offline_config import build_family
-from propulsion_ros.urdf_xml import parse_urdf
+from propulsion_ros.urdf_xml import parse_urdf, path_step
 from propulsion_ros.uuv_tags import family_of
 
 ROUTES = ('system', 'bridge')
@@ -165,8 +165,18 @@ def _add_propellant(root: Element, group: Group) -> None:
     for i, tank in enumerate(group.family.tank_names):
         if tanks.mass[i] > 0.0:
             link = f'{group.spec.name}_{tank}_propellant'
+            _require_free(root, link)
             _add_mass(root, link, group.spec.base_link, tanks.mass[i], tanks.com[i],
                       tanks.inertia[i])
+
+
+def _require_free(root: Element, link: str) -> None:
+    """Refuse a description that has a link, or its joint, of a name that is to be added."""
+    for kind, name in (('link', link), ('joint', f'{link}_joint')):
+        if any(element.get('name') == name for element in root.findall(kind)):
+            raise SourceError(
+                f'robot/{path_step(kind, name)}', "is the name that a tank's propellant gets"
+            )
 
 
 def _add_mass(

@@ -25,6 +25,9 @@ from topic_tables import topics_of
 
 SHARE = share_directory()
 BRIDGED = ['quadrotor', 'rov']
+TANK = 'boosters_main_tank_propellant'
+LINK = ('<link name="{0}"/><joint name="{1}" type="fixed"><parent link="base_link"/>'
+        '<child link="{0}"/></joint>')
 IGN = shutil.which('ign')
 needs_sdformat = pytest.mark.skipif(
     IGN is None, reason="NOT CHECKED by Gazebo's parser: no 'ign sdf' here, install Debian's "
@@ -200,6 +203,28 @@ def test_bridge_refuses_what_gazebo_cannot_do(vehicle, old, new, message, tmp_pa
         gazebo_robot(path, 'bridge')
     assert message in str(caught.value)
     assert '\n' not in str(caught.value)
+
+
+@pytest.mark.parametrize(('vehicle', 'route', 'old', 'new', 'message'), [
+    pytest.param('rov', 'system', '<robot name="rov"', '<robot name="my rov"',
+                 "topic '/model/my rov/odometry': Gazebo takes no space", id='robot'),
+    pytest.param('quadrotor', 'bridge', '<rotor name="front_left"', '<rotor name="front-left"',
+                 "topic 'rotors/thrusts/front-left': ROS takes letters", id='actuator'),
+    pytest.param('rocket', 'system', '</robot>', f'{LINK.format(TANK, TANK)}</robot>',
+                 f"robot/link[name={TANK}]: is the name that a tank's", id='propellant'),
+    pytest.param('rocket', 'system', '</robot>', f'{LINK.format("l", f"{TANK}_joint")}</robot>',
+                 f'robot/joint[name={TANK}_joint]: is the name', id='its joint'),
+])
+def test_names_that_gazebo_and_its_bridge_cannot_have_are_refused(
+    vehicle, route, old, new, message, tmp_path
+):
+    text = load_robot_description(source(vehicle))
+    assert old in text
+    path = tmp_path / 'robot.urdf'
+    path.write_text(text.replace(old, new))
+    with pytest.raises(ConfigError) as caught:
+        gazebo_robot(path, route, [SHARE / 'config' / f'{vehicle}.yaml'])
+    assert str(caught.value).startswith(message)
 
 
 def test_system_is_not_for_fortress():
