@@ -89,8 +89,9 @@ def drive(
         if name in turned:
             # A fin pushes across its joint, which gz-sim's Thruster cannot.
             continue
+        joint = _turning_joint(name, carriers.get(frame))
         turn = tree.pose(frame, group.spec.base_link).rotation
-        joint = _thrust_joint(name, carriers.get(frame), turn.T @ group.output.axes[i])
+        _require_along(name, joint, turn.T @ group.output.axes[i])
         _require_masses(root, tree, frame)
         topic = thrust_topic(model, node, name, joint.name)
         insert(root, plugin(
@@ -101,22 +102,25 @@ def drive(
         yield topic
 
 
-def _thrust_joint(name: str, joint: Joint | None, axis: FloatArray) -> Joint:
-    """Return the joint of an actuator, which must push along the axis of a turning one."""
-    what = f'actuator {name!r}'
+def _turning_joint(name: str, joint: Joint | None) -> Joint:
+    """Return the joint of an actuator, which must turn."""
     if joint is None or not joint.turns:
         found = 'no joint' if joint is None else f'the {joint.kind} joint {joint.name!r}'
         raise SourceError(
-            what, f"is carried by {found}; gz-sim's Thruster pushes along a turning joint: "
-            "route 'system' needs none"
-        )
-    if not np.allclose(joint.axis, axis, rtol=0.0, atol=1e-6):
-        raise SourceError(
-            what, f'pushes along {np.round(axis, 6).tolist()} of its link, but its joint '
-            f"{joint.name!r} turns about {np.round(joint.axis, 6).tolist()}, along which gz-sim's "
-            "Thruster pushes: route 'system' needs no such joint"
+            f'actuator {name!r}', f"is carried by {found}; gz-sim's Thruster pushes along a "
+            "turning joint: route 'system' needs none"
         )
     return joint
+
+
+def _require_along(name: str, joint: Joint, axis: FloatArray) -> None:
+    """Refuse an actuator that does not push along its joint's axis."""
+    if not np.allclose(joint.axis, axis, rtol=0.0, atol=1e-6):
+        raise SourceError(
+            f'actuator {name!r}', f'pushes along {np.round(axis, 6).tolist()} of its link, but '
+            f'its joint {joint.name!r} turns about {np.round(joint.axis, 6).tolist()}, along '
+            "which gz-sim's Thruster pushes: route 'system' needs no such joint"
+        )
 
 
 def _require_masses(root: Element, tree: LinkTree, link: str) -> None:

@@ -205,6 +205,16 @@ def test_bridge_refuses_what_gazebo_cannot_do(vehicle, old, new, message, tmp_pa
     assert '\n' not in str(caught.value)
 
 
+def test_bridge_refuses_actuators_without_links(tmp_path):
+    """Such as those of Astrobee, which are there without a tag."""
+    path = tmp_path / 'robot.urdf'
+    path.write_text('<robot name="r"><link name="body"/><gazebo><plugin filename="propulsion_ros" '
+                    'name="propulsion_modules"/></gazebo></robot>')
+    assert gazebo_robot(path, 'system').topics
+    with pytest.raises(ConfigError, match="actuator 'nozzle_1': is carried by no joint"):
+        gazebo_robot(path, 'bridge')
+
+
 @pytest.mark.parametrize(('vehicle', 'route', 'old', 'new', 'message'), [
     pytest.param('rov', 'system', '<robot name="rov"', '<robot name="my rov"',
                  "topic '/model/my rov/odometry': Gazebo takes no space", id='robot'),
