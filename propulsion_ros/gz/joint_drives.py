@@ -46,6 +46,14 @@ class Group:
     family: Family
     output: Output
 
+    def turned(self, tree: LinkTree) -> list[str]:
+        """Return the joints that are commanded by their position."""
+        family = self.family
+        return [
+            name for name, field in zip(family.command_names, family.command_fields, strict=True)
+            if field == 'position' and name in tree.joints
+        ]
+
 
 def drive(
     root: Element, tree: LinkTree, model: str, group: Group
@@ -68,11 +76,7 @@ def drive(
     SourceError
         Where gz-sim's systems cannot do what an actuator does.
     """
-    node, family = group.spec.name, group.family
-    turned = [
-        name for name, kind in zip(family.command_names, family.command_fields, strict=True)
-        if kind == 'position' and name in tree.joints
-    ]
+    node, family, turned = group.spec.name, group.family, group.turned(tree)
     for name in turned:
         _require_masses(root, tree, tree.joints[name].child)
         topic = position_topic(model, node, name)

@@ -195,13 +195,14 @@ def _add_mass(
 
 def _fix_joints(root: Element, tree: LinkTree, groups: Sequence[Group]) -> None:
     """Fix the joints that are or carry actuators, and those that follow them."""
-    fixed = {name for group in groups for name in group.family.command_names}
+    fixed = {name for group in groups for name in group.turned(tree)}
     for group in groups:
         for frame in filter(None, group.family.actuator_frames):
             fixed.update(
                 joint.name for joint in tree.joints_between(frame, group.spec.base_link)
             )
-    fixed.update(name for name, joint in tree.joints.items() if joint.mimics in fixed)
+    while followers := {n for n, joint in tree.joints.items() if joint.mimics in fixed} - fixed:
+        fixed |= followers
     for element in root.findall('joint'):
         if element.get('name') in fixed:
             element.set('type', 'fixed')

@@ -205,6 +205,25 @@ def test_bridge_refuses_what_gazebo_cannot_do(vehicle, old, new, message, tmp_pa
     assert '\n' not in str(caught.value)
 
 
+def test_system_fixes_the_joints_of_actuators_and_no_other(tmp_path):
+    """A rotor has the name of a joint that is not its own; two joints follow its own."""
+    joint = ('<link name="{0}_link"/><joint name="{0}" type="continuous"><parent link="body"/>'
+             '<child link="{0}_link"/><axis xyz="0 0 1"/>{1}</joint>')
+    path = tmp_path / 'robot.urdf'
+    path.write_text(
+        '<robot name="r"><link name="body"/>' + joint.format('arm', '') + joint.format('shaft', '')
+        + joint.format('last', '<mimic joint="next"/>')
+        + joint.format('next', '<mimic joint="shaft"/>')
+        + '<gazebo><plugin filename="propulsion_ros" name="rotors"><rotor name="arm">'
+        '<joint>shaft</joint><max_thrust>5</max_thrust><motor_constant>1e-5</motor_constant>'
+        '</rotor></plugin></gazebo></robot>'
+    )
+    made = ElementTree.fromstring(gazebo_robot(path).description)
+    assert {j.get('name'): j.get('type') for j in made.findall('joint')} == {
+        'arm': 'continuous', 'shaft': 'fixed', 'next': 'fixed', 'last': 'fixed',
+    }
+
+
 def test_bridge_refuses_actuators_without_links(tmp_path):
     """Such as those of Astrobee, which are there without a tag."""
     path = tmp_path / 'robot.urdf'
