@@ -53,7 +53,7 @@ class LoopNode(FamilyNode):
         self.loop: Loop | None = None
         self._live: LiveParameters | None = None
         self._hold_back_ns = 0
-        self._hears_rough_clock = False
+        self._has_clock = self._hears_rough_clock = False
         super().__init__(name, **kwargs)
 
     def teardown(self) -> None:
@@ -62,6 +62,7 @@ class LoopNode(FamilyNode):
         if self._live is not None:
             self._live.close()
         self.loop = self._live = None
+        self._has_clock = False
 
     # Called in setup.
 
@@ -116,7 +117,7 @@ class LoopNode(FamilyNode):
 
         It is told ``hold_back`` [s] late.
         """
-        self._hold_back_ns = round(hold_back * 1e9)
+        self._hold_back_ns, self._has_clock = round(hold_back * 1e9), True
         if self.uses_sim_time:
             self._hears_rough_clock = False
             self._hear_clock(qos.CLOCK, SubscriptionEventCallbacks(
@@ -234,6 +235,8 @@ class LoopNode(FamilyNode):
             return values, ERROR, 'commands were lost'
         if counts['other_time']:
             return values, WARN, 'inputs of another time were not taken'
+        if self._has_clock and loop.inputs.clock_ns is None and loop.inputs.waiting:
+            return values, WARN, 'inputs wait for a clock that was not heard yet'
         if not counts[COMMAND]:
             return values, *self._first_command.look()
         return values, OK, 'ok'

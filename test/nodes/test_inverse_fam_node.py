@@ -212,6 +212,8 @@ def test_first_command_is_not_answered_where_it_is_of_another_time_than_the_cloc
         message.header.stamp = ns_to_stamp(round(seconds * 1e9))
         command.publish(message)
     graph.until(lambda: node.loop.inputs.waiting == 2, 'the commands to wait for the clock')
+    ((_, _, text, _),) = node.health()
+    assert text == 'inputs wait for a clock that was not heard yet'
     clock.publish(Clock(clock=ns_to_stamp(1000 * 1000 * MS)))
     graph.until(lambda: wrenches, 'an answer')
     assert wrenches[0].header.stamp == message.header.stamp
