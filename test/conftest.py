@@ -7,9 +7,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from propulsion_ros.tools.domains import own_network
 
+# How long an example takes is the machine's.
+settings.register_profile('untimed', deadline=None)
+settings.load_profile('untimed')
 # Before any rclpy context exists: no test may hear or disturb another robot, run or worker.
 for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID'):
     os.environ.pop(name, None)
