@@ -203,7 +203,7 @@ class GnssAid:
         if len(covariance) != 9:
             return assumed
         given: FloatArray = np.array(covariance, dtype=float).reshape(3, 3)[:known, :known]
-        given = 0.5 * (given + given.T)
+        given = 0.5 * given + 0.5 * given.T
         if not np.all(np.isfinite(given)) or not np.min(np.linalg.eigvalsh(given)) > 1e-6:
             return assumed
         return given

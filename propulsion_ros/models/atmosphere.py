@@ -76,7 +76,7 @@ def altitude_of_pressure(pressure: ArrayLike) -> FloatArray:
     A pressure that no air has (0, negative, infinite, NaN) gives NaN.
     """
     p = np.asarray(pressure, dtype=float)
-    with np.errstate(divide='ignore', invalid='ignore'):
+    with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
         i = np.maximum(np.searchsorted(-_BASE_PRESSURE, -p, side='right') - 1, 0)
         ratio = np.where((p > 0.0) & (p < np.inf), p, np.nan) / _BASE_PRESSURE[i]
         temperature, lapse = _BASE_TEMPERATURE[i], _LAPSE[i]

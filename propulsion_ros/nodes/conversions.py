@@ -1,6 +1,7 @@
 """Messages to numbers and back; pure functions, no node."""
 from __future__ import annotations
 
+import math
 from array import array
 from typing import Any
 
@@ -29,6 +30,7 @@ _FARTHEST = 1e3
 _STRONGEST = 1e9
 ODOMETRY_NUMBERS = 85
 """How many numbers odometry has beside its stamp."""
+_SHORTEST = 1e-6
 _LATEST_S = 2_140_000_000
 """Stamps end 2^31 s after 0, in 2038, and before it; some room is left for what is due later."""
 
@@ -92,16 +94,15 @@ def msg_to_motion(message: Odometry, frame: str) -> Motion:
     if message.child_frame_id not in ('', frame):
         raise CommandError(f'expected the twist of {frame!r}, got {message.child_frame_id!r}')
     q = message.pose.pose.orientation
-    quaternion = np.array([q.x, q.y, q.z, q.w])
     linear, angular = vector(message.twist.twist.linear), vector(message.twist.twist.angular)
-    length = float(np.linalg.norm(quaternion))
-    if not np.isfinite(length):
+    length = math.hypot(q.x, q.y, q.z, q.w)
+    if not math.isfinite(length):
         raise CommandError('the orientation is not finite')
     _check_speed('velocity', linear, 'm/s')
     _check_speed('angular velocity', angular, 'rad/s')
-    if length < 1e-6:
-        raise CommandError('the orientation is no rotation: its quaternion is 0')
-    return Motion(linear, angular, Rotation.from_quat(quaternion).as_matrix())
+    if not _SHORTEST <= length <= 1.0 / _SHORTEST:
+        raise CommandError(f'the orientation is no rotation: its quaternion is {length:g} long')
+    return Motion(linear, angular, Rotation.from_quat([q.x, q.y, q.z, q.w]).as_matrix())
 
 
 def set_odometry(message: Odometry, values: FloatArray) -> None:

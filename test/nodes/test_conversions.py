@@ -11,6 +11,7 @@ from propulsion_ros.nodes.conversions import (
     inertia_to_msg,
     msg_to_com,
     msg_to_inertia,
+    msg_to_motion,
     msg_to_wrench,
     ns_to_stamp,
     odometry_to_transform,
@@ -77,6 +78,20 @@ def test_refused_centres_of_mass(frame, x, text):
     message = inertia_to_msg(5, frame, 7.0, np.array([x, 0.5, 1.0]), np.eye(3))
     with pytest.raises(CommandError, match=text):
         msg_to_com(message, 'base_link')
+
+
+@pytest.mark.parametrize(('length', 'text'), [
+    pytest.param(NAN, 'the orientation is not finite', id='NaN'),
+    pytest.param(INF, 'the orientation is not finite', id='infinite'),
+    pytest.param(0.0, 'the orientation is no rotation: its quaternion is 0 long', id='zeros'),
+    pytest.param(1e200, 'the orientation is no rotation: its quaternion is 1e.200 long', id='huge'),
+])
+@pytest.mark.filterwarnings('error')
+def test_refused_orientations(length, text):
+    odometry = Odometry(child_frame_id='base_link')
+    odometry.pose.pose.orientation.w = length
+    with pytest.raises(CommandError, match=text):
+        msg_to_motion(odometry, 'base_link')
 
 
 def test_odometry_is_the_transform_of_its_child_frame():
