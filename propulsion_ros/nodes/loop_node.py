@@ -208,8 +208,10 @@ class LoopNode(FamilyNode):
         self._tell_time(self.now_ns())
 
     def _tell_time(self, now_ns: int) -> None:
-        if self.is_active and self.loop is not None:
-            self.loop.push(CLOCK, now_ns - self._hold_back_ns)
+        told_ns = now_ns - self._hold_back_ns
+        # Simulated time begins at 0, and no stamp lies before it.
+        if self.is_active and self.loop is not None and told_ns >= 0:
+            self.loop.push(CLOCK, told_ns)
 
     def now_ns(self) -> int:
         """Return the ROS time."""

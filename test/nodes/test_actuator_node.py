@@ -563,3 +563,11 @@ def test_steps_are_held_back_behind_the_clock(graph):
     assert boosters.wrench_at(960).wrench.force.z == 700.0
     assert boosters.node.loop.inputs.counts['late'] == 0
 
+
+def test_no_step_is_held_back_before_time_begins(graph):
+    boosters = Boosters(graph, step_on='clock', use_sim_time=True, hold_back=0.05)
+    clock = graph.talk(Clock, '/clock', qos.CLOCK)
+    for ms in range(0, 100, 10):
+        clock.publish(Clock(clock=ns_to_stamp(ms * MS)))
+    boosters.wrench_at(40)
+    assert boosters.wrenches[0].header.stamp == ns_to_stamp(0)
