@@ -32,7 +32,7 @@ from propulsion_ros.tools.recorder import message_type
 from propulsion_ros.tools.wire import Wire
 
 _S = 1_000_000_000
-_LITTLE = b'\x00\x01\x00\x00'
+_LITTLE, _BIG = b'\x00\x01\x00\x00', b'\x00\x00\x00\x00'
 _KINDS = (
     'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped', 'nav_msgs/msg/Odometry',
     'geometry_msgs/msg/TwistStamped', 'geometry_msgs/msg/InertiaStamped', 'sensor_msgs/msg/Imu',
@@ -135,12 +135,16 @@ def _read_by(reader: MessageReader, data: bytes, kind: str) -> bytes | None:
 
 
 def _pairs() -> list[bytes]:
-    """Return two messages each, alike, of every kind that is read out of its bytes."""
+    """Return two messages of every kind that is read out of its bytes.
+
+    They are alike, but that one of the pairs has the second message as if of another byte order.
+    """
     commands = [_LITTLE + command[1:] for command in _commands()]
     others = [(i, _default(kind)) for i, kind in enumerate(_READ) if i]
     return [
-        bytes([i, 128]) + message * 2
+        bytes([i, 128]) + message + encoding + message[len(encoding):]
         for i, message in (*((0, command) for command in commands), *others)
+        for encoding in (_LITTLE, _BIG)
     ]
 
 

@@ -53,7 +53,7 @@ class LoopNode(FamilyNode):
         self.loop: Loop | None = None
         self._live: LiveParameters | None = None
         self._hold_back_ns = 0
-        self._has_clock = self._hears_rough_clock = False
+        self._has_clock = self._hears_best_effort_clock = False
         super().__init__(name, **kwargs)
 
     def teardown(self) -> None:
@@ -119,9 +119,9 @@ class LoopNode(FamilyNode):
         """
         self._hold_back_ns, self._has_clock = round(hold_back * 1e9), True
         if self.uses_sim_time:
-            self._hears_rough_clock = False
+            self._hears_best_effort_clock = False
             self._hear_clock(qos.CLOCK, SubscriptionEventCallbacks(
-                incompatible_qos=self._on_rough_clock
+                incompatible_qos=self._on_best_effort_clock
             ))
             return
         # A timer on the system's clock would sleep while that is set back.
@@ -135,10 +135,10 @@ class LoopNode(FamilyNode):
             Clock, '/clock', self._on_clock, profile, event_callbacks=events
         ))
 
-    def _on_rough_clock(self, publisher: Any) -> None:
+    def _on_best_effort_clock(self, publisher: Any) -> None:
         """Hear a clock whose losses are not repaired too; that of rosbag2 is one."""
-        if not self._hears_rough_clock:
-            self._hears_rough_clock = True
+        if not self._hears_best_effort_clock:
+            self._hears_best_effort_clock = True
             self._hear_clock(qos.SENSOR)
 
     @property
