@@ -193,8 +193,9 @@ class PropulsionNode(LifecycleNode):
             action()
         except Exception as error:
             # rclpy would swallow whatever it is, and leave a node that only looks alive.
+            reason = reason_of(error) if isinstance(error, RCLError) else str(error)
             known = isinstance(error, ConfigError)
-            self._fail(str(error) if known else f'{type(error).__name__}: {error}')
+            self._fail(reason if known else f'{type(error).__name__}: {reason}')
             return False
         return True
 

@@ -101,13 +101,16 @@ class VehicleNodeParams:
         validate(self)
         if not self.wrench_topics:
             raise ConfigError('wrench_topics', 'expected at least one topic')
+        for key in ('wrench_topics', 'tank_topics', 'state_topics'):
+            for i, topic in enumerate(getattr(self, key)):
+                if not _TOPIC.fullmatch(topic):
+                    raise ConfigError(key, f'{topic!r} is no topic name', i)
+        if self.deployer_topic and not _TOPIC.fullmatch(self.deployer_topic):
+            raise ConfigError('deployer_topic', f'{self.deployer_topic!r} is no topic name')
         topics = (*self.wrench_topics, *self.tank_topics)
         for i, topic in enumerate(topics):
             if topic in topics[:i]:
                 raise ConfigError('wrench_topics', f'{topic!r} is waited for twice')
-        for topic in (*topics, *self.state_topics, *filter(None, [self.deployer_topic])):
-            if not _TOPIC.fullmatch(topic):
-                raise ConfigError('wrench_topics', f'{topic!r} is no topic name')
         if self.parachutes.names and not self.deployer_topic:
             raise ConfigError('deployer_topic', 'is required with parachutes')
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import String
 
@@ -13,6 +14,8 @@ from propulsion_ros.nodes.base import PropulsionNode
 @pytest.mark.parametrize(('error', 'line'), [
     pytest.param(ConfigError('gain', 'is wrong'), "parameter 'gain': is wrong", id='configuration'),
     pytest.param(OverflowError('too\nlarge'), 'OverflowError: too large', id='anything else'),
+    pytest.param(RCLError('too deep, at /src/qos.cpp:107'), 'RCLError: too deep\n',
+                 id='what rcl says'),
 ])
 def test_failure_is_said_in_one_line_and_leaves_no_zombie(graph, capfd, hook, error, line):
     def fail(self):

@@ -239,6 +239,11 @@ def test_missing_publisher_is_named(graph, capfd):
                  id='no deployers'),
     pytest.param({'wait_for_subscribers': ['odom']}, 'expected one of clock, odometry',
                  id='unknown topic'),
+    pytest.param({'tank_topics': ['a/tank', 'a//tank']}, "'tank_topics[1]': 'a//tank' is no topic",
+                 id='no topic of a tank'),
+    pytest.param({'deployer_topic': '/'}, "'deployer_topic': '/' is no topic name",
+                 id='no topic of deployers'),
+    pytest.param({'tank_topics': ['a/wrench']}, "'a/wrench' is waited for twice", id='twice'),
 ])
 def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, given, text):
     node = graph.add(VehicleNode, 'vehicle', {**SETTINGS, **given})
