@@ -13,6 +13,7 @@ from propulsion_ros.errors import ConfigError
 from propulsion_ros.quantity import Group, Quantity, spec_of
 
 T = TypeVar('T')
+_OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 'qos_overrides.'
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,14 @@ def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
 
 
 def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]:
-    """Return an error, with a suggestion, for each key that is not known."""
-    allowed = sorted(known)
+    """Return an error, with a suggestion, for each key that is not known.
+
+    What every node of rclpy has is known: quality of service among it.
+    """
+    allowed = sorted({*known, *_OF_RCLPY})
     return [
         ConfigError(key, f'unknown{suggestion(key, allowed)}')
-        for key in sorted(set(keys) - set(allowed))
+        for key in sorted(set(keys) - set(allowed)) if not key.startswith(_QOS_OVERRIDES)
     ]
 
 

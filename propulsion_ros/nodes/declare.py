@@ -15,8 +15,6 @@ from rclpy.node import Node
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.schema import Parameter, unknown_keys
 
-_OWN = ('use_sim_time', 'start_type_description_service')
-
 
 def overrides_of(node: Node) -> dict[str, Any]:
     """Return the parameters that files, launch and command line give to a node."""
@@ -61,8 +59,7 @@ def declare(
 
 def refuse_unknown(node: Node) -> None:
     """Raise `ConfigError` for the first given parameter that the node does not have."""
-    given = [key for key in overrides_of(node) if not key.startswith('qos_overrides.')]
-    errors = unknown_keys(given, [*_OWN, *node._parameters])
+    errors = unknown_keys(overrides_of(node), node._parameters)
     if errors:
         more = f' (and {len(errors) - 1} more)' if len(errors) > 1 else ''
         raise ConfigError(errors[0].key, errors[0].problem + more)

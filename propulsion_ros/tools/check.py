@@ -115,13 +115,10 @@ def _parameters(path: Path, model: Path | None) -> Iterator[ConfigError]:
 def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
     """Yield the faults of a node that runs no family."""
     cls = _other_nodes()[name]
-    schema = list(parameters_of(cls))
-    own = {k: v for k, v in values.items() if not k.startswith('qos_overrides.')}
-    known = [*(p.key for p in schema), 'autostart', 'use_sim_time']
-    for error in unknown_keys(own, known):
+    for error in unknown_keys(values, [*(p.key for p in parameters_of(cls)), 'autostart']):
         yield SourceError(name, str(error))
     try:
-        params = build(cls, {**_FROM_LAUNCH.get(name, {}), **own})
+        params = build(cls, {**_FROM_LAUNCH.get(name, {}), **values})
         if getattr(params, 'config_file', ''):
             load_flight_config(params.config_file, params.semantics)
     except ConfigError as error:

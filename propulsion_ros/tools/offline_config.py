@@ -27,7 +27,7 @@ from propulsion_ros.tools.offline import (
 _OF_NODES = (
     'family', 'plugin', 'base_link', 'robot_description', 'description_topic',
     'description_timeout', 'reliable_inputs', 'publish_each', 'publish_numbers', 'adapters',
-    'autostart', 'use_sim_time',
+    'autostart',
 )
 """Parameters that a node has and an offline run does not need."""
 _COMMANDED_BY = {'propulsion_modules': 'fam', 'inverse_fam': 'fam'}
@@ -160,11 +160,10 @@ def build_family(
     known = [
         *_OF_NODES, *(p.key for cls in (common, family_type.Params) for p in parameters_of(cls))
     ]
-    own = {key: value for key, value in given.items() if not key.startswith('qos_overrides.')}
-    for error in unknown_keys(own, known):
+    for error in unknown_keys(given, known):
         raise error
-    values = {**(spec.values if spec else {}), **own}
+    values = {**(spec.values if spec else {}), **given}
     try:
         return family_type(build(family_type.Params, values)), build(common, values)
     except ConfigError as error:
-        raise (spec.locate(error, own.keys()) if spec else error) from None
+        raise (spec.locate(error, given.keys()) if spec else error) from None

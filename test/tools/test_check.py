@@ -37,6 +37,10 @@ def test_settings_of_families_have_no_faults(name, capsys):
 
 @pytest.mark.parametrize(('name', 'text', 'lines'), [
     pytest.param('a.yaml', ROTORS + '    motor_constant: [1e-5]\n', [], id='right'),
+    pytest.param('a.yaml', ROTORS + '    motor_constant: [1e-5]\n'
+                 '    start_type_description_service: false\n    use_sim_time: true\n'
+                 '    qos_overrides: {/rotors/command: {subscription: {depth: 5}}}\n', [],
+                 id="rclpy's own"),
     pytest.param('a.yaml', ROTORS, ["rotors: parameter 'motor_constant': is required"],
                  id='missing'),
     pytest.param('a.yaml', ROTORS + '    motor_constnt: [1e-5]\n',
