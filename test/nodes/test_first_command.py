@@ -5,6 +5,7 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -23,6 +24,8 @@ class Waiting:
     def __init__(self, graph):
         self.graph, self.members, self.contexts = graph, [], []
         self.node = self.join('rotors', graph.context)
+        # A test that ran before may have asked rclpy for warnings alone.
+        self.node.get_logger().set_level(LoggingSeverity.INFO)
         self.node.create_subscription(JointState, '~/command', lambda message: None, 10)
         self.first = FirstCommand(self.node, {'~/command': JointState})
 
