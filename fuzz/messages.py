@@ -25,7 +25,7 @@ from propulsion_ros.nodes.conversions import (
     msg_to_current,
     msg_to_motion,
 )
-from propulsion_ros.nodes.message_bytes import READERS, SHORTEST, MessageReader
+from propulsion_ros.nodes.message_readers import READERS, SHORTEST, MessageReader
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.tools.offline import Values
 from propulsion_ros.tools.recorder import message_type

@@ -20,7 +20,7 @@ from propulsion_ros.nodes.conversions import checked_stamp, msg_to_com, stamp_to
 from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.first_command import FirstCommand
 from propulsion_ros.nodes.live_parameters import LiveParameters
-from propulsion_ros.nodes.message_bytes import READERS, MessageReader
+from propulsion_ros.nodes.message_readers import READERS, MessageReader
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.stamped_inputs import StampedInputs
 

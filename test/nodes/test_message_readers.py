@@ -1,4 +1,4 @@
-"""Bytes with other numbers in them are those of the message with these numbers."""
+"""Bytes are read as rclpy reads them, whatever came before them."""
 from __future__ import annotations
 
 from itertools import combinations
@@ -10,7 +10,7 @@ from geometry_msgs.msg import WrenchStamped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nav_msgs.msg import Odometry
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.errors import CommandError
@@ -21,13 +21,12 @@ from propulsion_ros.nodes.conversions import (
     set_odometry,
     wrench_to_msg,
 )
-from propulsion_ros.nodes.message_bytes import (
+from propulsion_ros.nodes.message_readers import (
     READERS,
     JointStateReader,
     OdometryReader,
     WrenchStampedReader,
 )
-from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
 from propulsion_ros.tools.wire import Wire
 
 FIELDS = ('position', 'velocity', 'effort')
@@ -35,16 +34,6 @@ FLOATS = st.floats(width=64)
 STAMPS = st.integers(0, (2**31 - 1) * 10**9)
 SOME = [fields for count in (1, 2, 3) for fields in combinations(FIELDS, count)]
 WIRE, KIND = Wire(), 'sensor_msgs/msg/JointState'
-
-
-class Publisher:
-    """Keeps what is published."""
-
-    def __init__(self, kind):
-        self.kind, self.messages = kind, []
-
-    def publish(self, data):
-        self.messages.append(deserialize_message(data, self.kind))
 
 
 def joint_state(names=('a', 'bb'), stamp_ns=0, frame='base_link', **fields):
@@ -65,31 +54,6 @@ def odometry(stamp_ns=0, values=(0.0,) * ODOMETRY_NUMBERS, frame='odom', child_f
 def text(message):
     """Return a message as text, in which NaN equals NaN."""
     return repr(message)
-
-
-@settings(deadline=None)
-@given(STAMPS, st.lists(FLOATS, min_size=6, max_size=6), st.text('abc/_', max_size=9))
-def test_wrench_is_the_one_of_a_message(stamp_ns, values, frame):
-    publisher = Publisher(WrenchStamped)
-    output = WrenchOutput(publisher, frame)
-    for wrench in (np.ones(6), np.array(values)):
-        output.publish(stamp_ns, wrench)
-    assert text(publisher.messages[-1]) == text(wrench_to_msg(stamp_ns, frame, np.array(values)))
-
-
-@settings(deadline=None)
-@given(st.data(), STAMPS, st.sets(st.sampled_from(FIELDS)), st.integers(0, 5))
-def test_state_is_the_one_of_a_message(data, stamp_ns, fields, count):
-    names = data.draw(st.lists(st.text('ab/_', max_size=9), min_size=count, max_size=count))
-    publisher = Publisher(JointState)
-    output = StateOutput(publisher, 'base_link', names)
-    for _ in range(2):
-        values = {
-            field: np.array(data.draw(st.lists(FLOATS, min_size=count, max_size=count)))
-            for field in sorted(fields)
-        }
-        output.publish(stamp_ns, **values)
-        assert text(publisher.messages[-1]) == text(joint_state(names, stamp_ns, **values))
 
 
 @settings(deadline=None)

@@ -1,14 +1,12 @@
-"""Messages as bytes, for topics whose messages differ in their stamp and numbers only.
+"""Messages as bytes in which only the stamp and numbers change, for topics that differ in no more.
 
 rclpy takes and gives bytes as well as messages. Between them lies the largest part of what a small
 message costs, most of it for names that are the same each time.
 """
 from __future__ import annotations
 
-import functools
 import struct
-from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,6 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.command_hold import FIELDS
-from propulsion_ros.errors import CommandError
 from propulsion_ros.nodes.conversions import (
     ODOMETRY_NUMBERS,
     doubles,
@@ -33,10 +30,6 @@ _SECOND = 1_000_000_000
 _MARK_NS = 0x5A3C_69A5 * _SECOND + 0x2D4B_78E1
 _COUNT = 4
 """Size of the count of a sequence."""
-SHORTEST = 12
-"""No stamped message is shorter: its encoding and its stamp."""
-_LARGEST = 65_536
-"""Nothing is kept of longer messages, so that nobody fills memory with them."""
 
 
 def _marks(count: int) -> FloatArray:
@@ -129,115 +122,6 @@ class Slots:
         return sec, nanosec
 
 
-class MessageReader:
-    """Deserialises stamped messages of one kind.
-
-    What differs from the message before in its stamp and numbers only is written into that
-    message, which is returned again: its reader keeps what it needs, not the message.
-
-    Attributes
-    ----------
-    kind : type
-        Of the messages.
-    """
-
-    kind: type[Any]
-
-    def __init__(self) -> None:
-        self._message = self.kind()
-        self._slots: Slots | None = None
-
-    def read(self, data: bytes) -> Any:
-        """Return a message.
-
-        Raises
-        ------
-        CommandError
-            Where the bytes are none.
-        """
-        slots = self._slots
-        if slots is None or not slots.fit(data):
-            return self._read_anew(data)
-        message = self._message
-        stamp = message.header.stamp
-        stamp.sec, stamp.nanosec = slots.stamp(data)
-        self._write([data[part] for part in slots.parts])
-        return message
-
-    def _read_anew(self, data: bytes) -> Any:
-        """Deserialise a message, and keep what says that the next one differs in numbers only."""
-        self._slots = None
-        wrong = f'these {len(data)} bytes are no {self.kind.__name__}'
-        # Of an encoding alone, Fast CDR reads what lies behind it in memory, and may crash.
-        if len(data) < SHORTEST:
-            raise CommandError(wrong)
-        try:
-            self._message = deserialize_message(data, self.kind)
-        except RuntimeError as error:
-            raise CommandError(wrong) from error
-        slots = self._find_slots() if len(data) <= _LARGEST else None
-        if slots is not None and slots.try_on(data):
-            self._slots = slots
-        return self._message
-
-    def _find_slots(self) -> Slots | None:
-        """Return where numbers lie in messages like the present one, None where it has none."""
-        raise NotImplementedError
-
-    def _write(self, numbers: Sequence[bytes]) -> None:
-        """Write what is in these places into the present message."""
-        raise NotImplementedError
-
-
-class JointStateReader(MessageReader):
-    """Deserialises joint states; see `MessageReader`."""
-
-    kind = JointState
-
-    def _find_slots(self) -> Slots | None:
-        message = self._message
-        counts = tuple(len(getattr(message, field)) for field in FIELDS)
-        self._fields = [field for field, count in zip(FIELDS, counts, strict=True) if count]
-        if not self._fields:
-            return None
-        return _known_joint_state_slots(message.header.frame_id, tuple(message.name), counts)
-
-    def _write(self, numbers: Sequence[bytes]) -> None:
-        for field, values in zip(self._fields, numbers, strict=True):
-            setattr(self._message, field, array('d', values))
-
-
-class WrenchStampedReader(MessageReader):
-    """Deserialises wrenches; see `MessageReader`."""
-
-    kind = WrenchStamped
-
-    def _find_slots(self) -> Slots:
-        return _known_wrench_slots(self._message.header.frame_id)
-
-    def _write(self, numbers: Sequence[bytes]) -> None:
-        set_wrench(self._message.wrench, np.frombuffer(numbers[0]))
-
-
-class OdometryReader(MessageReader):
-    """Deserialises odometry; see `MessageReader`."""
-
-    kind = Odometry
-
-    def _find_slots(self) -> Slots:
-        message = self._message
-        return _known_odometry_slots(message.header.frame_id, message.child_frame_id)
-
-    def _write(self, numbers: Sequence[bytes]) -> None:
-        set_odometry(self._message, np.frombuffer(numbers[0]))
-
-
-READERS: Mapping[type[Any], type[MessageReader]] = {
-    reader.kind: reader for reader in (JointStateReader, WrenchStampedReader, OdometryReader)
-}
-"""Of each kind of message that can be read out of its bytes."""
-
-
 def joint_state_slots(frame: str, names: tuple[str, ...], counts: tuple[int, ...]) -> Slots:
     """Return where the numbers of joint states lie, by how many there are in each field."""
     message, marked = JointState(name=list(names)), np.split(_marks(sum(counts)), np.cumsum(counts))
@@ -264,9 +148,3 @@ def odometry_slots(frame: str, child_frame: str) -> Slots:
     message.header.frame_id = frame
     set_odometry(message, marked)
     return Slots(message, [marked])
-
-
-# Publishers fill slots of their own, readers share them.
-_known_joint_state_slots = functools.lru_cache(maxsize=16)(joint_state_slots)
-_known_odometry_slots = functools.lru_cache(maxsize=16)(odometry_slots)
-_known_wrench_slots = functools.lru_cache(maxsize=16)(wrench_slots)
