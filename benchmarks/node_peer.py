@@ -110,8 +110,8 @@ class Work:
     def parameters(self) -> dict[str, Any]:
         """Return what configures the node."""
         if self.family == 'inverse_fam':
-            # Without the system's clock, whose time is not that of our stamps.
-            return {'family': self.family, 'use_sim_time': True}
+            # As in a replay without /clock: no clock has the time of our stamps.
+            return {'family': self.family, 'use_sim_time': True, 'reliable_inputs': True}
         parameters = {
             'family': self.family, 'update_rate': 1e9 / PERIOD_NS, 'step_on': 'stamp',
         }
