@@ -11,6 +11,7 @@ import yaml
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
+from propulsion_ros.nodes.graph_names import type_name
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.tools.domains import reserved_domain
 from ros_graph import close
@@ -76,12 +77,6 @@ class Robot:
     def node(self, name):
         """Return a node by its name in the graph, None where there is none."""
         return next((n for n in self.nodes if n.get_fully_qualified_name() == name), None)
-
-
-def type_name(cls):
-    """Return the name of a message or service class, as in ``std_msgs/msg/Bool``."""
-    package, kind = cls.__module__.split('.')[:2]
-    return f'{package}/{kind}/{cls.__name__}'
 
 
 def message_class(name):

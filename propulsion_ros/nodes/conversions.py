@@ -35,12 +35,6 @@ _LATEST_S = 2_140_000_000
 """Stamps end 2^31 s after 0, in 2038, and before it; some room is left for what is due later."""
 
 
-def type_name(kind: Any) -> str:
-    """Return the name of a message class, such as 'std_msgs/msg/String'."""
-    package, folder = kind.__module__.split('.')[:2]
-    return f'{package}/{folder}/{kind.__name__}'
-
-
 def stamp_to_ns(stamp: Time) -> int:
     """Return a message stamp in nanoseconds."""
     return int(stamp.sec) * _SECOND + int(stamp.nanosec)

@@ -8,7 +8,7 @@ from typing import Any
 from rclpy.node import Node
 
 from propulsion_ros.nodes.base import OK, WARN
-from propulsion_ros.nodes.conversions import type_name
+from propulsion_ros.nodes.graph_names import full_name, type_name
 
 _PATIENCE = 10
 """Looks before it is said that there is nothing to hear."""
@@ -77,7 +77,7 @@ class FirstCommand:
     def _is_unheard(self, topic: str) -> bool:
         """Return whether somebody else publishes a topic that nobody subscribes to."""
         own = self._node.get_fully_qualified_name()
-        publishers = {_full_name(end) for end in self._node.get_publishers_info_by_topic(topic)}
+        publishers = {full_name(end) for end in self._node.get_publishers_info_by_topic(topic)}
         return bool(publishers - {own}) and not self._node.count_subscribers(topic)
 
     def _absence(self, topic: str) -> str:
@@ -85,9 +85,4 @@ class FirstCommand:
         ends = self._node.get_publishers_info_by_topic(topic)
         if not ends:
             return f'{topic} has no publisher'
-        return f'{topic} has had none from {", ".join(sorted(set(map(_full_name, ends))))}'
-
-
-def _full_name(end: Any) -> str:
-    """Return namespace and name of the node of an endpoint."""
-    return f'{end.node_namespace.rstrip("/")}/{end.node_name}'
+        return f'{topic} has had none from {", ".join(sorted(set(map(full_name, ends))))}'

@@ -18,7 +18,8 @@ from rclpy.time import Time
 
 from propulsion_ros.errors import SourceError
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.conversions import stamp_to_ns, type_name
+from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.graph_names import type_name
 from propulsion_ros.tools.wire import Wire
 
 CLOCK_TOPIC = '/clock'

@@ -21,6 +21,7 @@ from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.graph_names import full_name
 from propulsion_ros.tools.bags import Recorded
 
 _TYPE_NAME = re.compile(r'([a-z][a-z0-9_]{0,99})/msg/([A-Z][A-Za-z0-9]{0,99})')
@@ -126,12 +127,11 @@ class Recorder(Node):
     def _publishing_nodes(self) -> set[str]:
         """Return the names of the nodes that publish what is heard and can be asked something."""
         nodes = {
-            (info.node_name, info.node_namespace)
+            full_name(info)
             for topic in self._heard for info in self.get_publishers_info_by_topic(topic)
         }
-        found = {f'{namespace.rstrip("/")}/{name}' for name, namespace in nodes}
         services = {name for name, _ in self.get_service_names_and_types()}
-        return {name for name in found if f'{name}/{_QUESTION}' in services}
+        return {name for name in nodes if f'{name}/{_QUESTION}' in services}
 
     def _hear_from(self, node: str, executor: Executor, end: float) -> None:
         """Spin until a node answers, which shows that its publishers know the subscriptions here.

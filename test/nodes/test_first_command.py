@@ -14,6 +14,7 @@ from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import OK, WARN
 from propulsion_ros.nodes.first_command import FirstCommand
+from propulsion_ros.nodes.graph_names import full_name
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.share import share_directory
 
@@ -50,10 +51,8 @@ class Waiting:
         pilot.create_publisher(kind, topic, 10)
         self.known(self.node.count_publishers, topic)
         self.graph.until(
-            lambda: '/pilot' in {
-                f'{end.node_namespace.rstrip("/")}/{end.node_name}'
-                for end in self.node.get_publishers_info_by_topic(topic)
-            }, 'the name of the pilot',
+            lambda: '/pilot' in map(full_name, self.node.get_publishers_info_by_topic(topic)),
+            'the name of the pilot',
         )
         return pilot
 

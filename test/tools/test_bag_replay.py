@@ -14,6 +14,7 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
+from propulsion_ros.nodes.graph_names import type_name
 from propulsion_ros.share import share_directory
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.bags import BagReader, BagWriter, Recorded
@@ -47,14 +48,9 @@ def config(tmp_path):
     return path
 
 
-def kind_of(message):
-    package, folder = type(message).__module__.split('.')[:2]
-    return f'{package}/{folder}/{type(message).__name__}'
-
-
 def recorded(topic, stamp_ns, message):
     """Return a message as rclpy itself serialises it."""
-    return Recorded(topic, kind_of(message), stamp_ns, bytes(serialize_message(message)))
+    return Recorded(topic, type_name(type(message)), stamp_ns, bytes(serialize_message(message)))
 
 
 def effort(names, values, stamp_ns):
@@ -360,7 +356,7 @@ def test_message_that_is_not_what_it_says_stops_in_one_line(
 def test_wire_writes_the_content_that_rclpy_writes(wire, message):
     from rclpy.serialization import deserialize_message
 
-    kind = kind_of(message)
+    kind = type_name(type(message))
     data = wire.write(message, kind)
     again = deserialize_message(data, type(message))
     # As text, since NaN does not equal NaN.

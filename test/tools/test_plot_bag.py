@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from propulsion_ros.errors import SourceError
+from propulsion_ros.nodes.graph_names import type_name
 from propulsion_ros.tools.bags import BagWriter, Recorded
 from propulsion_ros.tools.plot_bag import signals_of_bag
 from propulsion_ros.tools.plot_panels import page_of
@@ -86,7 +87,7 @@ def bag(tmp_path):
         path, wire = tmp_path / 'bag', Wire()
         with BagWriter(path) as writer:
             for i, (topic, message) in enumerate(messages):
-                kind = f'{type(message).__module__.split(".")[0]}/msg/{type(message).__name__}'
+                kind = type_name(type(message))
                 data = wire.write(message, kind)
                 writer.write(Recorded(topic, kind, 10**18 + i * 10**9, data))
         return path
