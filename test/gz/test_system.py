@@ -73,6 +73,8 @@ def burn(graph, world, body='base_link'):
     """Step until a command reaches the engine."""
     # The nodes start with the first step.
     world.step()
+    # A node that does not know its listener yet speaks in vain.
+    graph.until(lambda: [world.step(), all(graph.received.values())][1], 'what is listened to')
     talker = graph.talk(JointState, 'boosters/command', qos.COMMAND)
     talker.publish(command())
 
