@@ -118,6 +118,13 @@ class Graph:
             assert time.monotonic() < end, f'waited {limit:g} s for {what}'
             self.executor.spin_once(timeout_sec=0.05)
 
+    def becomes(self, read, expected):
+        """Spin until what is read is as expected."""
+        end = time.monotonic() + LIMIT
+        while (got := read()) != expected:
+            assert time.monotonic() < end, f'expected {expected!r}, got {got!r} for {LIMIT:g} s'
+            self.executor.spin_once(timeout_sec=0.05)
+
     def heard(self, topic, count=1):
         """Spin until a topic gave so many messages, and return them."""
         self.until(lambda: len(self.received[topic]) >= count, f'{count} messages of {topic}')

@@ -109,15 +109,17 @@ def test_impulse_is_that_of_the_propellant(graph, make_world):
     tanks = graph.listen(InertiaStamped, 'boosters/tanks/main', qos.LATCHED)
     wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.STATE)
     burn(graph, world)
-    before = len(world['base_link'].wrenches)
-    world.step(99)
 
     def last():
         # A publication each 10 ms of 1 ms steps.
         return wrenches and round(
             wrenches[-1].header.stamp.sec * 1e3 + wrenches[-1].header.stamp.nanosec * 1e-6
-        ) // 10 == (before + 98) // 10
-    graph.until(last, 'the last wrench')
+        ) // 10 == (len(world['base_link'].wrenches) - 1) // 10
+
+    for _ in range(10):
+        # No more at a time than a queue holds.
+        world.step(10)
+        graph.until(last, 'the last wrench')
     stamps = [w.header.stamp.sec + w.header.stamp.nanosec * 1e-9 for w in wrenches]
     np.testing.assert_allclose(np.diff(stamps), 0.01, atol=1e-9)
     ticks = round(stamps[-1] * 1e3) + 1
@@ -126,7 +128,9 @@ def test_impulse_is_that_of_the_propellant(graph, make_world):
     published = sum(w.wrench.force.z for w in wrenches) * 0.01
     assert applied > 9.0
     assert published == pytest.approx(applied, rel=1e-9)
-    assert (2.0 - tanks[-1].inertia.m) * 2000.0 == pytest.approx(applied, rel=1e-9)
+    graph.becomes(
+        lambda: (2.0 - tanks[-1].inertia.m) * 2000.0, pytest.approx(applied, rel=1e-9)
+    )
 
 
 def test_stamped_command_acts_from_its_stamp_on(graph, make_world):

@@ -11,6 +11,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from flight_flags import newest_flags
 from propulsion_ros.flight.apogee_params import ApogeeParams
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp, stamp_to_ns
@@ -53,7 +54,7 @@ class Flown:
 
     def __init__(self, graph, samples, reports):
         self.graph = graph
-        graph.add(FlightStateNode, 'flight_state', {
+        self.node = graph.add(FlightStateNode, 'flight_state', {
             'reliable_inputs': True, 'silence_timeout': 0.0, 'pad_reference': 'zero',
             'required_checks': ['altitude'],
         })
@@ -61,9 +62,7 @@ class Flown:
         self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
         self.apogees = graph.listen(PointStamped, 'flight_state/apogee', qos.LATCHED)
         sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
-        graph.until(
-            lambda: graph.probe.count_publishers('flight_state/fit'), 'the publishers of the node'
-        )
+        graph.until(self.node._outputs.fit.get_subscription_count, 'the probe to be found')
         sensor.publish(odometry(samples[0]))
         graph.until(
             lambda: graph.call(Trigger, 'flight_state/launch').success, 'the first sample'
@@ -106,7 +105,7 @@ def test_node_and_logic_agree_to_the_last_bit(graph, log):
         assert str(estimate.coefficients) == str(
             (estimate.altitude, estimate.velocity, estimate.acceleration / 2.0)
         )
-    flags = {pair.key: pair.value for pair in flown.flags[-1].status[0].values}
+    flags = newest_flags(graph, flown.node, flown.flags)
     last = reports[-1]
     if last.apogee is None:
         assert (flags['apogee'], flags['reason'], flags['sigma']) == ('', '', '')

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Int32MultiArray, String
 from std_srvs.srv import Trigger
 
+from flight_flags import newest_flags
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
@@ -76,13 +77,7 @@ class Node:
 
     def flag(self, key):
         """Return what the node said last, once it has come."""
-        def newest():
-            return {pair.key: pair.value for pair in self.flags[-1].status[0].values}
-
-        self.graph.until(
-            lambda: self.flags and newest() == self.node._outputs._said, 'the newest flags'
-        )
-        return newest()[key]
+        return newest_flags(self.graph, self.node, self.flags)[key]
 
     def rows(self, messages, field, name):
         """Return (stamp [ms], value) of a row."""
@@ -90,6 +85,13 @@ class Node:
             (stamp_to_ns(m.header.stamp) // MS, getattr(m, field)[m.name.index(name)])
             for m in messages
         ]
+
+
+    def changes_to(self, messages, field, name, expected):
+        """Spin until the changes of a row are as expected; NaN is NaN."""
+        self.graph.becomes(
+            lambda: repr(changes(self.rows(messages, field, name))), repr(expected)
+        )
 
 
 def changes(rows):
@@ -128,15 +130,16 @@ def test_event_lights_both_boosters(graph):
     flight.feed(400)
     flight.command('launch')
     flight.feed(600)
-    assert flight.rows(flight.engines, 'effort', 'engine_1')[-1][1] == 0.0
+    graph.until(lambda: flight.engines, 'the engines')
+    assert {effort for _, effort in flight.rows(flight.engines, 'effort', 'engine_1')} == {0.0}
     flight.command('ignition')
     flight.feed(2000)
     graph.until(lambda: wrenches and wrenches[-1].wrench.force.z == 2600.0, 'thrust')
     for name in ('engine_1', 'engine_2'):
-        assert changes(flight.rows(flight.engines, 'effort', name))[-1] == (620, 1.0)
-        assert changes(flight.rows(flight.engines, 'effort', f'{name}/igniter'))[-2:] == [
-            (620, 1.0), (1120, 0.0),
-        ]
+        flight.changes_to(flight.engines, 'effort', name, [(0, 0.0), (620, 1.0)])
+        flight.changes_to(flight.engines, 'effort', f'{name}/igniter', [
+            (0, 0.0), (620, 1.0), (1120, 0.0),
+        ])
     flight.command('abort')
     flight.feed(2200)
     graph.until(lambda: wrenches[-1].wrench.force.z == 0.0, 'the end of thrust')
@@ -149,16 +152,15 @@ def test_sequence_of_a_liquid_engine(graph):
     flight.feed(1000)
     flight.command('ignition')
     flight.feed(10_000)
-    effort = changes(flight.rows(flight.engines, 'effort', 'engine'))
     # Ignition counts from the last sample before it, at 1000 ms.
-    assert effort == [(0, 0.0), (1020, 1.0), (7720, 0.0)]
+    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (1020, 1.0), (7720, 0.0)])
     for valve in ('ox_vent_valve', 'fuel_vent_valve', 'fuel_press_valve'):
-        positions = changes(flight.rows(flight.engines, 'position', f'engine/{valve}'))
-        assert repr(positions) == repr([(0, math.nan), (420, 0.0), (8720, math.pi)])
-    why = [status.message for array in flight.events for status in array.status]
-    assert why == [
+        flight.changes_to(flight.engines, 'position', f'engine/{valve}', [
+            (0, math.nan), (420, 0.0), (8720, math.pi),
+        ])
+    graph.becomes(lambda: [status.message for array in flight.events for status in array.status], [
         'time since ignition >= 0 s', 'time since ignition >= 6.72 s or tilt >= 45.00010523 deg',
-    ]
+    ])
     values = {pair.key: pair.value for pair in flight.events[-1].status[0].values}
     assert values['time since ignition'] == '6.72 s'
     assert values['tilt'] == '0 deg'
@@ -171,7 +173,7 @@ def test_engine_is_shut_down_when_the_rocket_tips_over(graph):
     flight.command('launch', 'ignition')
     flight.feed(1000)
     flight.feed(1200, tilt=0.9)
-    assert changes(flight.rows(flight.engines, 'effort', 'engine'))[-1] == (1020, 0.0)
+    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (420, 1.0), (1020, 0.0)])
 
 
 def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
@@ -186,11 +188,14 @@ def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
     flight.command('apogee_override')
     flight.feed(800)
     graph.until(lambda: beacon and beacon[-1].data, 'the beacon')
-    assert [tune.data for tune in tunes] == ['preflight', 'launch', 'flight', 'recovery']
-    assert changes(flight.rows(flight.engines, 'effort', 'engine'))[-1][1] == 0.0
-    doors = changes(flight.rows(flight.deployers, 'position', 'camera door'))
-    assert repr(doors) == repr([(0, math.nan), (620, math.pi / 2)])
-    assert changes(flight.rows(flight.deployers, 'effort', 'drogue'))[-1] == (620, 1.0)
+    graph.becomes(
+        lambda: [tune.data for tune in tunes], ['preflight', 'launch', 'flight', 'recovery']
+    )
+    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (420, 1.0), (620, 0.0)])
+    flight.changes_to(flight.deployers, 'position', 'camera door', [
+        (0, math.nan), (620, math.pi / 2),
+    ])
+    flight.changes_to(flight.deployers, 'effort', 'drogue', [(0, 0.0), (620, 1.0)])
     assert all(math.isnan(row[1]) for row in flight.rows(flight.deployers, 'effort', 'camera door'))
     assert flight.flag('apogee_source') == 'override'
     late = graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)
@@ -239,7 +244,7 @@ def test_circuits_commands_and_dwell(graph, write):
     flight.feed(1100)
     graph.until(lambda: commands, 'the command')
     assert list(commands[-1].data) == [17, 2, 69, -3]
-    (array,) = flight.events
+    (array,) = graph.heard('flight_state/events')
     assert stamp_to_ns(array.header.stamp) == 1000 * MS
     assert array.status[0].message == 'circuit of pyro 2 is closed for 0.1 s'
 
@@ -285,7 +290,7 @@ def test_home_is_where_the_vehicle_stands(graph, write):
     flight.feed(600, altitude=lambda t: 30.0)
     flight.command('launch')
     flight.feed(800, altitude=lambda t: 30.0)
-    (array,) = flight.events
+    (array,) = graph.heard('flight_state/events')
     assert array.status[0].message == 'distance from the pad < 1 m'
     response = graph.call(Trigger, 'flight_state/set_home')
     assert response.message == "'set_home' is refused in launch, it belongs to preflight"

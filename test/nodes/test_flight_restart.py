@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from flight_flags import flags_of
 from propulsion_ros.errors import SourceError
 from propulsion_ros.flight.phases import Phase
 from propulsion_ros.nodes import qos
@@ -83,8 +84,7 @@ class Computer:
         return process.communicate(timeout=20.0)[1]
 
     def flag(self, key):
-        values = self.flags[-1].status[0].values if self.flags else ()
-        return {pair.key: pair.value for pair in values}.get(key, '')
+        return flags_of(self.flags).get(key, '')
 
     def send(self, stamp_ns):
         message = Odometry()
@@ -102,7 +102,8 @@ class Computer:
 
         def heard():
             self.send(stamp_ns)
-            return bool(self.flag('health'))
+            # What the old process said may still be on its way.
+            return self.flag('health') and stamp_to_ns(self.flags[-1].header.stamp) >= stamp_ns
 
         self.graph.until(heard, 'an answer to the first sample')
 
@@ -269,9 +270,9 @@ def test_restart_on_the_pad_needs_a_new_launch_command(computer):
     computer.motion = lambda t: (0.01 * (round(t * 50.0) % 2), 0.0)
     computer.start()
     computer.meet(3.0 + DOWN)
-    assert computer.flag('flags') == 'resuming'
+    computer.graph.becomes(lambda: computer.flag('flags'), 'resuming')
     for _ in range(120):
         computer.send(computer.sent_ns + PERIOD_NS)
     computer.graph.until(lambda: 'resuming' not in computer.flag('flags'), 'the decision')
-    assert computer.flag('phase') == 'preflight'
+    computer.graph.becomes(lambda: computer.flag('phase'), 'preflight')
     assert 'is not resumed: the vehicle rests near the pad' in computer.kill()

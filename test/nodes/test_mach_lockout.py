@@ -8,6 +8,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Temperature
 
+from flight_flags import flags_of
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import ns_to_stamp
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
@@ -48,9 +49,6 @@ def test_lockout_by_the_horizontal_speed(graph, speed, celsius, health):
         message.twist.twist.linear.z = 5.0
         sensor.publish(message)
 
-    def said():
-        return {pair.key: pair.value for pair in flags[-1].status[0].values} if flags else {}
-
     last_ns = BEGIN_NS + (COUNT - 1) * PERIOD_NS
     graph.until(lambda: graph.nodes[0]._stamp_ns == last_ns, 'the last sample')
-    graph.until(lambda: said().get('health') == health, health)
+    graph.until(lambda: flags_of(flags).get('health') == health, health)

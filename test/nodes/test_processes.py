@@ -16,7 +16,7 @@ from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
 from propulsion_ros.share import load_robot_description, share_directory
 
 GOOD = """
@@ -47,6 +47,31 @@ class Process:
             self.popen.send_signal(number)
         _, err = self.popen.communicate(timeout=20.0)
         return self.popen.returncode, err
+
+
+class Thrust:
+    """A booster that is commanded, with growing stamps, until it pushes."""
+
+    def __init__(self, graph):
+        self.graph, self.stamp_ns = graph, 0
+        self.wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
+        self.publisher = graph.talk_later(JointState, 'boosters/command', qos.COMMAND)
+
+    def await_push(self):
+        """Wait for a thrust that was commanded from now on."""
+        begun_ns = self.stamp_ns
+
+        def pushed():
+            self.stamp_ns += 10_000_000
+            message = JointState(name=['b'], effort=[700.0])
+            message.header.stamp = ns_to_stamp(self.stamp_ns)
+            self.publisher.publish(message)
+            return (
+                self.wrenches and self.wrenches[-1].wrench.force.z > 0.0
+                and stamp_to_ns(self.wrenches[-1].header.stamp) > begun_ns
+            )
+
+        self.graph.until(pushed, 'thrust')
 
 
 def complaints(err):
@@ -83,21 +108,13 @@ def params_file(tmp_path):
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
 @pytest.mark.parametrize('times', [1, 2], ids=['once', 'twice'])
 def test_signal_ends_it_with_a_zero_wrench_and_code_0(graph, start, params_file, number, times):
-    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
+    thrust = Thrust(graph)
     process = start('actuator_node', '-r', '__node:=boosters', '--params-file', params_file(GOOD))
-    command = graph.talk(JointState, 'boosters/command', qos.COMMAND)
-    message = JointState(name=['b'], effort=[700.0])
-
-    def pushed():
-        message.header.stamp.nanosec += 10_000_000
-        command.publish(message)
-        return bool(wrenches) and wrenches[-1].wrench.force.z > 0.0
-
-    graph.until(pushed, 'thrust')
+    thrust.await_push()
     code, err = process.end(number, times)
     assert code == 0
     assert complaints(err) == []
-    graph.until(lambda: wrenches[-1].wrench.force.z == 0.0, 'the last word')
+    graph.until(lambda: thrust.wrenches[-1].wrench.force.z == 0.0, 'the last word')
 
 
 @pytest.mark.parametrize(('text', 'problem'), [
@@ -258,22 +275,11 @@ def test_parameters_come_from_everywhere(
 
 
 def test_node_killed_with_9_and_started_again_joins_again(graph, start, params_file):
-    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
-    arguments = (
-        'actuator_node', '-r', '__node:=boosters', '--params-file', params_file(GOOD)
-    )
-    command = graph.talk_later(JointState, 'boosters/command', qos.COMMAND)
-    message = JointState(name=['b'], effort=[700.0])
+    thrust = Thrust(graph)
+    path = params_file(GOOD)
     for _ in range(2):
-        process = start(*arguments)
-        wrenches.clear()
-
-        def pushed():
-            message.header.stamp.nanosec += 10_000_000
-            command.publish(message)
-            return bool(wrenches) and wrenches[-1].wrench.force.z > 0.0
-
-        graph.until(pushed, 'thrust')
+        process = start('actuator_node', '-r', '__node:=boosters', '--params-file', path)
+        thrust.await_push()
         assert process.end(signal.SIGKILL)[0] == -signal.SIGKILL
 
 

@@ -100,8 +100,10 @@ def play(graph, bag, rate, clock, times=1):
         for _ in range(times):
             player.play(reader.messages(player.played), graph.executor)
         expected = contents(reader.messages())
-    enough = times * len(expected[OUTPUTS[0]]) - times
-    graph.until(lambda: min(recorder.counts[t] for t in OUTPUTS) >= enough, 'all of it')
+    graph.until(
+        lambda: all(recorder.counts[t] >= times * len(expected[t]) for t in OUTPUTS), 'all of it'
+    )
+    # Nor may more come.
     for _ in range(10):
         graph.executor.spin_once(timeout_sec=0.05)
     return node, expected, contents(said)

@@ -1,0 +1,16 @@
+"""What a flight state node says in its flags, as a table."""
+from __future__ import annotations
+
+
+def flags_of(messages):
+    """Return what the newest flags say, empty before the first."""
+    values = messages[-1].status[0].values if messages else ()
+    return {pair.key: pair.value for pair in values}
+
+
+def newest_flags(graph, node, messages):
+    """Return what a node said last, once it has come."""
+    graph.until(
+        lambda: messages and flags_of(messages) == node._outputs._said, 'the newest flags'
+    )
+    return flags_of(messages)
