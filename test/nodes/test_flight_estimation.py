@@ -69,7 +69,9 @@ class Flight:
             if end is not None and t > end:
                 break
             if k == RATE:
-                assert self.graph.call(Trigger, 'flight_state/launch').success
+                self.graph.until(
+                    lambda: self.graph.call(Trigger, 'flight_state/launch').success, 'the launch'
+                )
             self.send(k, t < imu_until)
             if k % 20 == 19:
                 # No more on the way than the queues hold.
