@@ -22,7 +22,7 @@ from propulsion_ros.nodes.conversions import (
     wrench_to_msg,
 )
 from propulsion_ros.nodes.family_node import FamilyNode, FamilyNodeParams
-from propulsion_ros.nodes.first_command import FirstCommand
+from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.quantity import FloatArray, quantity
 
@@ -84,7 +84,7 @@ class AllocatorNode(FamilyNode):
         )
         self._field = family.command_fields[0]
         self._newest: Allocation | None = None
-        self._first_command = FirstCommand(self, {'~/wrench_command': WrenchStamped})
+        self._first_message = FirstMessage(self, {'~/wrench_command': WrenchStamped})
         options, profile = qos.overridable(), qos.results(own.reliable_inputs)
         self._command_pub = self.create_lifecycle_publisher(
             JointState, '~/command', profile, qos_overriding_options=options
@@ -126,7 +126,7 @@ class AllocatorNode(FamilyNode):
         saturated = 0 if self._newest is None else int(np.count_nonzero(self._newest.saturated))
         level, text = (WARN, 'saturated') if saturated else (OK, 'ok')
         if self._newest is None:
-            level, text = self._first_command.look()
+            level, text = self._first_message.look()
         yield 'allocation', level, text, {
             'saturated': saturated, 'refused': self.counts['refused']
         }

@@ -20,6 +20,7 @@ from propulsion_ros.quantity import FloatArray, quantity, validate
 from propulsion_ros.stamped_inputs import Ordering, StampedInputs
 
 MAGNETIC_FIELD, FIX, PRESSURE, IMU = 'magnetic_field', 'fix', 'pressure', 'imu'
+SENSORS = {IMU: Imu, PRESSURE: FluidPressure, MAGNETIC_FIELD: MagneticField, FIX: NavSatFix}
 _NO_FIX = -1
 _NEAR_NS = 1_000_000_000
 
@@ -90,10 +91,7 @@ class FlightEstimation:
             Odometry, '~/odometry', qos.STATE, qos_overriding_options=qos.overridable()
         )
         node.entities.append(self._publisher)
-        for kind, source in (
-            (Imu, IMU), (FluidPressure, PRESSURE), (MagneticField, MAGNETIC_FIELD),
-            (NavSatFix, FIX),
-        ):
+        for source, kind in SENSORS.items():
             node.entities.append(node.create_subscription(
                 kind, f'~/{source}', self._receiver(source), profile,
                 qos_overriding_options=qos.overridable(),

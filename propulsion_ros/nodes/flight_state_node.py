@@ -36,8 +36,9 @@ from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
 from propulsion_ros.nodes.circuits import Circuits
 from propulsion_ros.nodes.conversions import msg_to_motion, stamp_to_ns
+from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.flight_actuation import FlightActuation
-from propulsion_ros.nodes.flight_estimation import FlightEstimation
+from propulsion_ros.nodes.flight_estimation import IMU, PRESSURE, SENSORS, FlightEstimation
 from propulsion_ros.nodes.flight_outputs import FlightOutputs
 from propulsion_ros.nodes.flight_record import FlightLog
 from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
@@ -183,10 +184,14 @@ NavSatFix
         self.entities.append(self.create_subscription(
             DiagnosticArray, '~/request', self._on_request, qos.COMMAND
         ))
+        samples: dict[str, Any] = {f'~/{source}': SENSORS[source] for source in (IMU, PRESSURE)}
         if params.altitude_source == 'odometry':
+            samples = {'~/odometry': Odometry}
             inputs.append((Odometry, '~/odometry', self._on_odometry))
         elif params.altitude_source == 'pressure':
+            samples = {'~/pressure': FluidPressure}
             inputs.append((FluidPressure, '~/pressure', self._on_pressure))
+        self._first_message = FirstMessage(self, samples, 'sample')
         for kind_of, topic, on_message in inputs:
             self.entities.append(self.create_subscription(
                 kind_of, topic, on_message, profile, qos_overriding_options=qos.overridable(),
@@ -459,7 +464,7 @@ NavSatFix
         """Yield the health of the altitude, what was refused, and what speaks against a launch."""
         report = self._report
         counts = {stamp.value: count for stamp, count in self._state.stamp_counts.items()}
-        flags = ' '.join(sorted(report.flags)) if report else 'no sample yet'
+        flags = ' '.join(sorted(report.flags)) if report else self._first_message.look()[1]
         yield 'altitude', WARN if flags else OK, flags or 'ok', {
             **counts, 'refused': self.counts['refused'], 'late_aside': self._aside.counts['late'],
             'waiting': self._aside.waiting, 'silence': self.counts['silence'],

@@ -18,7 +18,7 @@ from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, OK, WARN
 from propulsion_ros.nodes.conversions import checked_stamp, msg_to_com, stamp_to_ns
 from propulsion_ros.nodes.family_node import FamilyNode
-from propulsion_ros.nodes.first_command import FirstCommand
+from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.live_parameters import LiveParameters
 from propulsion_ros.nodes.message_readers import READERS, MessageReader
 from propulsion_ros.quantity import FloatArray
@@ -96,7 +96,7 @@ class LoopNode(FamilyNode):
 
     def expect_command(self, topics: Mapping[str, Any]) -> None:
         """Say what the graph has of these topics, with their types, until a command was taken."""
-        self._first_command = FirstCommand(self, topics)
+        self._first_message = FirstMessage(self, topics)
 
     def serve_reset(self) -> None:
         """Offer ~/reset."""
@@ -240,5 +240,5 @@ class LoopNode(FamilyNode):
         if self._has_clock and loop.inputs.clock_ns is None and loop.inputs.waiting:
             return values, WARN, 'inputs wait for a clock that was not heard yet'
         if not counts[COMMAND]:
-            return values, *self._first_command.look()
+            return values, *self._first_message.look()
         return values, OK, 'ok'

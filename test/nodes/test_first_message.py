@@ -1,19 +1,21 @@
-"""What a node says that was never commanded, over a real graph."""
+"""What a node says that has heard nothing yet, over a real graph."""
 from __future__ import annotations
 
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import String
 
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import OK, WARN
-from propulsion_ros.nodes.first_command import FirstCommand
+from propulsion_ros.nodes.first_message import FirstMessage
+from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.graph_names import full_name
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.share import share_directory
@@ -28,7 +30,7 @@ class Waiting:
         # A test that ran before may have asked rclpy for warnings alone.
         self.node.get_logger().set_level(LoggingSeverity.INFO)
         self.node.create_subscription(JointState, '~/command', lambda message: None, 10)
-        self.first = FirstCommand(self.node, {'~/command': JointState})
+        self.first = FirstMessage(self.node, {'~/command': JointState})
 
     def join(self, name, context=None):
         """Add a node, in a context of its own: one has no topic with two types."""
@@ -159,3 +161,39 @@ def test_nodes_say_it_in_their_diagnostics_until_commanded(graph, cls, name, fil
         talk.publish(command)
         return 'no command yet' not in diagnostics[-1].status[0].message
     graph.until(is_content, 'a diagnosis without the complaint')
+
+
+def altitude_of(diagnostics):
+    """Return level and text of the altitude, as the newest diagnostics have it."""
+    rows = diagnostics[-1].status if diagnostics else ()
+    return next(
+        ((row.level, row.message) for row in rows if row.name.endswith('altitude')), (None, '')
+    )
+
+
+@pytest.mark.parametrize(('source', 'kind'), [('odometry', Odometry), ('pressure', FluidPressure)])
+def test_flight_state_says_which_sample_it_lacks(graph, source, kind):
+    graph.add(FlightStateNode, 'flight_state', {'altitude_source': source})
+    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
+    topic = f'/flight_state/{source}'
+    graph.becomes(lambda: altitude_of(diagnostics), (
+        WARN, f'no sample yet: {topic} has no publisher',
+    ))
+    message = kind()
+    message.header.stamp.sec = 1
+    talk = graph.talk(kind, topic, 1)
+
+    def is_content():
+        talk.publish(message)
+        return 'no sample yet' not in altitude_of(diagnostics)[1]
+
+    graph.until(is_content, 'a diagnosis without the complaint')
+
+
+def test_flight_state_names_each_sensor_that_it_lacks(graph):
+    graph.add(FlightStateNode, 'flight_state', {'altitude_source': 'sensors'})
+    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
+    graph.becomes(lambda: altitude_of(diagnostics)[1], (
+        'no sample yet: /flight_state/imu has no publisher; '
+        '/flight_state/pressure has no publisher'
+    ))

@@ -1,4 +1,4 @@
-"""What a node says that was never commanded: to ROS a wrong topic name or type is no fault."""
+"""What a node says that has heard nothing yet: to ROS a wrong topic name or type is no fault."""
 from __future__ import annotations
 
 import difflib
@@ -18,19 +18,21 @@ _ALIKE = 0.8
 """How alike a topic must be to be one that is misspelt; of 1."""
 
 
-class FirstCommand:
-    """Asks the graph why no command has come, until the first one.
+class FirstMessage:
+    """Asks the graph why nothing has come, until the first message.
 
     Parameters
     ----------
     node : Node
         Who waits.
     topics : mapping of str to type
-        Where commands can come from, and as which message class.
+        Where it can come from, and as which message class.
+    what : str
+        What is waited for.
     """
 
-    def __init__(self, node: Node, topics: Mapping[str, Any]) -> None:
-        self._node = node
+    def __init__(self, node: Node, topics: Mapping[str, Any], what: str = 'command') -> None:
+        self._node, self._what = node, what
         self._kinds = {
             node.resolve_topic_name(topic): type_name(kind) for topic, kind in topics.items()
         }
@@ -45,7 +47,7 @@ class FirstCommand:
         """
         mistakes = [text for topic in self._kinds if (text := self._mistake(topic))]
         why = mistakes or [self._absence(topic) for topic in self._kinds]
-        text = f'no command yet: {"; ".join(why)}'
+        text = f'no {self._what} yet: {"; ".join(why)}'
         self._looks += 1
         self._seen = self._seen + 1 if text == self._suspected else 1
         self._suspected = text
