@@ -1,13 +1,11 @@
 """Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.errors import SourceError
 from propulsion_ros.link_tree import LinkTree
-from propulsion_ros.models import FAMILIES
 from propulsion_ros.models.rigid_body import MassProperties
 from propulsion_ros.plugin_block import ActuatorSpec, read_block
 from propulsion_ros.plugin_tags import Tag, read_tag
@@ -24,7 +22,6 @@ def actuators_from_urdf(
     xml: str,
     common: type | Callable[[str], type] | None = None,
     base_link: str = '',
-    families: Mapping[str, Any] = FAMILIES,
 ) -> list[ActuatorSpec]:
     """Read every plugin block of a robot description that is a group of actuators.
 
@@ -46,8 +43,6 @@ def actuators_from_urdf(
     base_link : str
         Frame of geometry and wrenches, with or without its namespace; empty: as each block says,
         else the root link.
-    families : mapping
-        Actuator families by name.
 
     Raises
     ------
@@ -62,7 +57,7 @@ def actuators_from_urdf(
             raise SourceError(block.path, f'block {block.name!r} is named twice')
         if len(specs) == BLOCK_LIMIT:
             raise SourceError(block.path, f'expected at most {BLOCK_LIMIT} plugin blocks')
-        specs[block.name] = read_block(block, tree, common, base_link, families)
+        specs[block.name] = read_block(block, tree, common, base_link)
     return list(specs.values())
 
 

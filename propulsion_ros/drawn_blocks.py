@@ -7,8 +7,8 @@ from typing import Any
 
 from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.families import REGISTRY
 from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.models import FAMILIES
 from propulsion_ros.schema import build
 from propulsion_ros.thrust_layout import ThrustLayout, layout_of
 
@@ -66,7 +66,7 @@ def _drawn(spec: ActuatorSpec, given: Mapping[str, Any]) -> DrawnBlock:
     # Names and geometry come from the description alone; the block's own node says so.
     fixed = {'names', *spec.geometry}
     given = {key: value for key, value in given.items() if key not in fixed}
-    family_type = FAMILIES[spec.family]
+    family_type = REGISTRY[spec.family]
     try:
         params: Any = build(family_type.Params, {**spec.values, **given})
         layout = layout_of(params, family_type(params))

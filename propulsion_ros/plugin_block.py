@@ -8,6 +8,7 @@ from typing import Any
 
 from propulsion_ros.actuator_place import Placer
 from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.families import REGISTRY
 from propulsion_ros.link_tree import LinkTree
 from propulsion_ros.names_expr import TAG as NAMES_EXPR
 from propulsion_ros.names_expr import expand
@@ -33,7 +34,7 @@ class ActuatorSpec:
     name : str
         Name of the block and of its node.
     family : str
-        Key of `propulsion_ros.models.FAMILIES`.
+        Key of `propulsion_ros.families.REGISTRY`.
     base_link : str
         Frame that geometry and wrenches refer to.
     values : dict
@@ -77,7 +78,6 @@ def read_block(
     tree: LinkTree,
     common: type | Callable[[str], type] | None,
     base_link: str,
-    families: Mapping[str, Any],
 ) -> ActuatorSpec:
     """Return what a plugin block says.
 
@@ -92,8 +92,6 @@ def read_block(
         family or by its name.
     base_link : str
         Frame of the geometry; empty: as the block says, else the root link.
-    families : mapping
-        Actuator families by name.
 
     Raises
     ------
@@ -104,18 +102,17 @@ def read_block(
         raise SourceError(block.path, 'expected a name attribute')
     tags = {key: block.one(key) for key in _OF_BLOCK}
     family = tags['family'].text if tags['family'] else block.name
-    if family not in families:
-        raise SourceError(
-            tags['family'].path if tags['family'] else block.path,
-            f'unknown family {family!r}{suggestion(family, families)}; '
-            f'known: {", ".join(sorted(families))}',
-        )
+    path = tags['family'].path if tags['family'] else block.path
+    try:
+        params = REGISTRY.require(family).Params
+    except ConfigError as error:
+        raise SourceError(path, error.problem) from error
     frame = tags['base_link']
     asked = base_link or (frame.text if frame else '') or tree.root
     path = 'base_link' if base_link else frame.path if frame else block.path
     base_link = tree.require_link(asked, path)
     beside = common if common is None or isinstance(common, type) else common(family)
-    reader = _Reader(family, families[family].Params, beside, Placer(tree, base_link))
+    reader = _Reader(family, params, beside, Placer(tree, base_link))
     return reader.read(block)
 
 

@@ -112,8 +112,10 @@ def group(cls: type, *, element: str) -> Any:
 
 
 def spec_of(field: dataclasses.Field[Any]) -> Quantity | Group:
-    """Return the `Quantity` or `Group` of a field made by this module."""
-    spec: Quantity | Group = field.metadata[_META]
+    """Return the `Quantity` or `Group` of a field made by this module; else raise `TypeError`."""
+    spec: Quantity | Group | None = field.metadata.get(_META)
+    if spec is None:
+        raise TypeError(f'field {field.name!r} is not made by quantity, names or group')
     return spec
 
 

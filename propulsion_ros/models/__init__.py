@@ -1,6 +1,8 @@
 """Actuator physics: numpy only, no ROS, no clock, no files."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from propulsion_ros.models.boosters import Boosters
 from propulsion_ros.models.fam import Fam
 from propulsion_ros.models.family import Family
@@ -10,7 +12,7 @@ from propulsion_ros.models.propulsion_module import PropulsionModules
 from propulsion_ros.models.rotors import Rotors
 from propulsion_ros.models.thrusters import Thrusters
 
-FAMILIES: dict[str, type[Family]] = {
+FAMILIES: Mapping[str, type[Family]] = {
     'boosters': Boosters,
     'rotors': Rotors,
     'thrusters': Thrusters,
@@ -19,4 +21,4 @@ FAMILIES: dict[str, type[Family]] = {
     'inverse_fam': InverseFam,
     'propulsion_modules': PropulsionModules,
 }
-"""Every actuator family by the name that parameters and plugin blocks call it."""
+"""The actuator families of this package; `propulsion_ros.families` knows those of others too."""

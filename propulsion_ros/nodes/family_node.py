@@ -12,8 +12,8 @@ from std_msgs.msg import String
 
 from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.families import REGISTRY
 from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.models import FAMILIES
 from propulsion_ros.models.family import Family
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
@@ -132,7 +132,7 @@ class FamilyNode(PropulsionNode):
         mine = build(own, self.declare_some(parameters_of(own)))
         spec = self._find_block(mine)
         family_name = self._family_name(mine, spec, only)
-        family_type = FAMILIES[family_name]
+        family_type = REGISTRY[family_name]
         block = spec.values if spec else {}
         loop_params = loop_params_of(family_name)
         schema = [*parameters_of(loop_params), *parameters_of(family_type.Params)]
@@ -146,12 +146,12 @@ class FamilyNode(PropulsionNode):
 
     def _family_name(self, own: Any, spec: ActuatorSpec | None, only: str) -> str:
         name: str = own.family or (spec.family if spec else only or self.get_name())
-        if name not in FAMILIES:
+        if name not in REGISTRY:
             got = f"is required, the node's name {name!r} is none"
             if own.family:
                 got = f'unknown family {name!r}'
-            known = ', '.join(sorted(FAMILIES))
-            raise ConfigError('family', f'{got}{suggestion(name, FAMILIES)}; known: {known}')
+            known = ', '.join(sorted(REGISTRY))
+            raise ConfigError('family', f'{got}{suggestion(name, REGISTRY)}; known: {known}')
         if spec and spec.family != name:
             raise ConfigError(
                 'family', f'{name!r}, but the robot description says {spec.family!r}'

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from propulsion_ros.errors import SourceError
+from propulsion_ros.families import REGISTRY
 from propulsion_ros.hosting import host_of
-from propulsion_ros.models import FAMILIES
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
@@ -162,7 +162,7 @@ def _of_file(given: ParameterFile, known: Collection[str]) -> Iterator[NodeSpec]
     allocations = [name for name, family in families.items() if family == 'fam']
     fam = allocations[0] if len(allocations) == 1 else ''
     for name, family in families.items():
-        if family in FAMILIES:
+        if family in REGISTRY:
             executable, remappings = host_of(family).executable, inputs_of(family, fam)
             yield NodeSpec(executable, name, {'family': family}, remappings)
         elif name == _FLIGHT_STATE:

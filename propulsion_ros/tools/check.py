@@ -9,6 +9,7 @@ from typing import Any
 
 from propulsion_ros.description import actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.families import REGISTRY
 from propulsion_ros.flight_config import load_flight_config
 from propulsion_ros.hosting import loop_params_of
 from propulsion_ros.parameter_file import ParameterFile
@@ -77,6 +78,7 @@ def _flight(path: Path, model: Path | None) -> Iterator[ConfigError]:
 
 
 def _robot(path: Path, model: Path | None) -> Iterator[ConfigError]:
+    REGISTRY.check()
     blocks = actuators_from_urdf(load_robot_description(path), loop_params_of)
     if not blocks:
         yield SourceError(str(path), 'no plugin block of actuators')
@@ -88,6 +90,7 @@ def _robot(path: Path, model: Path | None) -> Iterator[ConfigError]:
 
 
 def _parameters(path: Path, model: Path | None) -> Iterator[ConfigError]:
+    REGISTRY.check()
     file = ParameterFile(path)
     blocks = [] if model is None else actuators_from_urdf(
         load_robot_description(model), loop_params_of

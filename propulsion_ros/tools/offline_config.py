@@ -10,8 +10,8 @@ from typing import Any
 from propulsion_ros.actuator_loop import CURRENT, ODOMETRY
 from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.families import REGISTRY
 from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.models import FAMILIES
 from propulsion_ros.models.family import Family
 from propulsion_ros.models.inverse_fam import InverseFam
 from propulsion_ros.parameter_file import ParameterFile
@@ -109,13 +109,13 @@ def _pass_on(
 def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, name: str) -> str:
     """Return the family of a node, '' where it runs none."""
     family = str(values.get('family') or (spec.family if spec else name))
-    if 'family' in values and family not in FAMILIES:
-        known = ', '.join(sorted(FAMILIES))
+    if 'family' in values and family not in REGISTRY:
+        known = ', '.join(sorted(REGISTRY))
         raise ConfigError(
-            f'{name}.family', f'unknown family {family!r}{suggestion(family, FAMILIES)}; '
+            f'{name}.family', f'unknown family {family!r}{suggestion(family, REGISTRY)}; '
             f'known: {known}'
         )
-    return family if family in FAMILIES else ''
+    return family if family in REGISTRY else ''
 
 
 def _stage(
@@ -155,7 +155,7 @@ def build_family(
     ConfigError
         Naming the parameter or the XML path of what is wrong.
     """
-    family_type = FAMILIES[name]
+    family_type = REGISTRY[name]
     common = loop_params_of(name)
     known = [
         *_OF_NODES, *(p.key for cls in (common, family_type.Params) for p in parameters_of(cls))

@@ -1,6 +1,7 @@
 """The tutorial "add a family", followed to the letter in a copy of the package."""
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import subprocess
@@ -14,9 +15,14 @@ from sensor_msgs.msg import JointState
 
 from markdown_pages import REPOSITORY, Page
 from page_family import apply_diff, register_family
+from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.conversions import ns_to_stamp
+from propulsion_ros.nodes.stack import EXECUTABLES
+from propulsion_ros.tools import cli
+from propulsion_ros.tools.bags import BagReader
+from propulsion_ros.wiring import robot_graph
 
 PAGE = Page(REPOSITORY / 'docs/add_a_family.md')
 REGISTRY = 'propulsion_ros/models/__init__.py'
@@ -98,7 +104,12 @@ def test_node_runs_it(graph, tmp_path, monkeypatch, source):
     if source == 'yaml':
         (content,) = yaml.safe_load(PAGE.files['config/jets.yaml']).values()
         parameters = content['ros__parameters']
-    node = graph.add(ActuatorNode, 'jets', {**parameters, 'step_on': 'stamp'})
+    require_it_pushes(graph, ActuatorNode, 'jets', {**parameters, 'step_on': 'stamp'})
+
+
+def require_it_pushes(graph, cls, name, parameters):
+    """Start a node, let the left jet fire, and compare its wrench."""
+    node = graph.add(cls, name, parameters)
     assert node.is_active
     wrenches = graph.listen(WrenchStamped, 'jets/wrench', qos.COMMAND)
     graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
@@ -111,3 +122,90 @@ def test_node_runs_it(graph, tmp_path, monkeypatch, source):
     wrench = wrenches[-1].wrench
     assert wrench.force.x == pytest.approx(0.2, rel=1e-4)
     assert wrench.torque.z == pytest.approx(-0.03, rel=1e-4)
+
+
+@pytest.fixture(scope='module')
+def installed(tmp_path_factory):
+    """Return a folder with what the page gives a user, and the one that his package is put into."""
+    folder, site = tmp_path_factory.mktemp('user'), tmp_path_factory.mktemp('site')
+    module = folder / 'my_jets/my_jets/jets.py'
+    module.parent.mkdir(parents=True)
+    module.with_name('__init__.py').touch()
+    module.write_text(PAGE.files['propulsion_ros/models/jets.py'], encoding='utf-8')
+    for file in ('my_jets/setup.py', 'config/jets.yaml', 'commands.csv', 'robot.urdf'):
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_text(PAGE.files[file], encoding='utf-8')
+    done = run(
+        folder, sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--no-build-isolation',
+        '--no-index', '--target', str(site), './my_jets',
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, site
+
+
+@pytest.fixture
+def outside(installed, monkeypatch):
+    """Return a folder with the files of the page, where its family comes from a user's package."""
+    folder, site = installed
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(site)
+    yield folder
+    for name in ('my_jets', 'my_jets.jets'):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize('command', [
+    pytest.param(['check', 'config/jets.yaml', 'robot.urdf'], id='check'),
+    pytest.param(['check', 'config/jets.yaml'], id='check of parameters alone'),
+    pytest.param(['policy', '--model', 'robot.urdf', '--visualize'], id='policy, visualizer'),
+    pytest.param(['gazebo', 'robot.urdf', '--output', 'gazebo'], id='gazebo'),
+])
+def test_commands_know_a_family_outside(outside, capsys, command):
+    assert cli.main(command) == 0, capsys.readouterr()
+
+
+def test_replay_of_a_family_outside_is_what_the_page_shows(outside):
+    (shown,) = (block.shows for block in PAGE.blocks if block.text.endswith('-f1-4,9 forces.csv\n'))
+    expected = list(csv.DictReader(shown.splitlines()[1:]))
+    assert cli.main(['replay', 'config/jets.yaml', 'commands.csv', 'forces.csv']) == 0
+    with (outside / 'forces.csv').open(newline='') as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(expected) == 5
+    for row, numbers in zip(rows, expected, strict=True):
+        assert {key: float(row[key]) for key in numbers} == pytest.approx(
+            {key: float(value) for key, value in numbers.items()}, rel=1e-12
+        )
+
+
+def test_a_family_outside_runs_inside_gazebo(outside):
+    host = ActuatorHost(PAGE.files['robot.urdf'], lambda link: True)
+    host.start(5 * MS)
+    try:
+        (node,) = host.nodes
+        assert node.is_active
+        assert host.links == ('base_link', 'left_jet', 'right_jet')
+    finally:
+        host.close()
+
+
+@pytest.mark.parametrize('arguments', [
+    pytest.param(['config/jets.yaml'], id='parameters'),
+    pytest.param(['settings.yaml', '--model', 'robot.urdf'], id='description'),
+])
+def test_bag_of_a_family_outside_has_its_wrench(outside, arguments):
+    pytest.importorskip('rosbags')
+    (outside / 'settings.yaml').write_text('jets:\n  ros__parameters: {command_timeout: 0.5}\n')
+    config, *options = arguments
+    bag = outside / f'{Path(config).stem}.mcap'
+    assert cli.main(['replay', config, 'commands.csv', str(bag), *options]) == 0
+    with BagReader(bag) as reader:
+        topics = [message.topic for message in reader.messages()]
+    assert topics.count('/jets/wrench') == 5
+
+
+def test_launch_files_start_a_family_outside(outside, graph):
+    (spec,) = robot_graph('robot.urdf').nodes
+    assert (spec.executable, spec.name) == ('actuator_node', 'jets')
+    require_it_pushes(
+        graph, EXECUTABLES[spec.executable], spec.name, {**spec.parameters, 'step_on': 'stamp'}
+    )
