@@ -6,6 +6,7 @@ from typing import Any
 
 from propulsion_ros.actuator_loop import LoopParams
 from propulsion_ros.estimate_loop import EstimateParams
+from propulsion_ros.family_params import ActuatorNodeParams, FamilyNodeParams
 
 
 @dataclass(frozen=True)
@@ -18,18 +19,21 @@ class Host:
         Its node.
     loop_params : type
         Configuration class of its timing.
+    node_params : type
+        Configuration class of the node itself.
     pushes : bool
         Whether its wrench acts on the robot; else it is a statement about what others do.
     """
 
     executable: str = 'actuator_node'
     loop_params: type[Any] = LoopParams
+    node_params: type[FamilyNodeParams] = ActuatorNodeParams
     pushes: bool = True
 
 
 _HOSTS = {
     'fam': Host(pushes=False),
-    'inverse_fam': Host('inverse_fam_node', EstimateParams, pushes=False),
+    'inverse_fam': Host('inverse_fam_node', EstimateParams, FamilyNodeParams, pushes=False),
 }
 
 

@@ -111,6 +111,14 @@ def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]
     ]
 
 
+def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `ConfigError` for the first key that is not known, and say how many more there are."""
+    errors = unknown_keys(keys, known)
+    if errors:
+        more = f' (and {len(errors) - 1} more)' if len(errors) > 1 else ''
+        raise ConfigError(errors[0].key, errors[0].problem + more)
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ", did you mean 'x'?" for the nearest known word, '' where none is near."""
     near = difflib.get_close_matches(word, list(known), n=1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.allocator_names import allocator_named
 from propulsion_ros.description import FILENAME, ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
 from propulsion_ros.hosting import host_of, loop_params_of
@@ -320,7 +321,7 @@ def _allocators(
             )
     return [
         NodeSpec(
-            'allocator_node', f'{name}_allocator',
+            'allocator_node', allocator_named(name),
             {'robot_description': description, 'plugin': name, 'use_sim_time': use_sim_time},
             {'~/command': f'{name}/command'},
         )

@@ -6,8 +6,8 @@ import re
 from page_launch import launch_arguments
 from propulsion_ros.actuator_loop import LoopParams
 from propulsion_ros.estimate_loop import EstimateParams
+from propulsion_ros.family_params import ActuatorNodeParams
 from propulsion_ros.models import FAMILIES
-from propulsion_ros.nodes.actuator_node import ActuatorNodeParams
 from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
 from propulsion_ros.nodes.stack import EXECUTABLES
 from propulsion_ros.nodes.vehicle_node import VehicleNodeParams

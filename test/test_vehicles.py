@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from propulsion_ros.actuator_loop import LoopParams
 from propulsion_ros.description import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.estimate_loop import EstimateParams
+from propulsion_ros.family_params import ActuatorNodeParams, FamilyNodeParams
 from propulsion_ros.models import FAMILIES
 from propulsion_ros.models import fam_constants as astrobee
 from propulsion_ros.models.allocation import Allocator
@@ -19,8 +20,6 @@ from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.fam_params import NozzlesParams
 from propulsion_ros.models.family import BodyState, Command
 from propulsion_ros.models.rigid_body import BodyParams, MassProperties, RigidBody
-from propulsion_ros.nodes.actuator_node import ActuatorNodeParams
-from propulsion_ros.nodes.family_node import FamilyNodeParams
 from propulsion_ros.nodes.flight_state_node import FlightStateNodeParams
 from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
 from propulsion_ros.schema import build, parameters_of, unknown_keys

@@ -5,7 +5,6 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from propulsion_ros.actuator_loop import (
 )
 from propulsion_ros.command_reader import CommandReader
 from propulsion_ros.errors import ConfigError
+from propulsion_ros.family_params import ActuatorNodeParams
 from propulsion_ros.models.family import WRENCH_NAMES, AboutCom, Family
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, WARN
@@ -34,31 +34,11 @@ from propulsion_ros.nodes.conversions import (
     msg_to_current,
     msg_to_motion,
 )
-from propulsion_ros.nodes.family_node import FamilyNodeParams
 from propulsion_ros.nodes.loop_node import LoopNode
 from propulsion_ros.nodes.outputs import NumberOutputs, StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
-from propulsion_ros.quantity import quantity
 
 _TOPIC = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
-_ADAPTERS = ('float64_multi_array', 'actuators')
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ActuatorNodeParams(FamilyNodeParams):
-    """What an actuator node is made from."""
-
-    publish_each: bool = quantity(
-        False, doc='also publish the wrench of each actuator in its link', kind=bool
-    )
-    publish_numbers: bool = quantity(
-        False, doc='also publish thrusts and positions as plain numbers, a topic each', kind=bool
-    )
-    adapters: tuple[str, ...] = quantity(
-        (), kind=str, shape=('*',), choices=_ADAPTERS,
-        doc='further command topics: ~/command_array for float64_multi_array, in the order of '
-        'the names, and ~/command_actuators for actuators',
-    )
 
 
 class ActuatorNode(LoopNode):

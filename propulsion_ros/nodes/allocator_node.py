@@ -3,16 +3,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.errors import CommandError, ConfigError
-from propulsion_ros.models.allocation import METHODS, Allocation, Allocator
-from propulsion_ros.models.family import Allocatable
+from propulsion_ros.errors import CommandError
+from propulsion_ros.family_params import AllocatorNodeParams
+from propulsion_ros.models.allocation import Allocation
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN
 from propulsion_ros.nodes.conversions import (
@@ -21,25 +20,10 @@ from propulsion_ros.nodes.conversions import (
     doubles,
     wrench_to_msg,
 )
-from propulsion_ros.nodes.family_node import FamilyNode, FamilyNodeParams
+from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.spin import run
-from propulsion_ros.quantity import FloatArray, quantity
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AllocatorNodeParams(FamilyNodeParams):
-    """How a wrench is shared."""
-
-    method: str = quantity(
-        'bounded', kind=str, choices=METHODS,
-        doc='what gives way where a demand is too large: bounded: as little of the wrench as '
-        'possible; scaled: its size; clipped: each thrust alone',
-    )
-    weights: FloatArray = quantity(
-        (1.0,) * 6, doc='cost of a missing part of the wrench, force first', above=0.0, hi=1e9,
-        shape=(6,),
-    )
+from propulsion_ros.setting import allocator_of
 
 
 class AllocatorNode(FamilyNode):
@@ -74,15 +58,8 @@ class AllocatorNode(FamilyNode):
     def setup(self) -> None:
         """Read the configuration of the group, open the topics."""
         own, setting = self.read_setting(AllocatorNodeParams)
-        family = setting.build_family()
-        if not isinstance(family, Allocatable):
-            raise ConfigError('family', f'expected rotors or thrusters, got {setting.family!r}')
-        self._family, self._frame = family, setting.frame
-        lower, upper = family.thrust_limits
-        self._allocator = Allocator(
-            family.allocation_matrix, lower, upper, own.method, own.weights
-        )
-        self._field = family.command_fields[0]
+        self._family, self._allocator = allocator_of(own, setting)
+        self._frame, self._field = setting.frame, self._family.command_fields[0]
         self._newest: Allocation | None = None
         self._first_message = FirstMessage(self, {'~/wrench_command': WrenchStamped})
         options, profile = qos.overridable(), qos.results(own.reliable_inputs)

@@ -17,8 +17,8 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import checked_stamp
-from propulsion_ros.nodes.declare import declare, refuse_unknown
-from propulsion_ros.schema import Parameter
+from propulsion_ros.nodes.declare import declare, overrides_of
+from propulsion_ros.schema import Parameter, refuse_unknown
 
 _LONGEST_LINE = 500
 _COMPLAINTS, _COMPLAINT_TIME = 5, 5.0
@@ -220,7 +220,7 @@ class PropulsionNode(LifecycleNode):
         So a misspelt key is called that, and not the required one missing.
         """
         values = declare(self, parameters, defaults or {}, takes_live)
-        refuse_unknown(self)
+        refuse_unknown(overrides_of(self), self._parameters)
         return values
 
     def stamp_of(self, source: str, stamp: Any) -> int | None:

@@ -12,8 +12,7 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.schema import Parameter, unknown_keys
+from propulsion_ros.schema import Parameter
 
 
 def overrides_of(node: Node) -> dict[str, Any]:
@@ -55,14 +54,6 @@ def declare(
         # rclpy turns an empty list into None; both mean that nothing was given.
         values[parameter.key] = defaults.get(parameter.key) if value is None else value
     return values
-
-
-def refuse_unknown(node: Node) -> None:
-    """Raise `ConfigError` for the first given parameter that the node does not have."""
-    errors = unknown_keys(overrides_of(node), node._parameters)
-    if errors:
-        more = f' (and {len(errors) - 1} more)' if len(errors) > 1 else ''
-        raise ConfigError(errors[0].key, errors[0].problem + more)
 
 
 def _descriptor(parameter: Parameter, takes_live: bool) -> ParameterDescriptor:

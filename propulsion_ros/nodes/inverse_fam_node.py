@@ -14,12 +14,12 @@ from propulsion_ros.command_hold import CommandUpdate
 from propulsion_ros.command_reader import CommandReader
 from propulsion_ros.errors import CommandError
 from propulsion_ros.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
+from propulsion_ros.family_params import FamilyNodeParams
 from propulsion_ros.models.family import WRENCH_NAMES
 from propulsion_ros.models.inverse_fam import InverseFam
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, WARN
 from propulsion_ros.nodes.conversions import WrenchReader
-from propulsion_ros.nodes.family_node import FamilyNodeParams
 from propulsion_ros.nodes.loop_node import LoopNode
 from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run

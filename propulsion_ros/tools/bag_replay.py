@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from propulsion_ros.errors import SourceError
-from propulsion_ros.families import REGISTRY
 from propulsion_ros.hosting import host_of
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.base import PropulsionNode
@@ -17,6 +16,7 @@ from propulsion_ros.parameter_file import ParameterFile
 from propulsion_ros.schema import suggestion
 from propulsion_ros.tools.bags import Recorded
 from propulsion_ros.tools.hosted import CLOCK_TOPIC, Bus, host
+from propulsion_ros.tools.offline_config import family_of, in_file
 from propulsion_ros.tools.wire import Wire
 from propulsion_ros.wiring import NodeSpec, inputs_of, replayed, robot_graph, vehicle_graph
 
@@ -75,7 +75,7 @@ class BagReplay:
         self._said: list[Recorded] = []
         self._bus = Bus(self._take, wire, topics)
         given = ParameterFile(config)
-        files, specs = _specs(given, vehicle, model)
+        files, specs = _specs(config, given, vehicle, model)
         names = [spec.name for spec in specs]
         for name in only:
             if name not in names:
@@ -142,7 +142,7 @@ class BagReplay:
 
 
 def _specs(
-    given: ParameterFile, vehicle: str, model: Path | None
+    config: Path, given: ParameterFile, vehicle: str, model: Path | None
 ) -> tuple[list[ParameterFile], list[NodeSpec]]:
     """Return the parameter files, of which later ones win, and the nodes."""
     if vehicle:
@@ -151,18 +151,22 @@ def _specs(
         return [*shipped, given], list(graph.nodes)
     specs = list(robot_graph(model, replay=True).nodes) if model else []
     known = [spec.name for spec in specs]
-    return [given], [*specs, *replayed(_of_file(given, known))]
+    return [given], [*specs, *replayed(_of_file(config, given, known))]
 
 
-def _of_file(given: ParameterFile, known: Collection[str]) -> Iterator[NodeSpec]:
+def _of_file(
+    config: Path, given: ParameterFile, known: Collection[str]
+) -> Iterator[NodeSpec]:
     """Yield the nodes that a parameter file has by their names or families, joined."""
-    families = {
-        name: str(given.of(name).get('family', name)) for name in given.nodes if name not in known
-    }
+    families = {}
+    for name in given.nodes:
+        if name not in known:
+            with in_file(config, name):
+                families[name] = family_of(given.of(name), None, name)
     allocations = [name for name, family in families.items() if family == 'fam']
     fam = allocations[0] if len(allocations) == 1 else ''
     for name, family in families.items():
-        if family in REGISTRY:
+        if family:
             executable, remappings = host_of(family).executable, inputs_of(family, fam)
             yield NodeSpec(executable, name, {'family': family}, remappings)
         elif name == _FLIGHT_STATE:

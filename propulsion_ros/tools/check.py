@@ -7,15 +7,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.description import actuators_from_urdf
+from propulsion_ros.allocator_names import group_of, is_allocator
+from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
 from propulsion_ros.families import REGISTRY
 from propulsion_ros.flight_config import load_flight_config
 from propulsion_ros.hosting import loop_params_of
 from propulsion_ros.parameter_file import ParameterFile
 from propulsion_ros.schema import build, parameters_of, suggestion, unknown_keys
+from propulsion_ros.setting import block_named
 from propulsion_ros.share import load_robot_description
-from propulsion_ros.tools.offline_config import build_family, family_of
+from propulsion_ros.tools.offline_config import (
+    block_of,
+    build_allocator,
+    build_family,
+    family_of,
+    in_file,
+)
 
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
@@ -95,24 +103,32 @@ def _parameters(path: Path, model: Path | None) -> Iterator[ConfigError]:
     blocks = [] if model is None else actuators_from_urdf(
         load_robot_description(model), loop_params_of
     )
-    specs = {block.name: block for block in blocks}
     for name in file.nodes:
-        values = file.of(name)
         try:
-            family = family_of(values, specs.get(name), name)
-            if family:
-                build_family(family, values, specs.get(name))
-            elif name in _other_nodes():
-                yield from _of_schema(name, values)
-            else:
-                near = suggestion(name, [*specs, *_other_nodes()])
-                yield SourceError(
-                    f'{path}: {name}', f'not a node that this knows{near}; give its family'
-                )
-        except SourceError as error:
-            yield error
+            with in_file(path, name):
+                yield from _of_node(name, file.of(name), blocks)
         except ConfigError as error:
-            yield SourceError(f'{path}: {name}', str(error))
+            yield error
+
+
+def _of_node(
+    name: str, values: dict[str, Any], blocks: list[ActuatorSpec]
+) -> Iterator[ConfigError]:
+    """Yield the faults of a node, or raise the one at which it would not start."""
+    spec = block_of(values, blocks, name)
+    family = family_of(values, spec, name)
+    if family:
+        build_family(family, values, spec)
+    elif is_allocator(name):
+        if blocks and not (spec or 'family' in values):
+            # Launch files call it after its group.
+            spec = block_named(blocks, group_of(name))
+        build_allocator(name, values, spec)
+    elif name in _other_nodes():
+        yield from _of_schema(name, values)
+    else:
+        near = suggestion(name, [*(block.name for block in blocks), *_other_nodes()])
+        yield SourceError(name, f'not a node that this knows{near}; give its family')
 
 
 def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:

@@ -3,19 +3,24 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.actuator_loop import CURRENT, ODOMETRY
+from propulsion_ros.allocator_names import group_of, is_allocator
 from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
 from propulsion_ros.errors import ConfigError, SourceError
 from propulsion_ros.families import REGISTRY
-from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.models.family import Family
+from propulsion_ros.family_params import AllocatorNodeParams, OwnT
+from propulsion_ros.hosting import host_of, loop_params_of
+from propulsion_ros.models.allocation import Allocator
+from propulsion_ros.models.family import Allocatable, Family
 from propulsion_ros.models.inverse_fam import InverseFam
 from propulsion_ros.parameter_file import ParameterFile
-from propulsion_ros.schema import build, parameters_of, suggestion, unknown_keys
+from propulsion_ros.schema import build, parameters_of, refuse_unknown, suggestion
+from propulsion_ros.setting import Setting, allocator_of, block_named, family_named, schema_of
 from propulsion_ros.tools.offline import (
     ActuatorStage,
     EstimateStage,
@@ -24,12 +29,6 @@ from propulsion_ros.tools.offline import (
     Values,
 )
 
-_OF_NODES = (
-    'family', 'plugin', 'base_link', 'robot_description', 'description_topic',
-    'description_timeout', 'reliable_inputs', 'publish_each', 'publish_numbers', 'adapters',
-    'autostart',
-)
-"""Parameters that a node has and an offline run does not need."""
 _COMMANDED_BY = {'propulsion_modules': 'fam', 'inverse_fam': 'fam'}
 """Families that take their commands from another's state, where that is there."""
 
@@ -63,16 +62,20 @@ def make_stages(
     """
     file = ParameterFile(config)
     blocks = actuators_from_urdf(description, loop_params_of) if description else []
-    specs = {spec.name: spec for spec in blocks}
-    file.check_names(specs)
-    names = list(dict.fromkeys((*specs, *file.nodes)))
+    described = [spec.name for spec in blocks]
+    file.check_names(described)
+    names = list(dict.fromkeys((*described, *file.nodes)))
     for name in only:
         if name not in names:
             known = ', '.join(names) or 'none'
             raise SourceError(
                 str(config), f'no node {name!r}{suggestion(name, names)}; found: {known}'
             )
-    families = {name: family_of(file.of(name), specs.get(name), name) for name in names}
+    specs, families = {}, {}
+    for name in names:
+        with in_file(config, name):
+            specs[name] = block_of(file.of(name), blocks, name)
+            families[name] = family_of(file.of(name), specs[name], name)
     chosen = [name for name in names if name in (only or names) and families[name]]
     if not chosen:
         hint = '' if description else '; a vehicle has its actuators in its description: --model'
@@ -83,16 +86,23 @@ def make_stages(
     for name in chosen:
         is_master = families[name] in _COMMANDED_BY.values()
         passes_on = functools.partial(_pass_on, stages, families) if is_master else None
-        try:
+        with in_file(config, name):
             stages[name] = _stage(
-                families[name], file.of(name), specs.get(name), functools.partial(sink, name),
+                families[name], file.of(name), specs[name], functools.partial(sink, name),
                 passes_on, has_motion,
             )
-        except SourceError:
-            raise
-        except ConfigError as error:
-            raise SourceError(f'{config}: {name}', str(error)) from error
     return stages
+
+
+@contextmanager
+def in_file(config: Path, node: str) -> Iterator[None]:
+    """Let an error of a node name the file and the node."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except ConfigError as error:
+        raise SourceError(f'{config}: {node}', str(error)) from error
 
 
 def _pass_on(
@@ -106,16 +116,36 @@ def _pass_on(
             stage.pass_time(stamp_ns)
 
 
-def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, name: str) -> str:
-    """Return the family of a node, '' where it runs none."""
-    family = str(values.get('family') or (spec.family if spec else name))
-    if 'family' in values and family not in REGISTRY:
-        known = ', '.join(sorted(REGISTRY))
-        raise ConfigError(
-            f'{name}.family', f'unknown family {family!r}{suggestion(family, REGISTRY)}; '
-            f'known: {known}'
-        )
-    return family if family in REGISTRY else ''
+def block_of(
+    values: Mapping[str, Any], specs: Sequence[ActuatorSpec], node: str
+) -> ActuatorSpec | None:
+    """Return the plugin block of a node, None where it has none among these.
+
+    Raises
+    ------
+    ConfigError
+        For a block that the node names and that is not there.
+    """
+    if values.get('plugin') and specs:
+        return block_named(specs, str(values['plugin']))
+    found = {spec.name: spec for spec in specs}
+    return found.get(node) or found.get(group_of(node))
+
+
+def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, node: str) -> str:
+    """Return the family that a node runs, '' where it runs none.
+
+    Raises
+    ------
+    ConfigError
+        Where there is no such family, or the plugin block says another.
+    """
+    given = str(values.get('family', ''))
+    if is_allocator(node) and not (spec and spec.name == node):
+        return ''
+    if not (given or spec or node in REGISTRY):
+        return ''
+    return family_named(given, spec, node)
 
 
 def _stage(
@@ -155,15 +185,41 @@ def build_family(
     ConfigError
         Naming the parameter or the XML path of what is wrong.
     """
-    family_type = REGISTRY[name]
-    common = loop_params_of(name)
-    known = [
-        *_OF_NODES, *(p.key for cls in (common, family_type.Params) for p in parameters_of(cls))
-    ]
-    for error in unknown_keys(given, known):
-        raise error
+    host = host_of(name)
+    _, setting = _read_setting(host.node_params, name, given, spec)
+    loop_params = setting.build(host.loop_params)
+    return setting.build_family(), loop_params
+
+
+def build_allocator(
+    node: str, given: Mapping[str, Any], spec: ActuatorSpec | None
+) -> tuple[Allocatable, Allocator]:
+    """Return the group of an allocator, and what shares a wrench among it, as its node would.
+
+    Parameters
+    ----------
+    node : str
+        Name of the allocator.
+    given : mapping
+        Its flat parameters.
+    spec : ActuatorSpec or None
+        Plugin block of the group.
+
+    Raises
+    ------
+    ConfigError
+        Naming the parameter or the XML path of what is wrong.
+    """
+    return allocator_of(*_read_setting(AllocatorNodeParams, node, given, spec))
+
+
+def _read_setting(
+    node_params: type[OwnT], node: str, given: Mapping[str, Any], spec: ActuatorSpec | None
+) -> tuple[OwnT, Setting]:
+    """Return the configuration of a node and that of its family, as `FamilyNode` reads them."""
+    own = build(node_params, given)
+    family = family_named(own.family, spec, node)
+    schema = [*parameters_of(node_params), *schema_of(family)]
+    refuse_unknown(given, ['autostart', *(parameter.key for parameter in schema)])
     values = {**(spec.values if spec else {}), **given}
-    try:
-        return family_type(build(family_type.Params, values)), build(common, values)
-    except ConfigError as error:
-        raise (spec.locate(error, given.keys()) if spec else error) from None
+    return own, Setting.make(own, family, spec, values, given)

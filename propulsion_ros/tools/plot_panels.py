@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from propulsion_ros.allocator_names import group_of
 from propulsion_ros.errors import SourceError
 from propulsion_ros.quantity import FloatArray
 from propulsion_ros.tools.plot_signals import (
@@ -310,7 +311,7 @@ def _beside_the_allocated(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
     sources = {channel.source for channel in rows}
     groups = {
         source: group for source in sources
-        if (group := source.removesuffix('_allocator')) != source and group in sources
+        if (group := group_of(source)) != source and group in sources
     }
     return {
         channel._replace(source=groups.get(channel.source, channel.source)): values

@@ -283,6 +283,21 @@ def test_wrong_configuration_is_said_and_nothing_is_written(tmp_path, bag, capfd
     assert not (tmp_path / 'out.mcap').exists()
 
 
+def test_unknown_family_is_said_with_its_place(tmp_path, bag, capsys):
+    path = tmp_path / 'config.yaml'
+    path.write_text(ROTORS + 'others:\n  ros__parameters: {family: rotor}\n')
+    assert replay(path, bag, tmp_path / 'out.mcap') == 1
+    assert f"{path}: others: parameter 'family': unknown family 'rotor'" in capsys.readouterr().err
+
+
+def test_allocator_of_the_file_has_given_its_commands_already(tmp_path, bag):
+    path = tmp_path / 'config.yaml'
+    allocator = ROTORS.replace('rotors:', 'rotors_allocator:') + '    family: rotors\n'
+    path.write_text(ROTORS + allocator)
+    assert replay(path, bag, tmp_path / 'out.mcap') == 0
+    assert not [topic for topic in read_bag(tmp_path / 'out.mcap') if 'allocator' in topic]
+
+
 def test_existing_bag_is_not_overwritten(config, bag, capsys):
     assert replay(config, bag, bag) == 1
     assert 'exists already' in capsys.readouterr().err

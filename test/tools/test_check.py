@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.share import share_directory
 from propulsion_ros.tools import cli
+from propulsion_ros.tools.check import faults_of
+from propulsion_ros.wiring import NodeSpec, robot_graph
 
 SHARE = share_directory()
 SHIPPED = [
@@ -80,6 +83,88 @@ def test_each_fault_is_one_line(tmp_path, capsys, name, text, lines):
     for line, expected in zip(out, lines, strict=True):
         assert expected in line
         assert str(path) in line
+
+
+ALONE = 'family: rotors, names: [a, b], max_thrust: [5.0], motor_constant: [1e-5]'
+
+
+@pytest.mark.parametrize(('name', 'settings', 'said'), [
+    pytest.param('rotors_allocator', 'method: scaled, weights: [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]', '',
+                 id='right'),
+    pytest.param('rotors_allocator', 'update_rate: 100.0, qos_overrides: {/x: {depth: 5}}', '',
+                 id='as its group, and as every node'),
+    pytest.param('rotors_allocator', 'method: best',
+                 "parameter 'method': expected one of bounded, scaled, clipped, got 'best'",
+                 id='value of its own'),
+    pytest.param('rotors_allocator', 'weights: [1.0, 1.0]', "parameter 'weights': expected",
+                 id='shape'),
+    pytest.param('rotors_allocator', 'wieghts: [1.0], zzz: 1',
+                 "parameter 'wieghts': unknown, did you mean 'weights'? (and 1 more)",
+                 id='misspelt'),
+    pytest.param('rotors_allocator', 'max_thrust: [-1.0]', "parameter 'max_thrust[0]': -1",
+                 id='value of the group'),
+    pytest.param('rotors_allocator', 'position: [0.0, 0.0, 0.0]',
+                 "parameter 'position': comes from the robot description", id='geometry'),
+    pytest.param('rotors_allocator', 'family: fins',
+                 "parameter 'family': 'fins', but the robot description says 'rotors'",
+                 id='another family'),
+    pytest.param('rotors_allocator', 'plugin: rotor',
+                 "parameter 'plugin': no plugin block 'rotor', did you mean 'rotors'?; found",
+                 id='another group'),
+    pytest.param('rotors', 'publish_each: 3', "parameter 'publish_each': expected true or false",
+                 id='actuators, value of the node'),
+    pytest.param('rotors', 'method: scaled', "parameter 'method': unknown",
+                 id='actuators do not allocate'),
+])
+def test_nodes_of_a_robot_say_the_same_when_they_start(
+    graph, tmp_path, capfd, name, settings, said
+):
+    model = SHARE / 'urdf' / 'quadrotor.urdf.xacro'
+    specs = {spec.name: spec for spec in robot_graph(model, allocated=['rotors']).nodes}
+    require_the_same(graph, tmp_path, capfd, specs[name], settings, said, model)
+
+
+@pytest.mark.parametrize(('name', 'settings', 'said'), [
+    pytest.param('allocator', ALONE, '', id='right'),
+    pytest.param('lift_allocator', ALONE + ', method: clipped', '', id='any name'),
+    pytest.param('allocator', ALONE.replace('[5.0]', '[5.0, 5.0, 5.0]'),
+                 "parameter 'max_thrust': expected", id='shape'),
+    pytest.param('allocator', 'method: clipped',
+                 "parameter 'family': is required, the node's name 'allocator' is none",
+                 id='no family'),
+    pytest.param('allocator', 'family: rotor',
+                 "parameter 'family': unknown family 'rotor', did you mean 'rotors'?",
+                 id='no such family'),
+    pytest.param('allocator',
+                 'family: boosters, names: [a], max_thrust: [5.0], max_fuel_rate: [1.0]',
+                 "parameter 'family': expected rotors or thrusters, got 'boosters'",
+                 id='not to be allocated'),
+])
+def test_allocator_without_a_robot_says_the_same_when_it_starts(
+    graph, tmp_path, capfd, name, settings, said
+):
+    spec = NodeSpec('allocator_node', name, {})
+    require_the_same(graph, tmp_path, capfd, spec, settings, said)
+
+
+def require_the_same(graph, folder, capfd, spec, settings, said, model=None):
+    """Compare what `check` finds with what the node itself says."""
+    path = folder / 'a.yaml'
+    path.write_text(f'{spec.name}:\n  ros__parameters: {{{settings}}}\n')
+    faults = list(faults_of(path, model))
+    # As one starts it by hand: launch files would win over the file.
+    given = {key: value for key, value in spec.parameters.items() if f'{key}:' not in settings}
+    node = graph.add(
+        lambda *args, **kwargs: make_node(
+            NodeSpec(spec.executable, spec.name, given), params_files=[path], context=graph.context
+        ), spec.name,
+    )
+    assert node.has_failed == bool(said)
+    assert len(faults) == bool(said)
+    for fault in faults:
+        problem = fault.removeprefix(f'{path}: ').removeprefix(f'{spec.name}: ')
+        assert said in problem
+        assert problem in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(('semantics', 'faults'), [

@@ -29,6 +29,10 @@ rotors:
     command_timeout: 0.1
 '''
 
+ALLOCATOR = (
+    ROTORS.replace('rotors:', 'rotors_allocator:') + '    family: rotors\n    method: scaled\n'
+)
+
 
 class Runner:
     def __init__(self, folder, capsys):
@@ -98,6 +102,14 @@ def test_what_is_written_is_what_the_model_does(replay):
         output = model.step(Command(effort=effort), BodyState(), 0.01, k)
         assert [float(row['a.effort']), float(row['b.effort'])] == output.effort.tolist()
         assert wrench_of(row, '').tolist() == output.wrench.tolist()
+
+
+def test_allocator_of_the_file_has_given_its_commands_already(replay):
+    rows = ['stamp,a.effort,b.effort', '0.01,5.0,', '0.05,,2.0']
+    assert replay(ROTORS, rows) == 0, replay.err
+    alone = replay.output.read_bytes()
+    assert replay(ROTORS + ALLOCATOR, rows) == 0, replay.err
+    assert replay.output.read_bytes() == alone
 
 
 def test_silence_makes_a_command_stale_and_a_long_gap_is_no_jump(replay):
