@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor, ParameterType
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -55,6 +55,11 @@ class PropulsionNode(LifecycleNode):
         )
         autostart: Any = self.declare_parameter('autostart', True, descriptor).value
         self.autostart = autostart is True
+        # What is made for one source of time does not follow the other.
+        self.set_descriptor('use_sim_time', ParameterDescriptor(
+            description='take the time from /clock', type=ParameterType.PARAMETER_BOOL,
+            read_only=True,
+        ))
         if not isinstance(autostart, bool):
             self._fail(f"parameter 'autostart': expected true or false, got {autostart!r}")
         self._diagnostics = self._steadfast(self.create_publisher(

@@ -186,6 +186,9 @@ class HostedNode(LifecycleNode):
         """Return a declared parameter."""
         return self._parameters[name]
 
+    def set_descriptor(self, *args: Any, **kwargs: Any) -> Any:
+        """Do nothing: nobody asks for descriptors."""
+
     def add_on_set_parameters_callback(self, callback: Any) -> None:
         """Do nothing: nobody sets parameters."""
 

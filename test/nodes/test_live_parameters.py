@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -110,6 +113,27 @@ def test_fault_cannot_be_lifted_by_removing_its_parameter(graph):
     assert 'cannot be removed' in result.reason
     assert list(group.at(10, 100.0).effort) == [1.0, 0.0]
     assert group.set(switched_off=['a']).successful
+
+
+@pytest.mark.parametrize('is_simulated', [
+    pytest.param(True, id='to the system'), pytest.param(False, id='to simulation'),
+])
+def test_running_node_keeps_its_source_of_time(graph, is_simulated):
+    """Its timer or its subscription to /clock is not made anew."""
+    parameters = {**THRUSTERS, 'step_on': 'clock', 'use_sim_time': is_simulated}
+    group = Group(graph, parameters, 'velocity')
+    result = group.set(use_sim_time=not is_simulated)
+    assert not result.successful
+    assert result.reason == 'Trying to set a read-only parameter: use_sim_time.'
+    clock = graph.talk(Clock, '/clock', qos.CLOCK) if is_simulated else None
+    ticks, said = itertools.count(1), len(group.states)
+
+    def goes_on():
+        if clock is not None:
+            clock.publish(Clock(clock=ns_to_stamp(next(ticks) * 10 * MS)))
+        return len(group.states) > said + 10
+    graph.until(goes_on, 'the next steps')
+    assert (group.states[-1].header.stamp.sec < 10**6) == is_simulated
 
 
 def test_newest_centre_of_mass_holds_heard_or_set(graph):
