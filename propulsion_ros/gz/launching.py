@@ -20,11 +20,12 @@ from launch_ros.actions import Node
 from propulsion_ros.errors import SourceError
 from propulsion_ros.gz.body_effects import read_body
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, Release, bridge_yaml
-from propulsion_ros.gz.model import GazeboRobot, gazebo_robot
+from propulsion_ros.gz.model import GazeboRobot
+from propulsion_ros.gz.vehicle import gazebo_vehicle
 from propulsion_ros.launching import drawn_with, graph_actions
 from propulsion_ros.models.rigid_body import BodyParams
 from propulsion_ros.share import share_directory
-from propulsion_ros.wiring import VEHICLES, gazebo_graph
+from propulsion_ros.wiring import VEHICLES
 
 _VENDORS = ('gz_sim', 'gz_math', 'gz_msgs', 'gz_transport', 'gz_common', 'sdformat')
 """ROS packages with Python modules of Gazebo that no setup file puts on the path."""
@@ -45,23 +46,24 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
     for package in ('ros_gz_sim', 'ros_gz_bridge'):
         if not _has(package):
             raise SourceError(package, 'is not installed; docs/gazebo.md names the packages')
-    vehicle, share = given['vehicle'], share_directory()
-    model = given['model'] or str(share / 'urdf' / f'{vehicle}.urdf.xacro')
-    files = [share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])]
-    inside = given['route'] == 'system'
     release = FORTRESS if given['fortress'] == 'true' else GZ
-    robot = gazebo_robot(model, given['route'], files, given['namespace'], release)
-    graph = gazebo_graph(vehicle, inside, given['model'], drawn_with(given))
-    world = given['world'] or str(share / 'worlds' / f'{VEHICLES[vehicle].world}.sdf')
+    vehicle = gazebo_vehicle(
+        given['vehicle'], given['route'], given['model'], [*filter(None, [given['params_file']])],
+        given['namespace'], release, drawn_with(given),
+    )
+    robot, body = vehicle.robot, read_body(vehicle.params_files, given['namespace'])
+    world = given['world'] or str(
+        share_directory() / 'worlds' / f'{VEHICLES[given["vehicle"]].world}.sdf'
+    )
     folder = Path(launch.logging.launch_config.log_dir) / 'gazebo'
     folder.mkdir(parents=True, exist_ok=True)
     return [
         *(LogInfo(msg=note) for note in robot.notes),
         *(AppendEnvironmentVariable('PYTHONPATH', path) for path in python_path()),
         _gazebo(world, given['gui'] == 'true'),
-        _spawn(robot, folder, read_body(files, given['namespace'])),
+        _spawn(robot, folder, body),
         *_bridges(robot, release, folder, given['namespace']),
-        *graph_actions(given, graph),
+        *graph_actions(given, vehicle.graph),
     ]
 
 
