@@ -34,7 +34,10 @@ def run(args: argparse.Namespace) -> int:
     """Play a bag; return the exit code."""
     try:
         import rclpy
+        from rclpy._rclpy_pybind11 import RCLError
         from rclpy.executors import ExternalShutdownException
+
+        from propulsion_ros.nodes.base import reason_of
     except ImportError as error:
         print(f'propulsion_ros play: needs ROS 2: {error}', file=sys.stderr)
         return 1
@@ -48,6 +51,10 @@ def run(args: argparse.Namespace) -> int:
             return _play(args, bag)
     except (SourceError, LookupError) as error:
         print(f'propulsion_ros play: {error}', file=sys.stderr)
+        return 1
+    except RCLError as error:
+        # Access control may forbid a topic, or this process have it of another type.
+        print(f'propulsion_ros play: {reason_of(error)}', file=sys.stderr)
         return 1
     except ExternalShutdownException:
         print('propulsion_ros play: stopped', file=sys.stderr)

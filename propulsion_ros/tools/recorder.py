@@ -13,6 +13,7 @@ from typing import Any
 
 import rclpy
 from rcl_interfaces.srv import GetParameters
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.client import Client
 from rclpy.executors import Executor
 from rclpy.node import Node
@@ -20,6 +21,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import reason_of
 from propulsion_ros.nodes.conversions import stamp_to_ns
 from propulsion_ros.nodes.graph_names import full_name
 from propulsion_ros.tools.bags import Recorded
@@ -177,10 +179,14 @@ class Recorder(Node):
                     DurabilityPolicy.TRANSIENT_LOCAL if are_latched else DurabilityPolicy.VOLATILE
                 ),
             )
-            self._heard[topic] = self.create_subscription(
-                kind, topic, functools.partial(self._on_message, topic, types[0], offers), profile,
-                raw=True,
-            )
+            heard = functools.partial(self._on_message, topic, types[0], offers)
+            try:
+                self._heard[topic] = self.create_subscription(
+                    kind, topic, heard, profile, raw=True
+                )
+            except RCLError as error:
+                # Access control may forbid it, or this process have it of another type.
+                self.get_logger().warning(f'{topic} is not recorded: {reason_of(error)}')
 
     def _on_clock(self, message: Clock) -> None:
         self._clock_ns = stamp_to_ns(message.clock)

@@ -12,12 +12,13 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.bags import BagReader, BagWriter
+from propulsion_ros.tools.bags import BagReader, BagWriter, Recorded
 from propulsion_ros.tools.player import Player
 from propulsion_ros.tools.recorder import Recorder, message_type
 from propulsion_ros.tools.wire import Wire
@@ -222,3 +223,35 @@ def test_how_a_topic_was_offered_is_kept_for_who_plays_it(graph, tmp_path):
     assert [(q['reliability'], q['durability']) for q in topics['/plain']] == [
         ('best_effort', 'volatile')
     ]
+
+
+def test_topic_that_cannot_be_heard_is_named_and_the_others_are_recorded(graph, capfd):
+    """DDS has one type for a topic in a process; access control refuses in the same way."""
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context)
+    other = rclpy.create_node('other', context=context)
+    graph.talk_later(Bool, '/both')
+    other.create_publisher(JointState, '/plain', 10)
+    other.create_publisher(WrenchStamped, '/both', 10)
+    try:
+        graph.becomes(
+            lambda: dict(graph.probe.get_topic_names_and_types()).get('/both'),
+            ['geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'],
+        )
+        recorder = record(graph, lambda message: None)
+        graph.until(lambda: {'/both', '/plain'} <= recorder.heard, 'both topics')
+    finally:
+        other.destroy_node()
+        close(context, [])
+    said = capfd.readouterr().err
+    assert said.count('[WARN]') == 1
+    assert '/both is not recorded: Failed to create subscription: ' in said
+
+
+def test_topic_that_cannot_be_played_is_one_line(capfd, tmp_path):
+    with BagWriter(tmp_path / 'bag') as writer:
+        writer.write(Recorded('/rosout', 'std_msgs/msg/Bool', 0, bytes((0, 1, 0, 0, 1))))
+    assert cli.main(['play', str(tmp_path / 'bag'), '--topic', '/rosout', '--wait', '0']) == 1
+    err = capfd.readouterr().err
+    assert err.startswith('propulsion_ros play: Failed to create publisher')
+    assert err.count('\n') == 1
