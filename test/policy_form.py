@@ -22,5 +22,5 @@ def read_policy(text):
             assert set(rules.attrib) <= RULES[rules.tag]
             assert set(rules.attrib.values()) == {'ALLOW'}
             assert {rule.tag for rule in rules} == {rules.tag.removesuffix('s')}
-            assert all(re.fullmatch(r'(/[a-z][a-z0-9_]*)+', rule.text) for rule in rules)
+            assert all(re.fullmatch(r'(/[a-z*][a-z0-9_*]*)+', rule.text) for rule in rules)
     return enclave.get('path'), list(group)

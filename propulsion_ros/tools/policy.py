@@ -1,22 +1,22 @@
-"""The command ``policy``: write what the nodes of a robot may do as a policy of SROS2."""
+"""The command ``policy``: write what the nodes of a launch file may do as a policy of SROS2."""
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from propulsion_ros.errors import ConfigError, SourceError
-from propulsion_ros.graph_options import add_graph_options, graph_of
+from propulsion_ros.graph_options import add_graph_options
+from propulsion_ros.gz.model import ROUTES
 from propulsion_ros.tools.policy_xml import Profile, policy_text
 
-_PARAMETER_SERVICES = (
-    'describe_parameters', 'get_parameter_types', 'get_parameters', 'get_type_description',
-    'list_parameters', 'set_parameters', 'set_parameters_atomically',
-)
+_OF_ALL = {'enclave', 'output'}
+_TAKEN = {
+    'gazebo': {'gazebo', 'vehicle', 'model', 'namespace', 'params_file', 'visualize', *_OF_ALL},
+    'record': {'record', *_OF_ALL},
+    'play': {'play', *_OF_ALL},
+}
+"""Options that go with each that asks for something else than the nodes of a robot."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--clock-topic', default='/clock', metavar='TOPIC', help='simulated time'
     )
     parser.add_argument(
-        '--enclave', default='', help='path of the enclave (default: /<vehicle>, else /robot)'
+        '--gazebo', choices=ROUTES, help='with --vehicle: with Gazebo as its body, by this route'
+    )
+    parser.add_argument(
+        '--record', nargs='*', metavar='TOPIC',
+        help='of a recorder of these topics, by default of all',
+    )
+    parser.add_argument(
+        '--play', type=Path, metavar='BAG', help='of who plays this bag'
+    )
+    parser.add_argument(
+        '--enclave', default='',
+        help='path of the enclave (default: /<vehicle>, /gazebo_<vehicle>, /robot, /recorder or '
+        '/player)',
     )
     parser.add_argument(
         '--output', type=Path, metavar='FILE', help='file to write (default: standard output)'
@@ -39,16 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the policy; return the exit code."""
-    if not (args.vehicle or args.model):
-        return _fail('expected --vehicle or --model')
     try:
         from propulsion_ros.nodes.base import reason_of
         from propulsion_ros.nodes.spin import ROS_REFUSALS
     except ImportError as error:
         return _fail(f'needs ROS 2: {error}')
     try:
-        profiles = profiles_of(args)
-        text = policy_text(args.enclave or f'/{args.vehicle or "robot"}', profiles)
+        _check(args)
+        text = policy_text(args.enclave or _enclave(args), profiles_of(args))
         if args.output is None:
             sys.stdout.write(text)
         else:
@@ -63,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def profiles_of(args: argparse.Namespace) -> list[Profile]:
-    """Return what each node of a graph does, as the nodes themselves say once configured.
+    """Return what each node does that the command line asks for.
 
     Parameters
     ----------
@@ -73,86 +83,46 @@ def profiles_of(args: argparse.Namespace) -> list[Profile]:
     Raises
     ------
     ConfigError
-        For a graph that is wrong; a node that cannot be configured has said why.
+        For what is wrong with what they name.
     """
-    import rclpy
+    from propulsion_ros.tools import policy_profiles
 
-    from propulsion_ros.nodes.stack import make_node
-
-    graph = graph_of(args, args.params_file)
-    files = [str(file) for file in (graph.params_file, *args.params_file) if file]
-    context, nodes = rclpy.Context(), []
-    with _without_discovery():
-        rclpy.init(
-            args=['--ros-args', '--log-level', 'warn', '-r', f'/clock:={args.clock_topic}',
-                  *(part for file in files for part in ('--params-file', file))],
-            context=context,
-        )
-    try:
-        for spec in graph.nodes:
-            nodes.append(make_node(spec, args.namespace, context=context))
-            nodes[-1].trigger_configure()
-            if nodes[-1].has_failed:
-                raise SourceError(spec.name, 'cannot be configured, see above')
-        profiles = [_profile(node) for node in nodes]
-    finally:
-        for node in nodes:
-            node.close()
-        rclpy.try_shutdown(context=context)
-    return [*profiles, _state_publisher(args, graph.in_lockstep)]
+    if args.record is not None:
+        return policy_profiles.recorder_profiles(args.record)
+    if args.play:
+        return policy_profiles.player_profiles(args.play)
+    if args.gazebo:
+        return policy_profiles.gazebo_profiles(args)
+    return policy_profiles.graph_profiles(args)
 
 
-@contextmanager
-def _without_discovery() -> Iterator[None]:
-    """Make contexts whose nodes neither hear a robot nor are heard by one."""
-    name = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
-    before = os.environ.get(name)
-    os.environ[name] = 'OFF'
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+def _check(args: argparse.Namespace) -> None:
+    """Refuse options that say nothing together."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_arguments(parser)
+    given = {
+        name for name, default in vars(parser.parse_args([])).items()
+        if getattr(args, name) != default
+    }
+    if not given & {'vehicle', 'model', 'gazebo', 'record', 'play'}:
+        raise SourceError('arguments', 'expected --vehicle, --model, --record or --play')
+    for option in sorted(given & _TAKEN.keys()):
+        others = sorted(given - _TAKEN[option])
+        if others:
+            raise SourceError(f'--{option}', f'does not go with --{others[0].replace("_", "-")}')
+    if args.gazebo and not args.vehicle:
+        raise SourceError('--gazebo', 'expected --vehicle too')
 
 
-def _profile(node: Any) -> Profile:
-    """Return what the graph knows of a node."""
-    name, namespace = node.get_name(), node.get_namespace()
-    publishes, subscribes, replies, requests = (
-        frozenset(topic for topic, _ in ask(name, namespace)) for ask in (
-            node.get_publisher_names_and_types_by_node,
-            node.get_subscriber_names_and_types_by_node,
-            node.get_service_names_and_types_by_node,
-            node.get_client_names_and_types_by_node,
-        )
-    )
-    if node.has_parameter('publish_tf') and node.get_parameter('publish_tf').value:
-        # It does so where tf2_msgs is installed, which need not be here.
-        publishes |= {node.resolve_topic_name('tf')}
-    return Profile(name, namespace, publishes, subscribes, replies, requests)
-
-
-def _state_publisher(args: argparse.Namespace, in_lockstep: bool) -> Profile:
-    """Return what robot_state_publisher does, as the launch files start it."""
-    name, namespace = 'robot_state_publisher', args.namespace.strip('/')
-    prefix = f'/{namespace}/' if namespace else '/'
-    joints, clock = 'joint_states', {'/clock'} if _is_simulated(args) else set()
-    if in_lockstep:
-        joints, clock = 'vehicle/joint_states', {args.clock_topic}
-    return Profile(
-        name, f'/{namespace}',
-        frozenset({'/parameter_events', '/rosout', *(
-            prefix + topic for topic in ('robot_description', 'tf', 'tf_static')
-        )}),
-        frozenset({'/parameter_events', prefix + joints, *clock}),
-        frozenset(f'{prefix}{name}/{service}' for service in _PARAMETER_SERVICES),
-    )
-
-
-def _is_simulated(args: argparse.Namespace) -> bool:
-    return bool(args.use_sim_time == 'true' or (args.vehicle and args.use_sim_time is None))
+def _enclave(args: argparse.Namespace) -> str:
+    """Return the enclave of a launch file, which its shipped policy is named after."""
+    if args.record is not None:
+        return '/recorder'
+    if args.play:
+        return '/player'
+    if args.gazebo:
+        return f'/gazebo_{args.vehicle}' + ('_bridge' if args.gazebo == 'bridge' else '')
+    return f'/{args.vehicle or "robot"}'
 
 
 def _fail(reason: str) -> int:

@@ -1,6 +1,7 @@
 """What nodes may do, as an access control policy of SROS2."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,11 +15,12 @@ _RULES = (
     ('services', 'reply', 'service', 'replies'),
     ('services', 'request', 'service', 'requests'),
 )
+_NAME = re.compile(r'(/[A-Za-z0-9_*]+)+')
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What one node does in the graph; all names are whole.
+    """What one node does in the graph; all names are whole, a ``*`` in one is any part of it.
 
     Attributes
     ----------
@@ -51,10 +53,10 @@ def policy_text(enclave: str, profiles: Iterable[Profile]) -> str:
     Raises
     ------
     SourceError
-        Where the enclave is no path of names.
+        Where the enclave is no path of names, or a name is none of ROS.
     """
     names = enclave.removeprefix('/').split('/')
-    # Names of ROS need no escapes in XML, so none are made.
+    # Names of ROS need no escapes in XML, so none are made, and others are refused.
     if not (enclave.startswith('/') and all(part.isascii() and part.isidentifier()
                                             for part in names)):
         raise SourceError('enclave', f'expected a path such as /rocket, got {enclave!r}')
@@ -71,6 +73,9 @@ def _lines(profile: Profile) -> Iterator[str]:
     yield f'        <profile ns="{profile.namespace}" node="{profile.name}">'
     for group, may, element, attribute in _RULES:
         names = sorted(getattr(profile, attribute))
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise SourceError(element, f'expected a whole name such as /a/b, got {name!r}')
         if names:
             yield f'          <{group} {may}="ALLOW">'
             yield from (f'            <{element}>{name}</{element}>' for name in names)

@@ -16,6 +16,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
+from policy_cases import asked, seen  # noqa: E402
 from propulsion_ros.nodes import qos  # noqa: E402
 from propulsion_ros.share import share_directory  # noqa: E402
 
@@ -184,3 +185,37 @@ def test_any_robot_is_brought_up_as_one_process(graph):
         command.publish(JointState(name=ROTORS, effort=[3.0] * 4))
         return wrenches and wrenches[-1].wrench.force.z == pytest.approx(12.0, abs=1e-3)
     graph.until(pushed, 'the commanded thrust')
+
+
+def as_named(profile, name):
+    """Return what a profile says of a node with a name, but for what need not be."""
+    own = [
+        {topic.replace('launch_ros_*', name) for topic in topics}
+        for topics in (profile.publishes, profile.subscribes, profile.replies, profile.requests)
+    ]
+    # tf2_msgs may be absent, and only nodes in C++ hear of parameters.
+    return own[0] - {'/tf'}, own[1] - {'/parameter_events'}, *own[2:]
+
+
+def keeps(graph, *words):
+    """Wait until all nodes do what the policy of some words says, launch's own among them."""
+    for profile in asked(*words):
+        # It need not be installed.
+        if profile.name == 'robot_state_publisher':
+            continue
+        graph.until(lambda p=profile: seen(graph.probe, p), profile.name)
+        name = seen(graph.probe, profile).name
+        graph.becomes(
+            lambda p=profile, name=name: as_named(seen(graph.probe, p), name),
+            as_named(profile, name),
+        )
+
+
+@pytest.mark.launch(fixture=drawn)
+def test_launched_vehicle_keeps_to_its_policy(graph):
+    keeps(graph, '--vehicle', 'rov', '--visualize')
+
+
+@pytest.mark.launch(fixture=any_robot)
+def test_launched_robot_keeps_to_its_policy(graph):
+    keeps(graph, '--model', str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), '--allocate', 'rotors')

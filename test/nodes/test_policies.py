@@ -1,18 +1,21 @@
-"""The shipped policies of SROS2 allow what the nodes do, and nothing else."""
+"""The policies of SROS2 allow what the nodes of the launch files do, and nothing else."""
 from __future__ import annotations
 
-import argparse
+import gc
 from pathlib import Path
 
 import pytest
 
+from policy_cases import FOREIGN, SHIPPED, asked, write_bag
 from policy_form import read_policy
-from propulsion_ros.tools import cli, policy
+from propulsion_ros.tools import cli
 from propulsion_ros.tools.policy_xml import Profile, policy_text
 from propulsion_ros.wiring import VEHICLES
 from topic_tables import topics_of
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / 'policies'
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDER = ROOT / 'policies'
+ROBOTS = [name for name in SHIPPED if name != 'recorder']
 OF_ALL = {'/parameter_events', '/rosout'}
 OUTSIDE = {*OF_ALL, '/diagnostics', '/clock'}
 """Topics that are not below a robot's namespace."""
@@ -25,8 +28,8 @@ SERVICES = {
 OF_PUBLISHER = {'robot_description', 'tf', 'tf_static'}
 
 
-def profiles(vehicle):
-    _, found = read_policy((FOLDER / f'{vehicle}.policy.xml').read_text(encoding='utf-8'))
+def profiles(name):
+    _, found = read_policy((FOLDER / f'{name}.policy.xml').read_text(encoding='utf-8'))
     return {profile.get('node'): profile for profile in found}
 
 
@@ -34,18 +37,28 @@ def names(profile, may, element='topic'):
     return {found.text for found in profile.iterfind(f'*[@{may}="ALLOW"]/{element}')}
 
 
-@pytest.mark.parametrize('vehicle', VEHICLES)
-def test_shipped_policy_is_that_of_the_nodes(vehicle, tmp_path):
+@pytest.fixture(autouse=True)
+def collect():
+    """Leave no node: of those with one name in a process only the first has /rosout."""
+    gc.collect()
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_shipped_policy_is_that_of_the_nodes(name, tmp_path):
     path = tmp_path / 'policy.xml'
-    assert cli.main(['policy', '--vehicle', vehicle, '--output', str(path)]) == 0
-    shipped = FOLDER / f'{vehicle}.policy.xml'
+    assert cli.main(['policy', *SHIPPED[name], '--output', str(path)]) == 0
+    shipped = FOLDER / f'{name}.policy.xml'
     assert path.read_text(encoding='utf-8') == shipped.read_text(encoding='utf-8'), (
-        f'made anew by: propulsion_ros policy --vehicle {vehicle} --output {shipped.name}'
+        f'made anew by: propulsion_ros policy {" ".join(SHIPPED[name])} --output {shipped.name}'
     )
 
 
-def test_every_policy_has_a_vehicle():
-    assert {path.name for path in FOLDER.iterdir()} == {f'{v}.policy.xml' for v in VEHICLES}
+def test_every_launch_file_has_a_policy_but_that_of_any_robot():
+    assert {path.name for path in FOLDER.iterdir()} == {f'{name}.policy.xml' for name in SHIPPED}
+    launched = {path.name.split('.')[0] for path in (ROOT / 'launch').glob('*.launch.py')}
+    assert launched == {name.split('_')[0].replace('recorder', 'record') for name in SHIPPED} | {
+        'bringup'
+    }
 
 
 @pytest.mark.parametrize('vehicle', VEHICLES)
@@ -61,38 +74,65 @@ def test_topics_are_those_of_the_vehicles_page(vehicle):
     )
 
 
-@pytest.mark.parametrize('vehicle', VEHICLES)
-def test_every_lifecycle_node_answers_its_services_and_asks_none(vehicle):
-    for node, profile in profiles(vehicle).items():
+@pytest.mark.parametrize('name', ROBOTS)
+def test_every_lifecycle_node_answers_its_services_and_asks_none(name):
+    for node, profile in profiles(name).items():
         answered = names(profile, 'reply', 'service')
-        assert not names(profile, 'request', 'service'), node
-        if node != 'robot_state_publisher':
-            assert {f'/{node}/{service}' for service in SERVICES} <= answered, node
+        asks = names(profile, 'request', 'service')
         assert all(service.startswith(f'/{node}/') for service in answered), node
+        if node in FOREIGN:
+            assert bool(asks) == (node == 'launch_ros_*'), node
+        else:
+            assert not asks, node
+            assert {f'/{node}/{service}' for service in SERVICES} <= answered, node
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_shipped_policy_has_the_form_that_sros2_reads(name):
+    enclave, _ = read_policy((FOLDER / f'{name}.policy.xml').read_text(encoding='utf-8'))
+    assert enclave == f'/{name}'
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_robot_may_do_nothing_by_a_wildcard(name):
+    for node, profile in profiles(name).items():
+        for rule in profile.iterfind('*/*'):
+            assert '*' not in rule.text.removeprefix('/launch_ros_*/'), node
+
+
+@pytest.mark.parametrize('topic', [
+    pytest.param('/*', id='wildcard'), pytest.param('/a</topic><topic>/*', id='markup'),
+    pytest.param('a', id='relative'),
+])
+def test_no_bag_gets_more_than_its_topics(tmp_path, capsys, topic):
+    bag = write_bag(tmp_path / 'bag', topic)
+    assert cli.main(['policy', '--play', str(bag)]) == 1
+    error = capsys.readouterr().err
+    assert f'{topic!r} is no name of a topic' in error
+    assert error.count('\n') == 1
 
 
 @pytest.mark.parametrize('vehicle', VEHICLES)
-def test_shipped_policy_has_the_form_that_sros2_reads(vehicle):
-    enclave, _ = read_policy((FOLDER / f'{vehicle}.policy.xml').read_text(encoding='utf-8'))
-    assert enclave == f'/{vehicle}'
-
-
-def asked(*words):
-    parser = argparse.ArgumentParser()
-    policy.add_arguments(parser)
-    return policy.profiles_of(parser.parse_args(words))
-
-
-@pytest.mark.parametrize('vehicle', VEHICLES)
-def test_no_node_leaves_its_namespace(vehicle):
+@pytest.mark.parametrize('more', [
+    pytest.param(['--clock-topic', '/fleet/one/clock'], id='simulated'),
+    pytest.param(['--gazebo', 'system'], id='Gazebo'),
+])
+def test_no_node_leaves_its_namespace(vehicle, more):
     """Nodes name their topics relatively, but for those that are one for all robots."""
-    for profile in asked('--vehicle', vehicle, '--visualize', '--namespace', 'fleet/one',
-                         '--clock-topic', '/fleet/one/clock'):
-        assert profile.namespace == '/fleet/one'
-        for name in (profile.publishes | profile.subscribes) - (OUTSIDE - {'/clock'}):
+    outside = OUTSIDE if '--gazebo' in more else OUTSIDE - {'/clock'}
+    for profile in asked('--vehicle', vehicle, '--visualize', '--namespace', 'fleet/one', *more):
+        if profile.name in ('launch_ros_*', 'ros_gz_sim'):
+            assert profile.namespace == '/'
+            own = {f'/{profile.name}/{service}' for service in SERVICES}
+        else:
+            assert profile.namespace == '/fleet/one'
+            own = set()
+        for name in (profile.publishes | profile.subscribes) - outside:
             assert name.startswith('/fleet/one/'), profile.name
-        for name in profile.replies | profile.requests:
+        for name in profile.replies - own:
             assert name.startswith(f'/fleet/one/{profile.name}/')
+        for name in profile.requests:
+            assert name.startswith('/fleet/one/')
 
 
 def test_a_robot_that_has_a_real_body_hears_no_clock():
@@ -102,7 +142,7 @@ def test_a_robot_that_has_a_real_body_hears_no_clock():
 
 
 @pytest.mark.parametrize(('words', 'said'), [
-    pytest.param([], 'expected --vehicle or --model', id='nothing'),
+    pytest.param([], 'arguments: expected --vehicle, --model, --record or --play', id='nothing'),
     pytest.param(['--vehicle', 'rov', '--params-file', 'absent.yaml'],
                  "failed to initialize rcl: Couldn't parse params file", id='no settings'),
     pytest.param(['--vehicle', 'rov', '--namespace', 'a-b'], 'Invalid namespace: namespace must',
@@ -114,6 +154,17 @@ def test_a_robot_that_has_a_real_body_hears_no_clock():
                  id='quoted enclave'),
     pytest.param(['--vehicle', 'rov', '--output', 'absent/x.xml'], 'absent/x.xml: No such file',
                  id='no folder'),
+    pytest.param(['--model', 'x.urdf', '--gazebo', 'system'], '--gazebo: expected --vehicle too',
+                 id='Gazebo without a vehicle'),
+    pytest.param(['--vehicle', 'rocket', '--gazebo', 'bridge'],
+                 'robot/link[name=booster_1_ring]: expected an <inertial>', id='no such route'),
+    pytest.param(['--vehicle', 'rov', '--gazebo', 'system', '--use-sim-time', 'false'],
+                 '--gazebo: does not go with --use-sim-time', id='not of Gazebo'),
+    pytest.param(['--record', '--vehicle', 'rov'], '--record: does not go with --vehicle',
+                 id='two at once'),
+    pytest.param(['--record', 'a b'], "topic: expected a whole name such as /a/b, got '/a b'",
+                 id='no topic'),
+    pytest.param(['--play', 'absent.mcap'], 'absent.mcap: ', id='no bag'),
 ])
 def test_what_is_wrong_is_one_line(words, said, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
