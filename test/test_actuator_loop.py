@@ -17,7 +17,9 @@ from propulsion_ros.errors import ConfigError
 from propulsion_ros.models.boosters import Boosters, BoostersParams
 from propulsion_ros.models.fins import Fins, FinsParams
 from propulsion_ros.models.lift_drag import QuadraticParams
+from propulsion_ros.models.rotors import Rotors, RotorsParams
 from propulsion_ros.models.tanks import TanksParams
+from propulsion_ros.models.thrusters import Thrusters, ThrustersParams
 
 MS = 1_000_000
 
@@ -102,6 +104,32 @@ def test_reset_restores_the_propellant():
     loop.reset()
     loop.push(COMMAND, 10_000 * MS, thrust(0))
     assert reports[-1].output.tanks.mass[0] == 5.0
+
+
+@pytest.mark.parametrize('make', [
+    pytest.param(lambda **efficiency: Boosters(BoostersParams(
+        names=['a', 'b'], max_thrust=1000.0, max_fuel_rate=2.0, **efficiency,
+    )), id='boosters'),
+    pytest.param(lambda **efficiency: Rotors(RotorsParams(
+        names=['a', 'b'], max_thrust=1000.0, motor_constant=1e-3, moment_constant=0.1,
+        time_constant_up=0.05, **efficiency,
+    )), id='rotors'),
+    pytest.param(lambda **efficiency: Thrusters(ThrustersParams(
+        names=['a', 'b'], rotor_constant=1e-4, moment_constant=0.1, command_interface='effort',
+        **{f'thrust_{key}': value for key, value in efficiency.items()},
+    )), id='thrusters'),
+])
+def test_actuator_of_efficiency_0_pushes_like_one_that_is_switched_off(make):
+    off, degraded = [], []
+    for loop in (
+        make_loop(off, make(), step_on='stamp', switched_off=['a']),
+        make_loop(degraded, make(efficiency=[0.0, 1.0]), step_on='stamp'),
+    ):
+        for ms in range(0, 50, 10):
+            loop.push(COMMAND, ms * MS, CommandUpdate(np.arange(2), np.array([400.0, 800.0])))
+    assert np.abs(off[-1].wrench).max() > 100.0
+    for one, other in zip(off, degraded, strict=True):
+        np.testing.assert_array_equal(one.wrench, other.wrench)
 
 
 @pytest.mark.parametrize(('params', 'message'), [

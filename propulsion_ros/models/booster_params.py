@@ -7,6 +7,7 @@ import numpy as np
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.models import placement
+from propulsion_ros.models.efficiency import live_factor
 from propulsion_ros.models.gimbals import GimbalsParams
 from propulsion_ros.models.tanks import TanksParams
 from propulsion_ros.models.thrust_curve import parse_curve
@@ -48,6 +49,7 @@ class BoostersParams:
     noise_seed: IntArray = quantity(
         0, doc='seed of the noise; equal seeds give equal noise', kind=int, lo=0, shape=('n',)
     )
+    efficiency: FloatArray = live_factor('factor on the thrust for the same propellant')
     thrust_curve: tuple[str, ...] = quantity(
         '', kind=str, shape=('n',),
         doc="solid motor: time since ignition [s] and thrust [N], 't0 f0 t1 f1 ...', peaking at "

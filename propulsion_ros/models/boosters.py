@@ -2,8 +2,9 @@
 
 A lit booster follows its throttle demand with a first-order lag, makes thrust = throttle *
 max_thrust and burns thrust / max_thrust * max_fuel_rate. What is burnt, published and applied in
-a step is one value, so impulse and propellant always agree. A solid motor takes its thrust from
-a curve of the time since ignition instead.
+a step is one value, so impulse and propellant always agree; a booster of lower efficiency gives
+less thrust for the same propellant. A solid motor takes its thrust from a curve of the time since
+ignition instead.
 """
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from propulsion_ros.errors import CommandError
 from propulsion_ros.models.allocation import allocation_matrix
 from propulsion_ros.models.booster_params import BoostersParams
+from propulsion_ros.models.efficiency import Degrading
 from propulsion_ros.models.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.gimbals import Gimbals
 from propulsion_ros.models.lag import Lag
@@ -27,7 +29,7 @@ from propulsion_ros.quantity import BoolArray, FloatArray, IntArray
 __all__ = ['Boosters', 'BoostersParams']
 
 
-class Boosters:
+class Boosters(Degrading):
     """n boosters that share or own m tanks, some of them gimballed.
 
     Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
@@ -101,6 +103,7 @@ class Boosters:
         )
         self._no_effort, self._centred = np.zeros(n), np.zeros(len(joints))
         self._no_state = np.full((*batch, len(self.state_names)), np.nan)
+        self.retune(params)
         self.reset()
 
     def link_wrenches(self, output: Output) -> FloatArray:
@@ -109,7 +112,8 @@ class Boosters:
         return in_link_axes(self._rotation, output.thrusts[..., None] * self._axis)
 
     def retune(self, params: BoostersParams) -> None:
-        """Take the `starting_fuel_ratio` of the tanks, for the next `reset`."""
+        """Take the `efficiency`, and for the next `reset` the tanks' `starting_fuel_ratio`."""
+        super().retune(params)
         if self._tanks:
             self._tanks.retune(params.tanks)
 
@@ -191,7 +195,7 @@ class Boosters:
         if self._noisy:
             ratio = np.maximum(ratio * (1.0 + self._noise_ratio * self._noise.at(tick)), 0.0)
         ratio = self._burn(ratio, dt)
-        thrust = ratio * self._max_thrust
+        thrust = self._degrade(ratio * self._max_thrust)
 
         rows, axis = self._rows, self._axis
         if self._gimbals:

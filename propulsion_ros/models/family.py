@@ -99,7 +99,7 @@ class Output(NamedTuple):
     position, velocity, effort : FloatArray or None
         State, one column per name in `Family.state_names`; NaN where a name has no such field.
     computed, applied : FloatArray
-        The value before and after the physical limits, shape (..., n).
+        The value before and after physical limits and faults, shape (..., n).
     flags : mapping of str to BoolArray
         Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ...
     tanks : TankState or None
@@ -213,6 +213,16 @@ class Retunable(Protocol):
 
     def retune(self, params: Any) -> None:
         """Take the live values of a configuration; from now on `Family.reset` keeps them."""
+        ...
+
+
+@runtime_checkable
+class Degradable(Protocol):
+    """A family whose actuators can give less than their commands reckon with."""
+
+    @property
+    def degraded(self) -> BoolArray:
+        """Which actuators do so now, (..., n)."""
         ...
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.models import placement
 from propulsion_ros.models.allocation import allocation_matrix
+from propulsion_ros.models.efficiency import Degrading, live_factor
 from propulsion_ros.models.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.lag import Lag
 from propulsion_ros.models.lift_drag import (
@@ -58,6 +59,9 @@ class FinsParams(DynamicsParams):
     rate_limit: FloatArray = quantity(
         0.0, 'rad/s', doc='largest rate of the deflection; 0 means no limit', lo=0.0,
         shape=('n',),
+    )
+    efficiency: FloatArray = live_factor(
+        'factor on lift, drag and moment at the same deflection, as of lost surface'
     )
     integrator: str = quantity(
         'exact', doc='exact, or the explicit step of the originals', kind=str,
@@ -129,7 +133,7 @@ class LiftModel(Protocol):
     ) -> Coefficients: ...
 
 
-class Fins:
+class Fins(Degrading):
     """n fins, each all-moving (`Quadratic`, `TwoLines`) or with a flap (`LiftingSurface`).
 
     Commands are deflections [rad] (position), clamped to the limits; 0 is safe. A positive
@@ -200,6 +204,7 @@ class Fins:
         self._safe = np.broadcast_to(self.safe_command, (*batch, n))
         self.actuator_frames = params.link
         self.tank_names: tuple[str, ...] = ()
+        self.retune(params)
         self.reset()
 
     def reset(self) -> None:
@@ -281,7 +286,8 @@ class Fins:
         if pose is not None:
             flow = flow * pose.conj()
         made = self._coefficients(flow)
-        return (*made.loads(flow), made.stalled)
+        force, moment = made.loads(flow)
+        return self._degrade(force), self._degrade(moment), made.stalled
 
     def _coefficients(self, flow: ComplexArray) -> Coefficients:
         """Return the coefficients of all fins in their flow, (..., n)."""

@@ -11,22 +11,33 @@ from typing import ClassVar
 import numpy as np
 
 from propulsion_ros.models import fam_constants as astrobee
+from propulsion_ros.models.efficiency import Degrading, live_factor
 from propulsion_ros.models.fam_curve import PolynomialCurve, sampled_curve
-from propulsion_ros.models.fam_params import ModulesParams, refuse_negative_speed
+from propulsion_ros.models.fam_params import ModulesParams, NozzlesParams, refuse_negative_speed
 from propulsion_ros.models.fam_plenum import Plenums
 from propulsion_ros.models.family import BodyState, Command, Output
 from propulsion_ros.models.module_motors import Drives
 from propulsion_ros.models.wrench import cross, in_link_axes, product, unit_rows
-from propulsion_ros.quantity import FloatArray, quantity
+from propulsion_ros.quantity import FloatArray, group, quantity
 
 _GYROSCOPIC_SENSES = {'newton': -1.0, 'original': 1.0, 'none': 0.0}
 _INSTANT = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class BlockableNozzlesParams(NozzlesParams):
+    """Configuration of n nozzles that something may block."""
+
+    efficiency: FloatArray = live_factor(
+        'part of the opening that is free; what is blocked raises the pressure for the others'
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PropulsionModulesParams(ModulesParams):
     """Configuration of simulated propulsion modules."""
 
+    nozzles: BlockableNozzlesParams = group(BlockableNozzlesParams, element='nozzle')
     curve: str = quantity(
         'polynomial', kind=str, choices=('polynomial', 'table'),
         doc='the measured polynomial, or the table of it that the original interpolates',
@@ -40,7 +51,7 @@ class PropulsionModulesParams(ModulesParams):
     )
 
 
-class PropulsionModules:
+class PropulsionModules(Degrading):
     """n nozzles and m impellers, driven like Astrobee's.
 
     Commands are the flap angle of each nozzle (position) and the speed of each impeller
@@ -96,6 +107,7 @@ class PropulsionModules:
         self.tank_names: tuple[str, ...] = ()
         self._never_commanded = np.full(n + m, np.nan)
         self._no_state = np.full((*batch, n + m), np.nan)
+        self.retune(params)
         self.reset()
 
     def reset(self) -> None:
@@ -109,6 +121,10 @@ class PropulsionModules:
     def rest(self) -> None:
         """Shut the nozzles and stop the impellers."""
         self.reset()
+
+    def retune(self, params: PropulsionModulesParams) -> None:
+        """Take the `efficiency` of the nozzles, from the next step of the control on."""
+        super().retune(params.nozzles)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative speed."""
@@ -177,7 +193,7 @@ class PropulsionModules:
 
     def _run_control(self, opening: FloatArray, speed: FloatArray) -> None:
         self._drives.step(opening, speed)
-        area = self._plenums.area(self.angle)
+        area = self._degrade(self._plenums.area(self.angle))
         self.thrust = self._plenums.thrust(
             area, self._plenums.pressure(area, self._drives.impeller_speed)
         )

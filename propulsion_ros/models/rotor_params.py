@@ -7,6 +7,7 @@ import numpy as np
 
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.models import placement
+from propulsion_ros.models.efficiency import live_factor
 from propulsion_ros.models.rotor_integrators import INTEGRATORS
 from propulsion_ros.quantity import FloatArray, IntArray, names, quantity, validate
 
@@ -48,6 +49,9 @@ class RotorsParams:
     )
     max_thrust_rate: FloatArray = quantity(
         0.0, 'N/s', doc='largest rate of the thrust; 0 means no limit', lo=0.0, shape=('n',)
+    )
+    efficiency: FloatArray = live_factor(
+        'factor on thrust and reaction torque at the same rotor speed'
     )
     initial_rotor_speed: FloatArray = quantity(
         0.0, 'rad/s', doc='rotor speed at the start', lo=0.0, shape=('n',)

@@ -14,6 +14,7 @@ import numpy as np
 
 from propulsion_ros.errors import CommandError
 from propulsion_ros.models.allocation import allocation_matrix
+from propulsion_ros.models.efficiency import Degrading
 from propulsion_ros.models.family import BodyState, Command, Output
 from propulsion_ros.models.rotor_bank import RotorBank, work_arrays
 from propulsion_ros.models.rotor_constants import RotorConstants
@@ -27,7 +28,7 @@ __all__ = ['Rotors', 'RotorsParams']
 _BANK = 32768
 
 
-class Rotors:
+class Rotors(Degrading):
     """n rotors, each with its own lag, limits, axis and sense of rotation.
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
@@ -44,7 +45,7 @@ class Rotors:
     Attributes
     ----------
     thrust : FloatArray
-        Thrust before the clamp to [min_thrust, max_thrust] [N], shape (..., n).
+        Thrust before the clamp to [min_thrust, max_thrust] and `efficiency` [N], shape (..., n).
     constants : RotorConstants
         Motor and time constants in use, as fixed or drawn.
     """
@@ -75,6 +76,7 @@ class Rotors:
         self.actuator_names = params.names
         self.actuator_frames = params.link
         self.tank_names: tuple[str, ...] = ()
+        self.retune(params)
         self.reset()
 
     def reset(self, indices: Any = None) -> None:
@@ -133,6 +135,7 @@ class Rotors:
         saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
         for cut, bank in self._banks:
             bank.advance(asked[cut], self._state[cut], dt, thrust[cut], applied[cut])
+            self._degrade(applied[cut])
             bank.rotor_speed(self._state[cut], out=speed[cut])
             bank.saturated(asked[cut], out=saturated[cut])
             np.matmul(applied[cut], self._allocation, out=wrench[cut])
@@ -183,7 +186,7 @@ class Rotors:
         Returns
         -------
         FloatArray
-            Thrust after the clamp to [min_thrust, max_thrust] [N], (..., n).
+            Thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n).
 
         Raises
         ------
@@ -195,6 +198,7 @@ class Rotors:
         thrust, applied = np.empty(self._rows), np.empty(self._rows)
         for cut, bank in self._banks:
             bank.advance(asked[cut], self._state[cut], dt, thrust[cut], applied[cut])
+            self._degrade(applied[cut])
         self.thrust = thrust.reshape(self._shape)
         return applied.reshape(self._shape)
 

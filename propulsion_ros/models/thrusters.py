@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.models import placement
+from propulsion_ros.models.efficiency import live_factor
 from propulsion_ros.models.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.thruster_curves import CurvesParams, ThrustCurves
 from propulsion_ros.models.thruster_dynamics import (
@@ -58,14 +59,8 @@ class ThrustersParams(CurvesParams, DynamicsParams):
         1.0, doc='factor on the limited input; below 0 turns the other way',
         lo=-1e6, hi=1e6, shape=('n',),
     )
-    propeller_efficiency: FloatArray = quantity(
-        1.0, '', doc='factor on the speed that the dynamics give', lo=0.0, hi=1.0, shape=('n',),
-        live=True,
-    )
-    thrust_efficiency: FloatArray = quantity(
-        1.0, '', doc='factor on the thrust that the curve gives', lo=0.0, hi=1.0, shape=('n',),
-        live=True,
-    )
+    propeller_efficiency: FloatArray = live_factor('factor on the speed that the dynamics give')
+    thrust_efficiency: FloatArray = live_factor('factor on the thrust that the curve gives')
     thrust_deadband: FloatArray = quantity(
         0.0, 'N', doc='commands whose steady thrust is smaller are 0',
         lo=0.0, hi=LARGEST, shape=('n',),
@@ -193,6 +188,14 @@ class Thrusters:
         self._tuned = params
         self.propeller_efficiency: FloatArray = params.propeller_efficiency
         self.thrust_efficiency: FloatArray = params.thrust_efficiency
+
+    @property
+    def degraded(self) -> BoolArray:
+        """Thrusters below an efficiency that they were configured with, (..., n)."""
+        return np.asarray(
+            (self.thrust_efficiency < self._params.thrust_efficiency)
+            | (self.propeller_efficiency < self._params.propeller_efficiency)
+        )
 
     def check_command(self, command: Command) -> None:
         """Accept every finite command: limits clamp it."""

@@ -25,7 +25,7 @@ from propulsion_ros.actuator_loop import (
 from propulsion_ros.command_reader import CommandReader
 from propulsion_ros.errors import ConfigError
 from propulsion_ros.family_params import ActuatorNodeParams
-from propulsion_ros.models.family import WRENCH_NAMES, AboutCom, Family
+from propulsion_ros.models.family import WRENCH_NAMES, AboutCom, Degradable, Family
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, WARN
 from propulsion_ros.nodes.conversions import (
@@ -293,11 +293,14 @@ class ActuatorNode(LoopNode):
         met = {flag: int(np.count_nonzero(mask)) for flag, mask in flags.items()}
         stale = int(np.count_nonzero(actuators.hold.stale))
         off = int(np.count_nonzero(actuators.hold.off))
-        values.update(met, stale=stale, switched_off=off)
+        family = self._family
+        degraded = np.count_nonzero(family.degraded) if isinstance(family, Degradable) else 0
+        values.update(met, stale=stale, switched_off=off, degraded=int(degraded))
         if level != ERROR:
             warnings = [
                 *(flag for flag, count in met.items() if count),
                 *(['disabled'] if not actuators.enabled else []),
+                *(['actuators are degraded'] if degraded else []),
                 *(['actuators are switched off'] if off else []),
                 *(['command is stale'] if stale else []),
                 *(['no odometry yet, so no force'] if actuators.lacks_motion else []),

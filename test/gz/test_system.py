@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.parameter import Parameter
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
@@ -190,6 +191,17 @@ def test_reset_service_is_that_of_every_node(graph, make_world):
     graph.until(lambda: [world.step(), future.done()][1], 'an answer')
     world.step()
     assert not world['base_link'].wrenches[-1].any()
+
+
+def test_degraded_engine_pushes_less(graph, make_world):
+    world = make_world()
+    burn(graph, world)
+    (result,) = world.system.host.nodes[0].set_parameters([Parameter('efficiency', value=[0.5])])
+    assert result.successful, result.reason
+    world.step(10)
+    np.testing.assert_allclose(
+        world['base_link'].wrenches[-1], [0, 0, 50, 0, -100, 0], atol=1e-9
+    )
 
 
 def test_end_of_the_world_leaves_a_zero_wrench(graph, make_world):

@@ -1,20 +1,24 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
 from propulsion_ros.models import FAMILIES
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.conversions import ns_to_stamp
+from propulsion_ros.nodes.base import WARN
+from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp
 from propulsion_ros.schema import parameters_of
 
 MS = 1_000_000
@@ -22,9 +26,17 @@ THRUSTERS = {
     'family': 'thrusters', 'names': ['a', 'b'], 'rotor_constant': [1e-4],
     'axis': [0.0, 0.0, 1.0], 'step_on': 'stamp',
 }
+ROTORS = {
+    'family': 'rotors', 'names': ['a', 'b'], 'max_thrust': [9.0], 'motor_constant': [1e-4],
+    'moment_constant': [0.5], 'position': [0.0, 1.0, 0.0, 0.0, -1.0, 0.0], 'step_on': 'stamp',
+}
 BOOSTERS = {
     'family': 'boosters', 'names': ['b'], 'max_thrust': [1000.0], 'max_fuel_rate': [1.0],
     'tank': ['t'], 'tanks.names': ['t'], 'tanks.capacity': [10.0], 'step_on': 'stamp',
+}
+FINS = {
+    'family': 'fins', 'names': ['a', 'b'], 'quadratic.fin': ['a', 'b'],
+    'quadratic.lift_constant': [1.0], 'quadratic.drag_constant': [1.0],
 }
 
 
@@ -52,6 +64,16 @@ class Group:
         found = lambda: [s for s in self.states if s.header.stamp == message.header.stamp]  # noqa: E731
         self.graph.until(found, f'a state stamped {ms} ms')
         return found()[-1]
+
+
+DEGRADABLE = [
+    pytest.param(BOOSTERS, 'efficiency', id='boosters'),
+    pytest.param(ROTORS, 'efficiency', id='rotors'),
+    pytest.param(FINS, 'efficiency', id='fins'),
+    pytest.param({'family': 'propulsion_modules'}, 'nozzles.efficiency', id='propulsion_modules'),
+    pytest.param(THRUSTERS, 'thrust_efficiency', id='thrusters'),
+    pytest.param(THRUSTERS, 'propeller_efficiency', id='speed of thrusters'),
+]
 
 
 def test_efficiency_of_a_thruster_can_fail_while_running(graph):
@@ -101,6 +123,59 @@ def test_wrong_value_is_refused_with_the_reason_and_nothing_changes(graph, value
     assert not result.successful
     assert said in result.reason
     assert list(group.at(10, 100.0).effort) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(('parameters', 'key'), DEGRADABLE)
+def test_efficiency_of_every_family_is_described_followed_and_told(graph, parameters, key):
+    node = graph.add(ActuatorNode, 'group', parameters)
+    descriptor = node.describe_parameter(key)
+    assert not descriptor.read_only
+    assert descriptor.additional_constraints == 'at least 0, at most 1, one value per name'
+    ((_, _, _, values),) = node.health()
+    assert values['degraded'] == 0
+    n = len(node._family.actuator_names)
+    (result,) = node.set_parameters([Parameter(key, value=[0.5] + [1.0] * (n - 1))])
+    assert result.successful, result.reason
+    ((_, level, _, values),) = node.health()
+    assert (level, values['degraded']) == (WARN, 1)
+    for wrong in ([-0.1], [1.1], [math.nan], [0.5] * (n + 1), ['half']):
+        (result,) = node.set_parameters([Parameter(key, value=wrong)])
+        assert not result.successful
+        assert result.reason.startswith(f"parameter '{key}")
+        assert '\n' not in result.reason
+    assert node._family.degraded.tolist() == [True] + [False] * (n - 1)
+
+
+def test_degraded_rotor_says_the_same_in_state_wrench_and_numbers(graph):
+    group = Group(graph, {**ROTORS, 'publish_numbers': True}, 'effort')
+    wrenches = graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
+    numbers = graph.listen(Float64, 'group/thrusts/b', qos.COMMAND)
+    graph.until(
+        lambda: all(p.get_subscription_count() == 1 for p in (
+            group.node._wrench.publisher, group.node._numbers.publishers[1]
+        )), 'the probe'
+    )
+    assert list(group.at(10, 4.0).effort) == [4.0, 4.0]
+    assert group.set(efficiency=[1.0, 0.25]).successful
+    state = group.at(20, 4.0)
+    assert list(state.effort) == [4.0, 1.0]
+    assert list(state.velocity) == [200.0, 200.0]
+    graph.until(lambda: len(wrenches) == len(numbers) == 2, 'the wrenches and numbers')
+    # 1 m to either side: the torque about x is the difference; that of the air is half the sum.
+    np.testing.assert_allclose(msg_to_wrench(wrenches[1]), [0, 0, 5, 3, 0, -2.5], atol=1e-12)
+    assert [number.data for number in numbers] == [4.0, 1.0]
+    ((_, _, text, _),) = group.node.health()
+    assert text == 'actuators are degraded'
+
+
+def test_degraded_booster_burns_what_a_healthy_one_burns(graph):
+    group = Group(graph, BOOSTERS, 'effort')
+    assert group.set(efficiency=[0.5]).successful
+    graph.call(Trigger, 'group/reset')
+    state = group.at(10, 1000.0)
+    assert state.effort[0] == 500.0
+    assert dict(zip(state.name, state.position, strict=True))['b/throttle'] == 1.0
+    assert group.node._family.propellant[0] == pytest.approx(10.0 - 0.01)
 
 
 def test_fault_cannot_be_lifted_by_removing_its_parameter(graph):

@@ -30,8 +30,8 @@ CASES = [
     pytest.param('boosters', 'effort', {
         'max_thrust': [500.0], 'max_fuel_rate': [0.5], 'time_constant': [0.1],
         'noise_ratio': [0.05], 'tank': ['t', 't'], 'tanks.names': ['t'],
-        'tanks.capacity': [2.0],
-    }, 0.017, id='boosters with noise'),
+        'tanks.capacity': [2.0], 'efficiency': [1.0, 0.6],
+    }, 0.017, id='boosters with noise, one degraded'),
     pytest.param('thrusters', 'velocity', {
         'rotor_constant': [1e-4], 'dynamics': ['first_order'], 'time_constant': [0.1],
         'command_timeout': 0.0, 'update_rate': 1.0,
