@@ -16,6 +16,7 @@ from propulsion_ros.errors import ConfigError
 from propulsion_ros.nodes import stack
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
+from ros_graph import close
 
 ROS2_ELSEWHERE = {
     'bag': 'rosbag2 is not a wheel; test/tools reads and writes its bags with rosbags',
@@ -89,17 +90,20 @@ class Ros2:
         own, ros = words[:split], words[split:]
         if any(map(PLACEHOLDER.fullmatch, own)):
             return
-        context = rclpy.Context()
+        context, nodes = rclpy.Context(), []
         try:
             with inside(self._folder), reserved_domain() as domain:
                 rclpy.init(args=[name, *ros], context=context, domain_id=domain)
                 if name == 'stack':
                     graph_options.graph_of(_stack_options(own))
                     return
-                node = stack.EXECUTABLES[name](context=context)
-                node.start()
-                active = node.is_active
-                node.close()
+                try:
+                    nodes.append(stack.EXECUTABLES[name](context=context))
+                    nodes[0].start()
+                    active = nodes[0].is_active
+                finally:
+                    # Before another one gets the domain.
+                    close(context, nodes)
                 if ros and not active:
                     raise PageError(f'{name} does not start with {" ".join(ros)}')
         except (ConfigError, RuntimeError) as error:

@@ -17,9 +17,9 @@ LIMIT = 40.0
 
 def close(context, nodes):
     """Close nodes of the package and their context, so that nobody hears them any more."""
-    for node in nodes:
-        node.close()
-    nodes.clear()
+    while nodes:
+        # Not in a variable, which would keep the last one.
+        nodes.pop(0).close()
     rclpy.try_shutdown(context=context)
     # A participant lives on, and is heard, until the cycles that hold it are collected.
     gc.collect()

@@ -140,6 +140,10 @@ class PropulsionNode(LifecycleNode):
         if self.is_active:
             self.trigger_deactivate()
         self.destroy_node()
+        # rclpy leaves the services of its life cycle in the graph until it is collected. A hosted
+        # node has none.
+        if hasattr(self, '_state_machine'):
+            self._state_machine.destroy_when_not_in_use()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build everything, or say in one line why not."""

@@ -57,3 +57,19 @@ def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(grap
     # Without its context it cannot be deactivated any more.
     graph.nodes.remove(node)
     node.destroy_node()
+
+
+def test_closed_node_can_be_asked_nothing_while_somebody_holds_it(graph):
+    node = graph.add(PropulsionNode, 'closed')
+
+    def left():
+        names = dict(graph.probe.get_service_names_and_types())
+        return {'/closed/get_state', '/closed/change_state'} & names.keys()
+
+    graph.until(lambda: len(left()) == 2, 'its life cycle')
+    graph.executor.remove_node(node)
+    graph.nodes.remove(node)
+    node.close()
+    graph.becomes(left, set())
+    # Nor does it mind a second time.
+    node.close()
