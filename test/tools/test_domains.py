@@ -12,8 +12,11 @@ from propulsion_ros.tools import domains
 from propulsion_ros.tools.domains import own_network, reserved_domain
 
 HOLD = """
-from propulsion_ros.tools.domains import reserved_domain
-with reserved_domain() as domain:
+import sys
+from propulsion_ros.tools import domains
+domains._FIRST_PORT = int(sys.argv[1])
+domains._DOMAINS = [int(sys.argv[2])]
+with domains.reserved_domain() as domain:
     print(domain, flush=True)
     input()
 """
@@ -22,11 +25,13 @@ NAMES = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID')
 
 @pytest.fixture
 def two(monkeypatch):
-    """Leave two domains on this machine that nobody holds."""
+    """Leave two domains that nobody else takes: their ports are others than those of everyone."""
     with reserved_domain() as one, reserved_domain() as other:
-        pass
-    monkeypatch.setattr(domains, '_DOMAINS', (one, other))
-    return {one, other}
+        # Only who holds a domain may do so; the system lends none below the first.
+        port = domains._FIRST_PORT - len(domains._DOMAINS) - 1
+        monkeypatch.setattr(domains, '_FIRST_PORT', port)
+        monkeypatch.setattr(domains, '_DOMAINS', (one, other))
+        yield {one, other}
 
 
 def test_domain_is_held_by_one_at_a_time(two):
@@ -48,20 +53,20 @@ def test_domain_is_free_after(two, error):
                 raise error
 
 
-def test_domain_of_a_killed_process_is_free(two, monkeypatch):
+def test_domain_of_a_killed_process_is_free(two):
+    held = min(two)
     process = subprocess.Popen(
-        [sys.executable, '-c', HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, '-c', HOLD, str(domains._FIRST_PORT), str(held)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )
     with process:
-        held = int(process.stdout.readline())
-        pair = (held, min(two - {held}))
-        monkeypatch.setattr(domains, '_DOMAINS', pair)
+        assert int(process.stdout.readline()) == held
         with reserved_domain() as domain:
             assert domain != held
         process.kill()
         process.wait()
     with reserved_domain() as one, reserved_domain() as other:
-        assert {one, other} == set(pair)
+        assert {one, other} == two
 
 
 @pytest.mark.parametrize('given', [
