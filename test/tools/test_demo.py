@@ -23,7 +23,8 @@ from propulsion_ros.tools.demos.recording import Recording
 from propulsion_ros.tools.domains import reserved_domain
 from propulsion_ros.wiring import VEHICLES
 
-pytestmark = pytest.mark.timeout(300)
+# Eight flights, each as fast as the machine.
+pytestmark = pytest.mark.timeout(3600)
 
 EXHAUST_VELOCITY = 2600.0 / 1.205
 PARTS = {'rocket': 4.0, 'quadrotor': 2.5, 'rov': 6.0, 'freeflyer': 17.5}
@@ -99,7 +100,7 @@ def fly(vehicle, folder, *options):
     command = [sys.executable, '-c', COMMAND, str(kept), 'demo', '--vehicle', vehicle,
                '--output', str(folder), *options]
     with reserved_domain() as domain:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=False,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=850, check=False,
                               env={**os.environ, 'ROS_DOMAIN_ID': str(domain)})
     assert done.returncode == 0, done.stdout + done.stderr
     return Flight(

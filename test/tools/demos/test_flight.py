@@ -21,7 +21,8 @@ from propulsion_ros.tools.demos import DEMOS, flight
                  'the nodes did not start within 4 s', id='nobody listens to the pressure'),
 ])
 def test_flight_that_does_not_begin_says_why(tmp_path, monkeypatch, parameters, error, reason):
-    monkeypatch.setattr(flight, '_STEP_LIMIT', 4.0 if error is TimeoutError else 60.0)
+    if error is TimeoutError:
+        monkeypatch.setattr(flight, '_STEP_LIMIT', 4.0)
     config = tmp_path / 'demo.yaml'
     config.write_text(f'/**/vehicle:\n  ros__parameters:\n    {parameters}\n', encoding='utf-8')
     with pytest.raises(error) as caught:
@@ -44,7 +45,6 @@ def child_of(process):
     pytest.fail(process.stderr.read())
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_flight_that_is_stopped_ends_in_one_line_and_leaves_nothing_running(tmp_path, number):
     command = [sys.executable, '-m', 'propulsion_ros.tools.cli', 'demo', '--vehicle', 'rov',
@@ -55,7 +55,7 @@ def test_flight_that_is_stopped_ends_in_one_line_and_leaves_nothing_running(tmp_
     child = child_of(process)
     try:
         process.send_signal(number)
-        assert process.wait(60) == 128 + number
+        assert process.wait(300) == 128 + number
         assert not Path(f'/proc/{child}').exists()
     except BaseException:
         process.kill()
