@@ -25,7 +25,7 @@ demo: setup
 	@$(RUN)/propulsion_ros demo --vehicle $(VEHICLE) --output demo
 
 test: setup
-	@$(RUN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	@$(RUN)/python -m pytest -n auto --maxprocesses 32 --dist loadfile $(ARGS)
 
 lint: setup
 	@$(RUN)/ruff check .

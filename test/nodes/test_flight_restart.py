@@ -81,7 +81,7 @@ class Computer:
         """End it as a loss of power would, and return what it had said."""
         process = self.processes[-1]
         process.kill()
-        return process.communicate(timeout=20.0)[1]
+        return process.communicate(timeout=100.0)[1]
 
     def flag(self, key):
         return flags_of(self.flags).get(key, '')

@@ -45,7 +45,7 @@ class Process:
         """Signal it, wait, and return exit code and standard error."""
         for _ in range(times if number else 0):
             self.popen.send_signal(number)
-        _, err = self.popen.communicate(timeout=20.0)
+        _, err = self.popen.communicate(timeout=100.0)
         return self.popen.returncode, err
 
 
