@@ -8,6 +8,7 @@ With a bag the runs are held to its replay without DDS on this machine, else to 
 from __future__ import annotations
 
 import argparse
+import gc
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.executors import Executor
 from rclpy.serialization import deserialize_message
 
 from propulsion_ros.nodes.spin import make_executor
@@ -30,8 +32,9 @@ from propulsion_ros.tools.recorder import Recorder
 from propulsion_ros.tools.wire import Wire
 
 HELD = ('wrench', 'state', 'fit', 'phase', 'subphase', 'apogee', 'events', 'flags', 'residual')
-START_LIMIT = 60.0
-LOOK, QUIET = 0.05, 2.5
+START_LIMIT = 120.0
+LOOK, QUIET, SILENCE = 0.05, 2.5, 60.0
+"""How long to wait for a message, for one that should not come, and for one that should [s]."""
 Contents = dict[str, list[bytes]]
 
 
@@ -88,19 +91,34 @@ def over_dds(
                 if topic in inputs and topic != '/clock'
             }
             player.choose(topics, executor, START_LIMIT)
-            player.play(reader.messages(player.played), executor)
-        # The diagnostics come once a second, the last ones say what was late.
-        heard, changed = -1, time.monotonic()
-        while (now := time.monotonic()) - changed < QUIET:
-            held = sum(recorder.counts[topic] for topic in expected)
-            if held != heard:
-                heard, changed = held, now
-            executor.spin_once(timeout_sec=LOOK)
+            if lost := player.play(reader.messages(player.played), executor):
+                raise TimeoutError(f'not received within its time: {", ".join(lost)}')
+        hear_out(recorder, executor, expected)
+        for node in (player, recorder):
+            executor.remove_node(node)
+            node.destroy_node()
     finally:
         stack.send_signal(signal.SIGINT)
         stack.wait(timeout=START_LIMIT)
         rclpy.try_shutdown(context=context)
     return said
+
+
+def hear_out(recorder: Recorder, executor: Executor, expected: Contents) -> None:
+    """Spin until all that is expected has come, and for so long that no more can be on its way.
+
+    The diagnostics come once a second, the last ones say what was late.
+    """
+    heard, changed = -1, time.monotonic()
+    while True:
+        missing = any(recorder.counts[topic] < len(expected[topic]) for topic in expected)
+        held = sum(recorder.counts[topic] for topic in expected)
+        now = time.monotonic()
+        if held != heard:
+            heard, changed = held, now
+        elif now - changed > (SILENCE if missing else QUIET):
+            return
+        executor.spin_once(timeout_sec=LOOK)
 
 
 def late_inputs(said: Iterable[Recorded], node_names: Sequence[str]) -> int:
@@ -156,6 +174,8 @@ def main() -> int:
                 results, late = [], []
                 for _ in range(options.runs):
                     said = over_dds(vehicle, config, bag, rate, clock, expected, inputs)
+                    # The next run shall not find a participant of this one.
+                    gc.collect()
                     results.append(compare(expected, contents(said, wire, names)))
                     late.append(late_inputs(said, names))
                 told = f'/clock at {clock:g} Hz' if clock else 'no /clock'

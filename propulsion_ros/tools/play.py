@@ -92,9 +92,13 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
     with Progress('play', bag.count * args.loop) as progress:
         for _ in range(args.loop):
             messages = bag.messages(player.played)
-            player.play(messages, executor, lambda message: progress.step())
+            lost = player.play(messages, executor, lambda message: progress.step())
+            if lost:
+                break
     print(f'propulsion_ros play: {args.input}: {progress.done} messages', file=sys.stderr)
-    return 0
+    if lost:
+        print(f'propulsion_ros play: not received by all: {", ".join(lost)}', file=sys.stderr)
+    return 1 if lost else 0
 
 
 def _is_installed(kind: str) -> bool:

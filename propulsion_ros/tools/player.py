@@ -18,7 +18,8 @@ from propulsion_ros.tools.recorder import message_type
 
 _DEPTH = 10_000
 _LOOK = 0.05  # how often the graph is looked at [s]
-_FLUSH = 10.0  # for how long what was sent is waited for [s]
+_SETTLED = 0.5  # for how long no more endpoints may come [s]
+_FLUSH = 60.0  # for how long it is waited until what was sent is received [s]
 
 
 class Player(Node):
@@ -55,6 +56,8 @@ class Player(Node):
     ) -> None:
         """Wait until others hear the topics, and open those that nobody else publishes.
 
+        Nodes are discovered one by one: it is over once no more come.
+
         Parameters
         ----------
         topics : mapping of str
@@ -73,29 +76,38 @@ class Player(Node):
         """
         kinds = {topic: message_type(kind) for topic, kind in topics.items()}
         end = time.monotonic() + limit
-        while time.monotonic() < end and not all(
-            self._has_others(topic, self.get_publishers_info_by_topic)
-            or self._has_others(topic, self.get_subscriptions_info_by_topic) for topic in topics
-        ):
+        known: dict[str, tuple[int, int]] = {}
+        changed = time.monotonic()
+        while (now := time.monotonic()) < end:
+            found = {topic: (self._publishing(topic), self._hearing(topic)) for topic in topics}
+            if found != known:
+                known, changed = found, now
+            elif all(map(any, known.values())) and now - changed >= _SETTLED:
+                break
             executor.spin_once(timeout_sec=_LOOK)
         self.played = {
-            topic: kind for topic, kind in topics.items()
-            if insists or not self._has_others(topic, self.get_publishers_info_by_topic)
+            topic: kind for topic, kind in topics.items() if insists or not self._publishing(topic)
         }
         self._publishers_of = {
             topic: self.create_publisher(kinds[topic], topic, self._profile(topic))
             for topic in self.played
         }
-        heard = [
-            topic for topic in self.played
-            if self._has_others(topic, self.get_subscriptions_info_by_topic)
-        ]
-        while time.monotonic() < end and any(topic in heard for topic in self.unheard()):
+        while time.monotonic() < end and any(
+            publisher.get_subscription_count() < self._hearing(topic)
+            for topic, publisher in self._publishers_of.items()
+        ):
             executor.spin_once(timeout_sec=_LOOK)
 
-    def _has_others(self, topic: str, endpoints: Callable[[str], Iterable[Any]]) -> bool:
-        """Return whether other nodes have endpoints of a topic."""
-        return any(info.node_name != self.get_name() for info in endpoints(topic))
+    def _publishing(self, topic: str) -> int:
+        """Return how many publishers of a topic other nodes have."""
+        return self._others(self.get_publishers_info_by_topic(topic))
+
+    def _hearing(self, topic: str) -> int:
+        """Return how many subscriptions to a topic other nodes have."""
+        return self._others(self.get_subscriptions_info_by_topic(topic))
+
+    def _others(self, endpoints: Iterable[Any]) -> int:
+        return sum(info.node_name != self.get_name() for info in endpoints)
 
     def _profile(self, topic: str) -> QoSProfile:
         """Return what serves everyone who hears a topic."""
@@ -120,7 +132,7 @@ class Player(Node):
         messages: Iterable[Recorded],
         executor: Executor,
         progress: Callable[[Recorded], None] = lambda message: None,
-    ) -> None:
+    ) -> list[str]:
         """Publish all messages of its topics, and return when all have been received.
 
         Parameters
@@ -131,6 +143,11 @@ class Player(Node):
             Spins between them.
         progress : callable
             Gets each message that was published.
+
+        Returns
+        -------
+        list of str
+            Topics of which somebody has not received everything within a limit of wall time.
         """
         begun = time.monotonic()
         first_ns: int | None = None
@@ -143,8 +160,13 @@ class Player(Node):
             self._wait(due, begun, first_ns, executor)
             publisher.publish(message.data)
             progress(message)
-        for publisher in self._publishers_of.values():
-            publisher.wait_for_all_acked(Duration(seconds=_FLUSH))
+        end = time.monotonic() + _FLUSH
+        return [
+            topic for topic, publisher in self._publishers_of.items()
+            if not publisher.wait_for_all_acked(
+                Duration(seconds=max(end - time.monotonic(), 0.0))
+            )
+        ]
 
     def _wait(self, due: float, begun: float, first_ns: int, executor: Executor) -> None:
         """Spin until it is time, and tell the time."""

@@ -108,6 +108,8 @@ class Recorder(Node):
     def settle(self, executor: Executor, needed: Collection[str], limit: float) -> None:
         """Spin until some topics are heard, no more come, and who publishes them knows of it.
 
+        More is whatever the graph has not told yet: a topic, or a node to ask.
+
         Raises
         ------
         TimeoutError
@@ -115,13 +117,13 @@ class Recorder(Node):
             time [s].
         """
         begun = changed = time.monotonic()
-        known = -1
+        known: tuple[int, set[str]] = -1, set()
         while (now := time.monotonic()) - changed < _SETTLED or not self.heard.issuperset(needed):
             if now - begun > limit:
                 missing = ', '.join(sorted(set(needed) - self.heard)) or 'new topics without end'
                 raise TimeoutError(f'not recorded within {limit:g} s: {missing}')
-            if len(self._heard) != known:
-                known, changed = len(self._heard), now
+            if (found := (len(self._heard), self._publishing_nodes())) != known:
+                known, changed = found, now
             executor.spin_once(timeout_sec=_SEARCH)
         for name in sorted(self._publishing_nodes()):
             self._hear_from(name, executor, begun + limit)

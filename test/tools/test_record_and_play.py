@@ -1,6 +1,9 @@
 """What was recorded live is played into fresh nodes, over real DDS, and gives the same bytes."""
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 import threading
 
@@ -11,12 +14,14 @@ import yaml
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
+from propulsion_ros.nodes.graph_names import full_name, type_name
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.bags import BagReader, BagWriter, Recorded
 from propulsion_ros.tools.player import Player
@@ -33,6 +38,15 @@ ROTORS = {
 }
 OUTPUTS = ('/rotors/wrench', '/rotors/state')
 INPUT = '/rotors/command'
+LISTEN = """
+import rclpy
+from std_msgs.msg import String
+
+rclpy.init(args=[])
+node = rclpy.create_node('listener')
+node.create_subscription(String, 'said', print, 10)
+rclpy.spin(node)
+"""
 COUNT = 200  # two seconds: what goes back by less than one is late, not a jump
 
 
@@ -142,6 +156,9 @@ def test_recorder_waits_until_who_publishes_knows_it(graph):
     executor.add_node(idle)
     try:
         recorder = record(graph, lambda message: None)
+        said = {end.topic_name for end in idle.publishers}
+        graph.until(lambda: said <= recorder.heard, 'what the idle node publishes')
+        graph.until(lambda: knows(graph.probe, '/idle/wrench', '/idle'), 'the idle node')
         with pytest.raises(TimeoutError, match='/idle/get_parameters: expected an answer'):
             recorder.settle(graph.executor, OUTPUTS, 3.0)
         answers = threading.Thread(target=spin_until, args=(executor, stop := threading.Event()))
@@ -158,10 +175,38 @@ def test_recorder_waits_until_who_publishes_knows_it(graph):
         close(other, [idle])
 
 
+def knows(node, topic, name):
+    """Whether a node knows by name who publishes a topic, and that it can be asked something."""
+    publishers = map(full_name, node.get_publishers_info_by_topic(topic))
+    services = dict(node.get_service_names_and_types())
+    return name in publishers and f'{name}/get_parameters' in services
+
+
 def spin_until(executor, stop):
     """Let nodes answer in a thread of their own."""
     while not stop.is_set():
         executor.spin_once(timeout_sec=0.05)
+
+
+def test_what_somebody_has_not_received_is_named(graph, monkeypatch):
+    topic, kind = '/said', type_name(String)
+    player = Player(context=graph.context)
+    graph.executor.add_node(player)
+    message = Recorded(topic, kind, 0, bytes(serialize_message(String())))
+    process = subprocess.Popen([sys.executable, '-c', LISTEN])
+    try:
+        player.choose({topic: kind}, graph.executor, LIMIT)
+        assert player.unheard() == []
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
+        monkeypatch.setattr('propulsion_ros.tools.player._FLUSH', 0.5)
+        assert player.play([message], graph.executor) == [topic]
+        process.send_signal(signal.SIGCONT)
+        monkeypatch.setattr('propulsion_ros.tools.player._FLUSH', LIMIT)
+        assert player.play([message], graph.executor) == []
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.parametrize(('option', 'value'), [
