@@ -34,9 +34,13 @@ else
   site=
   requirements="-r $root/env/$distro.txt -r $root/env/tools.txt"
 fi
+# Of two at once the second one waits, and finds it made.
+exec 9< "$root/env/setup.sh"
+if command -v flock >/dev/null; then flock 9; fi
 want="$ros $("$python" -V 2>&1) $(cat "$root/env/"*.txt "$root/setup.py" | cksum)"
 if [ -f "$venv/ready" ] && [ "$(cat "$venv/ready")" = "$want" ]; then exit 0; fi
 
+export PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-60}"  # of a slow index
 echo "setup: making $venv ($ros, $("$python" -V 2>&1)); this takes a minute, once"
 rm -rf "$venv"
 "$python" -m venv $site "$venv" \
@@ -49,4 +53,6 @@ rm -rf "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
   --no-build-isolation --editable "$root" || fail 'propulsion_ros could not be installed'
 "$venv/bin/python" -c 'import rclpy' || fail "rclpy cannot be imported in $venv, see above"
+# matplotlib lists the fonts once, and tells whoever waits for it in the midst of a demo or a test.
+"$venv/bin/python" -c 'import matplotlib.font_manager' || fail 'matplotlib cannot be imported'
 echo "$want" > "$venv/ready"
