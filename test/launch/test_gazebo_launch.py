@@ -74,7 +74,7 @@ class Launched:
     def __exit__(self, *exception):
         self.process.send_signal(signal.SIGINT)
         try:
-            self.process.communicate(timeout=60.0)
+            self.process.communicate(timeout=300.0)
         finally:
             self.process.kill()
 
@@ -168,7 +168,7 @@ def test_bridged_rotors_say_their_thrust_as_plain_numbers(stand_ins, graph):
 @pytest.mark.skipif(is_installed('ros_gz_sim'), reason='ros_gz_sim is installed here')
 def test_absent_gazebo_is_said_in_one_line():
     launched = Launched()
-    said, _ = launched.process.communicate(timeout=60.0)
+    said, _ = launched.process.communicate(timeout=300.0)
     assert launched.process.returncode == 1
     [line] = [line for line in said.splitlines() if 'ros_gz_sim' in line]
     assert line.endswith('ros_gz_sim: is not installed; docs/gazebo.md names the packages')
