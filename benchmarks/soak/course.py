@@ -11,7 +11,7 @@ from benchmarks.soak.fleet import Fleet
 from benchmarks.soak.plan import CLOCK, LEAVE, STAMPS, Event, is_jump
 from benchmarks.soak.traffic import Traffic
 
-_START_LIMIT = 90.0
+_START_LIMIT = 240.0
 _SILENCE, _FAR_SILENCE = 30.0, 120.0
 """After which a node that is up and commanded counts as dead [s]; starting included."""
 _PERIOD = PERIOD_NS * 1e-9
@@ -84,13 +84,13 @@ class Course:
         self._stop_all()
 
     def _wait_for_all(self) -> list[str]:
-        """Go on until all nodes are up, and return those that are not in time."""
+        """Go on until all nodes said that they follow, and return those that do not in time."""
         end = time.monotonic() + _START_LIMIT
         while time.monotonic() < end:
             self._follow_up(time.monotonic())
             down = [
                 name for name, line in self._traffic.lines.items()
-                if name not in self._fleet.running or line.ledger.lives[-1].starting is None
+                if name not in self._fleet.running or not line.ledger.lives[-1].is_followed
             ]
             if (not down and not self._agenda) or self._fleet.counts['died']:
                 break

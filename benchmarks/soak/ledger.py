@@ -39,6 +39,11 @@ class Life:
         """All that was sent to it."""
         return self.good + self.hostile
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether its diagnostics told of something taken and of something refused."""
+        return bool(self.told['taken'] and self.told['refused'])
+
     def tell(self, counts: Mapping[str, int]) -> None:
         """Take the diagnostics of the node."""
         told = Counter({key: value for key, value in counts.items() if value})
