@@ -77,19 +77,31 @@ def fly(
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
-    with _interrupts() as stopped, _stack(vehicle, configs) as process:
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    with _interrupts() as stopped, _stack(vehicle, configs) as process, _graph() as executor:
+        pilot = demo.make_pilot()
+        pilot.until = until
+        executor.add_node(pilot)
+        with _recorder(write, executor):
+            pilot.announce()
+            _spin(pilot, executor, process, stopped)
+        return pilot.recording
+
+
+@contextmanager
+def _graph() -> Iterator[Executor]:
+    """Join the graph, and leave it with every node, also where an error still holds one."""
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        executor = make_executor('events')
         try:
-            pilot = demo.make_pilot()
-            pilot.until = until
-            executor = make_executor('events')
-            executor.add_node(pilot)
-            with _recorder(write, executor):
-                pilot.announce()
-                _spin(pilot, executor, process, stopped)
-            return pilot.recording
+            yield executor
         finally:
-            rclpy.try_shutdown()
+            nodes = list(executor.get_nodes())
+            executor.shutdown()
+            for node in nodes:
+                node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
 
 
 @contextmanager
