@@ -8,7 +8,6 @@ With a bag the runs are held to its replay without DDS on this machine, else to 
 from __future__ import annotations
 
 import argparse
-import gc
 import signal
 import subprocess
 import sys
@@ -94,9 +93,10 @@ def over_dds(
             if lost := player.play(reader.messages(player.played), executor):
                 raise TimeoutError(f'not received within its time: {", ".join(lost)}')
         hear_out(recorder, executor, expected)
-        for node in (player, recorder):
-            executor.remove_node(node)
-            node.destroy_node()
+        # The next run shall hear none of this one.
+        executor.shutdown()
+        player.destroy_node()
+        recorder.destroy_node()
     finally:
         stack.send_signal(signal.SIGINT)
         stack.wait(timeout=START_LIMIT)
@@ -174,8 +174,6 @@ def main() -> int:
                 results, late = [], []
                 for _ in range(options.runs):
                     said = over_dds(vehicle, config, bag, rate, clock, expected, inputs)
-                    # The next run shall not find a participant of this one.
-                    gc.collect()
                     results.append(compare(expected, contents(said, wire, names)))
                     late.append(late_inputs(said, names))
                 told = f'/clock at {clock:g} Hz' if clock else 'no /clock'
