@@ -17,6 +17,8 @@ settings.load_profile('untimed')
 # Before any rclpy context exists: no test may hear or disturb another robot, run or worker.
 for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID'):
     os.environ.pop(name, None)
+# Fast DDS may crash over the shared memory of a process that was killed, as tests kill some.
+os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
 NETWORK = ExitStack()
 NETWORK.enter_context(own_network())
 
