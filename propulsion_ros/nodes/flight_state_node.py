@@ -177,22 +177,25 @@ NavSatFix
     def _open(self, in_simulation: bool) -> None:
         params = self._params
         profile = qos.sensors(params.reliable_inputs)
-        inputs: list[tuple[Any, str, Any]] = [
-            (Temperature, '~/temperature', self._on_temperature),
-            (JointState, '~/continuity', self._on_continuity),
-        ]
+        sources: dict[str, list[tuple[Any, str, Any]]] = {
+            'odometry': [(Odometry, '~/odometry', self._on_odometry)],
+            'pressure': [(FluidPressure, '~/pressure', self._on_pressure)],
+            'sensors': [],
+        }
+        samples = sources[params.altitude_source]
+        # The estimation hears raw sensors, first of all these two.
+        awaited = {topic: kind for kind, topic, _ in samples} or {
+            f'~/{sensor}': SENSORS[sensor] for sensor in (IMU, PRESSURE)
+        }
+        self._first_message = FirstMessage(self, awaited, 'sample')
         self.entities.append(self.create_subscription(
             DiagnosticArray, '~/request', self._on_request, qos.COMMAND
         ))
-        samples: dict[str, Any] = {f'~/{source}': SENSORS[source] for source in (IMU, PRESSURE)}
-        if params.altitude_source == 'odometry':
-            samples = {'~/odometry': Odometry}
-            inputs.append((Odometry, '~/odometry', self._on_odometry))
-        elif params.altitude_source == 'pressure':
-            samples = {'~/pressure': FluidPressure}
-            inputs.append((FluidPressure, '~/pressure', self._on_pressure))
-        self._first_message = FirstMessage(self, samples, 'sample')
-        for kind_of, topic, on_message in inputs:
+        for kind_of, topic, on_message in (
+            (Temperature, '~/temperature', self._on_temperature),
+            (JointState, '~/continuity', self._on_continuity),
+            *samples,
+        ):
             self.entities.append(self.create_subscription(
                 kind_of, topic, on_message, profile, qos_overriding_options=qos.overridable(),
             ))
