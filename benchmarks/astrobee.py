@@ -6,9 +6,9 @@ from itertools import cycle
 import numpy as np
 
 from benchmarks.cases import Case
-from propulsion_ros.models.fam import Fam, FamParams
-from propulsion_ros.models.family import BodyState, Command
-from propulsion_ros.models.inverse_fam import InverseFam, InverseFamParams
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.fam.fam import Fam, FamParams
+from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
 
 _LARGEST = np.array([0.3, 0.2, 0.2, 0.02, 0.01, 0.02])
 

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.flight.estimator import Estimator
-from propulsion_ros.flight.estimator_params import EstimatorParams
-from propulsion_ros.flight.estimator_state import Stage
-from propulsion_ros.flight.mounting import Mounting
-from propulsion_ros.models.boosters import Boosters, BoostersParams
-from propulsion_ros.models.family import BodyState, Command, Family
-from propulsion_ros.models.fins import Fins, FinsParams
-from propulsion_ros.models.gimbals import GimbalsParams
-from propulsion_ros.models.lifting_surface import LiftingSurfaceParams
-from propulsion_ros.models.rotors import Rotors, RotorsParams
-from propulsion_ros.models.tanks import TanksParams
-from propulsion_ros.models.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.quantity import FloatArray
+from propulsion_ros.flight.estimation.estimator import Estimator
+from propulsion_ros.flight.estimation.mounting import Mounting
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.state import Stage
+from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.family import BodyState, Command, Family
+from propulsion_ros.models.fins.fins import Fins, FinsParams
+from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
+from propulsion_ros.settings.quantity import FloatArray
 
 _DT = 0.004
 _THROTTLES = (0.3, 1.0, 0.6)

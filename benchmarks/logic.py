@@ -11,14 +11,14 @@ from benchmarks.cases import Case
 from benchmarks.rows import Row
 from benchmarks.steps import rows_of
 from benchmarks.timing import cpu_medians
-from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
-from propulsion_ros.flight.estimator_state import Stage
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.estimation.state import Stage
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.variables import Sample
-from propulsion_ros.flight_config import load_flight_config
-from propulsion_ros.share import share_directory
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.rml.config import load_flight_config
 
 _PERIOD_NS = 20_000_000
 _SPEED, _NOISE, _SAMPLES = 130.0, 0.3, 700

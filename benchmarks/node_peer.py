@@ -20,8 +20,8 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.command_hold import FIELDS
-from propulsion_ros.models.fam import FamParams
+from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.models.fam.fam import FamParams
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp, stamp_to_ns

@@ -9,16 +9,16 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-from propulsion_ros.models.allocation import Allocator, allocation_matrix
-from propulsion_ros.models.boosters import Boosters, BoostersParams
-from propulsion_ros.models.family import BodyState, Command
-from propulsion_ros.models.fins import Fins, FinsParams
-from propulsion_ros.models.gimbals import GimbalsParams
-from propulsion_ros.models.lift_drag import QuadraticParams, TwoLinesParams
-from propulsion_ros.models.lifting_surface import LiftingSurfaceParams
-from propulsion_ros.models.rotors import Rotors, RotorsParams
-from propulsion_ros.models.tanks import TanksParams
-from propulsion_ros.models.thrusters import Thrusters, ThrustersParams
+from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.fins.fins import Fins, FinsParams
+from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
+from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 mpl.use('Agg')
 from matplotlib import pyplot as plt

@@ -14,7 +14,7 @@ from rclpy.serialization import serialize_message
 from benchmarks.node_peer import PERIOD_NS, Work
 from benchmarks.rows import Row
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
-from propulsion_ros.tools.bags import BagWriter, Recorded
+from propulsion_ros.replay.bags import BagWriter, Recorded
 
 _FAMILY = 'thrusters'
 _USUAL, _OTHERS = 600, {'1 min': 60, '1 h': 3600}

@@ -21,14 +21,14 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import Executor
 from rclpy.serialization import deserialize_message
 
+from propulsion_ros.graph.share import share_directory
 from propulsion_ros.nodes.spin import make_executor
-from propulsion_ros.share import share_directory
-from propulsion_ros.tools.bag_replay import BagReplay
-from propulsion_ros.tools.bags import BagReader, Recorded
+from propulsion_ros.replay.bag_replay import BagReplay
+from propulsion_ros.replay.bags import BagReader, Recorded
+from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.player import Player
+from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.tools.domains import own_network
-from propulsion_ros.tools.player import Player
-from propulsion_ros.tools.recorder import Recorder
-from propulsion_ros.tools.wire import Wire
 
 HELD = ('wrench', 'state', 'fit', 'phase', 'subphase', 'apogee', 'events', 'flags', 'residual')
 START_LIMIT = 120.0

@@ -16,9 +16,9 @@ from rclpy.node import Node
 
 from benchmarks.node_peer import FAMILIES, Peer, Work
 from benchmarks.rows import Row
+from propulsion_ros.graph.wiring import VEHICLES, vehicle_graph
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.tools.domains import reserved_domain
-from propulsion_ros.wiring import VEHICLES, vehicle_graph
 
 _STARTS = 5
 _LIMIT = 60.0

@@ -9,22 +9,22 @@ import numpy as np
 from defusedxml.ElementTree import fromstring
 
 from fuzz.target import REPOSITORY, Target, require, shipped, text_of, written
-from propulsion_ros.description import (
+from propulsion_ros.drawing.drawn_blocks import drawn_blocks
+from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.replay.stages import build_family
+from propulsion_ros.urdf.link_tree import LinkTree
+from propulsion_ros.urdf.names_expr import TAG, expand
+from propulsion_ros.urdf.reader import (
     FILENAME,
     actuators_from_urdf,
     joints_of_urdf,
     mass_from_urdf,
 )
-from propulsion_ros.drawn_blocks import drawn_blocks
-from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.link_tree import LinkTree
-from propulsion_ros.models.family import BodyState, Command
-from propulsion_ros.names_expr import TAG, expand
-from propulsion_ros.plugin_tags import Tag
-from propulsion_ros.share import load_robot_description
-from propulsion_ros.tools.offline_config import build_family
-from propulsion_ros.urdf_xml import parse_urdf
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.urdf.tags import Tag
+from propulsion_ros.urdf.xml import parse_urdf
 
 _MOVING = BodyState(velocity=np.ones(3), angular_velocity=np.ones(3))
 

@@ -11,14 +11,14 @@ import yaml
 
 from fuzz.descriptions import OUTLINE_WORDS, URDF_WORDS, description, outlined, outlines
 from fuzz.target import Target, UnsoundError, require, shipped, text_of, written
-from propulsion_ros.description import mass_from_urdf
-from propulsion_ros.errors import ConfigError
+from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.gz.bridge import bridge_yaml
 from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.gz.model import GazeboRobot, gazebo_robot
-from propulsion_ros.link_tree import IDENTITY, LinkTree
-from propulsion_ros.urdf_xml import parse_urdf
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.urdf.link_tree import IDENTITY, LinkTree
+from propulsion_ros.urdf.reader import mass_from_urdf
+from propulsion_ros.urdf.xml import parse_urdf
 
 _ROS_NAME = re.compile(r'/?[^\W\d]\w*(/[^\W\d]\w*)*', re.ASCII)
 _FOREIGN_TO_GZ = re.compile(r'//|[@~]|:=|[^!-~\u00a1-\U0010ffff]')

@@ -12,13 +12,12 @@ from rclpy.serialization import deserialize_message
 
 from fuzz.stages import families, require_wrenches, stage_of
 from fuzz.target import Target, require
-from propulsion_ros.actuator_loop import Motion
-from propulsion_ros.errors import CommandError, SourceError
-from propulsion_ros.flight.estimator import Estimator
-from propulsion_ros.flight.estimator_params import EstimatorParams
-from propulsion_ros.flight.estimator_state import Stage
-from propulsion_ros.flight.mounting import Mounting
-from propulsion_ros.models.family import WRENCH_NAMES
+from propulsion_ros.flight.estimation.estimator import Estimator
+from propulsion_ros.flight.estimation.mounting import Mounting
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.state import Stage
+from propulsion_ros.loops.actuator_loop import Motion
+from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.nodes.conversions import (
     checked_wrench,
     msg_to_com,
@@ -26,10 +25,11 @@ from propulsion_ros.nodes.conversions import (
     msg_to_motion,
 )
 from propulsion_ros.nodes.message_readers import READERS, SHORTEST, MessageReader
-from propulsion_ros.quantity import FloatArray
-from propulsion_ros.tools.offline import Values
-from propulsion_ros.tools.recorder import message_type
-from propulsion_ros.tools.wire import Wire
+from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.offline import Values
+from propulsion_ros.replay.recorder import message_type
+from propulsion_ros.settings.errors import CommandError, SourceError
+from propulsion_ros.settings.quantity import FloatArray
 
 _S = 1_000_000_000
 _LITTLE, _BIG = b'\x00\x01\x00\x00', b'\x00\x00\x00\x00'

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 from fuzz.target import Target, require, scratch, shipped, written
-from propulsion_ros.errors import SourceError
-from propulsion_ros.tools.bags import BagReader
-from propulsion_ros.tools.recorder import message_type
-from propulsion_ros.tools.wire import Wire
+from propulsion_ros.replay.bags import BagReader
+from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.recorder import message_type
+from propulsion_ros.settings.errors import SourceError
 
 _MOST = 1000
 """Messages that are read of one bag: a small file can claim, and have, a great many."""

@@ -7,21 +7,21 @@ import json
 import math
 
 from fuzz.target import Target, UnsoundError, require, shipped, text_of, written
-from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.actuators import Actuators
-from propulsion_ros.flight.apogee import ApogeeDetector
-from propulsion_ros.flight.apogee_params import ApogeeParams
-from propulsion_ros.flight.events import EventRecord
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.apogee.detector import ApogeeDetector
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.events.events import EventRecord
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases import Phase
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.flight.variables import Sample
-from propulsion_ros.flight_config import BLOCKS, FlightConfig, read_flight_config
-from propulsion_ros.models.thrust_curve import parse_curve
-from propulsion_ros.parameter_file import ParameterFile
-from propulsion_ros.rasp import parse_rasp
-from propulsion_ros.state_file import FlightRecord, decode, encode
+from propulsion_ros.loops.record_file import FlightRecord, decode, encode
+from propulsion_ros.models.boosters.rasp import parse_rasp
+from propulsion_ros.models.common.thrust_curve import parse_curve
+from propulsion_ros.rml.config import BLOCKS, FlightConfig, read_flight_config
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.check import faults_of
 
 

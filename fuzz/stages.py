@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from fuzz.target import REPOSITORY, require
-from propulsion_ros.models.inverse_fam import InverseFam
-from propulsion_ros.parameter_file import ParameterFile
-from propulsion_ros.tools.offline import ActuatorStage, EstimateStage, Stage, Values
-from propulsion_ros.tools.offline_config import build_family, family_of
+from propulsion_ros.models.fam.inverse_fam import InverseFam
+from propulsion_ros.replay.offline import ActuatorStage, EstimateStage, Stage, Values
+from propulsion_ros.replay.stages import build_family, family_of
+from propulsion_ros.settings.yaml_file import ParameterFile
 
 
 @functools.cache

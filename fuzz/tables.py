@@ -6,10 +6,10 @@ import math
 
 from fuzz.stages import families, require_wrenches, stage_of
 from fuzz.target import Target, require, written
-from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.replay.command_table import Columns, read_header
+from propulsion_ros.replay.offline import OfflineRun, Values
 from propulsion_ros.tools.apogee import apogee_of_log
-from propulsion_ros.tools.command_table import Columns, read_header
-from propulsion_ros.tools.offline import OfflineRun, Values
 
 _MOST_NS = 200_000_000
 """Longest stretch that is really run: a row may ask for an hour of steps."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from propulsion_ros.errors import ConfigError
+from propulsion_ros.settings.errors import ConfigError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LONGEST_ERROR = 1100

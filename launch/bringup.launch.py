@@ -4,7 +4,7 @@ ros2 launch propulsion_ros bringup.launch.py model:=/path/to/robot.urdf.xacro
 """
 from launch import LaunchDescription
 
-from propulsion_ros.launching import robot_launch
+from propulsion_ros.graph.launch_actions import robot_launch
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -6,7 +6,7 @@ ros2 topic pub -r 20 /rotors_allocator/wrench_command geometry_msgs/msg/WrenchSt
 """
 from launch import LaunchDescription
 
-from propulsion_ros.launching import vehicle_launch
+from propulsion_ros.graph.launch_actions import vehicle_launch
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -5,7 +5,7 @@ ros2 launch propulsion_ros record.launch.py output:=flight use_sim_time:=true
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from propulsion_ros.launching import record_actions
+from propulsion_ros.graph.launch_actions import record_actions
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -7,7 +7,7 @@ ros2 topic pub -r 20 /boosters/command sensor_msgs/msg/JointState \
 """
 from launch import LaunchDescription
 
-from propulsion_ros.launching import vehicle_launch
+from propulsion_ros.graph.launch_actions import vehicle_launch
 
 
 def generate_launch_description() -> LaunchDescription:

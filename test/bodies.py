@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.models.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 G = STANDARD_GRAVITY
 DT = 0.01

@@ -14,16 +14,16 @@ from defusedxml.ElementTree import ParseError, fromstring
 
 from page_graphs import PageError
 from policy_form import read_policy
-from propulsion_ros.description import actuators_from_urdf
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.flight_config import read_flight_config
+from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.gz.sdf_elements import system_plugin
-from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.models import FAMILIES
-from propulsion_ros.share import share_directory
+from propulsion_ros.models.registry import FAMILIES
+from propulsion_ros.replay.stages import build_family
+from propulsion_ros.rml.config import read_flight_config
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.check import faults_of
-from propulsion_ros.tools.offline_config import build_family
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 LANGUAGES = ('', 'csv', 'diff', 'json', 'jsonc', 'python', 'sh', 'text', 'xml', 'yaml')
 """Languages that a fence may have; each but the plain ones is checked."""

@@ -12,8 +12,8 @@ from markdown_pages import REPOSITORY
 from page_graphs import PageError
 from page_ros2 import Ros2
 from page_shell import PLACEHOLDER, files_exist, inside
+from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.tools import cli
-from propulsion_ros.wiring import VEHICLES
 
 NOT_RUN = {
     'apogee-trials': 'flies a thousand flights',

@@ -5,7 +5,7 @@ import importlib.util
 import re
 import sys
 
-from propulsion_ros.models import FAMILIES
+from propulsion_ros.models.registry import FAMILIES
 
 _ENTRY = re.compile(r"^\+ +'(\w+)': (\w+),$", re.MULTILINE)
 

@@ -10,14 +10,14 @@ from page_graphs import PageError
 def launch_arguments(name):
     """Return the arguments of a launch file with their choices, () for any value.
 
-    They are literals in `propulsion_ros/launching.py`: `ARGUMENTS`, and ``arguments`` of the
-    function that the file calls; or the file declares them itself.
+    They are literals in `propulsion_ros/graph/launch_actions.py`: `ARGUMENTS`, and ``arguments``
+    of the function that the file calls; or the file declares them itself.
     """
     path = REPOSITORY / 'launch' / name
     if not path.is_file():
         raise PageError(f'no launch file {name}')
     calls = [node for node in ast.walk(_parse(path)) if isinstance(node, ast.Call)]
-    shared = _parse(REPOSITORY / 'propulsion_ros/launching.py').body
+    shared = _parse(REPOSITORY / 'propulsion_ros/graph/launch_actions.py').body
     functions = {ast.unparse(call.func) for call in calls}
     tables = [
         node.value for function in shared

@@ -11,9 +11,9 @@ from markdown_pages import REPOSITORY
 from page_graphs import PageError, message_class
 from page_launch import launch_arguments
 from page_shell import PLACEHOLDER, files_exist, inside
-from propulsion_ros import graph_options
-from propulsion_ros.errors import ConfigError
+from propulsion_ros.graph import graph_options
 from propulsion_ros.nodes import stack
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 from ros_graph import close

@@ -4,15 +4,15 @@ from __future__ import annotations
 import re
 
 from page_launch import launch_arguments
-from propulsion_ros.actuator_loop import LoopParams
-from propulsion_ros.estimate_loop import EstimateParams
-from propulsion_ros.family_params import ActuatorNodeParams
-from propulsion_ros.models import FAMILIES
+from propulsion_ros.graph.family_params import ActuatorNodeParams
+from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.estimate_loop import EstimateParams
+from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
 from propulsion_ros.nodes.stack import EXECUTABLES
 from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
-from propulsion_ros.schema import parameters_of
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.settings.flat import parameters_of
 
 _CLASSES = (
     LoopParams, EstimateParams, ActuatorNodeParams, FlightStateNodeParams, VehicleNodeParams,

@@ -1,7 +1,7 @@
 """What is on a page of plots, in short."""
 from __future__ import annotations
 
-from propulsion_ros.tools.plot_signals import SAID
+from propulsion_ros.pictures.signals import SAID
 
 
 def panels(page):

@@ -9,10 +9,10 @@ from fnmatch import fnmatchcase
 import pytest
 from rclpy._rclpy_pybind11 import NodeNameNonExistentError
 
+from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.tools import policy
-from propulsion_ros.tools.bags import BagWriter, Recorded
 from propulsion_ros.tools.policy_xml import Profile
-from propulsion_ros.wiring import VEHICLES
 
 SHIPPED = {
     **{v: ['--vehicle', v] for v in VEHICLES},

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY, temperature_and_pressure
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, temperature_and_pressure
 
 PAD_TIME = 2.0
 NORTH = np.array([0.0, 0.45, -0.89])  # of the magnetic field, east, north, up

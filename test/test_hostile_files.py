@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import yaml
 
-from propulsion_ros.actuator_loop import LoopParams
-from propulsion_ros.description import actuators_from_urdf, mass_from_urdf
-from propulsion_ros.errors import ConfigError, SourceError
-from propulsion_ros.models import FAMILIES
-from propulsion_ros.models.family import BodyState, Command
-from propulsion_ros.schema import build, parameters_of, unknown_keys
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.registry import FAMILIES
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import build, parameters_of, unknown_keys
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
 SEEDS = range(200)
 WORDS = (

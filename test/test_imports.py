@@ -1,4 +1,4 @@
-"""Imports go downward only: physics and flight logic know nothing of ROS or files."""
+"""Imports go down only: every room imports rooms that stand below it, and what it may need."""
 from __future__ import annotations
 
 import ast
@@ -8,21 +8,46 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'propulsion_ros'
-STDLIB = frozenset(sys.stdlib_module_names)
-BOTTOM = {'propulsion_ros.errors', 'propulsion_ros.quantity'}
-PURE = STDLIB | {'numpy', 'scipy'}
-READERS = PURE | {'defusedxml', 'json5', 'yaml', 'xacro', 'ament_index_python'}
 CLOCKS = {'time', 'datetime', 'random', 'threading', 'socket', 'os', 'subprocess'}
+STDLIB = frozenset(sys.stdlib_module_names)
+PURE = (STDLIB - CLOCKS) | {'numpy', 'scipy'}
+READERS = STDLIB | {'numpy', 'scipy', 'yaml', 'json5', 'defusedxml'}
+ANY = None
 
-LAYERS = {
-    'models': (PURE - CLOCKS, BOTTOM | {'propulsion_ros.models'}),
-    'flight': (PURE - CLOCKS, BOTTOM | {'propulsion_ros.models', 'propulsion_ros.flight'}),
-    'readers': (READERS, {'propulsion_ros'}),
+ROOMS = {
+    'settings': READERS,
+    'timing': PURE,
+    'models.common': PURE,
+    'models.boosters': PURE,
+    'models.rotors': PURE,
+    'models.thrusters': PURE,
+    'models.fins': PURE,
+    'models.fam': PURE,
+    'models.body': PURE,
+    'models': PURE,
+    'flight.phases': PURE,
+    'flight.events': PURE,
+    'flight.pyros': PURE,
+    'flight.apogee': PURE,
+    'flight.estimation': PURE,
+    'flight.legacy': PURE,
+    'flight': PURE,
+    'rml': READERS,
+    'urdf': READERS,
+    'drawing': READERS,
+    'loops': READERS,
+    'graph': READERS | {'ament_index_python', 'launch', 'launch_ros', 'xacro'},
+    'nodes': ANY,
+    'replay': ANY,
+    'gz': ANY,
+    'pictures': ANY,
+    'demos': ANY,
+    'tools': ANY,
 }
-UPPER = {
-    'propulsion_ros.gz', 'propulsion_ros.launching', 'propulsion_ros.nodes', 'propulsion_ros.tools',
-}
+"""Rooms from the ground up, each with the packages of others that it may import."""
+
 SIMULATOR = {'gz', 'ignition', 'sdformat'}
+FILES = sorted(path for path in PACKAGE.rglob('*.py') if path.parent != PACKAGE)
 
 
 def imports(path):
@@ -34,37 +59,48 @@ def imports(path):
             yield node.module
 
 
-def layer_of(path):
-    part = path.relative_to(PACKAGE).parts[0]
-    if part in ('models', 'flight'):
-        return part
-    if part == 'rml' or (part.endswith('.py') and part != 'launching.py'):
-        return 'readers'
-    return None
+def room_of(dotted):
+    """Return the room of a module, by the longest room that its name begins with."""
+    parts = dotted.split('.')
+    return next(room for n in (2, 1) if (room := '.'.join(parts[:n])) in ROOMS)
 
 
-FILES = [path for path in sorted(PACKAGE.rglob('*.py')) if layer_of(path)]
+def name_of(path):
+    return '.'.join(path.relative_to(PACKAGE).with_suffix('').parts)
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_layer_imports_only_what_lies_below(path):
-    outside, inside = LAYERS[layer_of(path)]
+@pytest.mark.parametrize('path', FILES, ids=name_of)
+def test_a_room_imports_only_what_lies_below(path):
+    rooms = list(ROOMS)
+    own = room_of(name_of(path))
+    allowed = ROOMS[own]
     for name in imports(path):
-        root = name.split('.')[0]
+        root, _, inside = name.partition('.')
         if root == 'propulsion_ros':
-            assert any(name == own or name.startswith(f'{own}.') for own in inside), name
-            assert not any(name == up or name.startswith(f'{up}.') for up in UPPER), name
+            assert not inside or rooms.index(room_of(inside)) <= rooms.index(own), name
         else:
-            assert root in outside, name
+            assert allowed is ANY or root in allowed, name
 
 
-def test_the_walk_finds_files():
-    assert {'models', 'flight', 'readers'} == {layer_of(path) for path in FILES}
+def test_no_module_stands_outside_a_room():
+    assert [path.name for path in PACKAGE.glob('*.py')] == ['__init__.py']
 
 
-@pytest.mark.parametrize(
-    'path', sorted(PACKAGE.rglob('*.py')), ids=lambda path: str(path.relative_to(PACKAGE))
-)
+@pytest.mark.parametrize('room', ROOMS)
+def test_a_room_says_what_lives_there(room):
+    path = PACKAGE.joinpath(*room.split('.'))
+    text = ast.get_docstring(ast.parse((path / '__init__.py').read_text(encoding='utf-8')))
+    assert text
+    assert len(text.splitlines()) <= 4
+
+
+@pytest.mark.parametrize('room', ROOMS)
+def test_a_room_has_at_most_twenty_files(room):
+    files = list(PACKAGE.joinpath(*room.split('.')).glob('*.py'))
+    assert len([path for path in files if path.name != '__init__.py']) <= 20
+
+
+@pytest.mark.parametrize('path', FILES, ids=name_of)
 def test_nobody_needs_gazebo_to_be_imported(path):
     """Inside gz-sim its modules are loaded already, and are looked up, not imported."""
     for name in imports(path):

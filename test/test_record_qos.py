@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from propulsion_ros.share import share_directory
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import VEHICLES
 from topic_tables import listed_rows
 
 FILE = yaml.safe_load((share_directory() / 'qos' / 'record.yaml').read_text())

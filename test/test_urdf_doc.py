@@ -7,12 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from propulsion_ros import description, link_tree, plugin_block, urdf_xml
-from propulsion_ros.actuator_loop import LoopParams
-from propulsion_ros.description import actuators_from_urdf
-from propulsion_ros.errors import SourceError
-from propulsion_ros.models.thrusters import ThrustersParams
-from propulsion_ros.schema import build
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.models.thrusters.thrusters import ThrustersParams
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import build
+from propulsion_ros.urdf import block as plugin_block
+from propulsion_ros.urdf import link_tree
+from propulsion_ros.urdf import reader as description
+from propulsion_ros.urdf import xml as urdf_xml
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 PAGE = (Path(__file__).parent.parent / 'docs/urdf.md').read_text()
 ROBOT, ROW = re.findall(r'```xml\n(.*?)```', PAGE, re.DOTALL)

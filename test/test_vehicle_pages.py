@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import yaml
 
-from propulsion_ros.actuator_loop import LoopParams
-from propulsion_ros.description import actuators_from_urdf, mass_from_urdf
-from propulsion_ros.models import FAMILIES
-from propulsion_ros.models.family import WRENCH_NAMES
-from propulsion_ros.schema import build
-from propulsion_ros.share import load_robot_description, share_directory
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.registry import FAMILIES
+from propulsion_ros.settings.flat import build
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from topic_tables import PAGES
 
 SHARE = share_directory()

@@ -9,22 +9,22 @@ import yaml
 from defusedxml.ElementTree import fromstring
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.actuator_loop import LoopParams
-from propulsion_ros.description import actuators_from_urdf, mass_from_urdf
-from propulsion_ros.estimate_loop import EstimateParams
-from propulsion_ros.family_params import ActuatorNodeParams, FamilyNodeParams
-from propulsion_ros.models import FAMILIES
-from propulsion_ros.models import fam_constants as astrobee
-from propulsion_ros.models.allocation import Allocator
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.models.fam_params import NozzlesParams
-from propulsion_ros.models.family import BodyState, Command
-from propulsion_ros.models.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.demos.rocket_guidance import RocketGuidance
+from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.estimate_loop import EstimateParams
+from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.common.allocation import Allocator
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.params import NozzlesParams
+from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.nodes.flight_state_node import FlightStateNodeParams
 from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
-from propulsion_ros.schema import build, parameters_of, unknown_keys
-from propulsion_ros.share import load_robot_description, share_directory
-from propulsion_ros.tools.demos.rocket_guidance import RocketGuidance
+from propulsion_ros.settings.flat import build, parameters_of, unknown_keys
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
 SHARE = share_directory()
 BLOCKS = {

@@ -9,13 +9,13 @@ import pytest
 import yaml
 from defusedxml import ElementTree
 
-from propulsion_ros.description import actuators_from_urdf
-from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.models import FAMILIES
+from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
-from propulsion_ros.schema import build, parameters_of
-from propulsion_ros.share import load_robot_description, share_directory
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.urdf.reader import actuators_from_urdf
 from topic_tables import topics_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -17,9 +17,9 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from benchmarks.node_peer import Work
-from propulsion_ros.hosting import host_of
-from propulsion_ros.models.family import WRENCH_NAMES, Family
-from propulsion_ros.tools.offline_config import build_family
+from propulsion_ros.graph.hosting import host_of
+from propulsion_ros.models.common.family import WRENCH_NAMES, Family
+from propulsion_ros.replay.stages import build_family
 
 TIMEOUT = 0.5
 """After which a command is stale [s]."""

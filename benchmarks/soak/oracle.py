@@ -9,10 +9,10 @@ from geometry_msgs.msg import WrenchStamped
 
 from benchmarks.node_peer import PERIOD_NS
 from benchmarks.soak.members import TIMEOUT, Member, make_odometry
-from propulsion_ros.actuator_loop import CLOCK, COMMAND, ODOMETRY, ActuatorLoop
-from propulsion_ros.command_reader import CommandReader
-from propulsion_ros.estimate_loop import EstimateLoop
-from propulsion_ros.models.inverse_fam import InverseFam
+from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, ODOMETRY, ActuatorLoop
+from propulsion_ros.loops.command_reader import CommandReader
+from propulsion_ros.loops.estimate_loop import EstimateLoop
+from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.nodes.conversions import WrenchReader, msg_to_motion
 
 Wrench = tuple[float, ...]

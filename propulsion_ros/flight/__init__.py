@@ -1,1 +1,4 @@
-"""Flight logic: phases, apogee, events; time is an argument."""
+"""Flight logic: samples and commands in; phase, apogee, events and deployments out.
+
+Time is an argument. It imports `models.common`, `timing` and `settings`.
+"""

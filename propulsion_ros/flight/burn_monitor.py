@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.dwell import Dwell
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.timing.dwell import Dwell
 
 _BURN_ACCELERATION = 0.5 * STANDARD_GRAVITY
 _MEASURED_TIME = 0.1

@@ -1,10 +1,10 @@
 """The estimators, and the one place that chooses among them."""
 from __future__ import annotations
 
-from propulsion_ros.flight.estimator import Estimator
-from propulsion_ros.flight.estimator_params import EstimatorParams
-from propulsion_ros.flight.legacy_estimator import LegacyFeed
-from propulsion_ros.flight.mounting import Mounting
+from propulsion_ros.flight.estimation.estimator import Estimator
+from propulsion_ros.flight.estimation.mounting import Mounting
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.legacy.estimator import LegacyFeed
 
 
 def make_estimator(

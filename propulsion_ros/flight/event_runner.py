@@ -3,14 +3,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.flight.controllers import ControllerBank, ControlOutput, PidSpec
-from propulsion_ros.flight.course import Course
-from propulsion_ros.flight.event_inputs import EventInputs
-from propulsion_ros.flight.events import Engine, EventEngine, EventFired, EventRecord, EventSpec
-from propulsion_ros.flight.legacy_events import LegacyEventEngine
-from propulsion_ros.flight.phases import Duty, Subphase
-from propulsion_ros.flight.variables import Sample
+from propulsion_ros.flight.events.controllers import ControllerBank, ControlOutput, PidSpec
+from propulsion_ros.flight.events.event_inputs import EventInputs
+from propulsion_ros.flight.events.events import (
+    Engine,
+    EventEngine,
+    EventFired,
+    EventRecord,
+    EventSpec,
+)
+from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.legacy.events import LegacyEventEngine
+from propulsion_ros.flight.phases.course import Course
+from propulsion_ros.flight.phases.phases import Duty, Subphase
+from propulsion_ros.settings.errors import ConfigError
 
 Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
 

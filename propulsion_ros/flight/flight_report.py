@@ -3,32 +3,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
-from propulsion_ros.flight.controllers import ControlOutput
-from propulsion_ros.flight.deployers import DeployerCommand
-from propulsion_ros.flight.events import EventFired
-from propulsion_ros.flight.flight_clock import Stamp
-from propulsion_ros.flight.phases import Phase, PhaseChange, Subphase
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A moment that flight variables count from.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Message stamp [ns].
-    clock_ns : int
-        The same on the flight clock [ns].
-    source : str
-        How it came about: of liftoff 'acceleration', 'climb', 'fall' or 'override', of apogee
-        'detected', 'timer', 'abort' or 'override', of ignition 'command'.
-    """
-
-    stamp_ns: int
-    clock_ns: int
-    source: str
+from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
+from propulsion_ros.flight.events.controllers import ControlOutput
+from propulsion_ros.flight.events.events import EventFired
+from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.phases import Phase, PhaseChange, Subphase
+from propulsion_ros.flight.pyros.deployers import DeployerCommand
+from propulsion_ros.timing.flight_clock import Stamp
 
 
 @dataclass(frozen=True)

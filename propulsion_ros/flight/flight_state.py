@@ -4,22 +4,21 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
-from propulsion_ros.flight.ascent_watch import AscentWatch
+from propulsion_ros.flight.apogee.ascent_watch import AscentWatch
+from propulsion_ros.flight.apogee.detector_protocol import Detector
+from propulsion_ros.flight.apogee.mach import MachMeter
 from propulsion_ros.flight.burn_monitor import BurnMonitor
-from propulsion_ros.flight.controllers import ControlOutput, PidSpec
-from propulsion_ros.flight.course import Course
-from propulsion_ros.flight.deployers import DeployerCommand, DeployerSpec, deployer_command
-from propulsion_ros.flight.detectors import Detector
 from propulsion_ros.flight.event_runner import EventRunner
-from propulsion_ros.flight.events import EventFired, EventSpec
-from propulsion_ros.flight.flight_clock import FlightClock, Stamp
-from propulsion_ros.flight.flight_params import FlightParams
-from propulsion_ros.flight.flight_report import FlightReport, Mark
-from propulsion_ros.flight.frozen_check import FrozenCheck
+from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
+from propulsion_ros.flight.events.events import EventFired, EventSpec
+from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.landing import LandingDetector
 from propulsion_ros.flight.liftoff import LiftoffDetector
-from propulsion_ros.flight.mach import MachMeter
-from propulsion_ros.flight.phases import (
+from propulsion_ros.flight.phases.course import Course
+from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import (
     Duty,
     Facts,
     Phase,
@@ -28,10 +27,12 @@ from propulsion_ros.flight.phases import (
     find_transition,
     refusal,
 )
+from propulsion_ros.flight.pyros.deployers import DeployerCommand, DeployerSpec, deployer_command
 from propulsion_ros.flight.readiness import Readiness
 from propulsion_ros.flight.resumption import Resumption
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.flight.variables import Sample
+from propulsion_ros.timing.flight_clock import FlightClock, Stamp
+from propulsion_ros.timing.frozen_check import FrozenCheck
 
 
 class FlightState:
@@ -155,7 +156,7 @@ class FlightState:
         Parameters
         ----------
         name : str
-            One of `propulsion_ros.flight.phases.COMMANDS`.
+            One of `propulsion_ros.flight.phases.phases.COMMANDS`.
         stamp_ns : int
             When it was given [ns].
         force : bool
@@ -334,7 +335,7 @@ class FlightState:
         self._begin_flight()
         self._clock.resume(now_ns, snapshot.first_ns)
         self._frozen.reset()
-        self._course.resume(row, Mark(stamp_ns, now_ns, 'resumed'), snapshot)
+        self._course.resume(row, Mark(stamp_ns, now_ns, 'resumed'), snapshot.marks)
         self._events.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
         self._landing.has_landed = snapshot.has_landed

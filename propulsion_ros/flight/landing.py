@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.dwell import Dwell
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.timing.dwell import Dwell
 
 
 class LandingDetector:

@@ -4,9 +4,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from propulsion_ros.flight.dwell import Dwell
-from propulsion_ros.flight.flight_params import FlightParams
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.timing.dwell import Dwell
 
 _CONTRADICTED_TIME = 1.0  # for how long the altitude must say what a velocity input denies [s]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from propulsion_ros.flight.deployers import DeployerSpec
-from propulsion_ros.flight.events import EventSpec
-from propulsion_ros.flight.flight_params import FlightParams
-from propulsion_ros.flight.variables import Sample
+from propulsion_ros.flight.events.events import EventSpec
+from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
 
 CHECKS: Mapping[str, str] = {
     'config': 'no event does anything',

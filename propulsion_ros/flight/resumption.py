@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.dwell import Dwell
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.timing.dwell import Dwell
 
 _MS = 1_000_000
 _LATEST_START_NS = 500 * _MS

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from propulsion_ros.flight.events import EventRecord
-from propulsion_ros.flight.flight_report import Mark
-from propulsion_ros.flight.phases import Phase
+from propulsion_ros.flight.events.events import EventRecord
+from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.phases import Phase
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,14 @@ class Snapshot:
         )
 
     @property
+    def marks(self) -> tuple[Mark | None, Mark | None, Mark | None]:
+        """Ignition, liftoff and apogee."""
+        return self.ignition, self.liftoff, self.apogee
+
+    @property
     def first_ns(self) -> int:
         """Earliest stamp that it knows of [ns]."""
-        marks = (self.ignition, self.liftoff, self.apogee)
-        return min([self.stamp_ns, *(mark.stamp_ns for mark in marks if mark)])
+        return min([self.stamp_ns, *(mark.stamp_ns for mark in self.marks if mark)])
 
     def problem(self, events: int) -> str:
         """Return why it is no flight with so many events, '' where it is sound."""

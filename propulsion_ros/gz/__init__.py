@@ -1,1 +1,4 @@
-"""Gazebo as a host: the models inside gz-sim, and what the bridge to it needs."""
+"""The loops as systems inside Gazebo, and what a world needs to start them.
+
+It imports the modules of Gazebo lazily, and every room below.
+"""

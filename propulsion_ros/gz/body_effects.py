@@ -9,12 +9,12 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from propulsion_ros.gz.sdf_elements import insert, plugin
-from propulsion_ros.link_tree import LinkTree
-from propulsion_ros.models.atmosphere import density
-from propulsion_ros.models.rigid_body import BodyParams
-from propulsion_ros.parameter_file import settings_of
-from propulsion_ros.quantity import FloatArray
-from propulsion_ros.schema import build
+from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.common.atmosphere import density
+from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.urdf.link_tree import LinkTree
 
 _GROUP = 'body.'
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from propulsion_ros.errors import SourceError
+from propulsion_ros.settings.errors import SourceError
 
 TO_ROS, TO_GZ = 'GZ_TO_ROS', 'ROS_TO_GZ'
 _ROS_NAME = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')

@@ -10,21 +10,21 @@ import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from propulsion_ros.actuator_loop import LoopParams, Motion
-from propulsion_ros.description import actuators_from_urdf
-from propulsion_ros.errors import SourceError
+from propulsion_ros.graph.hosting import host_of, loop_params_of
+from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes
 from propulsion_ros.gz.link_forces import LinkForces, Mount
 from propulsion_ros.gz.simulated_node import SimulatedNode
-from propulsion_ros.hosting import host_of, loop_params_of
-from propulsion_ros.link_tree import LinkTree, Pose
+from propulsion_ros.loops.actuator_loop import LoopParams, Motion
 from propulsion_ros.nodes.base import reason_of
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.parameter_file import settings_of
-from propulsion_ros.quantity import FloatArray
-from propulsion_ros.tools.offline_config import build_family
-from propulsion_ros.urdf_xml import parse_urdf
-from propulsion_ros.wiring import NodeSpec, actuator_nodes
+from propulsion_ros.replay.stages import build_family
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.urdf.link_tree import LinkTree, Pose
+from propulsion_ros.urdf.reader import actuators_from_urdf
+from propulsion_ros.urdf.xml import parse_urdf
 
 _CALLBACKS_PER_SECOND = 1000.0
 """Callbacks that nodes can run in a second of simulated time: messages, timers, services."""

@@ -7,14 +7,14 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from propulsion_ros.description import ActuatorSpec
-from propulsion_ros.errors import SourceError
 from propulsion_ros.gz.bridge import BridgeTopic, position_topic, thrust_topic
 from propulsion_ros.gz.sdf_elements import insert, plugin
-from propulsion_ros.link_tree import Joint, LinkTree
-from propulsion_ros.models.family import Family, Output
-from propulsion_ros.quantity import FloatArray
-from propulsion_ros.urdf_xml import numbers, path_step
+from propulsion_ros.models.common.family import Family, Output
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.link_tree import Joint, LinkTree
+from propulsion_ros.urdf.reader import ActuatorSpec
+from propulsion_ros.urdf.xml import numbers, path_step
 
 _FASTEST = 10.0
 """Joints without a velocity limit [rad/s]."""

@@ -17,15 +17,15 @@ from launch.actions import AppendEnvironmentVariable, IncludeLaunchDescription, 
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
-from propulsion_ros.errors import SourceError
+from propulsion_ros.graph.launch_actions import drawn_with, graph_actions
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.gz.body_effects import read_body
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, Release, bridge_yaml
 from propulsion_ros.gz.model import GazeboRobot
 from propulsion_ros.gz.vehicle import gazebo_vehicle
-from propulsion_ros.launching import drawn_with, graph_actions
-from propulsion_ros.models.rigid_body import BodyParams
-from propulsion_ros.share import share_directory
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.settings.errors import SourceError
 
 _VENDORS = ('gz_sim', 'gz_math', 'gz_msgs', 'gz_transport', 'gz_common', 'sdformat')
 """ROS packages with Python modules of Gazebo that no setup file puts on the path."""

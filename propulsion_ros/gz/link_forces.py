@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.actuator_loop import Motion
-from propulsion_ros.errors import SourceError
-from propulsion_ros.link_tree import LinkTree, Pose
-from propulsion_ros.models.family import Output
-from propulsion_ros.models.wrench import cross, move_wrench, net_wrench
-from propulsion_ros.quantity import FloatArray
+from propulsion_ros.loops.actuator_loop import Motion
+from propulsion_ros.models.common.family import Output
+from propulsion_ros.models.common.wrench import cross, move_wrench, net_wrench
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.link_tree import LinkTree, Pose
 
 
 @dataclass(frozen=True)

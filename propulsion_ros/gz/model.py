@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from propulsion_ros.description import FILENAME, actuators_from_urdf
-from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.graph.hosting import host_of, loop_params_of
+from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.gz.body_effects import add_body, read_body
 from propulsion_ros.gz.bridge import (
     FORTRESS,
@@ -19,15 +19,15 @@ from propulsion_ros.gz.bridge import (
 )
 from propulsion_ros.gz.joint_drives import LEFT_OUT, Group, drive
 from propulsion_ros.gz.sdf_elements import insert, plugin, system_plugin
-from propulsion_ros.hosting import host_of, loop_params_of
-from propulsion_ros.link_tree import LinkTree
-from propulsion_ros.models.family import BodyState, Command
-from propulsion_ros.parameter_file import settings_of
-from propulsion_ros.quantity import FloatArray
-from propulsion_ros.share import load_robot_description
-from propulsion_ros.tools.offline_config import build_family
-from propulsion_ros.urdf_xml import parse_urdf, path_step
-from propulsion_ros.uuv_tags import family_of
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.replay.stages import build_family
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.urdf.link_tree import LinkTree
+from propulsion_ros.urdf.reader import FILENAME, actuators_from_urdf
+from propulsion_ros.urdf.uuv_dialect import family_of
+from propulsion_ros.urdf.xml import parse_urdf, path_step
 
 ROUTES = ('system', 'bridge')
 """Models inside gz-sim, or in front of its own Thruster and JointPositionController."""

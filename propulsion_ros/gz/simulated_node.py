@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from propulsion_ros.actuator_loop import CLOCK, ODOMETRY, Motion
-from propulsion_ros.models.family import Output
+from propulsion_ros.loops.actuator_loop import CLOCK, ODOMETRY, Motion
+from propulsion_ros.models.common.family import Output
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.errors import ConfigError, SourceError
+from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.gz.host import ActuatorHost
-from propulsion_ros.link_tree import Pose
-from propulsion_ros.quantity import FloatArray
-from propulsion_ros.share import load_robot_description
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.link_tree import Pose
 
 _MODULE = re.compile(r'gz\.sim\d*')
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import Graph, gazebo_graph
 from propulsion_ros.gz.bridge import GZ, Release
 from propulsion_ros.gz.model import GazeboRobot, gazebo_robot
-from propulsion_ros.share import share_directory
-from propulsion_ros.wiring import Graph, gazebo_graph
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def gazebo_vehicle(
     Parameters
     ----------
     vehicle : str
-        One of `propulsion_ros.wiring.VEHICLES`.
+        One of `propulsion_ros.graph.wiring.VEHICLES`.
     route : str
         One of `propulsion_ros.gz.model.ROUTES`.
     model : str
@@ -59,7 +59,7 @@ def gazebo_vehicle(
     release : Release
         Of Gazebo.
     drawn_with : sequence of str or Path, optional
-        As in `propulsion_ros.wiring.vehicle_graph`.
+        As in `propulsion_ros.graph.wiring.vehicle_graph`.
 
     Raises
     ------

@@ -1,1 +1,4 @@
-"""The border to ROS 2: topics, lifecycle, parameters."""
+"""ROS nodes: lifecycle, parameters, QoS and message conversions around the loops.
+
+It imports rclpy and every room below.
+"""

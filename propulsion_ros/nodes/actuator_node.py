@@ -14,7 +14,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import SetBool
 
-from propulsion_ros.actuator_loop import (
+from propulsion_ros.graph.family_params import ActuatorNodeParams
+from propulsion_ros.loops.actuator_loop import (
     COMMAND,
     CURRENT,
     ODOMETRY,
@@ -22,10 +23,8 @@ from propulsion_ros.actuator_loop import (
     LoopParams,
     Report,
 )
-from propulsion_ros.command_reader import CommandReader
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.family_params import ActuatorNodeParams
-from propulsion_ros.models.family import WRENCH_NAMES, AboutCom, Degradable, Family
+from propulsion_ros.loops.command_reader import CommandReader
+from propulsion_ros.models.common.family import WRENCH_NAMES, AboutCom, Degradable, Family
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, WARN
 from propulsion_ros.nodes.conversions import (
@@ -37,6 +36,7 @@ from propulsion_ros.nodes.conversions import (
 from propulsion_ros.nodes.loop_node import LoopNode
 from propulsion_ros.nodes.outputs import NumberOutputs, StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
+from propulsion_ros.settings.errors import ConfigError
 
 _TOPIC = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 

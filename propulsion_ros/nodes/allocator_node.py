@@ -9,9 +9,9 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.errors import CommandError
-from propulsion_ros.family_params import AllocatorNodeParams
-from propulsion_ros.models.allocation import Allocation
+from propulsion_ros.graph.family_params import AllocatorNodeParams
+from propulsion_ros.graph.node_config import allocator_of
+from propulsion_ros.models.common.allocation import Allocation
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN
 from propulsion_ros.nodes.conversions import (
@@ -23,7 +23,7 @@ from propulsion_ros.nodes.conversions import (
 from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.spin import run
-from propulsion_ros.setting import allocator_of
+from propulsion_ros.settings.errors import CommandError
 
 
 class AllocatorNode(FamilyNode):

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from propulsion_ros.errors import CommandError
-from propulsion_ros.flight_config import FlightConfig
+from propulsion_ros.rml.config import FlightConfig
+from propulsion_ros.settings.errors import CommandError
 
 _LONGEST_AGE_NS = 2_000_000_000
 

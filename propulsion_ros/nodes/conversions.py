@@ -17,12 +17,12 @@ from geometry_msgs.msg import (
 from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.actuator_loop import Motion
-from propulsion_ros.command_hold import CommandUpdate
-from propulsion_ros.command_reader import first_marked
-from propulsion_ros.errors import CommandError
-from propulsion_ros.models.family import WRENCH_NAMES
-from propulsion_ros.quantity import FloatArray
+from propulsion_ros.loops.actuator_loop import Motion
+from propulsion_ros.loops.command_hold import CommandUpdate
+from propulsion_ros.loops.command_reader import first_marked
+from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000
 _FASTEST = 1e5

@@ -1,8 +1,8 @@
 """Configuration dataclasses as ROS parameters.
 
 rclpy neither turns an integer into a double nor checks the elements of an array, and it ignores
-a misspelt key. So parameters are declared with a dynamic type, and `propulsion_ros.quantity`
-checks them.
+a misspelt key. So parameters are declared with a dynamic type, and
+`propulsion_ros.settings.quantity` checks them.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 
-from propulsion_ros.schema import Parameter
+from propulsion_ros.settings.flat import Parameter
 
 
 def overrides_of(node: Node) -> dict[str, Any]:

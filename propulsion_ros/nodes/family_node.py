@@ -7,15 +7,15 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.family_params import FamilyNodeParams, OwnT
-from propulsion_ros.hosting import loop_params_of
+from propulsion_ros.graph.family_params import FamilyNodeParams, OwnT
+from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.node_config import Setting, block_named, family_named, schema_of
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.declare import overrides_of
-from propulsion_ros.schema import build, parameters_of
-from propulsion_ros.setting import Setting, block_named, family_named, schema_of
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
 
 
 class FamilyNode(PropulsionNode):

@@ -8,18 +8,18 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.errors import CommandError
-from propulsion_ros.flight.actuators import Actuators
-from propulsion_ros.flight.controllers import ControlOutput
-from propulsion_ros.flight.deployers import PERIOD_NS
-from propulsion_ros.flight.engines import EngineRow
-from propulsion_ros.flight.events import EventFired
-from propulsion_ros.flight.phases import Phase
-from propulsion_ros.flight_config import FlightConfig
+from propulsion_ros.flight.events.controllers import ControlOutput
+from propulsion_ros.flight.events.events import EventFired
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.pyros.actuators import Actuators
+from propulsion_ros.flight.pyros.deployers import PERIOD_NS
+from propulsion_ros.flight.pyros.engines import EngineRow
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 from propulsion_ros.nodes.flight_outputs import is_due
+from propulsion_ros.rml.config import FlightConfig
+from propulsion_ros.settings.errors import CommandError
 
 _TICK = 0.02
 """How finely on-times end on the steady clock [s]."""

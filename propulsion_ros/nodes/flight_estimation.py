@@ -10,14 +10,14 @@ from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
 
-from propulsion_ros.flight.estimator import Estimator
-from propulsion_ros.flight.estimator_state import EstimatorState, Stage
-from propulsion_ros.flight.legacy_estimator import LegacyFeed
+from propulsion_ros.flight.estimation.estimator import Estimator
+from propulsion_ros.flight.estimation.state import EstimatorState, Stage
+from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.conversions import doubles, set_stamp, vector
-from propulsion_ros.quantity import FloatArray, quantity, validate
-from propulsion_ros.stamped_inputs import Ordering, StampedInputs
+from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 
 MAGNETIC_FIELD, FIX, PRESSURE, IMU = 'magnetic_field', 'fix', 'pressure', 'imu'
 SENSORS = {IMU: Imu, PRESSURE: FluidPressure, MAGNETIC_FIELD: MagneticField, FIX: NavSatFix}

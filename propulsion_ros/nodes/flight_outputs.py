@@ -8,12 +8,13 @@ from geometry_msgs.msg import PointStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Int32MultiArray, String
 
-from propulsion_ros.flight.deployers import PERIOD_NS
-from propulsion_ros.flight.estimator_state import EstimatorState
-from propulsion_ros.flight.flight_report import FlightReport, Mark
+from propulsion_ros.flight.estimation.state import EstimatorState
+from propulsion_ros.flight.events.variables import NAN
+from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases import DUTIES, Duty, Phase
-from propulsion_ros.flight.variables import NAN
+from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
+from propulsion_ros.flight.pyros.deployers import PERIOD_NS
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, PropulsionNode
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp

@@ -5,8 +5,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.state_file import FlightRecord, encode, read_state, write_state
+from propulsion_ros.loops.record_file import FlightRecord, encode, read_state, write_state
+from propulsion_ros.settings.errors import SourceError
 
 
 class RecordWriter:

@@ -18,20 +18,18 @@ from rclpy.clock_type import ClockType
 from sensor_msgs.msg import FluidPressure, JointState, Temperature
 from std_srvs.srv import Trigger
 
-from propulsion_ros.errors import CommandError, ConfigError
 from propulsion_ros.flight.detectors import make_detector
-from propulsion_ros.flight.estimator_state import EstimatorState, sample_of, stage_of
+from propulsion_ros.flight.estimation.mounting import Mounting, MountingParams
+from propulsion_ros.flight.estimation.pad import PadReference
+from propulsion_ros.flight.estimation.state import EstimatorState, sample_of, stage_of
 from propulsion_ros.flight.estimators import make_estimator
-from propulsion_ros.flight.flight_clock import Stamp
+from propulsion_ros.flight.events.variables import NAN, UNKNOWN_ROTATION, Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.mounting import Mounting, MountingParams
-from propulsion_ros.flight.pad import PadReference
-from propulsion_ros.flight.phases import COMMANDS, DUTIES, Duty
+from propulsion_ros.flight.phases.phases import COMMANDS, DUTIES, Duty
 from propulsion_ros.flight.readiness import CHECKS
-from propulsion_ros.flight.variables import NAN, UNKNOWN_ROTATION, Sample, bounded
-from propulsion_ros.flight_config import UNITS, FlightConfig, load_flight_config
-from propulsion_ros.models.atmosphere import altitude_of_pressure
+from propulsion_ros.loops.record_file import FlightRecord
+from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
 from propulsion_ros.nodes.circuits import Circuits
@@ -43,9 +41,11 @@ from propulsion_ros.nodes.flight_outputs import FlightOutputs
 from propulsion_ros.nodes.flight_record import FlightLog
 from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
 from propulsion_ros.nodes.spin import run
-from propulsion_ros.schema import build, parameters_of
-from propulsion_ros.stamped_inputs import Ordering, StampedInputs
-from propulsion_ros.state_file import FlightRecord
+from propulsion_ros.rml.config import UNITS, FlightConfig, load_flight_config
+from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.timing.flight_clock import Stamp
+from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 
 _TEMPERATURE_AGE_NS = 10_000_000_000  # over which the air hardly changes, but for the climb
 _ZERO_CELSIUS = 273.15  # [K]

@@ -4,14 +4,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.flight.apogee_params import ApogeeParams
-from propulsion_ros.flight.estimator_params import EstimatorParams
-from propulsion_ros.flight.events import SEMANTICS
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.events.events import SEMANTICS
+from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.nodes.flight_estimation import EstimationParams
-from propulsion_ros.quantity import group, quantity, validate
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import group, quantity, validate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

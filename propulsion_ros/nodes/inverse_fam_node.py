@@ -9,20 +9,20 @@ import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.actuator_loop import COMMAND
-from propulsion_ros.command_hold import CommandUpdate
-from propulsion_ros.command_reader import CommandReader
-from propulsion_ros.errors import CommandError
-from propulsion_ros.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
-from propulsion_ros.family_params import FamilyNodeParams
-from propulsion_ros.models.family import WRENCH_NAMES
-from propulsion_ros.models.inverse_fam import InverseFam
+from propulsion_ros.graph.family_params import FamilyNodeParams
+from propulsion_ros.loops.actuator_loop import COMMAND
+from propulsion_ros.loops.command_hold import CommandUpdate
+from propulsion_ros.loops.command_reader import CommandReader
+from propulsion_ros.loops.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
+from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, WARN
 from propulsion_ros.nodes.conversions import WrenchReader
 from propulsion_ros.nodes.loop_node import LoopNode
 from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
+from propulsion_ros.settings.errors import CommandError
 
 _WATCH_RATE = 50.0
 """How often silence is looked for on the system's clock [Hz]."""

@@ -8,8 +8,8 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.schema import build, parameters_of
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
 
 
 class LiveParameters:

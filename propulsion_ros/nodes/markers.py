@@ -7,8 +7,8 @@ from typing import Any
 from geometry_msgs.msg import Point
 from visualization_msgs.msg import Marker, MarkerArray
 
+from propulsion_ros.drawing.shapes import Shape
 from propulsion_ros.nodes.conversions import set_stamp
-from propulsion_ros.shapes import Shape
 
 _SHORTEST = 1e-3
 """An arrow below this length [m] is taken away: RViz complains of markers without size."""

@@ -12,8 +12,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.command_hold import FIELDS
-from propulsion_ros.errors import CommandError
+from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.nodes.conversions import set_odometry, set_wrench
 from propulsion_ros.nodes.message_slots import (
     Slots,
@@ -21,6 +20,7 @@ from propulsion_ros.nodes.message_slots import (
     odometry_slots,
     wrench_slots,
 )
+from propulsion_ros.settings.errors import CommandError
 
 SHORTEST = 12
 """No stamped message is shorter: its encoding and its stamp."""

@@ -15,7 +15,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.command_hold import FIELDS
+from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.nodes.conversions import (
     ODOMETRY_NUMBERS,
     doubles,
@@ -23,7 +23,7 @@ from propulsion_ros.nodes.conversions import (
     set_stamp,
     set_wrench,
 )
-from propulsion_ros.quantity import FloatArray
+from propulsion_ros.settings.quantity import FloatArray
 
 _STAMP = struct.Struct('=iI')
 _SECOND = 1_000_000_000

@@ -6,9 +6,9 @@ from typing import Any
 
 from std_msgs.msg import Float64
 
-from propulsion_ros.models.family import Family, Output
+from propulsion_ros.models.common.family import Family, Output
 from propulsion_ros.nodes.message_slots import Slots, joint_state_slots, wrench_slots
-from propulsion_ros.quantity import FloatArray
+from propulsion_ros.settings.quantity import FloatArray
 
 
 class WrenchOutput:

@@ -10,8 +10,8 @@ from typing import Any
 
 from rclpy.parameter import Parameter
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.graph_options import add_graph_options, graph_of
+from propulsion_ros.graph.graph_options import add_graph_options, graph_of
+from propulsion_ros.graph.wiring import NodeSpec, check_settings
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import PropulsionNode
@@ -20,7 +20,7 @@ from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
-from propulsion_ros.wiring import NodeSpec, check_settings
+from propulsion_ros.settings.errors import ConfigError
 
 EXECUTABLES: dict[str, type[PropulsionNode]] = {
     'actuator_node': ActuatorNode,

@@ -18,12 +18,10 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 from std_msgs.msg import Header
 
-from propulsion_ros.description import joints_of_urdf, mass_from_urdf
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.models.atmosphere import temperature_and_pressure
-from propulsion_ros.models.noise import TickNoise
-from propulsion_ros.models.parachutes import Parachutes, ParachutesParams
-from propulsion_ros.models.rigid_body import BodyMotion, BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
+from propulsion_ros.models.body.rigid_body import BodyMotion, BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
+from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, PropulsionNode
 from propulsion_ros.nodes.conversions import (
@@ -35,9 +33,11 @@ from propulsion_ros.nodes.conversions import (
     stamp_to_ns,
 )
 from propulsion_ros.nodes.spin import run
-from propulsion_ros.quantity import FloatArray, group, quantity, validate
-from propulsion_ros.schema import build, parameters_of
-from propulsion_ros.stepping import FixedStepRunner, Grid, period_from_rate
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.quantity import FloatArray, group, quantity, validate
+from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate
+from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
 
 _TOPIC = re.compile(r'[~/]?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 _LARGEST = 1e12

@@ -16,18 +16,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from propulsion_ros.drawn_blocks import DrawnBlock, drawn_blocks
-from propulsion_ros.errors import CommandError, ConfigError
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
-from propulsion_ros.nodes.conversions import stamp_to_ns
-from propulsion_ros.nodes.markers import MarkerOutput
-from propulsion_ros.nodes.spin import run
-from propulsion_ros.pace import Pace
-from propulsion_ros.parameter_file import ParameterFile
-from propulsion_ros.quantity import FloatArray, quantity, validate
-from propulsion_ros.schema import build, parameters_of
-from propulsion_ros.shapes import (
+from propulsion_ros.drawing.drawn_blocks import DrawnBlock, drawn_blocks
+from propulsion_ros.drawing.shapes import (
     Propellant,
     Shape,
     Style,
@@ -36,8 +26,18 @@ from propulsion_ros.shapes import (
     status_shape,
     thrust_shapes,
 )
-from propulsion_ros.stepping import period_from_rate
-from propulsion_ros.thrust_layout import ThrustLayout
+from propulsion_ros.drawing.thrust_layout import ThrustLayout
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
+from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.markers import MarkerOutput
+from propulsion_ros.nodes.spin import run
+from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.timing.pace import Pace
+from propulsion_ros.timing.stepping import period_from_rate
 
 _UNKNOWN_SCALE = 0.01
 """Of arrows where no thrust has a limit [m/N]."""

@@ -1,1 +1,4 @@
-"""The Ricardo Markup Language of Pickle Rick, block by block; `flight_config` joins them."""
+"""The flight configuration language: documents to events, deployers, engines and sensors.
+
+It imports `flight` and `settings`.
+"""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from propulsion_ros.flight.conditions import (
+from propulsion_ros.flight.events.conditions import (
     MAX_DEPTH,
     All,
     Any,
@@ -15,8 +15,8 @@ from propulsion_ros.flight.conditions import (
     Not,
     NoValue,
 )
-from propulsion_ros.flight.variables import VARIABLES
-from propulsion_ros.json_node import JsonNode
+from propulsion_ros.flight.events.variables import VARIABLES
+from propulsion_ros.settings.json_node import JsonNode
 
 COMPARISONS: Mapping[str, type[MoreThan | LessThan]] = {
     'MORETHAN': MoreThan,

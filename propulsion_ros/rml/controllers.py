@@ -1,10 +1,10 @@
 """The block ``Controllers``."""
 from __future__ import annotations
 
-from propulsion_ros.flight.controllers import PidSpec
-from propulsion_ros.flight.variables import VARIABLES
-from propulsion_ros.json_node import JsonNode
+from propulsion_ros.flight.events.controllers import PidSpec
+from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.rml.keys import Key, check_names, identity, read_keys, read_place
+from propulsion_ros.settings.json_node import JsonNode
 
 VECTORS = tuple(name for name, variable in VARIABLES.items() if not variable.is_event_id)
 COMMON = (

@@ -1,8 +1,7 @@
 """The block ``Deployers``."""
 from __future__ import annotations
 
-from propulsion_ros.flight.deployers import DeployerSpec
-from propulsion_ros.json_node import JsonNode
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.rml.keys import (
     ADDRESS,
     CHANNEL,
@@ -12,6 +11,7 @@ from propulsion_ros.rml.keys import (
     read_keys,
     read_place,
 )
+from propulsion_ros.settings.json_node import JsonNode
 
 MOST = 32
 """Deployers in one file."""

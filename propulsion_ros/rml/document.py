@@ -6,8 +6,8 @@ from typing import Any
 
 import json5
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.json_node import JsonNode
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.json_node import JsonNode
 
 LEGACY_NESTING = 10
 """Deepest nesting of lists and objects that the flown parser takes."""

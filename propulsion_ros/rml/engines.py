@@ -4,8 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from propulsion_ros.flight.engines import EngineSpec, IgniterSpec, ValveSpec
-from propulsion_ros.json_node import JsonNode
+from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
 from propulsion_ros.rml.keys import (
     ADDRESS,
     CHANNEL,
@@ -15,6 +14,7 @@ from propulsion_ros.rml.keys import (
     read_keys,
     read_place,
 )
+from propulsion_ros.settings.json_node import JsonNode
 
 _TYPE = Key('type', 'what it is', 'text', choices=('SimpleEngine', 'Thanos'))
 _IGNITER_TYPE = Key(

@@ -4,12 +4,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from propulsion_ros.flight.deployers import DeployerSpec
-from propulsion_ros.flight.events import IN_THE_AIR, Action, EventSpec
-from propulsion_ros.flight.phases import Phase, Subphase
-from propulsion_ros.json_node import JsonNode
+from propulsion_ros.flight.events.events import IN_THE_AIR, Action, EventSpec
+from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.rml.conditions import ConditionReader
 from propulsion_ros.rml.keys import BYTE, Key, read_keys, read_place
+from propulsion_ros.settings.json_node import JsonNode
 
 DEFAULT_COOLDOWN_MS = 1000.0
 GUARDS = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from propulsion_ros.json_node import JsonNode
+from propulsion_ros.settings.json_node import JsonNode
 
 _WORDS = {'flag': 'true or false', 'text': 'text', 'switch': '`0` or `1`'}
 REQUIRED = object()

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.json_node import JsonNode
-from propulsion_ros.quantity import FloatArray
 from propulsion_ros.rml.keys import Key, read_keys
+from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.quantity import FloatArray
 
 _AXES = ('X', 'Y', 'Z')
 _MILLIVOLTS = {

@@ -1,8 +1,8 @@
 """Blocks that are checked and then left alone: what they set has no part in a ROS graph."""
 from __future__ import annotations
 
-from propulsion_ros.json_node import JsonNode
 from propulsion_ros.rml.keys import BYTE, Key, read_keys
+from propulsion_ros.settings.json_node import JsonNode
 
 GENERAL = (
     Key('LaunchAccelerationThreshold', 'never read by the flown software either', default=None),

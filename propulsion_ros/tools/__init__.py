@@ -1,1 +1,4 @@
-"""Commands for the terminal and other hosts of the models."""
+"""The command line: one thin file a command.
+
+It imports every room below.
+"""

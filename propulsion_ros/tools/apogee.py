@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
-from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
+from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.variables import Sample
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.flight_log import read_flight_log
 
 _DEFAULTS = ApogeeParams()
@@ -100,7 +100,7 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
 
 
 def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
-    from propulsion_ros.tools.apogee_picture import draw
+    from propulsion_ros.pictures.apogee_picture import draw
 
     samples = read_flight_log(log)
     draw(samples, list(fly(samples, params)), picture, log.stem)

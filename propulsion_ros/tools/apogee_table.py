@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.apogee_params import ApogeeParams
-from propulsion_ros.json_node import JsonNode
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.tools.apogee import apogee_of_log
 
 _HEADER = (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
-from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
+from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.apogee_table import error_table
 from propulsion_ros.tools.simulated_flights import SimulatedFlight, simulate_flight
 

@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.allocator_names import group_of, is_allocator
-from propulsion_ros.description import ActuatorSpec, actuators_from_urdf
-from propulsion_ros.errors import ConfigError, SourceError
-from propulsion_ros.families import REGISTRY
-from propulsion_ros.flight_config import load_flight_config
-from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.parameter_file import ParameterFile
-from propulsion_ros.schema import build, parameters_of, suggestion, unknown_keys
-from propulsion_ros.setting import block_named
-from propulsion_ros.share import load_robot_description
-from propulsion_ros.tools.offline_config import (
+from propulsion_ros.graph.allocator_names import group_of, is_allocator
+from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.node_config import block_named
+from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.replay.stages import (
     block_of,
     build_allocator,
     build_family,
     family_of,
     in_file,
 )
+from propulsion_ros.rml.config import load_flight_config
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import build, parameters_of, suggestion, unknown_keys
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
 
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.share import share_directory
-from propulsion_ros.tools.bags import BagWriter
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.replay.bags import BagWriter
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.domains import own_network
-from propulsion_ros.wiring import VEHICLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
     if not options.until > 0.0:  # nor NaN
         return _fail(f'--until {options.until:g} is not above 0 s')
     try:
-        from propulsion_ros.tools.demos import DEMOS, flight, picture
-        from propulsion_ros.tools.demos.demo import text_of
+        from propulsion_ros.demos import DEMOS, flight, picture
+        from propulsion_ros.demos.demo import text_of
     except ImportError as error:
         return _fail(f"needs ROS 2 and matplotlib, pip install 'propulsion_ros[plot]': {error}")
     try:

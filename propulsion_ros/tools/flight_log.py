@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.variables import Sample, bounded
-from propulsion_ros.tools.csv_rows import LATEST, read_number, read_rows
+from propulsion_ros.flight.events.variables import Sample, bounded
+from propulsion_ros.replay.csv_rows import LATEST, read_number, read_rows
+from propulsion_ros.settings.errors import SourceError
 
 _REQUIRED = ('time_s', 'altitude_m')
 _OPTIONAL = ('vz_mps', 'az_mps2')

@@ -5,9 +5,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from propulsion_ros.errors import ConfigError
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, bridge_yaml
 from propulsion_ros.gz.model import ROUTES, gazebo_robot
+from propulsion_ros.settings.errors import ConfigError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,9 @@ import signal
 import sys
 from pathlib import Path
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.tools.bags import BagReader
-from propulsion_ros.tools.progress import Progress
+from propulsion_ros.replay.bags import BagReader
+from propulsion_ros.replay.progress import Progress
+from propulsion_ros.settings.errors import SourceError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _play(args: argparse.Namespace, bag: BagReader) -> int:
     from propulsion_ros.nodes.spin import make_executor
-    from propulsion_ros.tools.player import Player
+    from propulsion_ros.replay.player import Player
 
     unknown = [topic for topic in args.topic if topic not in bag.topics]
     if unknown:
@@ -102,7 +102,7 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
 
 
 def _is_installed(kind: str) -> bool:
-    from propulsion_ros.tools.recorder import message_type
+    from propulsion_ros.replay.recorder import message_type
 
     try:
         message_type(kind)

@@ -6,15 +6,15 @@ import math
 import sys
 from pathlib import Path
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.tools.bags import is_bag
-from propulsion_ros.tools.command_table import STAMP
-from propulsion_ros.tools.csv_rows import read_rows
-from propulsion_ros.tools.plot_bag import signals_of_bag
-from propulsion_ros.tools.plot_log import signals_of_log
-from propulsion_ros.tools.plot_panels import page_of
-from propulsion_ros.tools.plot_signals import Signals
-from propulsion_ros.tools.plot_table import join_commands, signals_of_table
+from propulsion_ros.pictures.bag import signals_of_bag
+from propulsion_ros.pictures.log import signals_of_log
+from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.signals import Signals
+from propulsion_ros.pictures.table import join_commands, signals_of_table
+from propulsion_ros.replay.bags import is_bag
+from propulsion_ros.replay.command_table import STAMP
+from propulsion_ros.replay.csv_rows import read_rows
+from propulsion_ros.settings.errors import ConfigError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         if args.commands is not None:
             join_commands(signals, signals_of_table(args.commands))
         page = page_of(signals, args.title, args.begin, args.end)
-        from propulsion_ros.tools.plot_picture import draw
+        from propulsion_ros.pictures.picture import draw
 
         draw(page, args.output)
     except ConfigError as error:

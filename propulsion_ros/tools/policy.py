@@ -5,9 +5,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from propulsion_ros.errors import ConfigError, SourceError
-from propulsion_ros.graph_options import add_graph_options
+from propulsion_ros.graph.graph_options import add_graph_options
 from propulsion_ros.gz.model import ROUTES
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.tools.policy_xml import Profile, policy_text
 
 _OF_ALL = {'enclave', 'output'}

@@ -13,14 +13,16 @@ import rclpy
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.validate_full_topic_name import validate_full_topic_name
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.graph_options import graph_of
+from propulsion_ros.graph.graph_options import graph_of
+from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.wiring import NodeSpec
 from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.gz.vehicle import gazebo_vehicle
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.share import load_robot_description
-from propulsion_ros.tools.bags import BagReader
-from propulsion_ros.tools.player import Player
+from propulsion_ros.replay.bags import BagReader
+from propulsion_ros.replay.player import Player
+from propulsion_ros.replay.recorder import Recorder
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools.policy_foreign import (
     gazebo_nodes,
     launch_node,
@@ -28,8 +30,6 @@ from propulsion_ros.tools.policy_foreign import (
     state_publisher,
 )
 from propulsion_ros.tools.policy_xml import Profile
-from propulsion_ros.tools.recorder import Recorder
-from propulsion_ros.wiring import NodeSpec
 
 _CLOCK, _ALL = '/clock', '/*'
 _STEP_NS = 1_000_000

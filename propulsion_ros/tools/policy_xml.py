@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from propulsion_ros.errors import SourceError
+from propulsion_ros.settings.errors import SourceError
 
 VERSION = '0.2.0'
 """Of the format."""

@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.tools.bags import BagWriter
+from propulsion_ros.replay.bags import BagWriter
+from propulsion_ros.settings.errors import SourceError
 
 _WAKE = 0.2
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         from rclpy.signals import SignalHandlerOptions
 
         from propulsion_ros.nodes.spin import make_executor
-        from propulsion_ros.tools.recorder import Recorder
+        from propulsion_ros.replay.recorder import Recorder
     except ImportError as error:
         return _fail(f'needs ROS 2: {error}')
     if not args.duration > 0.0:

@@ -9,15 +9,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TextIO
 
-from propulsion_ros.errors import ConfigError, SourceError
-from propulsion_ros.share import load_robot_description
-from propulsion_ros.tools.bags import is_bag
-from propulsion_ros.tools.command_table import STAMP, Columns, read_header
-from propulsion_ros.tools.csv_rows import number_text, stamp_text
-from propulsion_ros.tools.offline import OfflineRun, Stage, Values
-from propulsion_ros.tools.offline_config import make_stages
-from propulsion_ros.tools.progress import Progress, count_lines
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.replay.bags import is_bag
+from propulsion_ros.replay.command_table import STAMP, Columns, read_header
+from propulsion_ros.replay.csv_rows import number_text, stamp_text
+from propulsion_ros.replay.offline import OfflineRun, Stage, Values
+from propulsion_ros.replay.progress import Progress, count_lines
+from propulsion_ros.replay.stages import make_stages
+from propulsion_ros.settings.errors import ConfigError, SourceError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +71,7 @@ def _has_bag(args: argparse.Namespace) -> bool:
 def _replay_bag(args: argparse.Namespace) -> Counter[str]:
     try:
         # Tables need no ROS at all.
-        from propulsion_ros.tools.bag_run import replay
+        from propulsion_ros.replay.bag_run import replay
     except ImportError as error:
         raise SourceError(str(args.input), f'bags need the Python packages of ROS 2: {error}') \
             from error

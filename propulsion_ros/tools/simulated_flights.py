@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY, density, speed_of_sound
-from propulsion_ros.quantity import FloatArray, IntArray
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density, speed_of_sound
+from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 _STEP = 0.01  # [s]
 _PAD_TIME = 3.0  # at rest before ignition [s]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from propulsion_ros.share import share_directory
-from propulsion_ros.tools.bags import BagReader, BagWriter
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.replay.bags import BagReader, BagWriter
 
 HERE = Path(__file__).resolve().parent
 BAG = HERE / 'demo_bag'

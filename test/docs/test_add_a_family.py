@@ -15,14 +15,14 @@ from sensor_msgs.msg import JointState
 
 from markdown_pages import REPOSITORY, Page
 from page_family import apply_diff, register_family
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.conversions import ns_to_stamp
 from propulsion_ros.nodes.stack import EXECUTABLES
+from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.bags import BagReader
-from propulsion_ros.wiring import robot_graph
 
 PAGE = Page(REPOSITORY / 'docs/add_a_family.md')
 REGISTRY = 'propulsion_ros/models/__init__.py'
@@ -79,7 +79,7 @@ def test_a_family_is_a_model_a_registry_line_a_yaml_and_a_test(tree):
 def test_tests_of_the_page_and_of_the_registry_pass(tree):
     done = run(
         tree, sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider',
-        'test/models/test_jets.py', 'test/test_schema.py', 'test/test_imports.py',
+        'test/models/test_jets.py', 'test/settings/test_flat.py', 'test/test_imports.py',
         'test/test_hostile_files.py', '-k', 'jets or imports',
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,14 +10,14 @@ import yaml
 
 from markdown_pages import REPOSITORY, Page
 from page_words import TAGS, WORDS
-from propulsion_ros.description import actuators_from_urdf
-from propulsion_ros.hosting import loop_params_of
-from propulsion_ros.models import FAMILIES
-from propulsion_ros.models import fam_constants as astrobee
-from propulsion_ros.models.fam_params import ModulesParams, angle_from_count, speed_from_count
-from propulsion_ros.models.family import BodyState, Command
-from propulsion_ros.parameter_file import ParameterFile
-from propulsion_ros.schema import build
+from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.params import ModulesParams, angle_from_count, speed_from_count
+from propulsion_ros.models.registry import FAMILIES
+from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 PAGE = Page(REPOSITORY / 'docs/from_other_simulators.md')
 GOLDEN = REPOSITORY / 'test/data/golden'

@@ -8,7 +8,7 @@ from page_blocks import check_block
 from page_commands import Commands
 from page_graphs import PageError, Robot, Robots
 from page_shell import commands_of
-from propulsion_ros.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import vehicle_graph
 
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
 POINT = 'ros2 topic pub /thrusters/command sensor_msgs/msg/JointState'
@@ -60,7 +60,7 @@ BLOCKS = [
     ('yaml', '/**/rotors:\n  ros__parameters:\n    max_thrst: [1.0]\n', "'max_thrust'?"),
     ('yaml', '/**/thrusters:\n  ros__parameters:\n    gain: [fast]\n', 'expected a number'),
     ('json', '{"Events": [{"id": 0}]}', 'Events[0]'),
-    ('python', 'from propulsion_ros.models import Rocket', 'ImportError'),
+    ('python', 'from propulsion_ros.models.registry import Rocket', 'ImportError'),
 ]
 
 

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.actuators import Actuators
-from propulsion_ros.flight.apogee import ApogeeDetector
-from propulsion_ros.flight.apogee_params import ApogeeParams
-from propulsion_ros.flight.conditions import MoreThan
-from propulsion_ros.flight.deployers import DeployerBank, DeployerSpec
+from propulsion_ros.flight.apogee.detector import ApogeeDetector
+from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
-from propulsion_ros.flight.events import Action, EventSpec
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.events.conditions import MoreThan
+from propulsion_ros.flight.events.events import Action, EventSpec
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases import Phase
-from propulsion_ros.flight.variables import Sample
-from propulsion_ros.flight_config import load_flight_config, read_flight_config
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.pyros.actuators import Actuators
+from propulsion_ros.flight.pyros.deployers import DeployerBank, DeployerSpec
+from propulsion_ros.rml.config import load_flight_config, read_flight_config
+from propulsion_ros.settings.errors import SourceError
 
 DEFECTS = {
     1: 'an abort in flight leads to recovery without an apogee: no chute ever',

@@ -8,11 +8,11 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.apogee_estimate import ApogeeEstimate
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.variables import Sample
-from propulsion_ros.flight_config import read_flight_config
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.rml.config import read_flight_config
 
 MS = 1_000_000
 OPEN, CLOSE = '{', '}'

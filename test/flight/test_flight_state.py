@@ -5,16 +5,16 @@ import math
 
 import pytest
 
-from propulsion_ros.errors import ConfigError
-from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeEstimate, ApogeeParams
-from propulsion_ros.flight.conditions import All, MoreThan
-from propulsion_ros.flight.deployers import DeployerSpec
-from propulsion_ros.flight.events import Action, EventSpec
-from propulsion_ros.flight.flight_clock import Stamp
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate, ApogeeParams
+from propulsion_ros.flight.events.conditions import All, MoreThan
+from propulsion_ros.flight.events.events import Action, EventSpec
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases import Phase, Subphase
-from propulsion_ros.flight.variables import Sample
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.timing.flight_clock import Stamp
 
 NAN = math.nan
 S = 1_000_000_000

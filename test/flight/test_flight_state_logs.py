@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeParams
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases import Phase
-from propulsion_ros.flight.variables import Sample
-from propulsion_ros.flight_config import load_flight_config
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.rml.config import load_flight_config
 
 ROOT = Path(__file__).parents[2]
 FLIGHTS = ROOT.parent / 'shared' / 'flights'

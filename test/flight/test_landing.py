@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.flight_params import FlightParams
 from propulsion_ros.flight.landing import LandingDetector
+from propulsion_ros.flight.phases.params import FlightParams
 
 NAN = math.nan
 

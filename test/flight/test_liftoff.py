@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.flight_params import FlightParams
 from propulsion_ros.flight.liftoff import LiftoffDetector
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 NAN = math.nan
 STEP_NS = 10_000_000

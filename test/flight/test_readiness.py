@@ -5,15 +5,15 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.apogee import ApogeeDetector, ApogeeParams
-from propulsion_ros.flight.conditions import MoreThan
-from propulsion_ros.flight.deployers import DeployerSpec
-from propulsion_ros.flight.events import Action, EventSpec
-from propulsion_ros.flight.flight_params import FlightParams
+from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
+from propulsion_ros.flight.events.conditions import MoreThan
+from propulsion_ros.flight.events.events import Action, EventSpec
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases import Phase
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.readiness import CHECKS, Readiness
-from propulsion_ros.flight.variables import Sample
 
 APOGEE = MoreThan('TimeSinceApogee', 0, 0.0)
 DROGUE = EventSpec(0, 'drogue', APOGEE, (Action('deployment', 0, 1000.0),))

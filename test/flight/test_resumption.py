@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.flight.apogee import ApogeeDetector
-from propulsion_ros.flight.apogee_params import ApogeeParams
-from propulsion_ros.flight.conditions import MoreThan
-from propulsion_ros.flight.deployers import DeployerSpec
-from propulsion_ros.flight.events import Action, EventRecord, EventSpec
-from propulsion_ros.flight.flight_params import FlightParams
-from propulsion_ros.flight.flight_report import Mark
+from propulsion_ros.flight.apogee.detector import ApogeeDetector
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.events.conditions import MoreThan
+from propulsion_ros.flight.events.events import Action, EventRecord, EventSpec
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases import Phase, Subphase
+from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.resumption import Resumption
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.flight.variables import Sample
 
 NAN = math.nan
 S = 1_000_000_000

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.actuator_loop import CLOCK, COMMAND, ActuatorLoop, LoopParams
-from propulsion_ros.command_hold import CommandUpdate
-from propulsion_ros.models.boosters import Boosters, BoostersParams
-from propulsion_ros.models.tanks import TanksParams
+from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, ActuatorLoop, LoopParams
+from propulsion_ros.loops.command_hold import CommandUpdate
+from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.tanks import TanksParams
 
 MS = 1_000_000
 STEPS = 1000

@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.description import actuators_from_urdf
-from propulsion_ros.errors import SourceError
+from propulsion_ros.graph.hosting import host_of, loop_params_of
+from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.gz.link_forces import LinkForces, Mount
-from propulsion_ros.hosting import host_of, loop_params_of
-from propulsion_ros.link_tree import LinkTree, Pose
-from propulsion_ros.models.family import BodyState, Command, Output
-from propulsion_ros.models.wrench import move_wrench
-from propulsion_ros.share import load_robot_description, share_directory
-from propulsion_ros.tools.offline_config import build_family
-from propulsion_ros.urdf_xml import parse_urdf
+from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.wrench import move_wrench
+from propulsion_ros.replay.stages import build_family
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.urdf.link_tree import LinkTree, Pose
+from propulsion_ros.urdf.reader import actuators_from_urdf
+from propulsion_ros.urdf.xml import parse_urdf
 
 ROLLED_AND_PITCHED = Rotation.from_euler('xyz', [90.0, 90.0, 0.0], degrees=True).as_matrix()
 IDENTITY = Pose(np.eye(3), np.zeros(3))

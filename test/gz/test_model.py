@@ -11,16 +11,16 @@ import yaml
 from defusedxml import ElementTree
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.description import mass_from_urdf
-from propulsion_ros.errors import ConfigError
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.gz.body_effects import drag_coefficients
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
 from propulsion_ros.gz.model import gazebo_robot
-from propulsion_ros.models.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.share import load_robot_description, share_directory
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
-from propulsion_ros.wiring import VEHICLES
+from propulsion_ros.urdf.reader import mass_from_urdf
 from topic_tables import topics_of
 
 SHARE = share_directory()

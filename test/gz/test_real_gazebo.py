@@ -7,9 +7,9 @@ from importlib.util import find_spec
 import pytest
 from std_msgs.msg import Float64MultiArray
 
+from propulsion_ros.graph.share import share_directory
 from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.nodes import qos
-from propulsion_ros.share import share_directory
 
 
 def simulator():

@@ -10,9 +10,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from fake_gz import Element, World, install
-from propulsion_ros.errors import ConfigError
 from propulsion_ros.gz.system import get_system
 from propulsion_ros.nodes import qos
+from propulsion_ros.settings.errors import ConfigError
 
 INERTIAL = '<inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 ROBOT = f"""<robot name="lander">

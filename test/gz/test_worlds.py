@@ -7,9 +7,9 @@ import subprocess
 import pytest
 from defusedxml import ElementTree
 
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.gz.body_effects import read_body
-from propulsion_ros.share import share_directory
-from propulsion_ros.wiring import VEHICLES
 
 WORLDS = sorted((share_directory() / 'worlds').glob('*.sdf'))
 IGN = shutil.which('ign')

@@ -19,9 +19,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from policy_cases import SHIPPED, asked
+from propulsion_ros.graph.share import share_directory
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import ns_to_stamp
-from propulsion_ros.share import share_directory
 
 GZ_SIM = """from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction

@@ -17,8 +17,8 @@ from std_srvs.srv import Trigger  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from policy_cases import asked, seen  # noqa: E402
+from propulsion_ros.graph.share import share_directory  # noqa: E402
 from propulsion_ros.nodes import qos  # noqa: E402
-from propulsion_ros.share import share_directory  # noqa: E402
 
 SHARE = share_directory()
 ROTORS = ['front_left', 'front_right', 'rear_left', 'rear_right']

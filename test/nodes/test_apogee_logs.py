@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from flight_flags import newest_flags
-from propulsion_ros.flight.apogee_params import ApogeeParams
+from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp, stamp_to_ns
 from propulsion_ros.nodes.flight_state_node import FlightStateNode

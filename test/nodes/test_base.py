@@ -6,8 +6,8 @@ from rclpy._rclpy_pybind11 import RCLError
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import String
 
-from propulsion_ros.errors import ConfigError
 from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.settings.errors import ConfigError
 
 
 @pytest.mark.parametrize('hook', ['setup', 'started'])

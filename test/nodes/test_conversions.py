@@ -5,7 +5,6 @@ import pytest
 from builtin_interfaces.msg import Time
 from nav_msgs.msg import Odometry
 
-from propulsion_ros.errors import CommandError
 from propulsion_ros.nodes.conversions import (
     WrenchReader,
     inertia_to_msg,
@@ -18,6 +17,7 @@ from propulsion_ros.nodes.conversions import (
     stamp_to_ns,
     wrench_to_msg,
 )
+from propulsion_ros.settings.errors import CommandError
 
 NAN, INF = float('nan'), float('inf')
 

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import String
 
+from propulsion_ros.graph.share import share_directory
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import OK, WARN
@@ -18,7 +19,6 @@ from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.graph_names import full_name
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
-from propulsion_ros.share import share_directory
 
 
 class Waiting:

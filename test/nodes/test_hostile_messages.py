@@ -27,6 +27,7 @@ from benchmarks.hostile import (
     hostile_odometry,
     hostile_wrench,
 )
+from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
@@ -35,7 +36,6 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
-from propulsion_ros.share import load_robot_description, share_directory
 
 S, MS = 1_000_000_000, 1_000_000
 COUNT, BATCH = 1000, 50

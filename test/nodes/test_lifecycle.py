@@ -7,13 +7,13 @@ from lifecycle_msgs.srv import ChangeState
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
-from propulsion_ros.share import load_robot_description, share_directory
 
 ROTORS = {'family': 'rotors', 'names': ['r'], 'max_thrust': [5.0], 'motor_constant': [1e-5]}
 QUADROTOR = load_robot_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro')

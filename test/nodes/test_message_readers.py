@@ -13,7 +13,6 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.errors import CommandError
 from propulsion_ros.nodes.conversions import (
     ODOMETRY_NUMBERS,
     doubles,
@@ -27,7 +26,8 @@ from propulsion_ros.nodes.message_readers import (
     OdometryReader,
     WrenchStampedReader,
 )
-from propulsion_ros.tools.wire import Wire
+from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.settings.errors import CommandError
 
 FIELDS = ('position', 'velocity', 'effort')
 FLOATS = st.floats(width=64)

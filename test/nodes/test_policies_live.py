@@ -12,14 +12,14 @@ from rclpy.executors import SingleThreadedExecutor
 
 from fake_gz import Element, World, install
 from policy_cases import FOREIGN, SHIPPED, asked, parsed, seen, write_bag
-from propulsion_ros.graph_options import graph_of
+from propulsion_ros.graph.graph_options import graph_of
+from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.gz.system import get_system
 from propulsion_ros.gz.vehicle import gazebo_vehicle
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.tools.player import Player
+from propulsion_ros.replay.player import Player
+from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.tools.policy_xml import Profile
-from propulsion_ros.tools.recorder import Recorder
-from propulsion_ros.wiring import VEHICLES
 from ros_graph import close
 
 OWN_ROBOT = """<robot name="hopper"><link name="base_link"/>

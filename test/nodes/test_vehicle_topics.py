@@ -6,9 +6,9 @@ import time
 import pytest
 import rclpy
 
+from propulsion_ros.graph.wiring import VEHICLES, vehicle_graph
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.tools.domains import reserved_domain
-from propulsion_ros.wiring import VEHICLES, vehicle_graph
 from ros_graph import close
 from topic_tables import listed_rows
 

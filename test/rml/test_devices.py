@@ -6,14 +6,14 @@ import math
 
 import pytest
 
-from propulsion_ros.errors import SourceError
-from propulsion_ros.flight.controllers import PidSpec
-from propulsion_ros.flight.deployers import DeployerSpec
-from propulsion_ros.flight.engines import EngineSpec, IgniterSpec, ValveSpec
-from propulsion_ros.flight.events import Action
-from propulsion_ros.flight_config import load_flight_config, read_flight_config
+from propulsion_ros.flight.events.controllers import PidSpec
+from propulsion_ros.flight.events.events import Action
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
+from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.rml.config import load_flight_config, read_flight_config
 from propulsion_ros.rml.sensors import OrientationConfig, SensorsConfig
-from propulsion_ros.share import share_directory
+from propulsion_ros.settings.errors import SourceError
 
 # As the flown software's page has them; the braces and names of blocks are ours.
 AXES = """

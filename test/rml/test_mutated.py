@@ -11,10 +11,10 @@ import json5
 import pytest
 
 from fuzz.settings import fly
-from propulsion_ros.errors import SourceError
-from propulsion_ros.flight_config import BLOCKS, read_flight_config
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.rml.config import BLOCKS, read_flight_config
 from propulsion_ros.rml.document import parse
-from propulsion_ros.share import share_directory
+from propulsion_ros.settings.errors import SourceError
 
 COUNT = 500
 TEXTS = [

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import NodeSpec, robot_graph
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.share import share_directory
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.check import faults_of
-from propulsion_ros.wiring import NodeSpec, robot_graph
 
 SHARE = share_directory()
 SHIPPED = [

@@ -13,15 +13,15 @@ import pytest
 import yaml
 from matplotlib import pyplot
 
-from propulsion_ros.models.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.share import share_directory
+from propulsion_ros.demos import DEMOS
+from propulsion_ros.demos.demo import text_of
+from propulsion_ros.demos.picture import draw, figure_of
+from propulsion_ros.demos.recording import Recording
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.demos import DEMOS
-from propulsion_ros.tools.demos.demo import text_of
-from propulsion_ros.tools.demos.picture import draw, figure_of
-from propulsion_ros.tools.demos.recording import Recording
 from propulsion_ros.tools.domains import reserved_domain
-from propulsion_ros.wiring import VEHICLES
 
 # Eight flights, each as fast as the machine.
 pytestmark = pytest.mark.timeout(3600)
@@ -69,7 +69,7 @@ COMMAND = """
 import json, sys
 from dataclasses import asdict
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.demos import flight
+from propulsion_ros.demos import flight
 
 path, fly = sys.argv.pop(1), flight.fly
 
@@ -169,7 +169,7 @@ def test_table_is_printed_even_where_a_file_cannot_be_written(
     runs, tmp_path, monkeypatch, capsys, ending
 ):
     recording = runs['quadrotor'][1].recording
-    monkeypatch.setattr('propulsion_ros.tools.demos.flight.fly', lambda *args: recording)
+    monkeypatch.setattr('propulsion_ros.demos.flight.fly', lambda *args: recording)
     written = tmp_path / f'quadrotor.{ending}'
     written.mkdir()
     assert cli.main(['demo', '--vehicle', 'quadrotor', '--output', str(tmp_path)]) == 1

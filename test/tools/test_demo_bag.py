@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from propulsion_ros.replay.bag_replay import BagReplay
+from propulsion_ros.replay.bags import BagReader
+from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.bag_replay import BagReplay
-from propulsion_ros.tools.bags import BagReader
 from propulsion_ros.tools.domains import reserved_domain
-from propulsion_ros.tools.wire import Wire
 
 pytest.importorskip('rosbags')
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from plot_pages import panels, points
 
-from propulsion_ros.errors import SourceError
+from propulsion_ros.pictures.log import signals_of_log
+from propulsion_ros.pictures.panels import Line, Panel, page_of
+from propulsion_ros.pictures.signals import COMMAND, Channel, Signals
+from propulsion_ros.pictures.style import Fit, Mark, Span
+from propulsion_ros.replay.bags import BagWriter, Recorded
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import plot
-from propulsion_ros.tools.bags import BagWriter, Recorded
-from propulsion_ros.tools.plot_log import signals_of_log
-from propulsion_ros.tools.plot_panels import Line, Panel, page_of
-from propulsion_ros.tools.plot_signals import COMMAND, Channel, Signals
-from propulsion_ros.tools.plot_style import Fit, Mark, Span
 
 GRAVITY, SPEED = 9.80665, 60.0
 SIGNATURE = b'\x89PNG\r\n\x1a\n'
@@ -110,7 +110,7 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it():
     pytest.importorskip('matplotlib')
     import matplotlib.pyplot as plt
 
-    from propulsion_ros.tools.plot_picture import figure_of
+    from propulsion_ros.pictures.picture import figure_of
 
     figure = figure_of(page_of(fitted_flight()))
     try:
@@ -204,7 +204,7 @@ def test_values_beyond_what_an_axis_can_show_are_not_drawn():
 @pytest.mark.parametrize('field', ['altitude', 'velocity', 'acceleration'])
 def test_fits_beyond_what_an_axis_can_show_are_not_drawn(tmp_path, field, value):
     pytest.importorskip('matplotlib')
-    from propulsion_ros.tools.plot_picture import draw as draw_page
+    from propulsion_ros.pictures.picture import draw as draw_page
 
     made = fitted_flight()
     wild = made.flight.fits[2]._replace(**{field: value})
@@ -376,7 +376,7 @@ def test_a_picture_that_cannot_be_written_is_one_line_and_code_1(draw, inputs):
 
 def test_without_matplotlib_one_line_says_so(draw, inputs, monkeypatch):
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
-    monkeypatch.delitem(sys.modules, 'propulsion_ros.tools.plot_picture', raising=False)
+    monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.picture', raising=False)
     code, error, picture = draw(inputs['table'])
     assert (code, error.count('\n')) == (1, 1)
     assert "plots need matplotlib, pip install 'propulsion_ros[plot]'" in error

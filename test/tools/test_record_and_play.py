@@ -22,11 +22,11 @@ from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 from propulsion_ros.nodes.graph_names import full_name, type_name
+from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded
+from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.player import Player
+from propulsion_ros.replay.recorder import Recorder, message_type
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.bags import BagReader, BagWriter, Recorded
-from propulsion_ros.tools.player import Player
-from propulsion_ros.tools.recorder import Recorder, message_type
-from propulsion_ros.tools.wire import Wire
 from ros_graph import LIMIT, close
 
 pytest.importorskip('rosbags')
@@ -199,10 +199,10 @@ def test_what_somebody_has_not_received_is_named(graph, monkeypatch):
         assert player.unheard() == []
         process.send_signal(signal.SIGSTOP)
         os.waitpid(process.pid, os.WUNTRACED)
-        monkeypatch.setattr('propulsion_ros.tools.player._FLUSH', 0.5)
+        monkeypatch.setattr('propulsion_ros.replay.player._FLUSH', 0.5)
         assert player.play([message], graph.executor) == [topic]
         process.send_signal(signal.SIGCONT)
-        monkeypatch.setattr('propulsion_ros.tools.player._FLUSH', LIMIT)
+        monkeypatch.setattr('propulsion_ros.replay.player._FLUSH', LIMIT)
         assert player.play([message], graph.executor) == []
     finally:
         process.kill()

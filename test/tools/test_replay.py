@@ -6,14 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from propulsion_ros.actuator_loop import LoopParams
-from propulsion_ros.description import actuators_from_urdf
-from propulsion_ros.models.fam import Fam, FamParams
-from propulsion_ros.models.family import WRENCH_NAMES, BodyState, Command
-from propulsion_ros.models.inverse_fam import InverseFam, InverseFamParams
-from propulsion_ros.models.rotors import Rotors, RotorsParams
-from propulsion_ros.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.models.common.family import WRENCH_NAMES, BodyState, Command
+from propulsion_ros.models.fam.fam import Fam, FamParams
+from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
+from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.tools import cli
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 FAM_CONFIG = share_directory() / 'config' / 'fam.yaml'
 HEADER = ','.join(['stamp', *(f'wrench.{part}' for part in WRENCH_NAMES)])

@@ -1,0 +1,198 @@
+"""Start the nodes of a vehicle, fly it with its pilot, and stop them."""
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import rclpy
+from rclpy.executors import Executor
+from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
+
+from propulsion_ros.demos.demo import Demo
+from propulsion_ros.demos.pilot import Pilot
+from propulsion_ros.demos.recording import Recording
+from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.nodes.spin import make_executor
+from propulsion_ros.replay.bags import Recorded
+from propulsion_ros.replay.recorder import Recorder
+
+_STEP_LIMIT = 90.0
+"""Wall time for the start of the nodes, and for each step [s]; a flight may take its time."""
+_STOP_LIMIT = 60.0
+_PROGRESS_PERIOD = 0.25
+_LAST_LOOKS, _LAST_LOOK = 10, 0.05
+"""How often, and for how long each [s], it is looked whether anything more is recorded."""
+_CLEAR = '\033[K'
+"""Clears the rest of a line on a terminal."""
+
+
+class StoppedError(Exception):
+    """The flight was ended by a signal.
+
+    Attributes
+    ----------
+    number : int
+        Of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f'stopped by signal {number}')
+        self.number = number
+
+
+def fly(
+    demo: Demo[object],
+    vehicle: str,
+    configs: Sequence[Path],
+    until: float,
+    write: Callable[[Recorded, Sequence[QoSProfile]], None] | None = None,
+) -> Recording:
+    """Fly a demo to its end and return the recording.
+
+    Parameters
+    ----------
+    demo : Demo
+        Whose pilot flies.
+    vehicle : str
+        One of `wiring.VEHICLES`.
+    configs : sequence of Path
+        Parameter files beside the vehicle's own; later ones win.
+    until : float
+        Simulated time at which to stop in any case [s].
+    write : callable, optional
+        Gets every message of the graph, for a bag.
+
+    Raises
+    ------
+    TimeoutError
+        Where the nodes do not start, or do not make a step in time.
+    RuntimeError
+        Where the other nodes die, or refuse what the pilot asks.
+    StoppedError
+        After SIGINT or SIGTERM, with the other nodes stopped too.
+    """
+    with _interrupts() as stopped, _stack(vehicle, configs) as process, _graph() as executor:
+        pilot = demo.make_pilot()
+        pilot.until = until
+        executor.add_node(pilot)
+        with _recorder(write, executor):
+            pilot.announce()
+            _spin(pilot, executor, process, stopped)
+        return pilot.recording
+
+
+@contextmanager
+def _graph() -> Iterator[Executor]:
+    """Join the graph, and leave it with every node, also where an error still holds one."""
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        executor = make_executor('events')
+        try:
+            yield executor
+        finally:
+            nodes = list(executor.get_nodes())
+            executor.shutdown()
+            for node in nodes:
+                node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Note signals: raised in a callback or an import, one would be told as its fault, or lost."""
+    stopped: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, frame: stopped.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _recorder(
+    write: Callable[[Recorded, Sequence[QoSProfile]], None] | None, executor: Executor
+) -> Iterator[None]:
+    """Hear all topics from before the first step until after the last."""
+    if write is None:
+        yield
+        return
+    recorder = Recorder(write, sim_time=True)
+    executor.add_node(recorder)
+    # Before the pilot is announced no step is made, so nothing is missed.
+    recorder.settle(executor, ['/clock', '/vehicle/odometry'], _STEP_LIMIT)
+    yield
+    before = -1
+    while (now := recorder.counts.total()) != before:
+        before = now
+        for _ in range(_LAST_LOOKS):
+            executor.spin_once(timeout_sec=_LAST_LOOK)
+    executor.remove_node(recorder)
+    recorder.destroy_node()
+
+
+@contextmanager
+def _stack(vehicle: str, configs: Sequence[Path]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the nodes of a vehicle in a process of their own."""
+    nodes = ', '.join(spec.name for spec in vehicle_graph(vehicle).nodes)
+    print(f'Starting {nodes} ...', flush=True)
+    process = subprocess.Popen([  # noqa: S603  our own module, no shell
+        sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle,
+        '--ros-args', *(part for path in configs for part in ('--params-file', str(path))),
+        '--log-level', 'warn',
+    ])
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        try:
+            code = process.wait(_STOP_LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+    if code:
+        raise RuntimeError(f'the other nodes ended with code {code}')
+
+
+def _spin(
+    pilot: Pilot, executor: Executor, process: subprocess.Popen[bytes], stopped: Sequence[int]
+) -> None:
+    begun = shown = stepped = time.monotonic()
+    steps = 0
+    while not pilot.has_ended:
+        executor.spin_once(timeout_sec=0.5)
+        now = time.monotonic()
+        if stopped:
+            raise StoppedError(stopped[0])
+        if pilot.steps > steps:
+            steps, stepped = pilot.steps, now
+        if process.poll() is not None:
+            raise RuntimeError('the other nodes stopped, see above')
+        if pilot.failure:
+            raise RuntimeError(pilot.failure)
+        if now - stepped > _STEP_LIMIT:
+            raise TimeoutError(
+                f'no step after {pilot.now:.3f} s within {_STEP_LIMIT:g} s' if steps
+                else f'the nodes did not start within {_STEP_LIMIT:g} s'
+            )
+        if steps and sys.stdout.isatty() and now - shown > _PROGRESS_PERIOD:
+            shown = now
+            print(f'\r{_progress(pilot, now - begun)}{_CLEAR}', end='', flush=True)
+    start, end = ('\r', _CLEAR) if sys.stdout.isatty() else ('', '')
+    print(f'{start}{_progress(pilot, time.monotonic() - begun)}{end}', flush=True)
+
+
+def _progress(pilot: Pilot, wall: float) -> str:
+    rate = pilot.now / wall if wall > 0.0 else 0.0
+    return f'  T {pilot.now:6.1f} s  {pilot.status} {rate:4.1f} x real time '

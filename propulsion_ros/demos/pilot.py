@@ -1,0 +1,186 @@
+"""The pilot of a demo: a node that answers every odometry and records what it hears."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import Imu
+
+from propulsion_ros.demos.motion import Motion
+from propulsion_ros.demos.recording import Recording
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import set_stamp, stamp_to_ns, vector
+
+
+class Pilot(Node):
+    """Answers every odometry with commands of the same stamp, in lockstep with the vehicle.
+
+    A step is answered once all that is recorded of each step has been heard of the one before, so
+    that a recording is the same in every run. A subclass opens its topics, and gives `steer`,
+    `status` and `is_done`.
+
+    Parameters
+    ----------
+    **kwargs
+        For rclpy's node.
+
+    Attributes
+    ----------
+    recording : Recording
+        What was heard and sent.
+    now : float
+        Stamp of the newest odometry [s].
+    steps : int
+        How many steps of the vehicle were heard.
+    until : float
+        Stamp at which the flight ends in any case [s].
+    failure : str
+        Why the flight cannot go on, '' while it can.
+    has_ended : bool
+        Whether no step is answered any more.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('pilot', **kwargs)
+        self.recording = Recording()
+        self.now, self.steps = 0.0, 0
+        self.until = np.inf
+        self.failure = ''
+        self.has_ended = False
+        self._newest_ns: dict[str, int] = {}
+        self._step_ns = self._previous_ns = -1
+        self._motion: Motion | None = None
+        self._awaits_answer = False
+        self._sent: list[tuple[Any, Any]] = []
+        self.create_subscription(Odometry, 'vehicle/odometry', self._on_odometry, qos.LOCKSTEP)
+
+    # What a subclass gives.
+
+    def steer(self, motion: Motion) -> None:
+        """Send the commands of the step at `now`."""
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        """Do what must be done before the step at `now` is answered; it may `ask`."""
+
+    @property
+    def status(self) -> str:
+        """How the flight goes, in a few words."""
+        raise NotImplementedError
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all has been shown."""
+        raise NotImplementedError
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the step at `now` may be answered."""
+        return True
+
+    # What a subclass calls.
+
+    def hear(
+        self,
+        kind: Any,
+        topic: str,
+        callback: Callable[[float, Any], None],
+        profile: Any = qos.LOCKSTEP,
+        each_step: bool = True,
+    ) -> None:
+        """Subscribe to a topic.
+
+        Parameters
+        ----------
+        kind : type
+            Of the message, which has a header.
+        topic : str
+            Its name.
+        callback : callable
+            ``callback(stamp, message)``, with the stamp in seconds.
+        profile : QoSProfile
+            Quality of service.
+        each_step : bool
+            Whether it comes with each step, so that the next one waits for it.
+        """
+        def received(message: Any) -> None:
+            stamp_ns = stamp_to_ns(message.header.stamp)
+            if each_step:
+                # The vehicle asks again where an answer stays away, and some nodes repeat theirs.
+                if stamp_ns <= self._newest_ns[topic]:
+                    return
+                self._newest_ns[topic] = stamp_ns
+            callback(stamp_ns * 1e-9, message)
+            self._steer_if_ready()
+
+        if each_step:
+            self._newest_ns[topic] = -1
+        self.create_subscription(kind, topic, received, profile)
+
+    def send(self, publisher: Any, message: Any) -> None:
+        """Publish a command of the step at `now`."""
+        set_stamp(message.header.stamp, self._step_ns)
+        self._sent.append((publisher, message))
+        publisher.publish(message)
+
+    def ask(self, client: Any, request: Any, refusal: Callable[[Any], str]) -> None:
+        """Call a service; no step is answered until it has answered.
+
+        Parameters
+        ----------
+        client : rclpy.client.Client
+            Of the service.
+        request : message
+            What is asked.
+        refusal : callable
+            Returns from the response why it was refused, or ''.
+        """
+        def answered(future: Any) -> None:
+            self._awaits_answer = False
+            reason = refusal(future.result())
+            if reason:
+                self.failure = f'{client.srv_name} refused: {reason}'
+            self._steer_if_ready()
+
+        self._awaits_answer = True
+        client.call_async(request).add_done_callback(answered)
+
+    # Steps.
+
+    def announce(self) -> None:
+        """Let the vehicle know that all topics are open; it waits for this one."""
+        self.create_subscription(Imu, 'vehicle/imu', lambda message: None, qos.LOCKSTEP)
+
+    def _on_odometry(self, message: Odometry) -> None:
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        if stamp_ns <= self._step_ns:
+            for publisher, sent in self._sent:
+                publisher.publish(sent)
+            return
+        self._previous_ns, self._step_ns = self._step_ns, stamp_ns
+        self._sent = []
+        pose, twist = message.pose.pose, message.twist.twist
+        q = pose.orientation
+        self._motion = Motion(
+            vector(pose.position), np.array([q.x, q.y, q.z, q.w]),
+            vector(twist.linear), vector(twist.angular),
+        )
+        self.now = stamp_ns * 1e-9
+        self.steps += 1
+        self.prepare()
+        self._steer_if_ready()
+
+    def _steer_if_ready(self) -> None:
+        motion = self._motion
+        if motion is None or self._awaits_answer or self.failure or not self.is_ready:
+            return
+        if any(newest_ns < self._previous_ns for newest_ns in self._newest_ns.values()):
+            return
+        self._motion = None
+        if self.now >= self.until or self.is_done:
+            self.has_ended = True
+        else:
+            self.steer(motion)

@@ -1,0 +1,186 @@
+"""The rocket: two gimbals keep its attitude, flight_state finds its apogee."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import InertiaStamped, PointStamped
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from propulsion_ros.demos.demo import Row, moment
+from propulsion_ros.demos.motion import Motion
+from propulsion_ros.demos.pilot import Pilot
+from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.rocket_guidance import RocketGuidance
+from propulsion_ros.demos.rocket_picture import draw
+from propulsion_ros.demos.rocket_summary import RocketSummary, summarise
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.conversions import doubles
+
+_EXHAUST_VELOCITY = 1300.0 / 0.6025
+"""max_thrust over max_fuel_rate of the boosters [m/s]."""
+_BOOSTERS = ['booster_1', 'booster_2']
+_GIMBALS = [f'{booster}_gimbal_{axis}' for booster in _BOOSTERS for axis in 'xy']
+_ARMING = 0.5
+"""Time at which flight_state is armed [s]."""
+_AFTER_MAIN = 8.0
+"""How long the flight goes on after the main parachute's event [s]."""
+
+
+class RocketPilot(Pilot):
+    """Arms flight_state, and flies the launch sequence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._guidance = RocketGuidance()
+        self._climb: tuple[float, float] = (0.0, 0.0)
+        self._propellant = np.inf
+        self._last_event = ''
+        self._is_asked = False
+        self._command = self.create_publisher(JointState, 'boosters/command', qos.COMMAND)
+        self._arm: Any = self.create_client(Trigger, 'flight_state/launch')
+        self.hear(InertiaStamped, 'vehicle/inertia', self._on_inertia)
+        self.hear(JointState, 'boosters/state', self._on_state)
+        self.hear(InertiaStamped, 'boosters/tanks/main_tank', self._on_tank)
+        for kind, topic, callback, profile in (
+            (JointState, 'flight_state/deployers', self._on_deployers, qos.LOCKSTEP),
+            (JointState, 'flight_state/fit', self._on_fit, qos.LOCKSTEP),
+            (PointStamped, 'flight_state/apogee', self._on_apogee, qos.LATCHED),
+            (DiagnosticArray, 'flight_state/flags', self._on_flags, qos.LATCHED),
+            (DiagnosticArray, 'flight_state/events', self._on_events, qos.LATCHED_HISTORY),
+        ):
+            self.hear(kind, topic, callback, profile, each_step=False)
+
+    def steer(self, motion: Motion) -> None:
+        """Send thrust and gimbal angles."""
+        up, speed = float(motion.velocity_world[2]), float(np.linalg.norm(motion.velocity))
+        self._climb = float(motion.position[2]), up
+        self.recording.add('motion', self.now, *self._climb, speed)
+        fuel = self._propellant, self._phase
+        gimbals = self._guidance.gimbals(self.now, motion.quaternion, motion.rate, *fuel)
+        total = self._guidance.thrust(self.now, *fuel)
+        # Of the nose, which stands upright on the ground.
+        east, north, height = motion.rotation[:, 2].tolist()
+        self.recording.add(
+            'lean', self.now, np.arctan2(east, height), np.arctan2(north, height),
+            self._guidance.lean(self.now) if total else np.nan,
+        )
+        self.recording.add('command', self.now, total, *gimbals.ravel().tolist())
+        thrust = total / len(_BOOSTERS)
+        command = JointState(name=[*_BOOSTERS, *_GIMBALS])
+        command.position = doubles([np.nan] * len(_BOOSTERS) + gimbals.ravel().tolist())
+        command.effort = doubles([thrust] * len(_BOOSTERS) + [np.nan] * len(_GIMBALS))
+        self.send(self._command, command)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether flight_state is armed, once it is time."""
+        return self.now < _ARMING or self._is_asked
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the main parachute has been open for a while."""
+        main = [stamp for stamp, name in self.recording.marks if name.startswith('main')]
+        return bool(main) and self.now > main[0] + _AFTER_MAIN
+
+    @property
+    def status(self) -> str:
+        """Height, vertical speed, phase and the last event."""
+        altitude, up = self._climb
+        return f'{altitude:7.1f} m  {up:+7.1f} m/s  {self._phase:<10} {self._last_event:<8}'
+
+    @property
+    def _phase(self) -> str:
+        """The phase that flight_state said last, '' before it said any."""
+        return self.recording.phases[-1][1] if self.recording.phases else ''
+
+    def _on_deployers(self, stamp: float, message: JointState) -> None:
+        # By this message flight_state has seen the very sample at which the flight is held.
+        if stamp >= _ARMING and not self._is_asked:
+            self._is_asked = True
+            self.ask(
+                self._arm, Trigger.Request(),
+                lambda response: '' if response.success else response.message,
+            )
+
+    def _on_state(self, stamp: float, message: JointState) -> None:
+        position = dict(zip(message.name, message.position, strict=True))
+        effort = dict(zip(message.name, message.effort, strict=True))
+        # Of each booster apart: their sum as a vector is less where they turn apart.
+        self.recording.add('thrust', stamp, sum(effort[booster] for booster in _BOOSTERS))
+        mean = np.reshape([position[joint] for joint in _GIMBALS], (-1, 2)).mean(axis=0)
+        self.recording.add('gimbal', stamp, *mean.tolist())
+
+    def _on_tank(self, stamp: float, message: InertiaStamped) -> None:
+        self._propellant = message.inertia.m
+        self.recording.add('propellant', stamp, self._propellant)
+
+    def _on_inertia(self, stamp: float, message: InertiaStamped) -> None:
+        self.recording.add('mass', stamp, message.inertia.m)
+
+    def _on_fit(self, stamp: float, message: JointState) -> None:
+        fit = dict(zip(message.name, message.position, strict=True))
+        self.recording.add('fit', stamp, fit['altitude'], fit['velocity'], fit['acceleration'])
+        self.recording.add('predicted', fit['apogee_time'], fit['apogee_altitude'], stamp)
+
+    def _on_apogee(self, stamp: float, message: PointStamped) -> None:
+        self.recording.add('apogee', stamp, message.point.z)
+
+    def _on_flags(self, stamp: float, message: DiagnosticArray) -> None:
+        phase = message.status[0].message
+        phases = self.recording.phases
+        if not phases or phases[-1][1] != phase:
+            phases.append((stamp, phase))
+
+    def _on_events(self, stamp: float, message: DiagnosticArray) -> None:
+        for status in message.status:
+            self.recording.marks.append((stamp, status.name))
+            self._last_event = status.name
+
+
+class RocketDemo:
+    """A flight to its main parachute."""
+
+    title = 'Rocket demo: boosters, fins, flight_state and vehicle over ROS 2'
+    layout: Sequence[Sequence[str]] = (
+        ('altitude',) * 4 + ('apogee',) * 2, ('phase',) * 4 + ('apogee',) * 2,
+        ('thrust',) * 3 + ('lean',) * 3, ('propellant',) * 3 + ('gimbal',) * 3,
+    )
+    heights: Sequence[float] = (4.0, 0.8, 2.1, 2.1)
+
+    def make_pilot(self) -> RocketPilot:
+        """Return the node that flies."""
+        return RocketPilot()
+
+    def summarise(self, recording: Recording) -> RocketSummary:
+        """Return the numbers of a flight."""
+        stamps = recording.series('thrust')[:2, 0]
+        return summarise(recording, float(stamps[-1] - stamps[0]), _EXHAUST_VELOCITY)
+
+    def table(self, summary: RocketSummary, recording: Recording) -> list[Row]:
+        """Return these numbers for a reader."""
+        s = summary
+        burnt = s.impulse_of_propellant
+        error = f'off the propellant burnt by {abs(s.impulse / burnt - 1.0):.1e}' if burnt else ''
+        return [
+            moment('liftoff', s.liftoff),
+            moment('burnout', s.burnout),
+            moment('maximum speed', s.max_speed_time, f'{s.max_speed:.1f} m/s'),
+            moment('apogee, predicted', s.predicted,
+                   f'{s.predicted_altitude:.1f} m (said at {s.predicted_at:.2f} s)'),
+            moment('apogee, true', s.true_apogee, f'{s.true_altitude:.1f} m'),
+            moment('apogee, found', s.apogee,
+                   f'{s.altitude:.1f} m (decided at {s.detected:.2f} s)'),
+            *(moment(f'event {name}', stamp) for stamp, name in recording.marks),
+            ('propellant left', f'{s.propellant_left:.3f} kg', f'of {s.propellant_start:.3f} kg'),
+            ('impulse', f'{s.impulse:.1f} N s', error),
+        ]
+
+    def draw(
+        self, axes: Mapping[str, Any], recording: Recording, summary: RocketSummary
+    ) -> None:
+        """Draw the flight, its apogee, and the powered part of it."""
+        draw(axes, recording, summary)

@@ -1,0 +1,79 @@
+"""The plugin blocks of a robot description as they are drawn."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from propulsion_ros.drawing.thrust_layout import ThrustLayout, layout_of
+from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
+from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnBlock:
+    """One plugin block.
+
+    Attributes
+    ----------
+    name : str
+        Of the block and its node.
+    base_link : str
+        Frame of the layout.
+    layout : ThrustLayout or None
+        Its actuators; None where their state says no thrusts.
+    tanks : mapping of str to float
+        Capacity of each of its tanks [kg], in their order.
+    """
+
+    name: str
+    base_link: str
+    layout: ThrustLayout | None
+    tanks: Mapping[str, float]
+
+
+def drawn_blocks(
+    description: str,
+    base_link: str = '',
+    parameters_of_node: Callable[[str], Mapping[str, Any]] = lambda name: {},
+) -> list[DrawnBlock]:
+    """Return every plugin block of a robot description, in its order.
+
+    Parameters
+    ----------
+    description : str
+        URDF, xacro already expanded.
+    base_link : str
+        Frame of the geometry; empty: as each block says, else the root link.
+    parameters_of_node : callable
+        Parameters of a block's node, which win over its tags.
+
+    Raises
+    ------
+    ConfigError
+        For a description without blocks, or one that lacks or misstates something.
+    """
+    specs = actuators_from_urdf(description, loop_params_of, base_link)
+    if not specs:
+        raise ConfigError('robot_description', 'has no plugin block of actuators')
+    return [_drawn(spec, parameters_of_node(spec.name)) for spec in specs]
+
+
+def _drawn(spec: ActuatorSpec, given: Mapping[str, Any]) -> DrawnBlock:
+    # Names and geometry come from the description alone; the block's own node says so.
+    fixed = {'names', *spec.geometry}
+    given = {key: value for key, value in given.items() if key not in fixed}
+    family_type = REGISTRY[spec.family]
+    try:
+        params: Any = build(family_type.Params, {**spec.values, **given})
+        layout = layout_of(params, family_type(params))
+    except ConfigError as error:
+        raise spec.locate(error, given) from None
+    tanks = getattr(params, 'tanks', None)
+    capacities = {} if tanks is None else dict(
+        zip(tanks.names, tanks.capacity.tolist(), strict=True)
+    )
+    return DrawnBlock(spec.name, spec.base_link, layout, capacities)

@@ -1,0 +1,274 @@
+"""What a picture of the actuators is made of: arrows, plumes and text, as plain values."""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.drawing.thrust_layout import ThrustLayout
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.quantity import FloatArray
+
+Vector = tuple[float, float, float]
+Colour = tuple[float, float, float, float]
+"""Red, green, blue and opacity, 0 to 1."""
+
+_AT_LIMIT = 0.999
+"""What follows a limit through a lag comes no nearer in finite time."""
+_STRONGEST = 1e9
+"""No actuator pushes harder [N]."""
+_OPACITY = 0.8
+_UNKNOWN: Colour = (0.3, 0.5, 1.0, _OPACITY)
+_STALE: Colour = (0.5, 0.5, 0.5, _OPACITY)
+_PLUMES: dict[str, Colour] = {'flame': (1.0, 0.55, 0.1, 0.35), 'air': (0.6, 0.8, 1.0, 0.35)}
+_WHITE: Colour = (1.0, 1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One thing to draw.
+
+    Attributes
+    ----------
+    kind : str
+        'arrow' from its origin along its direction, 'plume' widening along it, or 'text' at it.
+    group : str
+        What can be shown and hidden together.
+    number : int
+        Tells it from the others of its group, the same in every picture.
+    frame : str
+        Frame of origin and direction.
+    origin : tuple of float
+        [m].
+    direction : tuple of float
+        Unit vector.
+    length : float
+        [m], 0 for nothing to see; of a text the height of its letters.
+    colour : tuple of float
+        See `Colour`.
+    text : str
+        What a text says.
+    """
+
+    kind: str
+    group: str
+    number: int
+    frame: str
+    origin: Vector
+    direction: Vector
+    length: float
+    colour: Colour
+    text: str = ''
+
+
+@dataclass(frozen=True, eq=False)
+class ThrustState:
+    """What n actuators do.
+
+    Attributes
+    ----------
+    thrust : FloatArray
+        [N], (n,).
+    angles : FloatArray
+        Of the joints `ThrustLayout.angle_names` [rad], (k,).
+    """
+
+    thrust: FloatArray
+    angles: FloatArray
+
+
+class ThrustStateReader:
+    """Takes from the names and values of a state what a layout needs.
+
+    Parameters
+    ----------
+    layout : ThrustLayout
+        Of the actuators; other names in a state are left alone.
+    """
+
+    def __init__(self, layout: ThrustLayout) -> None:
+        self._layout = layout
+        self._known: tuple[str, ...] | None = None
+        self._columns: tuple[list[int], list[int]] = [], []
+
+    def read(
+        self, names: Sequence[str], position: Sequence[float], effort: Sequence[float]
+    ) -> ThrustState:
+        """Return what a state says.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns of the state.
+        position, effort : sequence of float
+            [rad] and [N], one for each name; positions only where the layout has joints.
+
+        Raises
+        ------
+        CommandError
+            For names that are missing or repeated, a wrong count, or a value that is none.
+        """
+        key = tuple(names)
+        if key != self._known:
+            self._columns = self._find(key)
+            self._known = key
+        actuators, joints = self._columns
+        thrust = _picked('effort', effort, key, actuators)
+        angles = _picked('position', position, key, joints) if joints else np.empty(0)
+        angles = np.where(np.isnan(angles), self._layout.unknown_angle, angles)
+        for field, values, columns, bound in (
+            ('effort', thrust, actuators, _STRONGEST), ('position', angles, joints, math.inf)
+        ):
+            wrong = ~(np.isfinite(values) & (np.abs(values) <= bound))
+            if wrong.any():
+                name = key[columns[int(np.argmax(wrong))]]
+                raise CommandError(f'{name}: {field} {values[wrong][0]:g} is no state')
+        return ThrustState(thrust, angles)
+
+    def _find(self, key: tuple[str, ...]) -> tuple[list[int], list[int]]:
+        """Return the columns of the actuators and of the joints."""
+        if len(set(key)) != len(key):
+            twice = next(name for i, name in enumerate(key) if name in key[:i])
+            raise CommandError(f'{twice!r} is named twice')
+        places = {name: i for i, name in enumerate(key)}
+        wanted = self._layout.names, self._layout.angle_names
+        for name in (*wanted[0], *wanted[1]):
+            if name not in places:
+                raise CommandError(f'expected a state of {name!r} too')
+        return [places[name] for name in wanted[0]], [places[name] for name in wanted[1]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """How thrusts are drawn.
+
+    Attributes
+    ----------
+    scale : float
+        Length of an arrow over its thrust [m/N].
+    in_links : bool
+        Whether each shape is in the frame of its actuator's link, else all are in base_link.
+    """
+
+    scale: float
+    in_links: bool = False
+
+
+def thrust_shapes(
+    group: str,
+    base_link: str,
+    layout: ThrustLayout,
+    state: ThrustState,
+    style: Style,
+    is_stale: bool = False,
+) -> Iterator[Shape]:
+    """Yield an arrow along the thrust of each actuator, and its plume, if any, against it.
+
+    Parameters
+    ----------
+    group : str
+        Of the arrows; the plumes are in ``<group>/plume``.
+    base_link : str
+        Frame of the layout.
+    layout : ThrustLayout
+        Where they are.
+    state : ThrustState
+        What they do.
+    style : Style
+        How they are drawn.
+    is_stale : bool
+        Whether the state is old, so that nobody knows what they do now.
+    """
+    if style.in_links:
+        frames, points = layout.links, np.zeros((len(layout.names), 3))
+        axes = layout.in_links(state.angles)
+    else:
+        frames = (base_link,) * len(layout.names)
+        points, axes = layout.in_base(state.angles)
+    # Adding 0 turns -0 into 0.
+    along = np.where(state.thrust < 0.0, -1.0, 1.0)[:, None] * axes + 0.0
+    lengths = (style.scale * np.abs(state.thrust)).tolist()
+    loads = layout.load(state.thrust, state.angles).tolist()
+    rows = zip(frames, points.tolist(), along.tolist(), lengths, loads, strict=True)
+    for i, (frame, point, direction, length, load) in enumerate(rows):
+        origin = _vector(point)
+        colour = _STALE if is_stale else load_colour(load)
+        yield Shape('arrow', group, i, frame, origin, _vector(direction), length, colour)
+        if layout.plume:
+            yield Shape(
+                'plume', f'{group}/plume', i, frame, origin, _vector([0.0 - x for x in direction]),
+                0.0 if is_stale else length, _PLUMES[layout.plume],
+            )
+
+
+def load_colour(load: float) -> Colour:
+    """Return green at rest, yellow half way, red near the limit and opaque red where it holds."""
+    if math.isnan(load):
+        return _UNKNOWN
+    if load >= _AT_LIMIT:
+        return (1.0, 0.0, 0.0, 1.0)
+    return (min(2.0 * load, 1.0), min(2.0 * (1.0 - load), 1.0), 0.0, _OPACITY)
+
+
+@dataclass(frozen=True)
+class Propellant:
+    """What is left in a tank.
+
+    Attributes
+    ----------
+    name : str
+        Of the tank.
+    mass, capacity : float
+        [kg]; a capacity of 0 is not known.
+    """
+
+    name: str
+    mass: float
+    capacity: float
+
+    def __str__(self) -> str:
+        share = f' ({self.mass / self.capacity:.0%})' if self.capacity > 0.0 else ''
+        return f'{self.name} {self.mass:.2f} kg{share}'
+
+
+def status_shape(
+    frame: str, origin: Vector, height: float, phase: str, tanks: Sequence[Propellant]
+) -> Shape:
+    """Return a text with the phase of the flight and the propellant left, a line each.
+
+    Parameters
+    ----------
+    frame : str
+        Frame of ``origin``.
+    origin : tuple of float
+        Middle of the text [m].
+    height : float
+        Of the letters [m].
+    phase : str
+        '' where there is none.
+    tanks : sequence of Propellant
+        May be empty.
+    """
+    lines = [*([phase] if phase else []), *map(str, tanks)]
+    return Shape(
+        'text', 'status', 0, frame, origin, (0.0, 0.0, 1.0), height if lines else 0.0, _WHITE,
+        '\n'.join(lines),
+    )
+
+
+def _picked(
+    field: str, values: Sequence[float], names: Sequence[str], columns: Sequence[int]
+) -> FloatArray:
+    if len(values) != len(names):
+        raise CommandError(
+            f'{field}: expected {len(names)} values, one per name, got {len(values)}'
+        )
+    picked: FloatArray = np.array(values, dtype=float)[columns]
+    return picked
+
+
+def _vector(values: Sequence[float]) -> Vector:
+    x, y, z = values
+    return x, y, z

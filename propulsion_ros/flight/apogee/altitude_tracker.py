@@ -1,0 +1,207 @@
+"""Successive parabolas through the altitude, robust to outliers and to held values."""
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+
+from propulsion_ros.flight.apogee.parabola import (
+    Parabola,
+    fit_parabola,
+    has_outliers,
+    noise_of,
+    reweight,
+)
+from propulsion_ros.flight.apogee.sample_window import SampleWindow
+from propulsion_ros.settings.quantity import FloatArray
+
+_MINIMUM_POINTS = 5
+_STRETCH = 3  # a slow sensor may fill its window over this many spans
+_GATE = 5.0  # sigma beyond which a sample contradicts the fit
+_HELD_GATE = 4.0
+_REJECTED = 0.05  # weight below which a sample counts as an outlier
+_RECENT = 0.3  # the samples that must agree with the fit before it is believed [s]
+_SURRENDER = 0.5  # part of the window that, in one run of outliers, is the truth
+_PRIOR_COUNT = 4.0
+_FLOOR_RATIO = 0.2  # smallest outlier scale over the prior noise
+
+
+class AltitudeTracker:
+    """Fit a parabola to the latest altitudes each time a new point comes.
+
+    The fit is plain least squares while the residuals look normal. Where they do not, or a
+    sample contradicts the fit before it, two rounds of Tukey's bisquare weights start from that
+    earlier fit, so that a pressure shock or an ejection charge is left out. A run of outliers
+    as long as half the window is taken as the truth and the window starts anew with it.
+
+    A value that repeats while the fit moves on is a sensor that holds its output: it is left
+    out until it changes. A sensor slower than five points a window gets a longer window.
+
+    Parameters
+    ----------
+    span : float
+        Length of the window [s].
+    capacity : int
+        Points in it.
+    noise : float
+        Altitude noise assumed before the scatter is known, one sigma [m].
+    """
+
+    def __init__(self, span: float, capacity: int, noise: float) -> None:
+        self._span = span
+        self._noise_prior = noise
+        self._points = SampleWindow(span / capacity, _STRETCH * capacity + 1)
+        self._fresh: deque[float] = deque(maxlen=_MINIMUM_POINTS)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all samples."""
+        self._points.clear()
+        self._fresh.clear()
+        self._latest = math.nan
+        self._fit_when_fresh: Parabola | None = None
+        self._outliers_until = -math.inf
+        self.fit: Parabola | None = None
+        self.noise = self._noise_prior
+        self.agrees = False
+        self.is_held = False
+        self.length = 0.0
+
+    @property
+    def count(self) -> int:
+        """Number of points in the window."""
+        return len(self._points)
+
+    @property
+    def varies(self) -> bool:
+        """Whether the window holds at least five different successive values."""
+        fresh = self._fresh
+        return (
+            len(fresh) == _MINIMUM_POINTS
+            and len(self._points) > 0
+            and fresh[0] >= self._points.oldest
+        )
+
+    def seconds(self, stamp_ns: int) -> float:
+        """Return a stamp in the time of the fit [s]."""
+        return self._points.seconds(stamp_ns)
+
+    def stamp(self, seconds: float) -> int:
+        """Return a time of the fit as a stamp [ns]."""
+        return self._points.stamp(seconds)
+
+    def add(self, stamp_ns: int, altitude: float) -> Parabola | None:
+        """Take a sample newer than all before; return the new fit where it makes one."""
+        points = self._points
+        if len(points) == 0:
+            self._fresh.clear()
+            points.add(stamp_ns, altitude)
+            self._latest = altitude
+            self._fresh.append(0.0)
+            return None
+        time = points.seconds(stamp_ns)
+        if altitude == self._latest:
+            if not self.is_held:
+                self.is_held = self._contradicts(self._fit_when_fresh, time, altitude, _HELD_GATE)
+            if self.is_held:
+                return None
+        else:
+            self._latest = altitude
+            self._fresh.append(time)
+            self._fit_when_fresh = self.fit
+            self.is_held = False
+        surprising = self._contradicts(self.fit, time, altitude, _GATE)
+        if not points.opens(stamp_ns):
+            if not surprising:
+                points.add(stamp_ns, altitude)
+            return None
+        points.add(stamp_ns, altitude)
+        self._drop_old(time)
+        self._refit(time, surprising)
+        return self.fit
+
+    def _contradicts(
+        self, fit: Parabola | None, time: float, altitude: float, gate: float
+    ) -> bool:
+        if fit is None:
+            return False
+        distance = abs(altitude - fit.altitude(time))
+        if distance <= gate * self.noise:
+            return False
+        return distance > gate * math.hypot(self.noise, fit.altitude_sigma(time))
+
+    def _drop_old(self, time: float) -> None:
+        start = time - self._span
+        if len(self._fresh) == _MINIMUM_POINTS and self._fresh[0] < start:
+            start = max(self._fresh[0], time - _STRETCH * self._span)
+        elif len(self._fresh) < _MINIMUM_POINTS:
+            start = time - _STRETCH * self._span
+        self._points.drop_before(start)
+
+    def _refit(self, now: float, surprising: bool) -> None:
+        self.length = now - self._points.oldest
+        if surprising or now <= self._outliers_until:
+            self._fit_robust(now)
+            return
+        residual, square_sum = self._fit_plain()
+        if self.count > _MINIMUM_POINTS and has_outliers(residual, square_sum):
+            self._fit_robust(now)
+
+    def _fit_plain(self) -> tuple[FloatArray, float]:
+        """Fit with equal weights; return the residuals and the sum of their squares."""
+        fitted = fit_parabola(self._points.time, self._points.value)
+        if fitted is None:
+            self.fit = None
+            self.agrees = False
+            return np.empty(0), 0.0
+        parabola, residual = fitted
+        square_sum = float(residual.dot(residual))
+        self._accept(parabola, residual, square_sum, float(len(residual)))
+        self.agrees = True
+        return residual, square_sum
+
+    def _fit_robust(self, now: float) -> None:
+        time, altitude = self._points.time, self._points.value
+        if self.fit is None:
+            residual, _ = self._fit_plain()
+        else:
+            residual = altitude - self.fit.altitudes(time)
+        floor = _FLOOR_RATIO * self._noise_prior
+        for _ in range(2):
+            weight = reweight(residual, floor)
+            fitted = fit_parabola(time, altitude, weight)
+            if fitted is None:
+                self._fit_plain()
+                return
+            parabola, residual = fitted
+        rejected = (weight < _REJECTED).nonzero()[0]
+        if len(rejected):
+            self._outliers_until = float(time[rejected[-1]]) + self._span
+            if weight[-1] < _REJECTED and self._begin_anew(time, weight, now):
+                return
+        weighted = residual * np.sqrt(weight)
+        total = float(np.add.reduce(weight))
+        self._accept(parabola, weighted, float(weighted.dot(weighted)), total)
+        recent = weight[min(int(time.searchsorted(now - _RECENT)), len(time) - 3):]
+        self.agrees = float(np.add.reduce(recent)) >= 0.5 * len(recent)
+
+    def _begin_anew(self, time: FloatArray, weight: FloatArray, now: float) -> bool:
+        """Surrender to a long run of outliers at the end: keep only that run."""
+        last = int((weight >= _REJECTED).nonzero()[0][-1])
+        if len(time) - 1 - last < _MINIMUM_POINTS:
+            return False
+        begin = float(time[last + 1])
+        if now - begin <= _SURRENDER * self._span:
+            return False
+        self._points.drop_before(begin)
+        self.length = now - begin
+        self._outliers_until = -math.inf
+        self._fit_plain()
+        return True
+
+    def _accept(
+        self, parabola: Parabola, residual: FloatArray, square_sum: float, total: float
+    ) -> None:
+        self.noise = noise_of(residual, square_sum, total, self._noise_prior, _PRIOR_COUNT)
+        self.fit = parabola.with_noise(self.noise)

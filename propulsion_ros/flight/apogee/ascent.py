@@ -1,0 +1,116 @@
+"""What has been seen of an ascent: the level of the pad, the peak, and the last climb."""
+from __future__ import annotations
+
+import math
+
+from propulsion_ros.flight.apogee.parabola import Parabola
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+
+_MOVING = 10.0  # a clearly larger speed is no longer the pad [m/s]
+_CLEAR = 3.0  # sigma
+_CLIMBING = 2.0  # sigma
+_REST = 1.0  # speed [m/s] and acceleration [m/s^2] within which a sensor rests, plus its scatter
+_LARGEST_SPREAD = 2.0  # sigma of speed and acceleration that tell rest from free fall
+_FALL_MARGIN = 10.0  # [m/s]
+
+
+class Ascent:
+    """Level of the pad and highest fitted altitude, from the fits alone.
+
+    The pad is altitude 0 until the vehicle has been seen at rest at another level: a reference
+    that is wrong, by weather or a missing home, must not pass for height.
+
+    Attributes
+    ----------
+    peak : float
+        Highest altitude fitted, less one sigma [m]; -inf before.
+    peak_ns : int or None
+        Its stamp.
+    has_moved : bool
+        Whether the vehicle has clearly been in motion.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the flight."""
+        self._pad = 0.0
+        self._climb_ns: int | None = None
+        self._reckoned_ns: int | None = None
+        self._reckoned = math.nan
+        self.peak = -math.inf
+        self.peak_ns: int | None = None
+        self.has_moved = False
+
+    @property
+    def rise(self) -> float:
+        """Height of the peak above the pad [m]."""
+        return self.peak - self._pad
+
+    def shift(self, shift_ns: int) -> None:
+        """Move all stamps by a clock jump."""
+        self._reckoned_ns = None
+        if self._climb_ns is not None:
+            self._climb_ns += shift_ns
+        if self.peak_ns is not None:
+            self.peak_ns += shift_ns
+
+    def follow(
+        self, stamp_ns: int, fit: Parabola, now: float, *, agrees: bool, settled: bool
+    ) -> None:
+        """Take a fit.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Of the newest sample [ns].
+        fit : Parabola
+            With its noise.
+        now : float
+            That stamp in the time of the fit [s].
+        agrees : bool
+            Whether the newest samples lie on the fit.
+        settled : bool
+            Whether the window is full of samples that vary, so that rest can be told.
+        """
+        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        self._reckoned_ns = None
+        if abs(velocity) - _CLEAR * sigma > _MOVING:
+            self.has_moved = True
+        if velocity > _CLIMBING * sigma:
+            self._climb_ns = stamp_ns
+        if settled and not self.has_moved and _is_at_rest(fit, velocity, sigma):
+            self._pad = self.peak = fit.mean
+        if agrees:
+            height = fit.altitude(now) - fit.altitude_sigma(now)
+            if height > self.peak:
+                self.peak, self.peak_ns = height, stamp_ns
+
+    def reckon(self, stamp_ns: int, last_ns: int, altitude: float, velocity: float) -> None:
+        """Carry the peak on by the velocity alone, from the last fitted altitude."""
+        if self._reckoned_ns is None:
+            self._reckoned_ns, self._reckoned = last_ns, altitude
+        self._reckoned += velocity * (stamp_ns - self._reckoned_ns) * 1e-9
+        self._reckoned_ns = stamp_ns
+        if self._reckoned > self.peak:
+            self.peak, self.peak_ns = self._reckoned, stamp_ns
+
+    def is_physical(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
+        """Return whether the vehicle could fall that fast since it was last seen to climb.
+
+        Nothing falls faster than freely; pressure at static ports near Mach 1 does.
+        """
+        if self._climb_ns is None:
+            return True
+        since = (stamp_ns - self._climb_ns) * 1e-9
+        return velocity + sigma > -(STANDARD_GRAVITY * since + _FALL_MARGIN)
+
+
+def _is_at_rest(fit: Parabola, velocity: float, sigma: float) -> bool:
+    spread = fit.acceleration_sigma
+    return (
+        max(sigma, spread) < _LARGEST_SPREAD
+        and abs(velocity) < _REST + 2.0 * sigma
+        and abs(fit.acceleration) < _REST + 2.0 * spread
+    )

@@ -1,0 +1,61 @@
+"""Lockout of the apogee detection by speed and by Mach number."""
+from __future__ import annotations
+
+from propulsion_ros.flight.apogee.input_mean import InputMean
+from propulsion_ros.flight.apogee.params import ApogeeParams
+
+_CLEAR = 2.0  # sigma by which a fitted velocity must exceed the limit
+
+
+class Lockout:
+    """Locked while the vehicle is fast, and for a hold time after.
+
+    The fitted altitude and the velocity input lock independently, since static ports mislead
+    the altitude near Mach 1 and an inertial velocity drifts. A lock by the inputs alone gives
+    way to a clear fall in the altitude that has lasted: an input stuck at a high speed must not
+    keep the parachute in.
+    """
+
+    def __init__(self, params: ApogeeParams) -> None:
+        self._params = params
+        self._hold_ns = round(params.lockout_hold * 1e9)
+        self._limit_ns = round(params.lockout_limit * 1e9)
+        self.reset()
+
+    def reset(self) -> None:
+        """Unlock."""
+        self._fit_until: int | None = None
+        self._input_until: int | None = None
+        self._fall_ns: int | None = None
+
+    def shift(self, shift_ns: int) -> None:
+        """Move all stamps by a clock jump."""
+        if self._fit_until is not None:
+            self._fit_until += shift_ns
+        if self._input_until is not None:
+            self._input_until += shift_ns
+        self._fall_ns = None
+
+    def take_input(self, stamp_ns: int, velocity: InputMean, mach: float) -> None:
+        """Take the velocity input and the Mach number; NaN is no value."""
+        params = self._params
+        is_fast = velocity.is_live(stamp_ns) and velocity.latest >= params.lockout_speed
+        if is_fast or mach >= params.lockout_mach:
+            self._input_until = stamp_ns + self._hold_ns
+
+    def take_fit(self, stamp_ns: int, velocity: float, sigma: float) -> None:
+        """Take the fitted velocity and its sigma [m/s]."""
+        if velocity - _CLEAR * sigma >= self._params.lockout_speed:
+            self._fit_until = stamp_ns + self._hold_ns
+
+    def is_locked(self, stamp_ns: int, is_falling: bool) -> bool:
+        """Return whether detection is locked, given whether the altitude clearly falls."""
+        if not is_falling:
+            self._fall_ns = None
+        elif self._fall_ns is None:
+            self._fall_ns = stamp_ns
+        if self._fit_until is not None and stamp_ns < self._fit_until:
+            return True
+        if self._input_until is None or stamp_ns >= self._input_until:
+            return False
+        return self._fall_ns is None or stamp_ns - self._fall_ns < self._limit_ns

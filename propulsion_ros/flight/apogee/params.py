@@ -1,0 +1,71 @@
+"""Parameters of the apogee detector."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from propulsion_ros.settings.quantity import quantity, validate
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApogeeParams:
+    """What the detector is allowed to believe.
+
+    The defaults for window, capacity, minimum height and lockout speed are those of the flown
+    Pickle Rick software; the gates are statements about free fall.
+    """
+
+    method: str = quantity(
+        'robust', kind=str, choices=('robust', 'legacy'),
+        doc="how apogee is detected; legacy is Pickle Rick's own way, in double precision",
+    )
+    window: float = quantity(2.0, 's', above=0.0, doc='length of the window of the fit')
+    capacity: int = quantity(
+        100, kind=int, lo=5, hi=10_000,
+        doc='points in the window; faster samples are averaged',
+    )
+    minimum_height: float = quantity(
+        100.0, 'm', lo=0.0, doc='rise above the pad before which nothing is detected'
+    )
+    lockout_speed: float = quantity(
+        30.0, 'm/s', above=0.0, doc='upward speed at which detection is locked'
+    )
+    lockout_mach: float = quantity(
+        0.75, above=0.0, doc='Mach number of the inertial speed at which detection is locked'
+    )
+    lockout_hold: float = quantity(
+        1.0, 's', lo=0.0, doc='time that the lock outlasts the speed'
+    )
+    lockout_limit: float = quantity(
+        2.0, 's', above=0.0,
+        doc='duration of a clear fall in the altitude that overrules a lock by a velocity input',
+    )
+    maximum_gap: float = quantity(
+        1.5, 's', above=0.0, doc='longer gaps of a faster sensor empty the window'
+    )
+    frozen_after: float = quantity(
+        0.5, 's', above=0.0, doc='a value held so long against the fit is reported as frozen'
+    )
+    noise: float = quantity(
+        0.5, 'm', above=0.0, doc='altitude noise assumed before the scatter is known, one sigma'
+    )
+    velocity_sigma: float = quantity(
+        2.0, 'm/s', above=0.0, doc='trust in the velocity input while the window is short'
+    )
+    acceleration_sigma: float = quantity(
+        2.0, 'm/s^2', above=0.0, doc='trust in the acceleration input while the window is short'
+    )
+    minimum_fall: float = quantity(
+        3.0, 'm/s^2', lo=0.0, doc='least downward acceleration of a flight at its apogee'
+    )
+    maximum_fall: float = quantity(
+        25.0, 'm/s^2', above=0.0, doc='largest downward acceleration of a flight at its apogee'
+    )
+    descent_speed: float = quantity(
+        4.0, 'm/s', above=0.0, doc='downward speed that is a descent whatever the curvature'
+    )
+    drop: float = quantity(
+        25.0, 'm', above=0.0, doc='height lost below the peak that is a descent'
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)

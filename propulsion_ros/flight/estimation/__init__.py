@@ -1,0 +1,4 @@
+"""Position, velocity and attitude from raw sensors.
+
+It imports `flight.events`, `flight.phases`, `models.common`, `timing` and `settings`.
+"""

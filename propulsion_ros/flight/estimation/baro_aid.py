@@ -1,0 +1,233 @@
+"""Fuses a barometer: pad reference, static ports, lockout, frozen values, gates."""
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+
+from propulsion_ros.flight.estimation.barometer import (
+    PRESSURE_RANGE,
+    altitude_and_temperature,
+    dynamic_pressure,
+    mach_squared,
+    metres_per_pascal,
+)
+from propulsion_ros.flight.estimation.error_state import (
+    ALTITUDE_BIAS,
+    FORCE_BIAS,
+    PORT,
+    POSITION,
+    SCALE,
+    SIZE,
+    VELOCITY,
+    ErrorStateFilter,
+)
+from propulsion_ros.flight.estimation.innovation_judge import InnovationJudge, Verdict, width_of
+from propulsion_ros.flight.estimation.pad import PadReference, mean_without_spikes
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
+from propulsion_ros.flight.estimation.state import Stage
+
+_UP = POSITION + 2
+_PAD_DELAY_NS = 1_000_000_000  # a reading joins the pad reference only where no liftoff followed
+_CERTAIN_SPEED = 30.0  # a horizontal speed less certain than this makes no Mach number [m/s]
+_IMPLAUSIBLE = 4.0  # sigma of its prior that no error of the barometer has
+_STEP_SIGMA = 5.0  # of the altitude bias after a step [m]
+_BIAS_SIGMA = 10.0  # that joins the accelerometer bias where the estimate went astray [m/s^2]
+
+
+class BaroAid:
+    """Turns pressures into corrections of a filter.
+
+    The altitude is that of the standard atmosphere above the mean on the pad. Its error has three
+    parts: white noise, a slow bias, and a coefficient times the dynamic pressure (static ports);
+    near Mach 1 that model fails and the barometer is locked out.
+
+    Parameters
+    ----------
+    params : EstimatorParams
+        Noise, gates and times.
+    filter_ : ErrorStateFilter
+        That is corrected.
+
+    Attributes
+    ----------
+    monitor : SensorMonitor
+        Health of the barometer.
+    pad_altitude : float
+        Of the pad above the standard sea level [m]; the parameter's before any pressure.
+    surprise : float
+        Normalised innovation squared of the latest pressure, NaN before.
+    imu_doubt_ns : int or None
+        Stamp at which the barometer last overruled the inertial estimate.
+    step_ns : int or None
+        Stamp at which the barometer last stepped.
+    """
+
+    def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
+        self._params = params
+        self._filter = filter_
+        self._gate = params.gate**2
+        self._row = np.zeros(SIZE)
+        self._row[[_UP, ALTITUDE_BIAS]] = 1.0
+        self._hold_ns = round(params.lockout_hold * 1e9)
+        self._judge = InnovationJudge(params.gate_time)
+        self.monitor = SensorMonitor(params.pressure_timeout)
+        self._reference = PadReference()
+        self._pending: deque[tuple[int, float]] = deque()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the flight and the pad."""
+        self.monitor.reset()
+        self._judge.reset()
+        self._reference.reset()
+        self._pending.clear()
+        self._locked_until: int | None = None
+        self.pad_altitude = self._params.site_altitude
+        self._held = math.nan
+        self._held_up = 0.0
+        self.surprise = math.nan
+        self.imu_doubt_ns: int | None = None
+        self.step_ns: int | None = None
+
+    @property
+    def is_refusing(self) -> bool:
+        """Whether the latest pressure contradicted the estimate."""
+        return self._judge.is_refusing
+
+    def check(self, stamp_ns: int, pascal: float) -> Status:
+        """Return whether a pressure may be fused."""
+        if math.isfinite(pascal) and not PRESSURE_RANGE[0] < pascal < PRESSURE_RANGE[1]:
+            self.monitor.refuse(Status.RANGE)
+            return Status.RANGE
+        return self.monitor.arrive(stamp_ns, (pascal,))
+
+    def fuse(
+        self, stamp_ns: int, age: float, pascal: float, variance: float, stage: Stage,
+        *, is_inertial: bool,
+    ) -> None:
+        """Fuse a pressure that `check` found good.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Of the pressure [ns].
+        age : float
+            Its stamp less the time of the filter [s].
+        pascal, variance : float
+            Pressure [Pa] and variance [Pa^2]; 0 is unknown.
+        stage : Stage
+            Of the flight.
+        is_inertial : bool
+            Whether the speed comes from an inertial sensor.
+        """
+        altitude, temperature = altitude_and_temperature(pascal)
+        if stage is Stage.PAD:
+            self._follow_pad(stamp_ns, altitude)
+        elif self._pending:
+            self._leave_pad()
+        state = self._filter
+        scale = metres_per_pascal(pascal, temperature)
+        mach2 = mach_squared(self._speed_squared(stage), temperature)
+        ascends = stage in (Stage.BOOST, Stage.COAST)
+        if is_inertial and ascends and mach2 > self._params.lockout_mach**2:
+            self._locked_until = stamp_ns + self._hold_ns
+        if self._locked_until is not None and stamp_ns < self._locked_until:
+            self.monitor.refuse(Status.LOCKOUT)
+            return
+        sigma = math.sqrt(variance) if variance > 0.0 else self._params.pressure_noise
+        noise = (sigma * scale) ** 2
+        up = state.position[2] + age * state.velocity[2]
+        if self._is_held(pascal, up, math.sqrt(noise), stage):
+            self.monitor.refuse(Status.FROZEN)
+            return
+        row = self._row
+        row[PORT] = port = -scale * dynamic_pressure(pascal, mach2)
+        predicted = up + state.altitude_bias + port * state.port
+        innovation = altitude - self.pad_altitude - predicted
+        self.surprise = state.correct(row, innovation, noise, self._gate)
+        if self.surprise <= self._gate and not self._is_strained():
+            self._judge.accept(stamp_ns, innovation)
+            self.monitor.use(stamp_ns)
+            return
+        self.monitor.refuse(Status.INNOVATION)
+        if self._is_strained():
+            # Drift too slow for the gate: the errors of the barometer took it, up to here.
+            self._believe(stamp_ns, altitude - self.pad_altitude - up - state.altitude_bias)
+            return
+        width = width_of(innovation, self.surprise, self._params.gate)
+        self._act(self._judge.refuse(stamp_ns, innovation, width), stamp_ns, innovation, stage)
+
+    def _act(self, verdict: Verdict, stamp_ns: int, innovation: float, stage: Stage) -> None:
+        if verdict is Verdict.WAIT:
+            return
+        state = self._filter
+        if verdict is Verdict.STEP:
+            self.step_ns = stamp_ns
+            if stage is Stage.PAD:
+                self._reference.reset()
+                self._pending.clear()
+            else:
+                state.altitude_bias += innovation
+                state.forget(ALTITUDE_BIAS, _STEP_SIGMA**2)
+            self._judge.reset()
+        else:
+            self._believe(stamp_ns, innovation)
+
+    def _is_strained(self) -> bool:
+        """Return whether the barometer's own errors have become implausible."""
+        state, params = self._filter, self._params
+        return (
+            abs(state.port) > _IMPLAUSIBLE * params.static_port_error
+            or abs(state.scale) > _IMPLAUSIBLE * params.altitude_scale_sigma
+        )
+
+    def _believe(self, stamp_ns: int, innovation: float) -> None:
+        """Give the estimate up as far as the barometer contradicts it."""
+        state, params = self._filter, self._params
+        self.imu_doubt_ns = stamp_ns
+        state.port = state.scale = 0.0
+        state.forget(PORT, params.static_port_error**2)
+        state.forget(SCALE, params.altitude_scale_sigma**2)
+        state.inflate(_UP, innovation**2)
+        state.inflate(VELOCITY + 2, (innovation / params.gate_time) ** 2)
+        for axis in range(FORCE_BIAS, FORCE_BIAS + 3):
+            state.inflate(axis, _BIAS_SIGMA**2)
+        self._judge.reset()
+
+    def _follow_pad(self, stamp_ns: int, altitude: float) -> None:
+        pending = self._pending
+        pending.append((stamp_ns, altitude))
+        ripe = stamp_ns - pending[0][0] > _PAD_DELAY_NS
+        while stamp_ns - pending[0][0] > _PAD_DELAY_NS:
+            self._refer(pending.popleft()[1])
+        if not ripe and math.isnan(self._reference.altitude):
+            self.pad_altitude = mean_without_spikes([row[1] for row in pending])
+
+    def _refer(self, altitude: float) -> None:
+        self.pad_altitude = altitude - self._reference.above_pad(altitude)
+
+    def _leave_pad(self) -> None:
+        """Settle the reference at liftoff, without what came just before it."""
+        if math.isnan(self._reference.altitude):
+            for _, altitude in self._pending:
+                self._refer(altitude)
+        self._pending.clear()
+
+    def _speed_squared(self, stage: Stage) -> float:
+        state = self._filter
+        east, north, up = state.velocity
+        horizontal = state.variance(VELOCITY) + state.variance(VELOCITY + 1)
+        squared = up * up
+        if horizontal < _CERTAIN_SPEED**2 and stage is not Stage.DESCENT:
+            squared += east * east + north * north
+        return squared
+
+    def _is_held(self, pascal: float, up: float, sigma: float, stage: Stage) -> bool:
+        """Return whether a value only repeats itself: in flight no pressure stays."""
+        if pascal != self._held:
+            self._held, self._held_up = pascal, up
+            return False
+        return stage.is_flying or abs(up - self._held_up) > self._params.gate * sigma

@@ -1,0 +1,341 @@
+"""Error-state Kalman filter of attitude, velocity, position and the biases of the sensors.
+
+The nominal state is integrated from angular rate and specific force; its error, 18 small numbers,
+has a covariance and is estimated by a Kalman filter (Sola 2017, Quaternion kinematics for the
+error-state Kalman filter, with the attitude error in the world's axes).
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.state import Quaternion, Vector
+from propulsion_ros.models.common.atmosphere import EARTH_RADIUS, STANDARD_GRAVITY
+from propulsion_ros.settings.quantity import FloatArray
+
+SIZE = 18
+POSITION, VELOCITY, ATTITUDE, GYRO_BIAS, FORCE_BIAS = 0, 3, 6, 9, 12
+ALTITUDE_BIAS, PORT, SCALE = 15, 16, 17
+_SMALL = 1e-6
+_LARGEST_ANGLE = math.pi  # an attitude error has no larger sigma [rad]
+_LARGEST = 1e12  # variance beyond which nothing is known anyway
+_DIAGONAL = SIZE + 1
+# Where the transition differs from the identity, as flat indices of the matrix.
+_BLOCKS = [
+    *(SIZE * (VELOCITY + i) + ATTITUDE + j for i in range(3) for j in range(3) if i != j),
+    *(SIZE * (VELOCITY + i) + FORCE_BIAS + j for i in range(3) for j in range(3)),
+    *(SIZE * (ATTITUDE + i) + GYRO_BIAS + j for i in range(3) for j in range(3)),
+    *(SIZE * (POSITION + i) + VELOCITY + i for i in range(3)),
+    SIZE * (POSITION + 2) + SCALE,
+    _DIAGONAL * PORT,
+]
+
+
+class ErrorStateFilter:
+    """Nominal state, the covariance of its error, and the steps of both.
+
+    The error is (position, velocity, attitude, gyro bias, accelerometer bias, altitude bias,
+    static-port coefficient, altitude scale), in this order, three each but the last three. The
+    attitude error is a rotation about east, north, up.
+
+    Parameters
+    ----------
+    params : EstimatorParams
+        Noise densities.
+
+    Attributes
+    ----------
+    position, velocity : list of float
+        East, north, up [m], [m/s]; up is the altitude of the standard atmosphere, as a
+        barometer reads it, while the velocity is that of the body.
+    attitude : tuple of float
+        Quaternion x, y, z, w, body to world.
+    gyro_bias, force_bias : list of float
+        In body axes [rad/s], [m/s^2].
+    altitude_bias : float
+        Reading less altitude of the barometer at rest [m].
+    port : float
+        Error of the static ports over the dynamic pressure.
+    scale : float
+        Pressure altitude gained over height gained, less 1: air warmer than the standard
+        atmosphere's makes it negative.
+    acceleration : tuple of float
+        Of the last step, net of gravity, in the world [m/s^2].
+    covariance : FloatArray
+        Of the error, shape (18, 18).
+    """
+
+    def __init__(self, params: EstimatorParams) -> None:
+        self._params = params
+        self._gyro_density = params.gyro_noise**2
+        self._force_density = params.accelerometer_noise**2
+        self._gyro_ratio = params.gyro_scale**2
+        self._force_ratio = params.accelerometer_scale**2
+        self._transition = np.eye(SIZE)
+        self._flat = self._transition.reshape(-1)
+        self._blocks = np.array(_BLOCKS)
+        self._work = np.empty((SIZE, SIZE))
+        self._noise = np.zeros(SIZE)
+        self._noise[GYRO_BIAS:FORCE_BIAS] = params.gyro_bias_walk**2
+        self._noise[FORCE_BIAS:ALTITUDE_BIAS] = params.accelerometer_bias_walk**2
+        self._noise[ALTITUDE_BIAS] = params.altitude_bias_walk**2
+        self._noise[PORT] = 2.0 * params.static_port_error**2 / params.static_port_time
+        self.covariance = np.zeros((SIZE, SIZE))
+        self._diagonal = self.covariance.reshape(-1)[::_DIAGONAL]
+        self.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
+
+    def reset(self, attitude: Quaternion, level_sigma: float, heading_sigma: float) -> None:
+        """Stand at rest on the pad with an attitude of that certainty [rad]."""
+        params = self._params
+        self.position = [0.0, 0.0, 0.0]
+        self.velocity = [0.0, 0.0, 0.0]
+        self.attitude = attitude
+        self.gyro_bias = [0.0, 0.0, 0.0]
+        self.force_bias = [0.0, 0.0, 0.0]
+        self.altitude_bias = 0.0
+        self.port = 0.0
+        self.scale = 0.0
+        self.acceleration: Vector = (0.0, 0.0, 0.0)
+        self._gravity = STANDARD_GRAVITY
+        self.covariance[:] = 0.0
+        self._diagonal[:] = [
+            *(0.01,) * 3, *(0.01,) * 3, level_sigma**2, level_sigma**2, heading_sigma**2,
+            *(params.gyro_bias_sigma**2,) * 3, *(params.accelerometer_bias_sigma**2,) * 3,
+            params.altitude_bias_sigma**2, params.static_port_error**2,
+            params.altitude_scale_sigma**2,
+        ]
+
+    def clone(self) -> ErrorStateFilter:
+        """Return an independent copy."""
+        other = ErrorStateFilter(self._params)
+        for name in ('position', 'velocity', 'gyro_bias', 'force_bias'):
+            setattr(other, name, list(getattr(self, name)))
+        for name in ('attitude', 'altitude_bias', 'port', 'scale', 'acceleration', '_gravity'):
+            setattr(other, name, getattr(self, name))
+        other.covariance[:] = self.covariance
+        return other
+
+    def variance(self, index: int) -> float:
+        """Return one variance of the error."""
+        return float(self._diagonal[index])
+
+    def predict(
+        self, dt: float, rate: Vector, force: Vector, *, rests: bool = False, tumbles: bool = False
+    ) -> None:
+        """Integrate one interval.
+
+        Parameters
+        ----------
+        dt : float
+            Length of the interval [s].
+        rate, force : tuple of float
+            Means over the interval of angular rate and specific force, in body axes, as
+            measured [rad/s], [m/s^2].
+        rests : bool
+            Whether the vehicle is at rest, so that the force is known to be 1 g upward. What the
+            measured one errs would pass for a hint to the heading.
+        tumbles : bool
+            Whether the vehicle may tumble, which no sensor follows exactly.
+        """
+        bx, by, bz = self.gyro_bias
+        p, q, r = rate[0] - bx, rate[1] - by, rate[2] - bz
+        bx, by, bz = self.force_bias
+        fx, fy, fz = force[0] - bx, force[1] - by, force[2] - bz
+        # The force turns with the body: the mean over the interval acts at its middle.
+        middle = _turned(self.attitude, p, q, r, 0.5 * dt)
+        x, y, z, w = middle
+        r00, r01, r02 = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
+        r10, r11, r12 = 2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)
+        r20, r21, r22 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+        east = r00 * fx + r01 * fy + r02 * fz
+        north = r10 * fx + r11 * fy + r12 * fz
+        up = r20 * fx + r21 * fy + r22 * fz
+        self.attitude = _turned(middle, p, q, r, 0.5 * dt)
+        self._move(dt, (east, north, up - self._gravity))
+        if rests:
+            east, north, up = 0.0, 0.0, self._gravity
+        east, north, up = east * dt, north * dt, up * dt
+        self._flat[self._blocks] = (
+            up, -north, -up, east, north, -east,
+            -r00 * dt, -r01 * dt, -r02 * dt, -r10 * dt, -r11 * dt, -r12 * dt,
+            -r20 * dt, -r21 * dt, -r22 * dt,
+            -r00 * dt, -r01 * dt, -r02 * dt, -r10 * dt, -r11 * dt, -r12 * dt,
+            -r20 * dt, -r21 * dt, -r22 * dt,
+            *self._climb(dt), self._decay(dt),
+        )
+        force2 = self._force_density + self._force_ratio * (fx * fx + fy * fy + fz * fz)
+        rate2 = self._gyro_density + self._gyro_ratio * (p * p + q * q + r * r)
+        if tumbles:
+            force2 += self._params.descent_force_noise**2
+            rate2 += self._params.descent_rate_noise**2
+        self._spread(dt, force2, rate2)
+        if tumbles:
+            self._bound_angles()
+
+    def drift(
+        self,
+        dt: float,
+        acceleration: Vector,
+        force_density: float,
+        rate_density: float,
+    ) -> None:
+        """Let an interval pass without inertial sensor.
+
+        Parameters
+        ----------
+        dt : float
+            Length of the interval [s].
+        acceleration : tuple of float
+            Guessed, net of gravity, in the world [m/s^2].
+        force_density, rate_density : float
+            Densities of what the guess does not know [(m/s^2)^2/Hz], [(rad/s)^2/Hz].
+        """
+        self._move(dt, acceleration)
+        self._flat[self._blocks] = 0.0
+        self._flat[self._blocks[-5:]] = (*self._climb(dt), self._decay(dt))
+        self._spread(dt, force_density, rate_density)
+        self._bound_angles()
+
+    def _bound_angles(self) -> None:
+        """Keep the attitude from being less certain than unknown."""
+        largest = max(self._diagonal[ATTITUDE:GYRO_BIAS].tolist())
+        if largest > _LARGEST_ANGLE**2:
+            factor = _LARGEST_ANGLE / math.sqrt(largest)
+            self.covariance[ATTITUDE:GYRO_BIAS, :] *= factor
+            self.covariance[:, ATTITUDE:GYRO_BIAS] *= factor
+
+    def _climb(self, dt: float) -> tuple[float, float, float, float]:
+        """Return the derivatives of the moved position by the velocities and the scale."""
+        return dt, dt, (1.0 + self.scale) * dt, self.velocity[2] * dt
+
+    def _decay(self, dt: float) -> float:
+        """Let the error of the static ports decay; return the factor of its error."""
+        factor = math.exp(-dt / self._params.static_port_time)
+        self.port *= factor
+        return factor
+
+    def _move(self, dt: float, acceleration: Vector) -> None:
+        ax, ay, az = acceleration
+        position, velocity = self.position, self.velocity
+        half = 0.5 * dt
+        vx, vy, vz = velocity
+        velocity[0], velocity[1], velocity[2] = vx + ax * dt, vy + ay * dt, vz + az * dt
+        position[0] += dt * (vx + half * ax)
+        position[1] += dt * (vy + half * ay)
+        position[2] += dt * (vz + half * az) * (1.0 + self.scale)
+        self.acceleration = acceleration
+        self._gravity = STANDARD_GRAVITY * (1.0 - 2.0 * position[2] / EARTH_RADIUS)
+
+    def _spread(self, dt: float, force2: float, rate2: float) -> None:
+        """Carry the covariance through the transition and add the noise of the interval."""
+        covariance = self.covariance
+        np.matmul(self._transition, covariance, out=self._work)
+        np.matmul(self._work, self._transition.T, out=covariance)
+        noise = self._noise
+        noise[VELOCITY:ATTITUDE] = force2
+        noise[ATTITUDE:GYRO_BIAS] = rate2
+        self._diagonal += noise * dt
+
+    def correct(
+        self, row: FloatArray, innovation: float, variance: float, gate: float = math.inf
+    ) -> float:
+        """Fuse one scalar measurement unless it is too surprising.
+
+        Parameters
+        ----------
+        row : FloatArray
+            Derivative of the measurement by the error, shape (18,).
+        innovation : float
+            Measured less predicted.
+        variance : float
+            Of the measurement's noise.
+        gate : float
+            Largest normalised innovation squared that is fused.
+
+        Returns
+        -------
+        float
+            The normalised innovation squared: fused where it is not above the gate.
+        """
+        gain = self.covariance @ row
+        total = float(row @ gain) + variance
+        surprise = innovation * innovation / total
+        if not surprise <= gate:
+            return surprise
+        gain *= 1.0 / math.sqrt(total)
+        self.covariance -= gain[:, None] * gain
+        self._inject((gain * (innovation / math.sqrt(total))).tolist())
+        return surprise
+
+    def _inject(self, error: list[float]) -> None:
+        position, velocity = self.position, self.velocity
+        gyro_bias, force_bias = self.gyro_bias, self.force_bias
+        position[0] += error[0]
+        position[1] += error[1]
+        position[2] += error[2]
+        velocity[0] += error[3]
+        velocity[1] += error[4]
+        velocity[2] += error[5]
+        gyro_bias[0] += error[9]
+        gyro_bias[1] += error[10]
+        gyro_bias[2] += error[11]
+        force_bias[0] += error[12]
+        force_bias[1] += error[13]
+        force_bias[2] += error[14]
+        self.altitude_bias += error[15]
+        self.port += error[16]
+        self.scale += error[17]
+        a, b, c = error[6], error[7], error[8]
+        if a or b or c:
+            self.attitude = _product(_of_rotation(a, b, c), self.attitude)
+
+    def inflate(self, index: int, variance: float) -> None:
+        """Add to the variance of one error, leaving the others."""
+        self._diagonal[index] += variance
+
+    def forget(self, index: int, variance: float) -> None:
+        """Let one error be unknown to that variance, independent of all others."""
+        self.covariance[index, :] = 0.0
+        self.covariance[:, index] = 0.0
+        self._diagonal[index] = variance
+
+    def tidy(self) -> bool:
+        """Make the covariance symmetric; return whether the whole state is finite and bounded."""
+        covariance = self.covariance
+        covariance += covariance.T
+        covariance *= 0.5
+        total = sum(self.position) + sum(self.velocity) + sum(self.attitude)
+        total += sum(self.gyro_bias) + sum(self.force_bias)
+        total += self.altitude_bias + self.port + self.scale
+        return math.isfinite(total) and bool(np.max(np.abs(covariance)) < _LARGEST)
+
+
+def _turned(attitude: Quaternion, p: float, q: float, r: float, dt: float) -> Quaternion:
+    """Return an attitude after turning at a rate in body axes, exactly for a constant rate."""
+    return _product(attitude, _of_rotation(p * dt, q * dt, r * dt))
+
+
+def _of_rotation(a: float, b: float, c: float) -> Quaternion:
+    """Return the quaternion of a rotation vector."""
+    angle2 = a * a + b * b + c * c
+    if angle2 < _SMALL:
+        # Two terms of the series are exact to rounding here.
+        scale = 0.5 - angle2 / 48.0
+        return a * scale, b * scale, c * scale, 1.0 - angle2 / 8.0
+    angle = math.sqrt(angle2)
+    scale = math.sin(0.5 * angle) / angle
+    return a * scale, b * scale, c * scale, math.cos(0.5 * angle)
+
+
+def _product(first: Quaternion, second: Quaternion) -> Quaternion:
+    """Return the normalised product of two quaternions."""
+    a, b, c, d = first
+    x, y, z, w = second
+    i = d * x + a * w + b * z - c * y
+    j = d * y - a * z + b * w + c * x
+    k = d * z + a * y - b * x + c * w
+    s = d * w - a * x - b * y - c * z
+    scale = 1.0 / math.sqrt(i * i + j * j + k * k + s * s)
+    return i * scale, j * scale, k * scale, s * scale

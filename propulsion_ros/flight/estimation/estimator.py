@@ -1,0 +1,372 @@
+"""Attitude, position and velocity from inertial sensor, barometer, magnetometer and fixes."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from propulsion_ros.flight.estimation.baro_aid import BaroAid
+from propulsion_ros.flight.estimation.error_state import (
+    PORT,
+    POSITION,
+    SCALE,
+    VELOCITY,
+    ErrorStateFilter,
+)
+from propulsion_ros.flight.estimation.estimate_report import estimate_of, no_estimate
+from propulsion_ros.flight.estimation.gnss_aid import GnssAid
+from propulsion_ros.flight.estimation.magnetic_aid import MagneticAid
+from propulsion_ros.flight.estimation.mounting import Mounting
+from propulsion_ros.flight.estimation.pad_aid import PadAid
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
+from propulsion_ros.flight.estimation.state import EstimatorState, Mode, Stage, Vector
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.timing.stamp_gate import StampGate, Time
+
+_LONGEST_GAP = 30.0  # a stamp farther ahead is another clock [s]
+_OLDEST = 0.2  # a measurement older than this against the estimate is not fused [s]
+_GUESS_STEP = 0.1  # [s]
+_WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
+_TIDY_STEPS = 16
+_DOUBT_NS = 2_000_000_000
+# Without inertial sensor: acceleration upward, and what of it is unknown, one sigma over half a
+# second [m/s^2].
+_GUESS_TIME = 0.5
+_GUESSES = {
+    Stage.PAD: (0.0, 5.0), Stage.BOOST: (0.0, 50.0), Stage.COAST: (-STANDARD_GRAVITY, 10.0),
+    Stage.DESCENT: (0.0, 10.0), Stage.LANDED: (0.0, 1.0),
+}
+_UNKNOWN_TURNS = 0.5  # density of the angular rate without gyroscope [rad/s/sqrt(Hz)]
+
+
+class Estimator:
+    """Error-state Kalman filter with health of every sensor, and modes for what is left of them.
+
+    Messages are given in the order of their stamps. The inertial sensor moves the filter; the
+    others correct it, carried to its time by its velocity. Where the inertial sensor is lost the
+    others move the filter by a guess of the acceleration that belongs to the stage. Nothing
+    raises for what a sensor says: it is refused, counted, and named in the flags.
+
+    Parameters
+    ----------
+    params : EstimatorParams
+        Noise, gates and times.
+    mounting : Mounting
+        Of the inertial sensor.
+    magnetometer_mounting : Mounting, optional
+        Of the magnetometer; the same where it is not given.
+    """
+
+    def __init__(
+        self,
+        params: EstimatorParams,
+        mounting: Mounting,
+        magnetometer_mounting: Mounting | None = None,
+    ) -> None:
+        self._params = params
+        self._mounting = mounting
+        self._magnetic_mounting = magnetometer_mounting or mounting
+        self._filter = ErrorStateFilter(params)
+        self._clock = StampGate(_LONGEST_GAP)
+        self._imu = SensorMonitor(
+            params.imu_timeout,
+            (params.gyro_range,) * 3 + (params.accelerometer_range,) * 3,
+            (params.gyro_step,) * 3 + (params.accelerometer_step,) * 3,
+        )
+        self._pad = PadAid(params, self._filter)
+        self._baro = BaroAid(params, self._filter)
+        self._magnetic = MagneticAid(params, self._filter)
+        self._gnss = GnssAid(params, self._filter)
+        self._imu_gap_ns = round(params.imu_timeout * 1e9)
+        self.stray_count = 0
+        self.reset_count = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the flight; the counts go on."""
+        for part in (self._clock, self._imu, self._pad, self._baro, self._magnetic, self._gnss):
+            part.reset()
+        self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
+        self._now_ns: int | None = None
+        self._rate: Vector | None = None
+        self._force: Vector = (0.0, 0.0, 0.0)
+        self._since_tidy = 0
+        self._imu_froze = False
+        self.stage = Stage.PAD
+
+    def set_stage(self, stage: Stage) -> None:
+        """Say what the vehicle does from now on; back on the pad a new flight begins."""
+        if stage is Stage.PAD and self.stage is not Stage.PAD:
+            self.reset()
+        if stage is Stage.DESCENT and self.stage is not Stage.DESCENT:
+            # A tumbling body tells nothing of the air: what the ascent told of it stays.
+            self._filter.port = 0.0
+            self._filter.forget(PORT, self._params.static_port_error**2)
+            self._filter.forget(SCALE, 0.0)
+        self.stage = stage
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Good and refused messages of each sensor, by reason; only what happened."""
+        return {
+            name: {status.value: n for status, n in monitor.counts.items() if n}
+            for name, monitor in self._monitors.items()
+        }
+
+    @property
+    def surprises(self) -> dict[str, float]:
+        """Normalised innovation squared of the latest pressure, field, and height of the fix."""
+        return {
+            'pressure': self._baro.surprise, 'magnetic_field': self._magnetic.surprise,
+            'fix': self._gnss.surprise,
+        }
+
+    @property
+    def _monitors(self) -> dict[str, SensorMonitor]:
+        return {
+            'imu': self._imu, 'pressure': self._baro.monitor,
+            'magnetic_field': self._magnetic.monitor, 'fix': self._gnss.monitor,
+        }
+
+    def imu(
+        self, stamp_ns: int, angular_velocity: Sequence[float], specific_force: Sequence[float]
+    ) -> None:
+        """Take an inertial sample.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        angular_velocity, specific_force : sequence of float
+            In the axes of the sensor [rad/s], [m/s^2]; at rest the force is 1 g upward.
+        """
+        if not self._is_timely(stamp_ns):
+            return
+        values = (*map(float, angular_velocity), *map(float, specific_force))
+        if len(values) != 6:
+            self._imu.refuse(Status.INVALID)
+            return
+        if self._imu.arrive(stamp_ns, values) is not Status.OK:
+            return
+        if self._now_ns is not None and stamp_ns < self._now_ns:
+            # The others have moved the filter on while this one was lost.
+            self._imu.refuse(Status.LATE)
+            return
+        if self._is_imu_frozen(stamp_ns):
+            self._imu.refuse(Status.FROZEN)
+            return
+        self._imu.use(stamp_ns)
+        self._take(
+            stamp_ns, self._mounting.to_body(values[:3]), self._mounting.to_body(values[3:])
+        )
+
+    def _is_imu_frozen(self, stamp_ns: int) -> bool:
+        """Return whether values repeat that must change; on the ground they need not."""
+        if self._imu.repeats(stamp_ns) <= self._params.frozen_time:
+            self._imu_froze = False
+        elif self.stage.is_flying or self._baro.is_refusing:
+            self._imu_froze = True
+        return self._imu_froze
+
+    def _take(self, stamp_ns: int, rate: Vector, force: Vector) -> None:
+        if self._now_ns is None:
+            self._now_ns = stamp_ns
+        elapsed_ns = stamp_ns - self._now_ns
+        last = self._rate
+        if not self._pad.is_aligned or last is None or elapsed_ns > self._imu_gap_ns:
+            self._guess_until(stamp_ns)
+        elif elapsed_ns > 0:
+            a, b, c = last
+            p, q, r = rate
+            d, e, f = self._force
+            x, y, z = force
+            self._filter.predict(
+                elapsed_ns * 1e-9,
+                (0.5 * (a + p), 0.5 * (b + q), 0.5 * (c + r)),
+                (0.5 * (d + x), 0.5 * (e + y), 0.5 * (f + z)),
+                rests=self._pad.is_at_rest and not self.stage.is_flying,
+                tumbles=self.stage is Stage.DESCENT,
+            )
+            self._tidy()
+        self._now_ns = stamp_ns
+        self._rate, self._force = rate, force
+        if self.stage not in (Stage.BOOST, Stage.COAST):
+            self._pad.update(
+                stamp_ns, rate, force, self._magnetic.direction, self.stage,
+                may_correct=not self._baro.is_refusing,
+            )
+
+    def pressure(self, stamp_ns: int, pascal: float, variance: float = 0.0) -> None:
+        """Take a static pressure [Pa] and its variance [Pa^2], 0 where unknown."""
+        if not self._is_timely(stamp_ns):
+            return
+        if self._baro.check(stamp_ns, pascal) is not Status.OK:
+            return
+        age = self._reach(stamp_ns, self._baro.monitor)
+        if age is None:
+            return
+        is_inertial = self._pad.is_aligned and self._imu.is_good(stamp_ns)
+        self._baro.fuse(
+            stamp_ns, age, pascal, variance if 0.0 <= variance < _WILDEST else 0.0, self.stage,
+            is_inertial=is_inertial,
+        )
+
+    def magnetic_field(self, stamp_ns: int, tesla: Sequence[float]) -> None:
+        """Take a magnetic field in the axes of the magnetometer [T]."""
+        if not self._is_timely(stamp_ns):
+            return
+        values = tuple(map(float, tesla))
+        if len(values) != 3:
+            self._magnetic.monitor.refuse(Status.INVALID)
+            return
+        if self._magnetic.check(stamp_ns, values) is not Status.OK:
+            return
+        if self._reach(stamp_ns, self._magnetic.monitor) is None:
+            return
+        field = self._magnetic_mounting.to_body(values)
+        if self.stage is Stage.PAD:
+            if self._pad.is_at_rest or not self._pad.is_aligned:
+                self._magnetic.learn(stamp_ns, field, is_aligned=self._pad.is_aligned)
+        elif self._pad.is_aligned:
+            self._magnetic.fuse(stamp_ns, field)
+
+    def fix(
+        self, stamp_ns: int, latitude: float, longitude: float, altitude: float,
+        position_covariance: Sequence[float] = (),
+    ) -> None:
+        """Take a fix: latitude and longitude [deg], altitude above the ellipsoid [m] or NaN.
+
+        The covariance is that of east, north, up, nine numbers row by row [m^2]; where it is
+        missing or none the parameter's noise is assumed.
+        """
+        if not self._is_timely(stamp_ns):
+            return
+        if self._gnss.check(stamp_ns, latitude, longitude, altitude) is not Status.OK:
+            return
+        age = self._reach(stamp_ns, self._gnss.monitor)
+        if age is not None:
+            fix = (float(latitude), float(longitude), float(altitude))
+            has_height = self._baro.monitor.is_good(stamp_ns)
+            self._gnss.fuse(
+                stamp_ns, age, fix, position_covariance, self.stage, has_height=has_height
+            )
+
+    def _is_timely(self, stamp_ns: int) -> bool:
+        time = self._clock.judge(stamp_ns)
+        if time is Time.STRAY:
+            self.stray_count += 1
+        elif time is Time.JUMP:
+            self._move_clock(stamp_ns)
+        return time is not Time.STRAY
+
+    def _move_clock(self, stamp_ns: int) -> None:
+        """Go on from another time: what is known stays, less certain by a second of guessing."""
+        self._now_ns = stamp_ns
+        self._rate = None
+        for monitor in self._monitors.values():
+            monitor.reset()
+        for dt in _steps(1.0):
+            self._guess(self._filter, dt)
+
+    def _reach(self, stamp_ns: int, monitor: SensorMonitor) -> float | None:
+        """Move the filter where the inertial sensor does not; return the age of a message [s]."""
+        if self._now_ns is None:
+            self._now_ns = stamp_ns
+        elif stamp_ns - self._now_ns > self._imu_gap_ns or (
+            stamp_ns > self._now_ns and not self._is_driven(stamp_ns)
+        ):
+            self._guess_until(stamp_ns)
+            self._now_ns = stamp_ns
+        age = (stamp_ns - self._now_ns) * 1e-9
+        if age < -_OLDEST:
+            monitor.refuse(Status.LATE)
+            return None
+        return age
+
+    def _is_driven(self, stamp_ns: int) -> bool:
+        return self._pad.is_aligned and self._imu.is_good(stamp_ns)
+
+    def _guess_until(self, stamp_ns: int) -> None:
+        if self._now_ns is None:
+            return
+        for dt in _steps((stamp_ns - self._now_ns) * 1e-9):
+            self._guess(self._filter, dt)
+            self._tidy()
+
+    def _guess(self, state: ErrorStateFilter, dt: float) -> None:
+        up, sigma = _GUESSES[self.stage]
+        state.drift(dt, (0.0, 0.0, up), sigma**2 * _GUESS_TIME, _UNKNOWN_TURNS**2)
+
+    def _tidy(self) -> None:
+        self._since_tidy += 1
+        if self._since_tidy < _TIDY_STEPS:
+            return
+        self._since_tidy = 0
+        if not self._filter.tidy():
+            # Out of range is out of knowledge: begin again in this place, without an attitude.
+            self.reset_count += 1
+            self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
+            self._filter.inflate(POSITION + 2, 1e8)
+            self._filter.inflate(VELOCITY + 2, 1e6)
+            self._pad.reset()
+
+    def state(self, stamp_ns: int) -> EstimatorState:
+        """Return the estimate for a stamp; asking changes nothing.
+
+        A stamp up to 0.15 s from the estimate's is reached by its velocity, a later one by the
+        guess that belongs to the stage.
+        """
+        now_ns = self._now_ns
+        if now_ns is None:
+            return no_estimate(stamp_ns)
+        if stamp_ns - now_ns > self._imu_gap_ns:
+            ahead = self._filter.clone()
+            for dt in _steps(min((stamp_ns - now_ns) * 1e-9, _LONGEST_GAP)):
+                self._guess(ahead, dt)
+            return self._state(ahead, stamp_ns, 0.0)
+        age = max((stamp_ns - now_ns) * 1e-9, -_OLDEST)
+        return self._state(self._filter, stamp_ns, age)
+
+    def _state(self, state: ErrorStateFilter, stamp_ns: int, age: float) -> EstimatorState:
+        turns = self._is_driven(stamp_ns)
+        return estimate_of(
+            state, stamp_ns, age, self._rate if turns else None,
+            is_aligned=self._pad.is_aligned,
+            mode=self._mode(stamp_ns), flags=self._flags(stamp_ns),
+        )
+
+    def _mode(self, now_ns: int) -> Mode:
+        has_baro = self._baro.monitor.is_good(now_ns)
+        has_gnss = self._gnss.monitor.is_good(now_ns)
+        if not self._is_driven(now_ns):
+            if self._imu.is_good(now_ns) and self.stage is Stage.PAD:
+                return Mode.ALIGNING
+            if has_baro:
+                return Mode.BARO_ONLY
+            return Mode.GNSS_ONLY if has_gnss else Mode.NO_SENSOR
+        if has_baro:
+            return Mode.FULL
+        return Mode.GNSS_INERTIAL if has_gnss else Mode.INERTIAL_ONLY
+
+    def _flags(self, now_ns: int) -> frozenset[str]:
+        found = set()
+        for name, monitor in self._monitors.items():
+            status = monitor.status(now_ns)
+            # The magnetometer and the receiver are optional: unheard they are no fault.
+            optional = name in ('magnetic_field', 'fix')
+            if status is not Status.OK and not (optional and status is Status.ABSENT):
+                found.add(f'{name}_{status.value}')
+        if not self._pad.is_aligned:
+            found.add('attitude_unknown')
+        doubt, step = self._baro.imu_doubt_ns, self._baro.step_ns
+        if doubt is not None and 0 <= now_ns - doubt < _DOUBT_NS:
+            found.add('imu_innovation')
+        if step is not None and 0 <= now_ns - step < _DOUBT_NS:
+            found.add('pressure_stepped')
+        return frozenset(found)
+
+
+def _steps(duration: float) -> list[float]:
+    """Return equal steps, none longer than `_GUESS_STEP`, that fill a duration [s]."""
+    count = math.ceil(duration / _GUESS_STEP - 1e-9)
+    return [duration / count] * count if count > 0 else []

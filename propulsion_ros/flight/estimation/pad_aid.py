@@ -1,0 +1,207 @@
+"""Attitude on the pad, and what a vehicle at rest says of the biases."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from propulsion_ros.flight.estimation.error_state import (
+    ATTITUDE,
+    FORCE_BIAS,
+    GYRO_BIAS,
+    POSITION,
+    SIZE,
+    VELOCITY,
+    ErrorStateFilter,
+)
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.state import Quaternion, Stage, Vector, rotate
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.settings.quantity import FloatArray
+
+_PERIOD = 0.1  # [s]
+_REST_SPEED = 0.02  # of a vehicle at rest, one sigma [m/s]
+_REST_POSITION = 0.2  # of a vehicle on its pad [m]
+_REST_RATE = 0.002  # [rad/s]
+_DRIFT = 5.0  # a speed that a wrong attitude does not make up on the pad [m/s]
+_SWING = 3.0  # of the mean force of a parachute that swings [m/s^2]
+_ALIGNED_SIGMA = 0.1  # of the attitude taken from a few samples [rad]
+
+
+class PadAid:
+    """Aligns the attitude by gravity and, where there is one, by the magnetic field.
+
+    While the vehicle is at rest its velocity, its angular rate and, on the pad, its position are
+    0; ten times a second they are fused as such, and the velocity tells the level. Under a
+    parachute the mean force, where it is 1 g, points upward roughly.
+
+    Parameters
+    ----------
+    params : EstimatorParams
+        What counts as rest, heading.
+    filter_ : ErrorStateFilter
+        That is aligned and corrected.
+
+    Attributes
+    ----------
+    is_aligned : bool
+        Whether there is an attitude.
+    is_at_rest : bool
+        Whether the latest mean was that of a vehicle at rest.
+    """
+
+    def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
+        self._params = params
+        self._filter = filter_
+        self._period_ns = round(_PERIOD * 1e9)
+        self._alignment_ns = round(params.alignment_time * 1e9)
+        self._rows = np.eye(SIZE)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the attitude."""
+        self.is_aligned = False
+        self.is_at_rest = False
+        self._begin(None)
+
+    def _begin(self, stamp_ns: int | None) -> None:
+        self._since_ns = stamp_ns
+        self._sums = [0.0] * 6
+        self._squares = [0.0] * 3
+        self._count = 0
+
+    def update(
+        self, stamp_ns: int, rate: Vector, force: Vector, field: Vector | None, stage: Stage,
+        *, may_correct: bool,
+    ) -> None:
+        """Take one inertial sample on the ground or under a parachute.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        rate, force : tuple of float
+            In body axes [rad/s], [m/s^2].
+        field : tuple of float or None
+            Direction of the magnetic field in body axes, where there is one.
+        stage : Stage
+            PAD, DESCENT or LANDED.
+        may_correct : bool
+            Whether nothing contradicts that the vehicle rests.
+        """
+        if self._since_ns is None or stamp_ns - self._since_ns > 10 * self._alignment_ns:
+            self._begin(stamp_ns)
+        sums = self._sums = [a + b for a, b in zip(self._sums, (*rate, *force), strict=True)]
+        squares = self._squares = [a + b * b for a, b in zip(self._squares, rate, strict=True)]
+        self._count += 1
+        needed = self._period_ns if self.is_aligned else self._alignment_ns
+        if stamp_ns - (self._since_ns or 0) < needed or self._count < 3:
+            return
+        n, params = self._count, self._params
+        mean = [value / n for value in sums]
+        # The scatter of a few samples may be small by chance, but not their noise.
+        variance = [
+            max((square / n - m * m) / n, params.gyro_noise**2 * 1e9 / needed)
+            for square, m in zip(squares, mean[:3], strict=True)
+        ]
+        self._begin(stamp_ns)
+        bias = self._filter.gyro_bias if self.is_aligned else [0.0, 0.0, 0.0]
+        slow = math.dist(mean[:3], bias) < params.rest_rate
+        pull = abs(math.hypot(*mean[3:]) - STANDARD_GRAVITY)
+        hangs = pull < params.rest_acceleration
+        self.is_at_rest = slow and hangs and stage is not Stage.DESCENT
+        if stage is Stage.DESCENT:
+            if hangs and self.is_aligned:
+                self._make_level(mean, _SWING**2)
+            return
+        if not self.is_at_rest or not may_correct:
+            return
+        if self.is_aligned and self._has_drifted() and stage is Stage.PAD:
+            # At rest by every sensor, and yet in motion: the attitude is wrong.
+            self.is_aligned = self.is_aligned and math.hypot(*self._filter.velocity) > _DRIFT
+        if self.is_aligned:
+            self._correct(mean, variance, stage)
+        elif stage is Stage.PAD:
+            self._align(mean, field)
+
+    def _has_drifted(self) -> bool:
+        state = self._filter
+        sigma = math.sqrt(max(state.variance(VELOCITY + i) for i in range(3)))
+        limit = self._params.gate * math.hypot(sigma, _REST_SPEED)
+        return math.hypot(*state.velocity) > limit
+
+    def _align(self, mean: list[float], field: Vector | None) -> None:
+        params = self._params
+        attitude = _level((mean[3], mean[4], mean[5]))
+        if field is None:
+            heading = params.heading
+        else:
+            east, north, _ = rotate(attitude, field)
+            # Magnetic north lies east of true north by the declination.
+            heading = math.atan2(east, north) - params.magnetic_declination
+        # A field will be fused as well, and only that tells how its error depends on the tilt.
+        sigma = params.heading_sigma
+        turn = (0.0, 0.0, math.sin(0.5 * heading), math.cos(0.5 * heading))
+        kept = self._filter.position[2], self._filter.velocity[2]
+        self._filter.reset(_product(turn, attitude), _ALIGNED_SIGMA, sigma)
+        # Without inertial sensor the filter may have left the pad already.
+        self._filter.position[2], self._filter.velocity[2] = kept
+        self._filter.inflate(POSITION + 2, kept[0] ** 2)
+        self._filter.inflate(VELOCITY + 2, kept[1] ** 2)
+        self._filter.gyro_bias[:] = mean[:3]
+        self.is_aligned = True
+
+    def _correct(self, mean: list[float], variance: list[float], stage: Stage) -> None:
+        state, rows, params = self._filter, self._rows, self._params
+        gate = params.gate**2
+        if self._has_drifted():
+            # It moves, whatever the forces say: a parachute, too, pulls with 1 g.
+            return
+        for i in range(3):
+            state.correct(rows[VELOCITY + i], -state.velocity[i], _REST_SPEED**2)
+            if stage is Stage.PAD:
+                state.correct(rows[POSITION + i], -state.position[i], _REST_POSITION**2, gate)
+            noise = variance[i] + _REST_RATE**2
+            state.correct(rows[GYRO_BIAS + i], mean[i] - state.gyro_bias[i], noise)
+
+    def _make_level(self, mean: list[float], noise: float) -> None:
+        """Let the mean force be 1 g upward."""
+        state = self._filter
+        for i in range(3):
+            force = [m - b for m, b in zip(mean[3:], state.force_bias, strict=True)]
+            up = rotate(state.attitude, (force[0], force[1], force[2]))
+            residual = (-up[0], -up[1], STANDARD_GRAVITY - up[2])[i]
+            state.correct(self._level_row(i), residual, noise, self._params.gate**2)
+
+    def _level_row(self, i: int) -> FloatArray:
+        row = np.zeros(SIZE)
+        if i == 0:
+            row[ATTITUDE + 1] = STANDARD_GRAVITY
+        elif i == 1:
+            row[ATTITUDE] = -STANDARD_GRAVITY
+        row[FORCE_BIAS:FORCE_BIAS + 3] = -matrix_row(self._filter.attitude, i)
+        return row
+
+
+def matrix_row(attitude: Quaternion, i: int) -> FloatArray:
+    """Return a row of the rotation matrix from the body to the world."""
+    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    return np.array([rotate(attitude, axis)[i] for axis in axes])
+
+
+def _level(up: Vector) -> Quaternion:
+    """Return the shortest rotation that turns a vector of the body upward."""
+    x, y, z = (value / math.hypot(*up) for value in up)
+    if z < -1.0 + 1e-9:
+        return 1.0, 0.0, 0.0, 0.0
+    scale = 1.0 / math.sqrt(2.0 * (1.0 + z))
+    return y * scale, -x * scale, 0.0, (1.0 + z) * scale
+
+
+def _product(first: Quaternion, second: Quaternion) -> Quaternion:
+    a, b, c, d = first
+    x, y, z, w = second
+    return (
+        d * x + a * w + b * z - c * y, d * y - a * z + b * w + c * x,
+        d * z + a * y - b * x + c * w, d * w - a * x - b * y - c * z,
+    )

@@ -1,0 +1,141 @@
+"""What an estimator knows at one moment, and what the flight logic takes of it."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.events.variables import NAN, Sample
+from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.settings.quantity import FloatArray
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+UNKNOWN: Vector = (NAN, NAN, NAN)
+
+
+class Stage(str, Enum):
+    """What the vehicle does, as far as the estimator must know."""
+
+    PAD = 'pad'
+    BOOST = 'boost'
+    COAST = 'coast'
+    DESCENT = 'descent'
+    LANDED = 'landed'
+
+    @property
+    def is_flying(self) -> bool:
+        """Whether the vehicle moves."""
+        return self in (Stage.BOOST, Stage.COAST, Stage.DESCENT)
+
+
+def stage_of(phase: Phase, subphase: Subphase) -> Stage:
+    """Return the stage of a phase of the flight logic; before the flight it is the pad."""
+    if phase is Phase.FLIGHT:
+        return Stage.COAST if subphase is Subphase.COAST else Stage.BOOST
+    if phase is Phase.RECOVERY:
+        return Stage.LANDED if subphase is Subphase.LANDED else Stage.DESCENT
+    return Stage.PAD
+
+
+class Mode(str, Enum):
+    """With what the estimator works now."""
+
+    ALIGNING = 'aligning'
+    FULL = 'full'
+    GNSS_INERTIAL = 'gnss_inertial'
+    INERTIAL_ONLY = 'inertial_only'
+    BARO_ONLY = 'baro_only'
+    GNSS_ONLY = 'gnss_only'
+    NO_SENSOR = 'no_sensor'
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorState:
+    """One estimate; what is unknown is NaN.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        For which it holds [ns].
+    position, velocity : tuple of float
+        East, north, up, relative to the pad [m], [m/s].
+    acceleration : tuple of float
+        East, north, up, net of gravity [m/s^2].
+    attitude : tuple of float
+        Unit quaternion x, y, z, w that turns body axes into east, north, up.
+    angular_velocity : tuple of float
+        In body axes, less its bias [rad/s].
+    gyro_bias, accelerometer_bias : tuple of float
+        In body axes [rad/s], [m/s^2].
+    altitude_bias : float
+        Of the barometer [m].
+    pose_covariance : FloatArray
+        Of east, north, up, and of a small rotation about each, shape (6, 6) [m], [rad].
+    twist_covariance : FloatArray
+        Of the velocity east, north, up and of the angular velocity about x, y, z of the body,
+        shape (6, 6) [m/s], [rad/s].
+    mode : Mode
+        With what the estimator works.
+    flags : frozenset of str
+        Faults, ``<sensor>_<status>``.
+    """
+
+    stamp_ns: int
+    position: Vector
+    velocity: Vector
+    acceleration: Vector
+    attitude: Quaternion
+    angular_velocity: Vector
+    gyro_bias: Vector
+    accelerometer_bias: Vector
+    altitude_bias: float
+    pose_covariance: FloatArray
+    twist_covariance: FloatArray
+    mode: Mode
+    flags: frozenset[str]
+
+
+def rotate(attitude: Quaternion, vector: Vector) -> Vector:
+    """Return a vector of the body in east, north, up."""
+    x, y, z, w = attitude
+    a, b, c = vector
+    tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    return (
+        a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx,
+    )
+
+
+def tilt(state: EstimatorState, nose: Vector = (0.0, 0.0, 1.0)) -> float:
+    """Return the angle between an axis of the body and up [rad], NaN where unknown."""
+    up = rotate(state.attitude, nose)[2] / math.sqrt(sum(value * value for value in nose))
+    return math.acos(max(-1.0, min(1.0, up))) if math.isfinite(up) else NAN
+
+
+def sample_of(state: EstimatorState, params: EstimatorParams) -> Sample:
+    """Return what the flight logic is to be fed: NaN for what is too uncertain to be used.
+
+    A horizontal pair is handed on only where both components are certain, so that a drifting
+    speed neither counts as a Mach number nor as a distance.
+    """
+    position_sigma = np.sqrt(np.diagonal(state.pose_covariance)[:3]).tolist()
+    velocity_sigma = np.sqrt(np.diagonal(state.twist_covariance)[:3]).tolist()
+    far, fast = params.usable_altitude_sigma, params.usable_velocity_sigma
+    moves = velocity_sigma[2] < fast
+    drifts = not max(velocity_sigma[:2]) < fast
+    strays = not max(position_sigma[:2]) < far
+    unknown = (NAN, NAN)
+    return Sample(
+        state.stamp_ns,
+        altitude=state.position[2] if position_sigma[2] < far else NAN,
+        velocity=state.velocity[2] if moves else NAN,
+        acceleration=state.acceleration[2] if moves else NAN,
+        horizontal_position=unknown if strays else state.position[:2],
+        horizontal_velocity=unknown if drifts else state.velocity[:2],
+        horizontal_acceleration=unknown if drifts else state.acceleration[:2],
+        rotation=state.attitude,
+        faults=tuple(sorted(state.flags)),
+    )

@@ -1,0 +1,4 @@
+"""Conditions, events and controllers, and the variables that they read.
+
+It imports `flight.phases`, `timing` and `settings`.
+"""

@@ -1,0 +1,80 @@
+"""What conditions and controllers are evaluated on, put together from a sample."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from propulsion_ros.flight.events.attitude import UNKNOWN_ATTITUDE, AttitudeReader
+from propulsion_ros.flight.events.held_values import HeldValues
+from propulsion_ros.flight.events.variables import UNKNOWN_VECTOR, Sample, Variables, ned
+from propulsion_ros.flight.phases.mark import Mark
+
+
+class EventInputs:
+    """Turns samples into `Variables`, and remembers the last known values.
+
+    Parameters
+    ----------
+    nose : sequence of float
+        Direction of the nose in base_link axes.
+    holds : bool
+        Whether any event allows for values of some age.
+    """
+
+    def __init__(self, nose: Sequence[float], holds: bool) -> None:
+        self._attitude = AttitudeReader(nose)
+        self._held = HeldValues()
+        self._holds = holds
+
+    def reset(self) -> None:
+        """Forget the values."""
+        self._held.reset()
+
+    def update(
+        self,
+        clock_ns: int,
+        sample: Sample,
+        marks: tuple[Mark | None, Mark | None, Mark | None],
+        words: frozenset[str],
+        time_since_event: Callable[[int], int | None],
+        is_frozen: bool,
+    ) -> Variables:
+        """Return what is known now.
+
+        Parameters
+        ----------
+        clock_ns : int
+            On the flight clock [ns].
+        sample : Sample
+            Now.
+        marks : tuple of Mark or None
+            Ignition, liftoff, apogee.
+        words : frozenset of str
+            Phase and sub-phase.
+        time_since_event : callable
+            Of the event engine.
+        is_frozen : bool
+            Whether the feed repeats itself, so that the sample says nothing.
+        """
+        ignition_ns, liftoff_ns, apogee_ns = (
+            None if mark is None else mark.clock_ns for mark in marks
+        )
+        position = velocity = acceleration = UNKNOWN_VECTOR
+        attitude = UNKNOWN_ATTITUDE
+        if not is_frozen:
+            position = ned(sample.horizontal_position, sample.altitude)
+            velocity = ned(sample.horizontal_velocity, sample.velocity)
+            acceleration = ned(sample.horizontal_acceleration, sample.acceleration)
+            attitude = self._attitude.read(sample.rotation)
+        variables = Variables(
+            clock_ns, position, velocity, acceleration,
+            ignition_ns, liftoff_ns, apogee_ns, time_since_event,
+            attitude.rocket, attitude.board, attitude.tilt,
+            dict(sample.circuits).get, words,
+        )
+        if self._holds:
+            self._held.update(variables)
+        return variables
+
+    def aged(self, max_age_ns: int) -> Variables:
+        """Return the last variables, with values that are up to so old; see `HeldValues`."""
+        return self._held.aged(max_age_ns)

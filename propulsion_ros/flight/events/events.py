@@ -1,0 +1,279 @@
+"""Flight events: what is configured, what fired, and the engine between the two."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from propulsion_ros.flight.events.conditions import All, Any, Condition
+from propulsion_ros.flight.events.variables import Variables
+from propulsion_ros.timing.dwell import Dwell
+
+SEMANTICS = ('safe', 'legacy')
+IN_THE_AIR = ('flight', 'recovery')
+"""Where an event that deploys is evaluated unless it says otherwise: never on the pad."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """What an event does.
+
+    Attributes
+    ----------
+    kind : str
+        'deployment', 'engine', 'controller' or 'command'.
+    target : int
+        Id of the deployer, engine or controller; the destination of a command.
+    param : float
+        Deployment: on-time [ms], or angle [deg] of a servo. Engine: 1 ignites, 0 shuts down.
+        Controller: 1 runs it, 0 stops it. Command: its argument.
+    service, command : int
+        Of a command alone: the service at the destination, and the command's number.
+    """
+
+    kind: str
+    target: int
+    param: float
+    service: int = 0
+    command: int = 0
+
+    def __str__(self) -> str:
+        if self.kind == 'command':
+            return f'command {self.target} {self.service} {self.command} {self.param:g}'
+        return f'{self.kind} {self.target} {self.param:g}'
+
+
+@dataclass(frozen=True)
+class EventSpec:
+    """One configured event.
+
+    Attributes
+    ----------
+    id : int
+        Its place in the list, which is also the order of evaluation.
+    name : str
+        For people.
+    condition : Condition
+        When it is triggered.
+    actions : tuple of Action
+        Done in this order.
+    single_fire : bool
+        Whether it is spent after the first time.
+    cooldown_ns : int
+        Actions are repeated only after more than this [ns]; the trigger itself is not held back.
+    phases : tuple of str
+        Phases or sub-phases in which it is evaluated; () for every armed phase.
+    dwell_ns : int
+        For how long the condition must hold [ns], on samples that know it.
+    max_age_ns : int
+        How old a value may be that the sample itself does not give [ns].
+    """
+
+    id: int
+    name: str
+    condition: Condition
+    actions: tuple[Action, ...] = ()
+    single_fire: bool = True
+    cooldown_ns: int = 0
+    phases: tuple[str, ...] = ()
+    dwell_ns: int = 0
+    max_age_ns: int = 0
+
+    def __str__(self) -> str:
+        sentence = str(self.condition)
+        if self.dwell_ns:
+            if isinstance(self.condition, (All, Any)):
+                sentence = f'({sentence})'
+            sentence += f' for {self.dwell_ns * 1e-9:g} s'
+        if self.phases not in ((), IN_THE_AIR):
+            sentence += f', in {" or ".join(self.phases)}'
+        return sentence
+
+
+@dataclass(frozen=True)
+class EventFired:
+    """One firing: an event with actions did them, or one without actions began to hold.
+
+    Attributes
+    ----------
+    id, name : int, str
+        The event.
+    stamp_ns : int
+        Stamp of the sample that triggered it [ns].
+    why : str
+        The condition as a sentence.
+    count : int
+        1 for the first firing of this flight.
+    actions : tuple of Action
+        What was done.
+    measured : tuple of (str, str)
+        The condition's variables and their values at that sample.
+    """
+
+    id: int
+    name: str
+    stamp_ns: int
+    why: str
+    count: int
+    actions: tuple[Action, ...]
+    measured: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """What must outlive a restart: a single event that fired, and how long ago [ns]."""
+
+    id: int
+    since_ns: int
+    count: int
+
+
+class Engine(Protocol):
+    """What the flight state asks of an event engine."""
+
+    def reset(self) -> None:
+        """Arm every event again and forget what fired."""
+
+    def time_since(self, event_id: int) -> int | None:
+        """Return how long ago an event's condition last held [ns], None where unknown."""
+        ...
+
+    def update(
+        self,
+        variables: Variables,
+        stamp_ns: int,
+        aged: Callable[[int], Variables] | None = None,
+    ) -> list[EventFired]:
+        """Evaluate every event and return what fired, in the order of the list."""
+        ...
+
+    def records(self) -> tuple[EventRecord, ...]:
+        """Return the single events that are spent."""
+        ...
+
+    def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
+        """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
+
+
+@dataclass
+class _Record:
+    """What the engine remembers of one event."""
+
+    dwell: Dwell
+    held: bool | None = None
+    since_ns: int | None = None
+    acted_ns: int | None = None
+    count: int = 0
+    words: frozenset[str] = field(default_factory=frozenset)
+
+
+class EventEngine:
+    """Evaluates events in the order of the list, each once per update.
+
+    An event later in the list sees an earlier one's trigger in the same update, an earlier one
+    sees it in the next. ``TimeSinceEvent`` counts from the last update in which the condition
+    held. Of a repeating event it counts only while the condition is known to be false, so that
+    the idiom "not low for 2 s" is never satisfied by a sensor that has fallen silent. Outside
+    its phases an event is not evaluated: what it would be is unknown.
+    """
+
+    def __init__(self, events: Sequence[EventSpec]) -> None:
+        self._events = tuple(events)
+        self._sentences = [str(event) for event in self._events]
+        self.reset()
+
+    def reset(self) -> None:
+        """Arm every event again and forget what fired."""
+        self._records = [
+            _Record(Dwell(event.dwell_ns * 1e-9), words=frozenset(event.phases))
+            for event in self._events
+        ]
+        self._clock_ns: int | None = None
+
+    def time_since(self, event_id: int) -> int | None:
+        """Return how long ago an event's condition last held [ns], None where unknown."""
+        if not 0 <= event_id < len(self._records):
+            return None
+        record = self._records[event_id]
+        # Unknown now: an absence of evidence must not look like a condition that ended.
+        return None if record.held is None else record.since_ns
+
+    def update(
+        self,
+        variables: Variables,
+        stamp_ns: int,
+        aged: Callable[[int], Variables] | None = None,
+    ) -> list[EventFired]:
+        """Evaluate every event and return what fired, in the order of the list.
+
+        Parameters
+        ----------
+        variables : Variables
+            Now; its ``time_since_event`` should be this engine's `time_since`.
+        stamp_ns : int
+            Message stamp to report.
+        aged : callable, optional
+            Greatest age [ns] to the variables with values of that age; see `HeldValues`.
+        """
+        self._count_time(variables.clock_ns)
+        fired = []
+        for event, record, why in zip(self._events, self._records, self._sentences, strict=True):
+            if event.single_fire and record.since_ns is not None:
+                continue
+            known = aged(event.max_age_ns) if aged and event.max_age_ns else variables
+            was_held = record.held
+            record.held = self._holds(event, record, known)
+            if not record.held:
+                continue
+            record.since_ns = 0
+            if not self._may_act(event, record, variables.clock_ns, was_held):
+                continue
+            record.acted_ns = variables.clock_ns
+            record.count += 1
+            fired.append(EventFired(
+                event.id, event.name, stamp_ns, why, record.count, event.actions,
+                tuple(event.condition.measured(known)),
+            ))
+        return fired
+
+    def records(self) -> tuple[EventRecord, ...]:
+        """Return the single events that are spent; a repeating one starts anew after a restart."""
+        return tuple(
+            EventRecord(event.id, record.since_ns, record.count)
+            for event, record in zip(self._events, self._records, strict=True)
+            if event.single_fire and record.since_ns is not None
+        )
+
+    def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
+        """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
+        self.reset()
+        self._clock_ns = clock_ns
+        for spent in records:
+            record = self._records[spent.id]
+            record.held = True
+            record.since_ns = spent.since_ns + gap_ns
+            record.count = spent.count
+
+    def _holds(self, event: EventSpec, record: _Record, variables: Variables) -> bool | None:
+        """Return whether an event is triggered, None where that is unknown."""
+        if record.words and not record.words & variables.words:
+            record.dwell.reset()
+            return None
+        value = event.condition(variables)
+        has_dwelt = record.dwell.update(variables.clock_ns, value is True)
+        return has_dwelt if value else value
+
+    def _count_time(self, clock_ns: int) -> None:
+        step_ns = 0 if self._clock_ns is None else clock_ns - self._clock_ns
+        self._clock_ns = clock_ns
+        for record in self._records:
+            if record.since_ns is not None and record.held is not None:
+                record.since_ns += step_ns
+
+    @staticmethod
+    def _may_act(
+        event: EventSpec, record: _Record, clock_ns: int, was_held: bool | None
+    ) -> bool:
+        if not event.actions and was_held:
+            return False
+        return record.acted_ns is None or clock_ns - record.acted_ns > event.cooldown_ns

@@ -1,0 +1,90 @@
+"""Parameters of the flight logic beside the apogee detector's own."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FlightParams:
+    """When a vehicle has lifted off, has landed, and may be trusted to say so."""
+
+    liftoff_acceleration: float = quantity(
+        1.5 * STANDARD_GRAVITY,
+        'm/s^2',
+        above=STANDARD_GRAVITY,
+        doc='specific force that means liftoff, 1 g at rest',
+    )
+    liftoff_acceleration_time: float = quantity(
+        0.1, 's', above=0.0, doc='for how long that force must act'
+    )
+    liftoff_velocity: float = quantity(
+        10.0, 'm/s', above=0.0, doc='vertical speed that means liftoff, together with the rise'
+    )
+    liftoff_rise: float = quantity(
+        15.0, 'm', above=0.0, doc='rise since arming that means liftoff, together with the speed'
+    )
+    liftoff_rise_time: float = quantity(
+        0.2, 's', above=0.0, doc='for how long speed and rise must hold'
+    )
+    site_altitude: float = quantity(
+        0.0, 'm', lo=-500.0, hi=10e3,
+        doc='pad above sea level, for the Mach number where no temperature is measured',
+    )
+    min_ascent_time: float = quantity(
+        0.0, 's', lo=0.0, doc='time after liftoff before which no apogee is believed; 0 means off'
+    )
+    max_ascent_time: float = quantity(
+        0.0, 's', lo=0.0, doc='time after liftoff at which apogee is assumed; 0 means never'
+    )
+    home_tolerance: float = quantity(
+        20.0, 'm', above=0.0, doc='distance from home, up, down or aside, that is no longer home'
+    )
+    landed_velocity: float = quantity(
+        2.0, 'm/s', above=0.0, doc='vertical speed below which the vehicle may have landed'
+    )
+    landed_band: float = quantity(
+        5.0, 'm', above=0.0, doc='how far the altitude may wander at rest, to either side'
+    )
+    landed_time: float = quantity(5.0, 's', above=0.0, doc='for how long it must lie still')
+    frozen_time: float = quantity(
+        0.5, 's', above=0.0, doc='a feed that has not changed for this long is unknown'
+    )
+    sample_timeout: float = quantity(
+        1.0, 's', above=0.0, doc='age at which the last sample says nothing of the vehicle now'
+    )
+    longest_step: float = quantity(
+        2.0, 's', above=0.0, doc='no gap between two stamps counts for more than this'
+    )
+    nose: FloatArray = quantity(
+        (0.0, 0.0, 1.0), '', shape=(3,),
+        doc='direction of the nose in base_link axes, for tilt and the orientation of the rocket',
+    )
+    resume_age: float = quantity(
+        600.0, 's', lo=0.0,
+        doc='age of a recorded flight beyond which it is not resumed after a restart',
+    )
+    resume_height: float = quantity(
+        30.0, 'm', above=0.0, doc='height above the pad that means that a recorded flight goes on'
+    )
+    resume_velocity: float = quantity(
+        10.0, 'm/s', above=0.0, doc='vertical speed, up or down, that means the same'
+    )
+    resume_time: float = quantity(
+        2.0, 's', above=0.0, doc='rest after which a recorded flight is over'
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if not np.linalg.norm(self.nose) > 1e-6:
+            raise ConfigError('nose', 'expected a direction, got 0')
+        if 0.0 < self.max_ascent_time < self.min_ascent_time:
+            raise ConfigError(
+                'min_ascent_time',
+                f'{self.min_ascent_time:g} s is above max_ascent_time, {self.max_ascent_time:g} s',
+            )

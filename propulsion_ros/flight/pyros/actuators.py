@@ -1,0 +1,84 @@
+"""Everything that events may move, armed and disarmed by the phase."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from propulsion_ros.flight.events.controllers import ControlOutput
+from propulsion_ros.flight.events.events import Action
+from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
+from propulsion_ros.flight.pyros.deployers import DeployerBank, DeployerSpec, deployer_command
+from propulsion_ros.flight.pyros.engines import EngineBank, EngineSpec
+from propulsion_ros.settings.errors import CommandError
+
+
+class Actuators:
+    """Deployers and engines of one vehicle.
+
+    Time is any one count of nanoseconds: message stamps in simulation, a steady clock on a
+    robot.
+
+    Parameters
+    ----------
+    deployers, engines : sequence
+        As configured; the place of each is its id.
+
+    Attributes
+    ----------
+    deployers, engines : DeployerBank, EngineBank
+        What to publish.
+    """
+
+    def __init__(self, deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]) -> None:
+        self._specs = tuple(deployers)
+        self.deployers = DeployerBank(
+            [spec.name for spec in deployers],
+            [spec.name for spec in deployers if spec.actuator == 'servo'],
+        )
+        self.engines = EngineBank(engines)
+        self._phase = Phase.SETUP
+
+    def enter(self, phase: Phase, now_ns: int) -> None:
+        """Follow the phase: what it arms, disarms and shuts down on entry."""
+        if phase is self._phase:
+            return
+        self._phase = phase
+        self.deployers.arm(phase.is_armed)
+        self.engines.arm(phase.is_armed, now_ns)
+        if Duty.SHUT_ENGINES_DOWN in DUTIES[phase].entry:
+            self.engines.shut_all_down(now_ns)
+
+    def act(self, action: Action, now_ns: int) -> None:
+        """Carry out an action on a deployer or an engine; others are not its own.
+
+        Raises
+        ------
+        CommandError
+            Where it is refused.
+        """
+        if action.kind == 'engine':
+            self.engines.execute(action.target, action.param, now_ns)
+        elif action.kind == 'deployment':
+            if not 0 <= action.target < len(self._specs):
+                raise CommandError(f'deployer {action.target} is unknown')
+            spec = self._specs[action.target]
+            command = deployer_command(spec, now_ns, action.param)
+            if spec.actuator == 'servo':
+                self.deployers.turn(spec.id, command.angle)
+            else:
+                self.deployers.fire(spec.id, now_ns, command.on_time_ns)
+
+    def control(self, outputs: Iterable[ControlOutput]) -> None:
+        """Hand the outputs of controllers to their engines."""
+        for output in outputs:
+            self.engines.control(output.engine, output.output)
+
+    def resume(self, now_ns: int) -> None:
+        """Go on in a flight of before a restart."""
+        self.engines.resume()
+        if Duty.SHUT_ENGINES_DOWN in DUTIES[self._phase].entry:
+            self.engines.shut_all_down(now_ns)
+
+    def complete(self, pulses: Iterable[tuple[int, int]], now_ns: int) -> None:
+        """Give the rest of on-times (id, [ns]) that a restart cut off."""
+        for deployer_id, rest_ns in pulses:
+            self.deployers.fire(deployer_id, now_ns, rest_ns)

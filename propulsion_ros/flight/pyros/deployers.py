@@ -1,0 +1,168 @@
+"""Deployers: what they are, for how long each pyro is on, and where each servo stands."""
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.on_times import OnTimes
+
+PERIOD_NS = 100_000_000
+"""Between two publications of an effort that stays [ns]."""
+
+
+@dataclass(frozen=True)
+class DeployerSpec:
+    """One configured deployer.
+
+    Attributes
+    ----------
+    id : int
+        Its place in the list.
+    name : str
+        Its name in the JointState.
+    type : str
+        'net_actuator', 'local_pyro' or 'local_servo'; '' where events name it but nothing
+        describes it.
+    address, destination_service, channel : int or None
+        Where the flown hardware has it.
+    actuator : str
+        'pyro', on for a while, or 'servo', at an angle.
+    """
+
+    id: int
+    name: str
+    type: str = ''
+    address: int | None = None
+    destination_service: int | None = None
+    channel: int | None = None
+    actuator: str = 'pyro'
+
+
+@dataclass(frozen=True)
+class DeployerCommand:
+    """A pyro is to be on from a stamp for a while [ns], or a servo to turn to an angle [rad]."""
+
+    id: int
+    name: str
+    stamp_ns: int
+    on_time_ns: int = 0
+    angle: float = math.nan
+
+    @property
+    def until_ns(self) -> int:
+        """Stamp at which it goes off."""
+        return self.stamp_ns + self.on_time_ns
+
+
+def deployer_command(spec: DeployerSpec, stamp_ns: int, param: float) -> DeployerCommand:
+    """Return what an action's parameter means to a deployer: on-time [ms] or angle [deg]."""
+    if spec.actuator == 'servo':
+        return DeployerCommand(spec.id, spec.name, stamp_ns, angle=math.radians(param))
+    # As flown, an on-time of 0 is one short pulse and not none.
+    return DeployerCommand(spec.id, spec.name, stamp_ns, max(round(param * 1e6), 1))
+
+
+class DeployerBank:
+    """Keeps the on-times of all deployers and says what to publish.
+
+    Time is any one count of nanoseconds: message stamps in simulation, a steady clock on a
+    robot. Where it jumps back, what is left of each on-time stays. A bank begins disarmed, and
+    a disarmed bank is off; servos stay where they are.
+
+    Parameters
+    ----------
+    names : sequence of str
+        One deployer each; its place is its id.
+    servos : collection of str
+        Which of them turn instead of being on for a while.
+    """
+
+    def __init__(self, names: Sequence[str], servos: Collection[str] = ()) -> None:
+        self.names = tuple(names)
+        self._servos = np.array([name in servos for name in self.names], bool)
+        self._angles = np.full(len(self.names), math.nan)
+        self._on = OnTimes(len(self.names))
+        self._is_armed = False
+        self._published_ns: int | None = None
+        self._was_on = False
+
+    def arm(self, is_armed: bool) -> None:
+        """Follow the phase: armed in launch, flight and recovery; disarming turns all off."""
+        self._is_armed = is_armed
+        if not is_armed:
+            self._on.clear()
+
+    def fire(self, deployer_id: int, stamp_ns: int, on_time_ns: int) -> None:
+        """Turn a deployer on, or prolong it if it is on.
+
+        Raises
+        ------
+        CommandError
+            Where the bank is disarmed, the id is unknown, or the on-time is not above 0.
+        """
+        name = self._checked(deployer_id)
+        if on_time_ns <= 0:
+            raise CommandError(f"deployer '{name}': an on-time of {on_time_ns} ns is not above 0")
+        self._on.start(deployer_id, stamp_ns, on_time_ns)
+        self._published_ns = None
+
+    def turn(self, deployer_id: int, angle: float) -> None:
+        """Turn a servo to an angle [rad].
+
+        Raises
+        ------
+        CommandError
+            Where the bank is disarmed, the id is unknown or no servo's.
+        """
+        name = self._checked(deployer_id)
+        if not self._servos[deployer_id]:
+            raise CommandError(f"deployer '{name}' is no servo")
+        self._angles[deployer_id] = angle
+        self._published_ns = None
+        self._was_on = True
+
+    def efforts(self, stamp_ns: int) -> FloatArray:
+        """Return 1 for each pyro that is on, 0 for the others, NaN for servos, shape (n,)."""
+        on = np.array([float(self._on.is_on(i, stamp_ns)) for i in range(len(self.names))])
+        return np.where(self._servos, math.nan, on)
+
+    def positions(self) -> FloatArray:
+        """Return the commanded angles [rad], NaN where there is none; empty without servos."""
+        return self._angles.copy() if self._servos.any() else np.empty(0)
+
+    def pending(self, stamp_ns: int) -> tuple[tuple[int, int], ...]:
+        """Return (id, rest of the on-time [ns]) of every deployer that is on."""
+        left = [(i, self._on.left_ns(i, stamp_ns)) for i in range(len(self.names))]
+        return tuple((i, rest_ns) for i, rest_ns in left if rest_ns > 0)
+
+    def due(self, stamp_ns: int) -> FloatArray | None:
+        """Return the efforts where they are to be published now, else None.
+
+        They are at once after `fire` and `turn`, at 10 Hz while any deployer is on, and once at
+        its end.
+        """
+        efforts = self.efforts(stamp_ns)
+        is_on = bool((efforts > 0.0).any())
+        if not (is_on or self._was_on):
+            return None
+        last_ns = self._published_ns
+        if is_on and last_ns is not None and 0 <= stamp_ns - last_ns < PERIOD_NS:
+            return None
+        self._published_ns = stamp_ns
+        self._was_on = is_on
+        return efforts
+
+    def _checked(self, deployer_id: int) -> str:
+        if not 0 <= deployer_id < len(self.names):
+            raise CommandError(
+                f'deployer {deployer_id} is unknown, there are {len(self.names)}'
+            )
+        name = self.names[deployer_id]
+        if not self._is_armed:
+            raise CommandError(f"deployer '{name}' is refused: the phase is not an armed one")
+        return name

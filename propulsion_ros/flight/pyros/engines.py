@@ -1,0 +1,211 @@
+"""Engines: igniter, valves, and the sequence between ignition and shutdown."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.timing.on_times import OnTimes
+
+VENT_DELAY_NS = 1_000_000_000
+"""From shutdown to the opening of the vents, as in the flown software [ns]."""
+
+
+@dataclass(frozen=True)
+class IgniterSpec:
+    """What lights an engine: 'net_actuator' or 'local_pyro', where it is, and its on-time [ns]."""
+
+    type: str
+    on_time_ns: int
+    address: int | None = None
+    destination_service: int | None = None
+    channel: int | None = None
+
+
+@dataclass(frozen=True)
+class ValveSpec:
+    """One servo valve: its name, where it is, and its two positions [rad]."""
+
+    name: str
+    address: int
+    destination_service: int
+    closed: float
+    open: float
+
+
+@dataclass(frozen=True)
+class EngineSpec:
+    """One configured engine.
+
+    Attributes
+    ----------
+    id : int
+        Its place in the list.
+    name : str
+        Its name in the JointState; the igniter is ``<name>/igniter``, a valve ``<name>/<valve>``.
+    type : str
+        'SimpleEngine' or 'Thanos'.
+    igniter : IgniterSpec
+        Fired at ignition.
+    valves : tuple of ValveSpec
+        Closed from arming to one second after shutdown, then open.
+    address, destination_service : int or None
+        Of a Thanos: where the flown hardware has the engine controller itself.
+    booster : str
+        Name of the booster that it is in a simulation, '' for none.
+    thrust : float
+        Effort of that booster while the engine runs [N].
+    """
+
+    id: int
+    name: str
+    type: str
+    igniter: IgniterSpec
+    valves: tuple[ValveSpec, ...] = ()
+    address: int | None = None
+    destination_service: int | None = None
+    booster: str = ''
+    thrust: float = 0.0
+
+
+@dataclass(frozen=True)
+class EngineRow:
+    """One row of the JointState of engines; NaN where a row has no such field."""
+
+    name: str
+    position: float = math.nan
+    effort: float = math.nan
+
+
+@dataclass
+class _State:
+    is_running: bool = False
+    was_run: bool = False
+    is_unknown: bool = False
+    demand: float = math.nan
+
+
+class EngineBank:
+    """Carries out ignition and shutdown of all engines.
+
+    Ignition closes the valves, fires the igniter for its on-time and runs the engine. Shutdown
+    ends both and opens the valves after one second. Valves are commanded from the first arming
+    on: before it nobody may rely on where they stand. Ignition is refused while disarmed, and
+    disarming shuts every engine down.
+
+    Parameters
+    ----------
+    specs : sequence of EngineSpec
+        The place of each is its id.
+    """
+
+    def __init__(self, specs: Sequence[EngineSpec]) -> None:
+        self._specs = tuple(specs)
+        self._states = [_State() for _ in self._specs]
+        self._igniters = OnTimes(len(self._specs))
+        self._vent_delays = OnTimes(len(self._specs))
+        self._is_armed = False
+        self._was_armed = False
+
+    def arm(self, is_armed: bool, now_ns: int) -> None:
+        """Follow the phase; disarming shuts all engines down, arming anew closes the valves."""
+        if self._is_armed and not is_armed:
+            self.shut_all_down(now_ns)
+        elif is_armed and not self._is_armed:
+            for state in self._states:
+                state.was_run = False
+        self._is_armed = is_armed
+        self._was_armed |= is_armed
+
+    def resume(self) -> None:
+        """Go on in a flight whose engines another process has lit: how they stand is unknown.
+
+        Until they are commanded, or shut down by the phase, nothing is said of them.
+        """
+        for i, state in enumerate(self._states):
+            self._states[i] = _State(True, True, is_unknown=True, demand=state.demand)
+
+    def execute(self, engine_id: int, param: float, now_ns: int) -> None:
+        """Ignite (1) or shut down (0) an engine.
+
+        Raises
+        ------
+        CommandError
+            Where the id or the parameter is unknown, or ignition is not allowed.
+        """
+        if not 0 <= engine_id < len(self._specs):
+            raise CommandError(f'engine {engine_id} is unknown, there are {len(self._specs)}')
+        name = self._specs[engine_id].name
+        if param == 0:
+            self._shut_down(engine_id, now_ns)
+        elif param != 1:
+            raise CommandError(f"engine '{name}': expected 0 or 1, got {param:g}")
+        elif not self._is_armed:
+            raise CommandError(f"engine '{name}' is refused: the phase is not an armed one")
+        else:
+            self._ignite(engine_id, now_ns)
+
+    def shut_all_down(self, now_ns: int) -> None:
+        """Shut every engine down."""
+        for i in range(len(self._specs)):
+            self._shut_down(i, now_ns)
+
+    def control(self, engine_id: int, demand: float) -> None:
+        """Take a controller's demand on an engine's thrust [N]; NaN gives the thrust back."""
+        if 0 <= engine_id < len(self._states):
+            self._states[engine_id].demand = demand
+
+    def rows(self, now_ns: int) -> list[EngineRow]:
+        """Return what to publish of all engines, igniters and valves now."""
+        rows = []
+        for i, (spec, state) in enumerate(zip(self._specs, self._states, strict=True)):
+            if state.is_unknown:
+                rows.append(EngineRow(spec.name))
+                rows.append(EngineRow(f'{spec.name}/igniter', effort=0.0))
+                rows += [EngineRow(f'{spec.name}/{valve.name}') for valve in spec.valves]
+                continue
+            rows.append(EngineRow(spec.name, effort=float(state.is_running)))
+            rows.append(EngineRow(
+                f'{spec.name}/igniter', effort=float(self._igniters.is_on(i, now_ns))
+            ))
+            is_open = (
+                state.was_run and not state.is_running
+                and not self._vent_delays.is_on(i, now_ns)
+            )
+            rows += [
+                EngineRow(f'{spec.name}/{valve.name}', valve.open if is_open else valve.closed)
+                if self._was_armed else EngineRow(f'{spec.name}/{valve.name}')
+                for valve in spec.valves
+            ]
+        return rows
+
+    def thrusts(self) -> dict[str, float]:
+        """Return the effort of each booster [N] that an engine drives; 0 shuts it down."""
+        return {
+            spec.booster: self._thrust(spec, state)
+            for spec, state in zip(self._specs, self._states, strict=True)
+            if spec.booster and not state.is_unknown
+        }
+
+    @staticmethod
+    def _thrust(spec: EngineSpec, state: _State) -> float:
+        if not state.is_running:
+            return 0.0
+        return spec.thrust if math.isnan(state.demand) else min(max(state.demand, 0.0), spec.thrust)
+
+    def _ignite(self, i: int, now_ns: int) -> None:
+        if self._states[i].is_running and not self._states[i].is_unknown:
+            return
+        self._states[i] = _State(is_running=True, was_run=True, demand=self._states[i].demand)
+        self._vent_delays.stop(i)
+        self._igniters.start(i, now_ns, self._specs[i].igniter.on_time_ns)
+
+    def _shut_down(self, i: int, now_ns: int) -> None:
+        self._igniters.stop(i)
+        # What a controller asked of this burn is not asked of the next.
+        self._states[i].demand = math.nan
+        self._states[i].is_unknown = False
+        if self._states[i].is_running:
+            self._states[i].is_running = False
+            self._vent_delays.start(i, now_ns, VENT_DELAY_NS)

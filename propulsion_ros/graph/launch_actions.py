@@ -1,0 +1,248 @@
+"""Graphs as launch actions: what the launch files share."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch import LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    LogInfo,
+    OpaqueFunction,
+    Shutdown,
+)
+from launch_ros.actions import LifecycleNode, Node
+
+from propulsion_ros.graph.share import PACKAGE, share_directory
+from propulsion_ros.graph.wiring import (
+    Graph,
+    NodeSpec,
+    check_settings,
+    robot_graph,
+    vehicle_graph,
+)
+
+_RESPAWN_DELAY = 2.0
+"""Before a node without state is started anew [s]."""
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
+    'params_file': {
+        'default_value': '', 'description': "settings that win over the vehicle's own file"
+    },
+    'use_sim_time': {
+        'default_value': 'true', 'choices': ['true', 'false'],
+        'description': 'with the simulated body; false on a robot that has a real one',
+    },
+    'autostart': {
+        'default_value': 'true', 'choices': ['true', 'false'],
+        'description': 'configure and activate every node at the start',
+    },
+    'replay': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'for a recording: step on stamps, lose no input, no simulated body',
+    },
+    'visualize': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'draw the thrusts for RViz, on visualizer/markers',
+    },
+    'composed': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'all nodes in one process: less memory and copying',
+    },
+    'clock_topic': {
+        'default_value': '/clock',
+        'description': 'simulated time; give a second vehicle a clock of its own',
+    },
+    'log_level': {'default_value': 'info', 'description': 'log level of all nodes'},
+}
+"""Launch arguments of every vehicle, with their keyword arguments."""
+
+
+def vehicle_launch(vehicle: str) -> LaunchDescription:
+    """Return the launch description of a vehicle that comes with the package."""
+    arguments = {
+        **ARGUMENTS,
+        'model': {
+            'default_value': '',
+            'description': 'URDF or xacro in place of the one that comes with the package',
+        },
+    }
+
+    def start(context: LaunchContext) -> list[Any]:
+        given = context.launch_configurations
+        graph = vehicle_graph(
+            vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true',
+            drawn_with(given),
+        )
+        check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
+        options = ['--vehicle', vehicle]
+        return graph_actions(given, graph, [*options, '--model', given['model']]
+                       if given['model'] else options)
+
+    return _described(arguments, start)
+
+
+def robot_launch() -> LaunchDescription:
+    """Return the launch description of the actuators of any robot."""
+    arguments = {
+        'model': {'description': 'URDF or xacro file of the robot'},
+        'allocate': {
+            'default_value': '',
+            'description': 'plugin blocks to command by a wrench too, separated by commas',
+        },
+        **ARGUMENTS,
+        'use_sim_time': {**ARGUMENTS['use_sim_time'], 'default_value': 'false',
+                         'description': 'whether a simulation publishes /clock'},
+    }
+
+    def start(context: LaunchContext) -> list[Any]:
+        given = context.launch_configurations
+        allocated = [name.strip() for name in given['allocate'].split(',') if name.strip()]
+        graph = robot_graph(
+            given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true',
+            drawn_with(given),
+        )
+        check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
+        chosen = ['--allocate', *allocated] if allocated else []
+        return graph_actions(given, graph, ['--model', given['model'], *chosen])
+
+    return _described(arguments, start)
+
+
+def _described(
+    arguments: dict[str, dict[str, Any]], start: Callable[[LaunchContext], list[Any]]
+) -> LaunchDescription:
+    return LaunchDescription([
+        *(DeclareLaunchArgument(name, **kwargs) for name, kwargs in arguments.items()),
+        OpaqueFunction(function=start),
+    ])
+
+
+def drawn_with(given: dict[str, str]) -> list[str] | None:
+    """Return the parameter files that a visualizer is to read, None for no visualizer."""
+    if given['visualize'] != 'true':
+        return None
+    return [given['params_file']] if given['params_file'] else []
+
+
+def graph_actions(
+    given: dict[str, str], graph: Graph, stack_options: Sequence[str] = ()
+) -> list[Any]:
+    """Return the launch actions of a graph.
+
+    Parameters
+    ----------
+    given : dict of str
+        Values of `ARGUMENTS`.
+    graph : Graph
+        The nodes.
+    stack_options : sequence of str
+        Command line of `stack` for the same graph, where it is composed.
+    """
+    if given['composed'] == 'true':
+        actions: list[Any] = [_stack(given, stack_options)]
+    else:
+        actions = [_node(spec, graph, given) for spec in graph.nodes]
+    return [*actions, _state_publisher(graph, given)]
+
+
+def _stack(given: dict[str, str], options: Sequence[str]) -> Node:
+    """Return one process with all nodes of a graph."""
+    return Node(
+        package=PACKAGE,
+        executable='stack',
+        # No name here: it would rename every node of the process.
+        namespace=given['namespace'],
+        arguments=[
+            *options, '--use-sim-time', given['use_sim_time'],
+            *(['--replay'] if given['replay'] == 'true' else []),
+            *(['--visualize'] if given['visualize'] == 'true' else []),
+        ],
+        ros_arguments=[
+            *(['--params-file', given['params_file']] if given['params_file'] else []),
+            '-p', f'autostart:={given["autostart"]}', '-r', f'/clock:={given["clock_topic"]}',
+            '--log-level', given['log_level'],
+        ],
+        output='screen',
+        on_exit=_shutdown_once('stack'),
+    )
+
+
+def _node(spec: NodeSpec, graph: Graph, given: dict[str, str]) -> LifecycleNode:
+    files = [str(path) for path in (graph.params_file, given['params_file']) if path]
+    wiring = {key: value for key, value in spec.parameters.items() if value not in (None, [])}
+    return LifecycleNode(
+        package=PACKAGE,
+        executable=spec.executable,
+        name=spec.name,
+        namespace=given['namespace'],
+        parameters=[*files, wiring, {'autostart': given['autostart'] == 'true'}],
+        remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
+        ros_arguments=['--log-level', given['log_level']],
+        output='screen',
+        on_exit=_shutdown_once(spec.name) if graph.in_lockstep and not spec.is_stateless else None,
+        respawn=spec.is_stateless,
+        respawn_delay=_RESPAWN_DELAY,
+    )
+
+
+def _shutdown_once(name: str) -> OpaqueFunction:
+    """Return the end of a launch whose nodes wait for each other, unless it is ending already."""
+    def _end(context: LaunchContext) -> list[Any]:
+        return [] if context.is_shutdown else [Shutdown(reason=f'{name} has ended')]
+    return OpaqueFunction(function=_end)
+
+
+def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
+    """Return robot_state_publisher, or say in one line that it is not installed."""
+    package = 'robot_state_publisher'
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return LogInfo(msg=f'{package} is not installed: no TF of the links, all else works')
+    return Node(
+        package=package,
+        executable=package,
+        namespace=given['namespace'],
+        parameters=[{
+            'robot_description': graph.robot_description,
+            'use_sim_time': given['use_sim_time'] == 'true',
+        }],
+        remappings=[
+            # Each namespace has its own tree, or two vehicles would share one base_link.
+            ('/tf', 'tf'), ('/tf_static', 'tf_static'),
+            ('joint_states', graph.joint_states), ('/clock', given['clock_topic']),
+        ],
+        output='screen',
+    )
+
+
+def record_actions(context: LaunchContext) -> list[Any]:
+    """Return the recorder: rosbag2's where it is installed, else the one of this package."""
+    given = context.launch_configurations
+    topics = [name.strip() for name in given['topics'].split(',') if name.strip()]
+    in_simulation = given['use_sim_time'] == 'true'
+    output, is_sqlite = given['output'], given['storage'] == 'sqlite3'
+    try:
+        get_package_prefix('ros2bag')
+    except PackageNotFoundError:
+        # Its format follows the name.
+        output += '.db3' if is_sqlite and not output.endswith('.db3') else ''
+        command = [
+            sys.executable, '-m', 'propulsion_ros.tools.cli', 'record', output,
+            *(part for topic in topics for part in ('--topic', topic)),
+        ]
+    else:
+        overrides = share_directory() / 'qos' / 'record.yaml'
+        command = [
+            'ros2', 'bag', 'record', '--output', output, '--storage', given['storage'],
+            '--qos-profile-overrides-path', str(overrides),
+            *(['--topics', *topics] if topics else ['--all-topics']),
+        ]
+    return [ExecuteProcess(
+        cmd=[*command, *(['--use-sim-time'] if in_simulation else [])], output='screen'
+    )]

@@ -1,0 +1,57 @@
+"""Where the files that come with the package are, and robot descriptions made from them."""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from propulsion_ros.settings.errors import SourceError
+
+PACKAGE = 'propulsion_ros'
+
+
+def share_directory() -> Path:
+    """Return the folder that holds launch/, config/ and urdf/.
+
+    A source tree serves itself; an installed package is found in the ament index, or under the
+    prefix of the running Python.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is none.
+    """
+    source = Path(__file__).resolve().parents[2]
+    if (source / 'package.xml').is_file():
+        return source
+    try:
+        from ament_index_python.packages import get_package_share_directory
+
+        return Path(get_package_share_directory(PACKAGE))
+    except (ImportError, LookupError):
+        installed = Path(sys.prefix) / 'share' / PACKAGE
+    if not (installed / 'package.xml').is_file():
+        raise FileNotFoundError(f'{PACKAGE}: no share folder in the ament index nor {installed}')
+    return installed
+
+
+def load_robot_description(path: str | Path) -> str:
+    """Return the URDF text of a .urdf or .xacro file.
+
+    Raises
+    ------
+    SourceError
+        Naming the file, where it cannot be read or expanded.
+    """
+    file = Path(path)
+    try:
+        if file.suffix != '.xacro':
+            return file.read_text(encoding='utf-8')
+        # Only the command line and launch need xacro, nodes get the finished text.
+        import xacro
+
+        return str(xacro.process_file(str(file)).toxml())
+    except OSError as error:
+        raise SourceError(str(file), f'cannot be read: {error.strerror}') from error
+    except Exception as error:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise SourceError(str(file), reason) from error

@@ -1,0 +1,378 @@
+"""Which nodes a robot needs and how they are joined: launch files and `stack` both ask here."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.graph.allocator_names import allocator_named
+from propulsion_ros.graph.hosting import host_of, loop_params_of
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.urdf.reader import FILENAME, ActuatorSpec, actuators_from_urdf
+
+
+@dataclass(frozen=True)
+class VehicleKit:
+    """What a vehicle of the package has beside its actuators.
+
+    Attributes
+    ----------
+    flight_config : str
+        Configuration of its flight software in config/; '' for none.
+    allocated : tuple of str
+        Plugin blocks that can be commanded by a wrench.
+    world : str
+        World of Gazebo that it belongs to, in worlds/.
+    """
+
+    flight_config: str = ''
+    allocated: tuple[str, ...] = ()
+    world: str = 'rocket_pad'
+
+
+VEHICLES = {
+    'rocket': VehicleKit(flight_config='rocket_flight.jsonc'),
+    'quadrotor': VehicleKit(allocated=('rotors',)),
+    'rov': VehicleKit(allocated=('thrusters',), world='pool'),
+    'freeflyer': VehicleKit(world='free_flight'),
+}
+"""Vehicles that come with the package: urdf/<name>.urdf.xacro and config/<name>.yaml."""
+
+
+REPLAYED: dict[str, dict[str, Any]] = {
+    'actuator_node': {'step_on': 'stamp', 'reliable_inputs': True},
+    'inverse_fam_node': {'reliable_inputs': True},
+    'flight_state_node': {
+        'reliable_inputs': True, 'silence_timeout': 0.0, 'on_time_clock': 'stamps',
+    },
+}
+"""Parameters by executable with which a recording gives the same bytes at any rate."""
+
+_BOOSTERS = '~/booster_command'
+_BODY_JOINTS = 'vehicle/joint_states'
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One node to start.
+
+    Attributes
+    ----------
+    executable : str
+        Name of the executable.
+    name : str
+        Name of the node.
+    parameters : dict
+        What joins it to the others; settings of a user's file go beside them.
+    remappings : dict
+        Topic names, from and to, relative to the namespace.
+    is_stateless : bool
+        Whether it may be started anew when it has died: an actuator's tank would be full again.
+    """
+
+    executable: str
+    name: str
+    parameters: dict[str, Any]
+    remappings: dict[str, str] = field(default_factory=dict)
+    is_stateless: bool = False
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The nodes of one robot, and the file with their settings.
+
+    Attributes
+    ----------
+    robot_description : str
+        URDF.
+    params_file : Path or None
+        Settings that come with the package.
+    nodes : tuple of NodeSpec
+        What to start.
+    in_lockstep : bool
+        Whether the nodes wait for each other, so that none is of use alone.
+    joint_states : str
+        Topic that says where the joints are.
+    """
+
+    robot_description: str
+    params_file: Path | None
+    nodes: tuple[NodeSpec, ...]
+    in_lockstep: bool = False
+    joint_states: str = 'joint_states'
+
+
+def robot_graph(
+    model: str | Path,
+    use_sim_time: bool = False,
+    allocated: Sequence[str] = (),
+    replay: bool = False,
+    drawn_with: Sequence[str | Path] | None = None,
+) -> Graph:
+    """Return the actuator nodes of any robot.
+
+    Parameters
+    ----------
+    model : str or Path
+        Its .urdf or .xacro file.
+    use_sim_time : bool
+        Whether a simulation keeps the time.
+    allocated : sequence of str
+        Plugin blocks that are to be commanded by a wrench too.
+    replay : bool
+        Whether the inputs come from a recording.
+    drawn_with : sequence of str or Path, optional
+        Adds a visualizer, which reads limits from these parameter files of the actuators too.
+
+    Raises
+    ------
+    ConfigError
+        Where the description is wrong or has no plugin block.
+    """
+    description, blocks = _read(model)
+    nodes = [
+        *actuator_nodes(description, blocks, use_sim_time),
+        *_allocators(description, blocks, allocated, use_sim_time),
+    ]
+    if drawn_with is not None:
+        nodes.append(_visualizer(description, blocks, drawn_with, has_flight_state=False))
+    return Graph(description, None, replayed(nodes) if replay else tuple(nodes))
+
+
+def vehicle_graph(
+    vehicle: str,
+    use_sim_time: bool = True,
+    model: str | Path = '',
+    replay: bool = False,
+    drawn_with: Sequence[str | Path] | None = None,
+) -> Graph:
+    """Return the graph of a vehicle that comes with the package, with its simulated body.
+
+    Parameters
+    ----------
+    vehicle : str
+        One of `VEHICLES`.
+    use_sim_time : bool
+        False leaves the simulated body out, for a robot that has a real one.
+    model : str or Path
+        Another description of the same vehicle than the one of the package.
+    replay : bool
+        Whether what the body says comes from a recording; there is no simulated one then.
+    drawn_with : sequence of str or Path, optional
+        Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
+
+    Raises
+    ------
+    ConfigError
+        Where the description or the name is wrong.
+    """
+    share, kit = share_directory(), VEHICLES[vehicle]
+    description, blocks = _read(model or share / 'urdf' / f'{vehicle}.urdf.xacro')
+    nodes = [
+        *actuator_nodes(description, blocks, use_sim_time, in_simulation=use_sim_time),
+        *_allocators(description, blocks, kit.allocated, use_sim_time),
+    ]
+    if kit.flight_config:
+        nodes.append(_flight_state(share / 'config' / kit.flight_config, use_sim_time))
+    settings = share / 'config' / f'{vehicle}.yaml'
+    if drawn_with is not None:
+        files = [settings, *drawn_with]
+        nodes.append(_visualizer(description, blocks, files, bool(kit.flight_config)))
+    if replay:
+        return Graph(description, settings, replayed(nodes))
+    if use_sim_time:
+        nodes.append(_vehicle(description, blocks, bool(kit.flight_config)))
+    joint_states = _BODY_JOINTS if use_sim_time else 'joint_states'
+    return Graph(description, settings, tuple(nodes), use_sim_time, joint_states)
+
+
+def gazebo_graph(
+    vehicle: str,
+    inside: bool,
+    model: str | Path = '',
+    drawn_with: Sequence[str | Path] | None = None,
+) -> Graph:
+    """Return the nodes of a vehicle that Gazebo is the body of.
+
+    Parameters
+    ----------
+    vehicle : str
+        One of `VEHICLES`.
+    inside : bool
+        Whether the actuators that push run inside gz-sim; else they are nodes that publish plain
+        numbers for the bridge.
+    model, drawn_with
+        As in `vehicle_graph`.
+
+    Raises
+    ------
+    ConfigError
+        Where the description or the name is wrong.
+    """
+    graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
+    blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
+    pushing = {block.name for block in blocks if host_of(block.family).pushes}
+    nodes = tuple(
+        replace(spec, parameters={**spec.parameters, 'publish_numbers': True})
+        if spec.name in pushing else spec
+        for spec in graph.nodes
+        if spec.executable != 'vehicle_node' and not (inside and spec.name in pushing)
+    )
+    return replace(graph, nodes=nodes, in_lockstep=False)
+
+
+def check_settings(graph: Graph, paths: Iterable[str | Path], namespace: str = '') -> None:
+    """Refuse parameter files for other nodes; see `ParameterFile.check_names`."""
+    for path in paths:
+        ParameterFile(path).check_names([spec.name for spec in graph.nodes], namespace)
+
+
+def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
+    """Return the nodes as they replay a recording: it has the commands that they gave then."""
+    return tuple(_replayed(spec) for spec in nodes if spec.executable != 'allocator_node')
+
+
+def _replayed(spec: NodeSpec) -> NodeSpec:
+    remappings = {key: topic for key, topic in spec.remappings.items() if key != _BOOSTERS}
+    if spec.executable == 'flight_state_node':
+        # What was asked then is heard, what is asked now told elsewhere.
+        remappings['~/request'] = f'{spec.name}/requests'
+        remappings['~/requests'] = f'{spec.name}/new_requests'
+    parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}
+    return replace(spec, parameters=parameters, remappings=remappings)
+
+
+def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
+    description = load_robot_description(model)
+    blocks = actuators_from_urdf(description, loop_params_of)
+    if not blocks:
+        raise SourceError(
+            str(model), f'no <plugin filename="{FILENAME}">, nor one of UUV\'s, in any <gazebo>'
+        )
+    return description, blocks
+
+
+def actuator_nodes(
+    description: str, blocks: list[ActuatorSpec], use_sim_time: bool, in_simulation: bool = False
+) -> list[NodeSpec]:
+    """Return one node for each plugin block of a robot description.
+
+    Parameters
+    ----------
+    description : str
+        URDF.
+    blocks : list of ActuatorSpec
+        Its plugin blocks.
+    use_sim_time : bool
+        Whether a simulation keeps the time.
+    in_simulation : bool
+        Whether there is a simulated body.
+    """
+    parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
+    allocations = [block.name for block in blocks if block.family == 'fam']
+    fam = allocations[0] if len(allocations) == 1 else ''
+    return [
+        NodeSpec(
+            host_of(block.family).executable, block.name, parameters,
+            inputs_of(block.family, fam, in_simulation),
+        )
+        for block in blocks
+    ]
+
+
+def inputs_of(family: str, fam: str, in_simulation: bool = False) -> dict[str, str]:
+    """Return where a family's inputs come from, as far as the robot's other nodes give them.
+
+    Parameters
+    ----------
+    family : str
+        Its name.
+    fam : str
+        Node of the robot's only force allocation, '' for none.
+    in_simulation : bool
+        Whether there is a simulated body.
+    """
+    remappings = {}
+    if fam and family in ('propulsion_modules', 'inverse_fam'):
+        remappings['~/command'] = f'{fam}/state'
+    if fam and family == 'inverse_fam':
+        remappings['~/wrench_command'] = f'{fam}/wrench_command'
+        remappings['~/inertia'] = f'{fam}/inertia'
+    if in_simulation:
+        remappings['~/odometry'] = 'vehicle/odometry'
+        remappings['~/inertia'] = 'vehicle/inertia'
+    return remappings
+
+
+def _allocators(
+    description: str, blocks: list[ActuatorSpec], allocated: Sequence[str], use_sim_time: bool
+) -> list[NodeSpec]:
+    """Return one allocator for each group that is to be commanded by a wrench."""
+    names = [block.name for block in blocks]
+    for name in allocated:
+        if name not in names:
+            raise ConfigError(
+                'allocate', f'no plugin block {name!r}{suggestion(name, names)}; '
+                f'found: {", ".join(names)}'
+            )
+    return [
+        NodeSpec(
+            'allocator_node', allocator_named(name),
+            {'robot_description': description, 'plugin': name, 'use_sim_time': use_sim_time},
+            {'~/command': f'{name}/command'},
+        )
+        for name in allocated
+    ]
+
+
+def _vehicle(description: str, blocks: list[ActuatorSpec], has_flight_state: bool) -> NodeSpec:
+    pushing = [block for block in blocks if host_of(block.family).pushes]
+    parameters = {
+        'robot_description': description,
+        'base_link': blocks[0].base_link,
+        'wrench_topics': [f'{block.name}/wrench' for block in pushing],
+        'tank_topics': _tank_topics(pushing),
+        'state_topics': [f'{block.name}/state' for block in pushing],
+        'deployer_topic': 'flight_state/deployers' if has_flight_state else '',
+    }
+    return NodeSpec('vehicle_node', 'vehicle', parameters)
+
+
+def _visualizer(
+    description: str,
+    blocks: list[ActuatorSpec],
+    params_files: Sequence[str | Path],
+    has_flight_state: bool,
+) -> NodeSpec:
+    parameters = {
+        'robot_description': description,
+        'params_files': [str(path) for path in params_files],
+        'state_topics': [f'{block.name}/state' for block in blocks],
+        'tank_topics': _tank_topics(blocks),
+        'phase_topic': 'flight_state/phase' if has_flight_state else '',
+    }
+    return NodeSpec('visualizer_node', 'visualizer', parameters, is_stateless=True)
+
+
+def _tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
+    return [
+        f'{block.name}/tanks/{tank}' for block in blocks
+        for tank in block.values.get('tanks.names', ())
+    ]
+
+
+def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:
+    return NodeSpec(
+        'flight_state_node',
+        'flight_state',
+        {'config_file': str(config), 'use_sim_time': use_sim_time},
+        {
+            # Not ~/odometry: with raw sensors the node publishes its own estimate there.
+            '~/pressure': 'vehicle/pressure', '~/imu': 'vehicle/imu',
+            _BOOSTERS: 'boosters/command',
+        },
+    )

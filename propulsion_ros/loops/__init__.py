@@ -1,0 +1,4 @@
+"""Each runnable thing without ROS: its ports, its inputs in order, its outputs.
+
+It imports `flight`, `rml`, `models`, `timing` and `settings`.
+"""

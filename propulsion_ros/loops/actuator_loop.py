@@ -1,0 +1,335 @@
+"""One actuator group from stamped commands to what is published, without ROS.
+
+The node and the offline tools both run this, so that they give the same bytes.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
+from propulsion_ros.models.common.family import AboutCom, BodyState, Family, Output, Retunable
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, quantity, validate
+from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
+
+_NEVER = -(2**63)
+_LONGEST = 1e6
+"""No time span of a setting is longer [s]."""
+
+COMMAND, ODOMETRY, CURRENT, CLOCK = 'command', 'odometry', 'current', 'clock'
+COM = 'com'
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoopParams:
+    """When an actuator group steps and publishes."""
+
+    update_rate: float = quantity(100.0, 'Hz', doc='steps per second', lo=1e-3, hi=1e4)
+    publish_rate: float = quantity(
+        0.0, 'Hz', lo=0.0, hi=1e4,
+        doc='wrenches per second; divides update_rate; 0 means each step',
+    )
+    command_timeout: float = quantity(
+        0.5, 's', doc='stamp time after which the safe command replaces a silent one; 0 never',
+        lo=0.0, hi=_LONGEST,
+    )
+    step_on: str = quantity(
+        'clock', kind=str, choices=('clock', 'stamp'),
+        doc='clock: step with the ROS clock; stamp: step with the stamps of the inputs',
+    )
+    hold_back: float = quantity(
+        0.0, 's', doc='how far to step behind the clock, to let late commands arrive', lo=0.0,
+        hi=_LONGEST,
+    )
+    wait_for: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), choices=(COMMAND, ODOMETRY, CURRENT, CLOCK),
+        doc='inputs that must have passed a step before it runs; empty: any one',
+    )
+    max_lag: float = quantity(
+        0.0, 's', doc='stamp time after which a silent input is not waited for; 0 for ever',
+        lo=0.0, hi=_LONGEST,
+    )
+    switched_off: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), live=True,
+        doc='names whose commands are not followed, as if their actuator had failed',
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.publish_rate:
+            self.publish_every  # noqa: B018  it raises where the rates do not divide
+
+    @property
+    def publish_every(self) -> int:
+        """Steps for each publication."""
+        if not self.publish_rate:
+            return 1
+        return ticks_per('publish_rate', self.update_rate, self.publish_rate)
+
+    @property
+    def grid(self) -> Grid:
+        """The same settings in whole nanoseconds."""
+        if self.step_on == 'clock':
+            wait_for = self.wait_for or (CLOCK,)
+        else:
+            # Nobody tells such a group the time of a clock.
+            wait_for = tuple(source for source in self.wait_for if source != CLOCK)
+        return Grid(
+            period_from_rate(self.update_rate),
+            wait_for=wait_for,
+            max_lag_ns=round(self.max_lag * 1e9) if self.max_lag else None,
+        )
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How base_link moves, the payload of `ODOMETRY`.
+
+    Attributes
+    ----------
+    velocity : FloatArray
+        Of its origin, in its own axes [m/s], (3,).
+    angular_velocity : FloatArray
+        In its own axes [rad/s], (3,).
+    rotation : FloatArray
+        Rotation matrix from base_link to the world, (3, 3).
+    """
+
+    velocity: FloatArray
+    angular_velocity: FloatArray
+    rotation: FloatArray
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is published at one stamp.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Stamp of the tick.
+    wrench : FloatArray
+        Mean over the ticks since the last report, (6,), so that impulse is conserved.
+    output : Output
+        What the last tick did.
+    stale : BoolArray
+        Names whose command is too old, (m,).
+    links : FloatArray or None
+        The same mean of each actuator in its link, (n, 6), where it was asked for.
+    """
+
+    stamp_ns: int
+    wrench: FloatArray
+    output: Output
+    stale: BoolArray
+    links: FloatArray | None = None
+
+
+class ActuatorLoop:
+    """A family on a time grid, with its commands and their watchdog.
+
+    Parameters
+    ----------
+    family : Family
+        The actuators.
+    params : LoopParams
+        When ticks run and reports are due; a report lies on a multiple of its ticks.
+    emit : callable
+        Receives each `Report`.
+    on_jump : callable
+        ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
+    with_links : bool
+        Whether reports have the wrench of each actuator too.
+
+    Attributes
+    ----------
+    output : Output or None
+        What the last tick did, None before the first.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        params: LoopParams,
+        emit: Callable[[Report], None],
+        on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
+        with_links: bool = False,
+    ) -> None:
+        self.family = family
+        grid = params.grid
+        timeout_ns = round(params.command_timeout * 1e9)
+        self.hold = CommandHold(family.command_fields, family.safe_command, timeout_ns)
+        self.inputs = FixedStepRunner(
+            grid,
+            (COM, ODOMETRY, CURRENT, COMMAND, CLOCK),
+            self._apply,
+            self._step,
+            self._jumped,
+            trusted=(CLOCK,),
+        )
+        self._dt = grid.period_ns * 1e-9
+        self._every = params.publish_every
+        self._with_links = with_links
+        self._ticks = 0
+        self._wrench_sum: FloatArray = np.zeros(6)
+        self._links_sum: FloatArray = np.zeros(6)
+        self._emit = emit
+        self._on_jump = on_jump
+        self._enabled = True
+        self.output: Output | None = None
+        self._com: FloatArray | None = None
+        self._com_ns = self._motion_ns = self._current_ns = _NEVER
+        self.check(params)
+        self.hold.off = self._off(params)
+        self._motion: Motion | None = None
+        self._current: FloatArray = np.zeros(3)
+        self._rest()
+        # Some settings are wrong only together with the step, and this is where both meet.
+        family.step(self.hold.at(0), self._body, self._dt, 0)
+        self.reset_family()
+
+    @property
+    def enabled(self) -> bool:
+        """Whether commands are followed; without it every command is safe."""
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._enabled = value
+        if not value:
+            self.family.rest()
+        self.hold.clear()
+        self.inputs.drop(COMMAND)
+
+    def reset(self) -> None:
+        """Return the actuators, their commands and the grid to the start."""
+        self.reset_family()
+        self.forget()
+
+    def reset_family(self) -> None:
+        """Return the actuators to the start; what was heard of the centre of mass still holds."""
+        self.family.reset()
+        if self._com is not None:
+            self.set_com(self._com)
+
+    def check(self, params: LoopParams) -> None:
+        """Raise `ConfigError` where a live setting names what the family does not have."""
+        for i, name in enumerate(params.switched_off):
+            if name not in self.family.command_names:
+                known = ', '.join(self.family.command_names)
+                raise ConfigError('switched_off', f'unknown name {name!r}, known: {known}', i)
+
+    def rest(self) -> None:
+        """Stop what moves, forget commands and the place on the grid; propellant stays."""
+        self.family.rest()
+        self.forget()
+
+    def retune(
+        self, changed: Collection[str], params: LoopParams, family_params: Any
+    ) -> None:
+        """Take the live values of checked configurations, from the next tick on.
+
+        Of the centre of mass the newest holds, heard or set: ``changed`` names the keys.
+        """
+        self.hold.off = self._off(params)
+        if 'com' in changed:
+            self._com = None
+        if isinstance(self.family, Retunable):
+            self.family.retune(family_params)
+        if self._com is not None:
+            self.set_com(self._com)
+
+    def set_com(self, com: FloatArray) -> None:
+        """Take a centre of mass [m], (3,), at once; it holds until the next, resets included."""
+        self._com = com
+        if isinstance(self.family, AboutCom):
+            self.family.set_com(com)
+
+    def _off(self, params: LoopParams) -> BoolArray:
+        return np.array([name in params.switched_off for name in self.family.command_names])
+
+    def forget(self) -> None:
+        """Forget commands and the place on the grid, but keep the actuators' state."""
+        self.inputs.restart()
+        self._rest()
+
+    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
+        """Take one input; False where its stamp is of another time.
+
+        Its payload is a `CommandUpdate`, a `Motion`, the velocity of the fluid in the world
+        [m/s], the centre of mass [m], or None for the time of a clock.
+        """
+        if source == COM:
+            return self.inputs.push_lasting(source, stamp_ns, payload)
+        return self.inputs.push(source, stamp_ns, payload)
+
+    def _jumped(self, from_ns: int, to_ns: int) -> None:
+        self._rest()
+        self._on_jump(from_ns, to_ns)
+
+    def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
+        if source == COMMAND:
+            if self._enabled:
+                update: CommandUpdate = payload
+                self.hold.apply(stamp_ns, update)
+            return
+        # What is older than what is known is nothing new.
+        if source == COM:
+            if stamp_ns >= self._com_ns:
+                self._com_ns = stamp_ns
+                self.set_com(payload)
+            return
+        if source == ODOMETRY and stamp_ns >= self._motion_ns:
+            self._motion_ns, self._motion = stamp_ns, payload
+        elif source == CURRENT and stamp_ns >= self._current_ns:
+            self._current_ns, self._current = stamp_ns, payload
+        self._body = self._through_fluid()
+
+    def _through_fluid(self) -> BodyState:
+        """Return the motion relative to a fluid that drifts with the current."""
+        motion = self._motion
+        if motion is None:
+            return BodyState()
+        velocity = motion.velocity - motion.rotation.T @ self._current
+        return BodyState(velocity=velocity, angular_velocity=motion.angular_velocity)
+
+    def _step(self, tick: int, stamp_ns: int) -> None:
+        self.output = output = self.family.step(
+            self.hold.at(stamp_ns), self._body, self._dt, tick
+        )
+        links = self.family.link_wrenches(output) if self._with_links else None
+        if self._every == 1:
+            self._emit(Report(stamp_ns, output.wrench, output, self.hold.stale, links))
+            return
+        self._wrench_sum += output.wrench
+        self._ticks += 1
+        if links is not None:
+            self._links_sum = self._links_sum + links
+        if tick % self._every:
+            return
+        wrench = self._wrench_sum / self._ticks
+        means = None if links is None else self._links_sum / self._ticks
+        self._clear_sums()
+        self._emit(Report(stamp_ns, wrench, output, self.hold.stale, means))
+
+    def _rest(self) -> None:
+        """Forget commands, motion and what was not yet reported."""
+        self.hold.clear()
+        self._motion, self._current = None, np.zeros(3)
+        self._com_ns = self._motion_ns = self._current_ns = _NEVER
+        self._body = BodyState()
+        self._clear_sums()
+
+    @property
+    def lacks_motion(self) -> bool:
+        """Whether the family needs the body's motion and has not heard of it."""
+        return self.family.uses_body and self._motion is None
+
+    def _clear_sums(self) -> None:
+        self._wrench_sum = np.zeros(6)
+        self._links_sum = np.zeros(6)
+        self._ticks = 0

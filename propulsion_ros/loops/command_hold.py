@@ -1,0 +1,161 @@
+"""The command in force: the last one of each name, or the safe one once that is stale."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.common.family import Command
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
+
+FIELDS = ('position', 'velocity', 'effort')
+_NEVER = np.iinfo(np.int64).min // 2
+
+
+@dataclass(frozen=True)
+class CommandUpdate:
+    """New values for some of the names.
+
+    Attributes
+    ----------
+    columns : IntArray
+        Places of the commanded names in `Family.command_names`, shape (k,).
+    values : FloatArray
+        One value for each, in the field that the name takes, shape (k,).
+    """
+
+    columns: IntArray
+    values: FloatArray
+
+
+class FieldSplit:
+    """Puts one value for each name into the field that the name takes.
+
+    Parameters
+    ----------
+    fields : sequence of str
+        Of each of the m names: 'position', 'velocity' or 'effort'.
+    """
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        self._taken = [field for field in FIELDS if field in fields]
+        self._masks = np.array([[own == field for own in fields] for field in self._taken])
+
+    def command(self, values: FloatArray) -> Command:
+        """Return the command of values (m,); NaN where a name takes another field."""
+        if len(self._taken) == 1:
+            return Command(**{self._taken[0]: values})
+        rows = np.where(self._masks, values, np.nan)
+        return Command(**dict(zip(self._taken, rows, strict=True)))
+
+
+class CommandHold:
+    """Holds commands by name and replaces those that are older than the timeout.
+
+    Parameters
+    ----------
+    fields : sequence of str
+        The field that each of the m names takes: 'position', 'velocity' or 'effort'.
+    safe_command : FloatArray
+        What replaces a stale command, shape (m,).
+    timeout_ns : int
+        Age in stamp time beyond which a command is stale; 0 holds for ever.
+
+    Attributes
+    ----------
+    stale : BoolArray
+        Names whose command was too old at the last `at`, (m,).
+    """
+
+    def __init__(
+        self, fields: Sequence[str], safe_command: FloatArray, timeout_ns: int
+    ) -> None:
+        self._split = FieldSplit(fields)
+        self._safe = np.asarray(safe_command, dtype=float)
+        self._timeout_ns = timeout_ns
+        self._none: BoolArray = np.zeros(len(self._safe), bool)
+        self._off, self._has_off = self._none, False
+        self._common_ns: int | None = None
+        self.clear()
+
+    @property
+    def off(self) -> BoolArray:
+        """Names that are held safe whatever is commanded, (m,)."""
+        return self._off
+
+    @off.setter
+    def off(self, value: BoolArray) -> None:
+        self._off, self._has_off, self._common_ns = value, bool(value.any()), None
+        self._is_new = True
+
+    def clear(self) -> None:
+        """Forget every command; all names are safe and none is stale."""
+        self._values = np.full(len(self._safe), np.nan)
+        self._stamps = np.full(len(self._safe), _NEVER, dtype=np.int64)
+        self._commanded = np.zeros(len(self._safe), bool)
+        self.stale: BoolArray = self._none
+        self._changes_ns: int | None = None
+        self._common_ns = None
+        self._renew(0)
+
+    def apply(self, stamp_ns: int, update: CommandUpdate) -> bool:
+        """Take new values for some names; one that is older than what a name has is nothing new.
+
+        Returns
+        -------
+        bool
+            Whether any of them was new.
+        """
+        columns, values = update.columns, update.values
+        if self._common_ns is None or stamp_ns < self._common_ns:
+            newer = stamp_ns >= self._stamps[columns]
+            if not newer.all():
+                columns, values = columns[newer], values[newer]
+                if not len(columns):
+                    return False
+        # What was handed out is not written to.
+        self._values = self._values.copy()
+        self._values[columns] = values
+        # Most commands are for all names, which then have one stamp in common.
+        if len(columns) == len(self._values):
+            self._stamps.fill(stamp_ns)
+            self._commanded.fill(True)
+            self._common_ns = None if self._has_off else stamp_ns
+        else:
+            self._stamps[columns] = stamp_ns
+            self._commanded[columns] = True
+            self._common_ns = None
+        self._is_new = True
+        return True
+
+    def next_stale_ns(self) -> int | None:
+        """Return when the next command that is in force becomes stale, None where none will."""
+        return self._find_next_stale() if self._is_new else self._changes_ns
+
+    def _find_next_stale(self) -> int | None:
+        fresh = self._stamps[self._commanded & ~self.stale]
+        if not self._timeout_ns or not len(fresh):
+            return None
+        return int(fresh.min()) + self._timeout_ns + 1
+
+    def at(self, stamp_ns: int) -> Command:
+        """Return the command in force at a tick; `stale` then says which names are safe."""
+        # It changes only with a new command, or where one becomes stale.
+        if self._is_new or (self._changes_ns is not None and stamp_ns >= self._changes_ns):
+            self._renew(stamp_ns)
+        return self._command
+
+    def _renew(self, stamp_ns: int) -> None:
+        """Put together the command that is in force from a stamp on."""
+        values, common_ns = self._values, self._common_ns
+        if common_ns is not None and not 0 < self._timeout_ns < stamp_ns - common_ns:
+            self.stale = self._none
+            self._changes_ns = common_ns + self._timeout_ns + 1 if self._timeout_ns else None
+        else:
+            if self._timeout_ns:
+                self.stale = self._commanded & (stamp_ns - self._stamps > self._timeout_ns)
+                self._changes_ns = self._find_next_stale()
+            values = np.where(self.stale | self._off, self._safe, values)
+        self._command = self._split.command(values)
+        self._is_new = False

@@ -1,0 +1,215 @@
+"""Named commands to updates for one family, with everything that is wrong with them refused."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from propulsion_ros.loops.command_hold import FIELDS, CommandUpdate, FieldSplit
+from propulsion_ros.models.common.family import Command, Family
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
+
+
+class NamedCommand(Protocol):
+    """Names with a value each in some fields, as a JointState has them; [] for a field unused."""
+
+    name: Any
+    position: Any
+    velocity: Any
+    effort: Any
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the values of a message with these names belong.
+
+    Attributes
+    ----------
+    columns : IntArray
+        Of each name in the family's commands.
+    own, foreign : dict of str to BoolArray
+        Names that take a field, and those that do not.
+    counts : list of int
+        How many values each of `FIELDS` has in a usual message.
+    taken : list of str
+        Fields that have some.
+    numbers, nans : bytes
+        Where all of these, field by field, are numbers in a usual message, and where NaN.
+    places : IntArray
+        Where in all of these the value of each name is.
+    is_whole : bool
+        Whether they are all names of the family, in order.
+    """
+
+    columns: IntArray
+    own: dict[str, BoolArray]
+    foreign: dict[str, BoolArray]
+    counts: list[int]
+    taken: list[str]
+    numbers: bytes
+    nans: bytes
+    places: IntArray
+    is_whole: bool
+
+
+class CommandReader:
+    """Turns named commands into updates for one family.
+
+    Parameters
+    ----------
+    family : Family
+        Whose names and fields are commanded.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What can be commanded.
+    """
+
+    def __init__(self, family: Family) -> None:
+        self._family = family
+        self.names = tuple(family.command_names)
+        self._columns = {name: i for i, name in enumerate(self.names)}
+        self._fields = np.array(family.command_fields)
+        self._split = FieldSplit(family.command_fields)
+        self._nan_is_safe = np.array(family.nan_is_safe, bool)
+        self._safe = np.asarray(family.safe_command, dtype=float)
+        self._known = ', '.join(self.names)
+        # Names repeat from message to message, so what was found for them is kept.
+        self._last: tuple[tuple[str, ...], _Layout | None] = ((), None)
+
+    def read(self, message: NamedCommand) -> CommandUpdate:
+        """Return the update that a message asks for.
+
+        Raises
+        ------
+        CommandError
+            For an unknown or repeated name, a field that a name does not take, an infinity, a NaN
+            where it has no meaning, a wrong count, or a value that the family refuses.
+        """
+        layout = self._layout(message.name)
+        update = self._read_usual(message, layout)
+        return self._read_any(message, layout) if update is None else update
+
+    def _read_usual(self, message: NamedCommand, layout: _Layout) -> CommandUpdate | None:
+        """Return the update of a message that has a number for each name and NaN elsewhere.
+
+        Of any other message this says nothing.
+        """
+        if [len(getattr(message, field)) for field in FIELDS] != layout.counts:
+            return None
+        fields = [getattr(message, field) for field in layout.taken]
+        # One alone is turned into an array in half the time.
+        given = np.array(fields if len(fields) > 1 else fields[0], dtype=float)
+        # Bytes are compared faster than arrays.
+        if np.isfinite(given).tobytes() != layout.numbers:
+            return None
+        rows, values = (given,), given
+        if len(fields) > 1:
+            if np.isnan(given).tobytes() != layout.nans:
+                return None
+            rows, values = tuple(given), given.take(layout.places)
+        self._family.check_command(
+            Command(**dict(zip(layout.taken, rows, strict=True)))
+            if layout.is_whole else self._command(layout.columns, values)
+        )
+        return CommandUpdate(layout.columns, values)
+
+    def _read_any(self, message: NamedCommand, layout: _Layout) -> CommandUpdate:
+        """Return the update that a message asks for, or say what is wrong with it."""
+        values = np.full(len(layout.columns), np.nan)
+        for field in FIELDS:
+            own = layout.own[field]
+            given = np.asarray(getattr(message, field), dtype=float)
+            if not len(given):
+                if own.any():
+                    name = first_marked(message.name, own)
+                    raise CommandError(f'{name}: takes {field}, got none')
+                continue
+            if len(given) != len(values):
+                raise CommandError(
+                    f'{field}: expected {len(values)} values, one per name, got {len(given)}'
+                )
+            infinite = np.isinf(given)
+            if infinite.any():
+                raise CommandError(f'{first_marked(message.name, infinite)}: {field} is infinite')
+            strange = layout.foreign[field] & ~np.isnan(given)
+            if strange.any():
+                name = first_marked(message.name, strange)
+                raise CommandError(
+                    f'{name}: takes {self._fields[self._columns[name]]}, '
+                    f'got {field} {given[strange][0]:g}; NaN means that a field is not meant'
+                )
+            np.copyto(values, given, where=own)
+        return self._checked(layout.columns, values)
+
+    def read_array(self, data: Sequence[float]) -> CommandUpdate:
+        """Return the update that one value for each name, in order, asks for.
+
+        Raises
+        ------
+        CommandError
+            As `read` does.
+        """
+        values = np.array(data, dtype=float)
+        if values.shape != (len(self.names),):
+            raise CommandError(
+                f'data: expected {len(self.names)} values ({self._known}), got {len(values)}'
+            )
+        infinite = np.isinf(values)
+        if infinite.any():
+            raise CommandError(f'{first_marked(self.names, infinite)} is infinite')
+        return self._checked(np.arange(len(values)), values)
+
+    def _checked(self, columns: IntArray, values: FloatArray) -> CommandUpdate:
+        """Return the update, if the family takes it; NaN is now only a value of its own field."""
+        missing = np.isnan(values)
+        if missing.any():
+            wrong = missing & ~self._nan_is_safe[columns]
+            if wrong.any():
+                column = int(columns[wrong][0])
+                raise CommandError(f'{self.names[column]}: {self._fields[column]} is NaN')
+            values = np.where(missing, self._safe[columns], values)
+        self._family.check_command(self._command(columns, values))
+        return CommandUpdate(columns, values)
+
+    def _command(self, columns: IntArray, values: FloatArray) -> Command:
+        """Return a command of some names alone, NaN for all others."""
+        command = np.full(len(self.names), np.nan)
+        command[columns] = values
+        return self._split.command(command)
+
+    def _layout(self, names: Sequence[str]) -> _Layout:
+        key = tuple(names)
+        known, layout = self._last
+        if layout is not None and key == known:
+            return layout
+        if not key:
+            raise CommandError(f'no names, expected some of: {self._known}')
+        seen: set[str] = set()
+        for name in key:
+            if name not in self._columns:
+                raise CommandError(f'unknown name {name!r}, known: {self._known}')
+            if name in seen:
+                raise CommandError(f'{name!r} is named twice')
+            seen.add(name)
+        columns = np.array([self._columns[name] for name in key], dtype=np.int64)
+        own = {field: self._fields[columns] == field for field in FIELDS}
+        counts = [len(key) * bool(own[field].any()) for field in FIELDS]
+        taken = [field for field, count in zip(FIELDS, counts, strict=True) if count]
+        numbers = np.array([own[field] for field in taken])
+        layout = _Layout(
+            columns, own, {field: ~mask for field, mask in own.items()}, counts, taken,
+            numbers.tobytes(), (~numbers).tobytes(),
+            numbers.argmax(axis=0) * len(key) + np.arange(len(key)), key == self.names,
+        )
+        self._last = key, layout
+        return layout
+
+
+def first_marked(names: Sequence[str], mask: BoolArray) -> str:
+    """Return the first of the names that a mask marks."""
+    return names[int(np.flatnonzero(mask)[0])]

@@ -1,0 +1,197 @@
+"""From stamped commands to propulsion modules to the wrench that they apply, without ROS.
+
+The node and the offline tools both run this, so that they give the same bytes.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
+from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
+from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
+from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
+
+SPEED, DEMAND = 'speed', 'demand'
+_LEAD_NS = 100_000_000
+"""How far ahead of the clock a command may be and still be answered at once: its age at 10 Hz."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EstimateParams:
+    """When a silent module is taken to have stopped."""
+
+    command_timeout: float = quantity(
+        0.32, 's', lo=0.0, hi=1e6,
+        doc='stamp time after which a silent module counts as without thrust; 0 never',
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What the modules apply from one stamp on; torques are about the origin of base_link.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Of the command, or of the moment at which a module had been silent for too long.
+    wrench : FloatArray
+        Force [N] and torque [N m], (6,).
+    residual : FloatArray or None
+        Demanded minus applied wrench, (6,); None before a demand.
+    covariance : FloatArray
+        Of the wrench, (6, 6); NaN where no standard deviation is configured.
+    angle, thrust : FloatArray
+        Of each nozzle [rad], NaN where none was commanded, and [N], (n,).
+    speed : FloatArray
+        Of each impeller [rad/s], (m,).
+    """
+
+    stamp_ns: int
+    wrench: FloatArray
+    residual: FloatArray | None
+    covariance: FloatArray
+    angle: FloatArray
+    thrust: FloatArray
+    speed: FloatArray
+
+
+class EstimateLoop:
+    """Says what is applied at the stamp of each command, and when a module falls silent.
+
+    Parameters
+    ----------
+    inverse : InverseFam
+        The estimator.
+    params : EstimateParams
+        When a module is silent.
+    emit : callable
+        Receives each `Applied`.
+    on_jump : callable
+        ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
+    heeds_clock : bool
+        Whether nothing is said before a clock is heard, nor far ahead of it, so that a wrong stamp
+        is not answered; without, as in a replay, the stamps of the commands are the time.
+    """
+
+    def __init__(
+        self,
+        inverse: InverseFam,
+        params: EstimateParams,
+        emit: Callable[[Applied], None],
+        on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
+        heeds_clock: bool = False,
+    ) -> None:
+        self._inverse, self._emit, self._on_jump = inverse, emit, on_jump
+        timeout_ns = round(params.command_timeout * 1e9)
+        fields = inverse.command_fields
+        self.hold = CommandHold(fields, inverse.safe_command, timeout_ns)
+        m = fields.count('velocity')
+        self._measured = CommandHold(('velocity',) * m, np.full(m, np.nan), timeout_ns)
+        self._demanded = CommandHold(('effort',) * 6, np.zeros(6), timeout_ns)
+        self._com: FloatArray | None = None
+        self._unknown, self._knows_errors = np.full((6, 6), np.nan), inverse.knows_errors
+        self.inputs = StampedInputs(
+            Ordering(lead_ns=_LEAD_NS if heeds_clock else None),
+            # What is known of a moment comes before the command of that moment.
+            (COM, SPEED, DEMAND, COMMAND, CLOCK), self._apply, self._jumped,
+            trusted=(CLOCK,), passed=self._watch,
+        )
+        self._forget()
+
+    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
+        """Take one input; False where its stamp is of another time.
+
+        The payload is a `CommandUpdate` of the modules, of the measured impeller speeds, or of
+        the demanded wrench; a centre of mass [m]; or None for the time of a clock.
+        """
+        if source == COM:
+            return self.inputs.push_lasting(source, stamp_ns, payload)
+        return self.inputs.push(source, stamp_ns, payload)
+
+    def retune(self, changed: Collection[str], params: InverseFamParams) -> None:
+        """Take the live values of a checked configuration; see `ActuatorLoop.retune`."""
+        if 'com' in changed:
+            self._com = None
+        self._inverse.retune(params)
+        if self._com is not None:
+            self._inverse.set_com(self._com)
+
+    def set_com(self, com: FloatArray) -> None:
+        """Take a centre of mass [m], (3,), at once; it holds until the next, resets included."""
+        self._com = com
+        self._inverse.set_com(com)
+
+    def reset(self) -> None:
+        """Forget commands, demand, measured speeds and the time."""
+        self.inputs.restart()
+        self._forget()
+
+    def _jumped(self, from_ns: int, to_ns: int) -> None:
+        self._forget()
+        self._on_jump(from_ns, to_ns)
+
+    def _forget(self) -> None:
+        for hold in (self.hold, self._measured, self._demanded):
+            hold.clear()
+        self._has_demand = False
+        self._com_ns = self._estimated_ns = -(2**63)
+        self._inverse.reset()
+        if self._com is not None:
+            self._inverse.set_com(self._com)
+
+    def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
+        self._watch(stamp_ns)
+        if source == COM:
+            if stamp_ns >= self._com_ns:
+                self._com_ns = stamp_ns
+                self.set_com(payload)
+            return
+        update: CommandUpdate = payload
+        if source == SPEED:
+            self._measured.apply(stamp_ns, update)
+        elif source == DEMAND:
+            self._demanded.apply(stamp_ns, update)
+            self._has_demand = True
+        elif self.hold.apply(stamp_ns, update):
+            # A late one changes nothing of what was applied before the newest.
+            self._estimate(max(stamp_ns, self._estimated_ns))
+
+    def _watch(self, now_ns: int) -> None:
+        """Estimate anew at each moment up to now at which a command became stale."""
+        stale_ns = self.hold.next_stale_ns()
+        while stale_ns is not None and stale_ns <= now_ns:
+            self._estimate(stale_ns)
+            self.inputs.note(stale_ns)
+            stale_ns = self.hold.next_stale_ns()
+
+    def _estimate(self, stamp_ns: int) -> None:
+        self._estimated_ns = stamp_ns
+        inverse = self._inverse
+        inverse.set_measured_speed(self._measured.at(stamp_ns).velocity)
+        angle, speed = inverse.told(self.hold.at(stamp_ns))
+        estimate = inverse.estimate(angle, speed)
+        demand = self._demanded.at(stamp_ns).effort
+        residual = None
+        if self._has_demand and demand is not None:
+            residual = inverse.to_origin @ (demand - estimate.wrench)
+        covariance = self._unknown
+        if self._knows_errors:
+            covariance = inverse.covariance(angle, speed)
+            covariance = inverse.to_origin @ covariance @ inverse.to_origin.T
+        self._emit(Applied(
+            stamp_ns,
+            inverse.to_origin @ estimate.wrench,
+            residual,
+            covariance,
+            angle,
+            estimate.thrust,
+            speed,
+        ))

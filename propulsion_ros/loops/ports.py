@@ -1,0 +1,172 @@
+"""What a runnable thing takes and gives, without ROS: a table that every host runs alike.
+
+A loop declares its ports, outlets, requests and timers. A host (a ROS node, the file replay,
+Gazebo) connects them: it delivers messages to ports, serialises what is published on outlets, and
+supplies the time. A loop imports neither the host nor ROS.
+"""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+OK, WARN, ERROR = 'ok', 'warn', 'error'
+
+Health = tuple[str, str, str, Mapping[str, Any]]
+"""Component, level (`OK`, `WARN` or `ERROR`), text and values of one diagnostic status."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """One input.
+
+    Attributes
+    ----------
+    topic : str
+        Name of the topic, ``~/`` for one of the node's own.
+    kind : str
+        Message type, such as ``sensor_msgs/msg/JointState``.
+    take : callable
+        Receives each message, or anything with the same attributes, and keeps nothing of it.
+    qos : str
+        Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock'.
+    lossless : bool
+        Whether no message may be lost, as in lockstep and replay.
+    while_inactive : bool
+        Whether messages are delivered before activation too, as of a latched topic.
+    overridable : bool
+        Whether a parameter file may change the quality of service.
+    """
+
+    topic: str
+    kind: str
+    take: Callable[[Any], None]
+    qos: str
+    lossless: bool = False
+    while_inactive: bool = False
+    overridable: bool = True
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """One output; `propulsion_ros.messages` has an encoder for each kind and form of payload.
+
+    Attributes
+    ----------
+    topic, kind, qos, lossless, overridable
+        As of a `Port`; 'result', 'latched' and 'latched_history' are further classes.
+    frame : str
+        ``header.frame_id``, '' where the type has none.
+    names : tuple of str
+        Names that stay the same in every message, () where they differ.
+    """
+
+    topic: str
+    kind: str
+    qos: str
+    frame: str = ''
+    names: tuple[str, ...] = ()
+    lossless: bool = False
+    overridable: bool = True
+
+
+@dataclass(frozen=True)
+class Request:
+    """One service.
+
+    Attributes
+    ----------
+    topic : str
+        Name of the service.
+    kind : str
+        ``std_srvs/srv/Trigger`` or ``std_srvs/srv/SetBool``.
+    serve : callable
+        ``serve(data) -> (success, message)``; ``data`` is True for a Trigger.
+    """
+
+    topic: str
+    kind: str
+    serve: Callable[[bool], tuple[bool, str]]
+
+
+@dataclass(frozen=True)
+class Timer:
+    """Something to call now and then on the steady clock; a replay, which has none, never does.
+
+    Attributes
+    ----------
+    period : float
+        Seconds between two calls.
+    call : callable
+        What to call; only while active.
+    """
+
+    period: float
+    call: Callable[[], None]
+
+
+class Host(Protocol):
+    """What a loop may require of its host.
+
+    Attributes
+    ----------
+    counts : collections.Counter
+        How often each kind of complaint was made.
+    is_simulated : bool
+        Whether time comes from /clock.
+    is_active : bool
+        Whether the loop runs: between `Loop.start` and `Loop.stop`.
+    """
+
+    counts: Counter[str]
+
+    @property
+    def is_simulated(self) -> bool: ...  # noqa: D102
+
+    @property
+    def is_active(self) -> bool: ...  # noqa: D102
+
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        """Publish a payload in the form that the encoder of the outlet's kind takes."""
+
+    def complain(self, key: str, line: str) -> None:
+        """Count a complaint, and log it unless it was logged often already."""
+
+    def log(self, level: str, line: str) -> None:
+        """Log one line at 'info', 'warn' or 'error'."""
+
+    def now_ns(self) -> int:
+        """Return the time of messages [ns]: ROS time, or that of the recording."""
+
+    def steady_ns(self) -> int:
+        """Return a time that is never set back [ns]."""
+
+
+class Loop(Protocol):
+    """A runnable thing, made with its configuration and its host."""
+
+    @property
+    def ports(self) -> Sequence[Port]:
+        """Inputs, in the order in which they are subscribed."""
+
+    @property
+    def outlets(self) -> Sequence[Outlet]:
+        """Outputs."""
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        """Services."""
+
+    @property
+    def timers(self) -> Sequence[Timer]:
+        """What is called on the steady clock."""
+
+    def start(self) -> None:
+        """Begin; publishers are open."""
+
+    def stop(self) -> None:
+        """Publish what must be last, while publishers are still open."""
+
+    def health(self) -> Iterable[Health]:
+        """Yield the diagnostic statuses of now."""

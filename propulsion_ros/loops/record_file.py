@@ -1,0 +1,182 @@
+"""The record of a flight in a small file that survives the computer's restart."""
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.flight.events.events import EventRecord
+from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.json_node import JsonNode
+
+_FORMAT = 'propulsion_ros flight record 1'
+_LARGEST = 1_000_000
+_NS = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True)
+class FlightRecord:
+    """What the file holds.
+
+    Attributes
+    ----------
+    config : str
+        Fingerprint of the configuration that flew.
+    snapshot : Snapshot
+        The flight.
+    pad_altitude : float
+        Of the pad above the sensor's datum [m]; NaN where unknown.
+    home : tuple of float
+        (east, north) of the pad in the sensor's axes [m].
+    pulses : tuple of (int, int)
+        Deployers that were on, and the rest of each on-time [ns].
+    """
+
+    config: str
+    snapshot: Snapshot
+    pad_altitude: float = math.nan
+    home: tuple[float, float] = (0.0, 0.0)
+    pulses: tuple[tuple[int, int], ...] = ()
+
+
+def encode(record: FlightRecord) -> bytes:
+    """Return the file's content."""
+    snapshot = dataclasses.asdict(record.snapshot)
+    snapshot['phase'] = record.snapshot.phase.value
+    flight = {
+        'config': record.config,
+        'snapshot': snapshot,
+        # JSON has no NaN.
+        'pad_altitude': record.pad_altitude if math.isfinite(record.pad_altitude) else None,
+        'home': list(record.home),
+        'pulses': [list(pulse) for pulse in record.pulses],
+    }
+    document = {'format': _FORMAT, 'sha256': _digest(flight), 'flight': flight}
+    return json.dumps(document, indent=1, allow_nan=False).encode() + b'\n'
+
+
+def decode(content: bytes) -> FlightRecord:
+    """Return the record in a file's content.
+
+    Raises
+    ------
+    SourceError
+        Where it is none, or not as it was written.
+    """
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as e:
+        raise SourceError('record', f'is not JSON: {" ".join(str(e).split())[:80]}') from e
+    document = JsonNode(value)
+    document.check_keys(('format', 'sha256', 'flight'))
+    document['format'].text((_FORMAT,))
+    flight = document['flight']
+    if document['sha256'].text() != _digest(flight.value):
+        raise SourceError('sha256', 'is not that of the flight: the file is damaged')
+    pad = flight.get('pad_altitude', None)
+    east, north = (item.number() for item in _pair(flight['home']))
+    return FlightRecord(
+        flight['config'].text(),
+        _snapshot(flight['snapshot']),
+        math.nan if pad.value is None else pad.number(),
+        (east, north),
+        tuple(_pulse(item) for item in flight['pulses'].items()),
+    )
+
+
+def write_state(path: Path, content: bytes) -> None:
+    """Replace a file as a whole, on the disk before this returns.
+
+    Raises
+    ------
+    OSError
+        Where that fails; the old file stays then.
+    """
+    beside = path.with_name(path.name + '.new')
+    with beside.open('wb') as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        # The new name is on the disk only after its folder is.
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def read_state(path: Path) -> FlightRecord | None:
+    """Return the record in a file, None where there is no file.
+
+    Raises
+    ------
+    SourceError
+        Where the file cannot be used, with its name.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise SourceError(str(path), f'is larger than {_LARGEST} bytes')
+        return decode(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as e:
+        raise SourceError(str(path), f'cannot be read: {e.strerror}') from e
+    except SourceError as e:
+        if e.key == str(path):
+            raise
+        raise SourceError(f'{path}: {e.key}', e.problem) from e
+
+
+def _digest(flight: Any) -> str:
+    return hashlib.sha256(json.dumps(flight, sort_keys=True).encode()).hexdigest()
+
+
+def _snapshot(node: JsonNode) -> Snapshot:
+    node.check_keys([field.name for field in dataclasses.fields(Snapshot)])
+    ignition, liftoff, apogee = (
+        _mark(node[name]) if node.has(name) else None for name in ('ignition', 'liftoff', 'apogee')
+    )
+    return Snapshot(
+        node['stamp_ns'].integer(_NS),
+        node['clock_ns'].integer(_NS),
+        Phase(node['phase'].text([phase.value for phase in Phase])),
+        node['is_burning'].flag(),
+        node['has_landed'].flag(),
+        ignition, liftoff, apogee,
+        tuple(_event(item) for item in node['events'].items()),
+    )
+
+
+def _mark(node: JsonNode) -> Mark:
+    node.check_keys([field.name for field in dataclasses.fields(Mark)])
+    return Mark(
+        node['stamp_ns'].integer(_NS), node['clock_ns'].integer(_NS), node['source'].text()
+    )
+
+
+def _event(node: JsonNode) -> EventRecord:
+    node.check_keys([field.name for field in dataclasses.fields(EventRecord)])
+    return EventRecord(
+        node['id'].integer(_NS), node['since_ns'].integer(_NS), node['count'].integer(_NS)
+    )
+
+
+def _pulse(node: JsonNode) -> tuple[int, int]:
+    deployer, rest_ns = _pair(node)
+    return deployer.integer(range(2**16)), rest_ns.integer(range(1, 2**63))
+
+
+def _pair(node: JsonNode) -> list[JsonNode]:
+    items = node.items()
+    if len(items) != 2:
+        raise node.error(f'expected two values, got {len(items)}')
+    return items

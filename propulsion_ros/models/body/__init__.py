@@ -1,0 +1,4 @@
+"""The simulated rigid body and its parachutes.
+
+It imports `models.common` and `settings`.
+"""

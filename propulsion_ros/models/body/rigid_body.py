@@ -1,0 +1,343 @@
+"""A rigid body in a fluid: six degrees of freedom, mass that changes, a floor to stand on."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
+from propulsion_ros.models.common.wrench import cross
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+
+_MOST_SUBSTEPS = 1000
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Mass of a body and how it lies, in base_link axes.
+
+    Attributes
+    ----------
+    mass : float
+        [kg].
+    com : FloatArray
+        Centre of mass from the origin of base_link [m], (3,).
+    inertia : FloatArray
+        About the centre of mass [kg m^2], (3, 3).
+    """
+
+    mass: float
+    com: FloatArray
+    inertia: FloatArray
+
+    @staticmethod
+    def total(parts: Sequence[MassProperties]) -> MassProperties:
+        """Return several parts as one (parallel axis theorem)."""
+        mass = sum(part.mass for part in parts)
+        if mass <= 0.0:
+            return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
+        com = np.sum([part.mass * part.com for part in parts], axis=0) / mass
+        inertia = np.zeros((3, 3))
+        for part in parts:
+            r = part.com - com
+            inertia += part.inertia + part.mass * (r @ r * np.eye(3) - np.outer(r, r))
+        return MassProperties(mass, com, inertia)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BodyParams:
+    """Fluid, gravity and start of a rigid body."""
+
+    gravity: float = quantity(
+        STANDARD_GRAVITY, 'm/s^2', doc='acceleration of gravity, along -z of the world', lo=0.0
+    )
+    fluid_density: float = quantity(
+        0.0, 'kg/m^3', doc='density of the fluid; 0: standard air at the altitude', lo=0.0
+    )
+    site_altitude: float = quantity(
+        0.0, 'm', doc='height of the world origin above sea level', lo=-1000.0, hi=86000.0
+    )
+    drag_area: FloatArray = quantity(
+        0.0, 'm^2', doc='drag coefficient times area along each body axis', lo=0.0, shape=(3,)
+    )
+    centre_of_pressure: FloatArray = quantity(
+        0.0, 'm', doc='where the drag acts, in base_link', shape=(3,)
+    )
+    angular_drag: FloatArray = quantity(
+        0.0, 'm^5', doc='torque about each body axis over density and rate squared', lo=0.0,
+        shape=(3,),
+    )
+    displaced_volume: float = quantity(
+        0.0, 'm^3', doc='volume of fluid that the body displaces', lo=0.0
+    )
+    centre_of_buoyancy: FloatArray = quantity(
+        0.0, 'm', doc='where the buoyancy acts, in base_link', shape=(3,)
+    )
+    ground: bool = quantity(
+        True, doc='whether the body stands on the plane z = 0 of the world', kind=bool
+    )
+    start_position: FloatArray = quantity(
+        0.0, 'm', doc='position of base_link in the world at the start', shape=(3,),
+        lo=-1e7, hi=1e7,
+    )
+    start_rpy: FloatArray = quantity(
+        0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        height = self.start_position[2]
+        if self.ground and height < 0.0:
+            raise ConfigError(
+                'start_position',
+                f'{height:g} m is below the ground; expected at least 0 m, or no ground', 2,
+            )
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """Where a body is and how it moves; the world is ENU.
+
+    Attributes
+    ----------
+    position : FloatArray
+        Origin of base_link in the world [m].
+    quaternion : FloatArray
+        Rotation from base_link to the world, x y z w.
+    velocity : FloatArray
+        Of the origin of base_link, in the world [m/s].
+    angular_velocity : FloatArray
+        In base_link axes [rad/s].
+    specific_force : FloatArray
+        What an accelerometer at the origin of base_link reads, in base_link axes [m/s^2].
+    on_ground : bool
+        Whether the body stands.
+    """
+
+    position: FloatArray
+    quaternion: FloatArray
+    velocity: FloatArray
+    angular_velocity: FloatArray
+    specific_force: FloatArray
+    on_ground: bool
+
+    @property
+    def velocity_body(self) -> FloatArray:
+        """Velocity of the origin of base_link in base_link axes [m/s]."""
+        return np.asarray(Rotation.from_quat(self.quaternion).as_matrix().T @ self.velocity)
+
+
+class RigidBody:
+    """Newton and Euler about the moving centre of mass, by Runge-Kutta's fourth-order step.
+
+    The velocity of the material is continuous while propellant leaves: thrust carries all of its
+    momentum. What the change of inertia does to the spin (jet damping) is left out.
+
+    Parameters
+    ----------
+    params : BodyParams
+        Validated configuration.
+    """
+
+    def __init__(self, params: BodyParams) -> None:
+        self._params = params
+        self._gravity = np.array([0.0, 0.0, -params.gravity])
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the start, at rest."""
+        rotation = Rotation.from_euler('xyz', self._params.start_rpy)
+        up = rotation.inv().apply(-self._gravity)
+        on_ground = self._params.ground and self._params.start_position[2] <= 0.0
+        self._position: FloatArray = np.array(self._params.start_position)
+        self._quaternion: FloatArray = rotation.as_quat()
+        self._velocity: FloatArray = np.zeros(3)
+        self._rate: FloatArray = np.zeros(3)
+        self._specific_force: FloatArray = up if on_ground else np.zeros(3)
+        self._on_ground = on_ground
+
+    @property
+    def motion(self) -> BodyMotion:
+        """The state now."""
+        return BodyMotion(
+            self._position, self._quaternion, self._velocity, self._rate,
+            self._specific_force, self._on_ground,
+        )
+
+    def step(
+        self,
+        wrench: FloatArray,
+        before: MassProperties,
+        after: MassProperties,
+        dt: float,
+        extra_drag: tuple[float, FloatArray] | None = None,
+    ) -> None:
+        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes.
+
+        Parameters
+        ----------
+        wrench : FloatArray
+            [N] and [N m] about the origin of base_link, (6,).
+        before, after : MassProperties
+            At both ends of the step; their mean acts, which is exact to second order.
+        dt : float
+            [s].
+        extra_drag : tuple of float and FloatArray, optional
+            Drag area [m^2] without direction, and where it acts in base_link [m].
+
+        Raises
+        ------
+        FloatingPointError
+            Where the step is too long for the forces and the motion leaves the numbers; the
+            state stays as it was.
+        """
+        middle = MassProperties(
+            0.5 * (before.mass + after.mass),
+            0.5 * (before.com + after.com),
+            0.5 * (before.inertia + after.inertia),
+        )
+        start = self._position, self._quaternion, self._velocity, self._rate, self._on_ground
+        rho = self._params.fluid_density or float(
+            density(self._params.site_altitude + self._position[2])
+        )
+        count = self._substeps(middle, rho, dt, extra_drag)
+        try:
+            for _ in range(count):
+                self._advance(wrench, middle, rho, dt / count, extra_drag)
+        except FloatingPointError:
+            self._position, self._quaternion, self._velocity, self._rate, self._on_ground = start
+            raise
+        if not self._on_ground:
+            rotation = Rotation.from_quat(self._quaternion).as_matrix()
+            acceleration = (self._velocity - start[2]) / dt
+            self._specific_force = rotation.T @ (acceleration - self._gravity)
+
+    def _substeps(
+        self,
+        mass: MassProperties,
+        rho: float,
+        dt: float,
+        extra_drag: tuple[float, FloatArray] | None,
+    ) -> int:
+        """Return into how many parts a step must be cut to follow the fastest motion.
+
+        Quadratic drag damps a speed v with the rate rho * area * v / mass, and a spin through
+        its lever; Runge-Kutta's step is stable up to 2.8 of it, and accurate below 1.
+        """
+        p = self._params
+        speed = float(np.sqrt(self._velocity @ self._velocity))
+        moments = np.diag(mass.inertia)
+        areas = [(float(p.drag_area.max()), p.centre_of_pressure)]
+        areas += [extra_drag] if extra_drag is not None else []
+        fastest = float(np.sqrt(self._rate @ self._rate))
+        fastest += float(np.max(2.0 * rho * p.angular_drag * np.abs(self._rate) / moments))
+        for area, at in areas:
+            lever = (at - mass.com) ** 2
+            turning = float(np.max((lever.sum() - lever) / moments))
+            fastest += rho * speed * area * (1.0 / mass.mass + turning)
+        return min(max(1, int(np.ceil(fastest * dt))), _MOST_SUBSTEPS)
+
+    def _advance(
+        self,
+        wrench: FloatArray,
+        mass: MassProperties,
+        rho: float,
+        dt: float,
+        extra_drag: tuple[float, FloatArray] | None,
+    ) -> None:
+        """Advance by one Runge-Kutta step."""
+        com, inertia = mass.com, mass.inertia
+        inverse = np.linalg.inv(inertia)
+        force, torque = wrench[:3], wrench[3:] - cross(com, wrench[:3])
+
+        def derivative(state: FloatArray) -> FloatArray:
+            self._check_finite(state)
+            quaternion, velocity, rate = state[3:7], state[7:10], state[10:]
+            rotation = Rotation.from_quat(quaternion).as_matrix()
+            fluid_force, fluid_torque = self._fluid(
+                rho, rotation, velocity, rate, com, extra_drag
+            )
+            acceleration = self._gravity + rotation @ (force + fluid_force) / mass.mass
+            spin = inverse @ (torque + fluid_torque - cross(rate, inertia @ rate))
+            x, y, z, w = quaternion
+            p, q, r = 0.5 * rate
+            turning = (
+                w * p + y * r - z * q,
+                w * q + z * p - x * r,
+                w * r + x * q - y * p,
+                -x * p - y * q - z * r,
+            )
+            return np.concatenate((velocity, turning, acceleration, spin))
+
+        # The integrated point is the centre of mass; base_link follows from it rigidly.
+        rotation = Rotation.from_quat(self._quaternion).as_matrix()
+        state = np.concatenate((
+            self._position + rotation @ com,
+            self._quaternion,
+            self._velocity + rotation @ cross(self._rate, com),
+            self._rate,
+        ))
+        k1 = derivative(state)
+        if self._on_ground and k1[9] <= 0.0:
+            self._stand(rotation)
+            return
+        k2 = derivative(state + 0.5 * dt * k1)
+        k3 = derivative(state + 0.5 * dt * k2)
+        k4 = derivative(state + dt * k3)
+        state = state + dt / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        self._check_finite(state)
+
+        position, quaternion, velocity, rate = np.split(state, (3, 7, 10))
+        self._quaternion = quaternion / np.linalg.norm(quaternion)
+        rotation = Rotation.from_quat(self._quaternion).as_matrix()
+        self._rate = rate
+        self._velocity = velocity - rotation @ cross(rate, com)
+        self._position = position - rotation @ com
+        self._on_ground = False
+        if self._params.ground and self._position[2] < 0.0 and self._velocity[2] < 0.0:
+            self._position[2] = 0.0
+            self._stand(rotation)
+
+    def _check_finite(self, state: FloatArray) -> None:
+        if not np.all(np.isfinite(state)):
+            raise FloatingPointError(
+                f'the body left the numbers: rate {self._rate} rad/s, '
+                f'velocity {self._velocity} m/s'
+            )
+
+    def _stand(self, rotation: FloatArray) -> None:
+        self._velocity = np.zeros(3)
+        self._rate = np.zeros(3)
+        self._specific_force = rotation.T @ -self._gravity
+        self._on_ground = True
+
+    def _fluid(
+        self,
+        rho: float,
+        rotation: FloatArray,
+        velocity: FloatArray,
+        rate: FloatArray,
+        com: FloatArray,
+        extra_drag: tuple[float, FloatArray] | None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return drag and buoyancy: force and torque about the centre of mass, body axes."""
+        p = self._params
+        speed = float(np.sqrt(velocity @ velocity))
+        through = rotation.T @ velocity
+        drag = -0.5 * rho * speed * p.drag_area * through
+        torque = cross(p.centre_of_pressure - com, drag)
+        torque = torque - rho * p.angular_drag * np.abs(rate) * rate
+        force = drag
+        if extra_drag is not None:
+            area, at = extra_drag
+            pull = -0.5 * rho * speed * area * through
+            force = force + pull
+            torque = torque + cross(at - com, pull)
+        if p.displaced_volume:
+            lift = -rho * p.displaced_volume * (rotation.T @ self._gravity)
+            force = force + lift
+            torque = torque + cross(p.centre_of_buoyancy - com, lift)
+        return force, torque

@@ -1,0 +1,4 @@
+"""Fuelled boosters with tanks and gimbals.
+
+It imports `models.common` and `settings`.
+"""

@@ -1,0 +1,261 @@
+"""Fuelled boosters on propellant tanks, after PyFlyt's Boosters, for any number of either.
+
+A lit booster follows its throttle demand with a first-order lag, makes thrust = throttle *
+max_thrust and burns thrust / max_thrust * max_fuel_rate. What is burnt, published and applied in
+a step is one value, so impulse and propellant always agree; a booster of lower efficiency gives
+less thrust for the same propellant. A solid motor takes its thrust from a curve of the time since
+ignition instead.
+"""
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propulsion_ros.models.boosters.gimbals import Gimbals
+from propulsion_ros.models.boosters.params import BoostersParams
+from propulsion_ros.models.boosters.tanks import Tanks
+from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.noise import TickNoise
+from propulsion_ros.models.common.thrust_curve import BurnCurves
+from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
+
+__all__ = ['Boosters', 'BoostersParams']
+
+
+class Boosters(Degrading):
+    """n boosters that share or own m tanks, some of them gimballed.
+
+    Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
+    clamped to [min_thrust, max_thrust]) and an angle [rad] per gimbal joint (position). A booster
+    with a thrust curve is lit by any thrust above 0 and burns out.
+
+    Parameters
+    ----------
+    params : BoostersParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    ignition : BoolArray
+        Whether each booster is lit, (..., n).
+    throttle : FloatArray
+        Thrust over max_thrust before noise, (..., n).
+    """
+
+    Params: ClassVar[type] = BoostersParams
+
+    def __init__(self, params: BoostersParams, batch: tuple[int, ...] = ()) -> None:
+        n, g = len(params.names), len(params.gimbals.booster)
+        self._n, self._batch = n, batch
+        self._max_thrust = params.max_thrust
+        self._min_throttle = params.min_thrust / params.max_thrust
+        self._solid = np.flatnonzero([bool(text) for text in params.thrust_curve])
+        curves = [params.thrust_curve[i] for i in self._solid]
+        self._curves = BurnCurves(curves, batch) if curves else None
+        self._keeps_burning = ~params.reignitable
+        self._keeps_burning[self._solid] = True
+        self._noise_ratio = params.noise_ratio
+        self._noise = TickNoise(params.noise_seed, batch)
+        self._noisy = bool(np.any(params.noise_ratio > 0.0))
+        self._lag = Lag(params.time_constant, integrator=params.integrator)
+        self._exact_final_step = params.exact_final_step
+
+        self._axis = unit_rows('axis', params.axis)
+        self._rotation = params.rotation
+        # Wrench per thrust; gimbals turn the rows of theirs.
+        self._rows = allocation_matrix(params.position, self._axis).T.copy()
+        self._gimbals = Gimbals(params.gimbals, batch) if g else None
+        if self._gimbals:
+            at = np.array([params.names.index(b) for b in params.gimbals.booster], int)
+            self._gimballed: IntArray | None = None if np.array_equal(at, np.arange(n)) else at
+            self._turned = self._gimbals.wrench_table(params.position[at], self._axis[at])
+
+        m = len(params.tanks.names)
+        self._tanks = Tanks(params.tanks, batch) if m else None
+        # A booster without a tank draws from an endless one behind the last.
+        tank_of = [params.tanks.names.index(tank) if tank else m for tank in params.tank]
+        draws = np.eye(m + 1)[tank_of]
+        self._draws, self._endless = draws[:, :m], draws[:, m]
+        self._burns = params.max_fuel_rate[:, None] * self._draws
+
+        joints = params.gimbals.joints
+        self.command_names = (*params.names, *joints)
+        self.command_fields = ('effort',) * n + ('position',) * len(joints)
+        self.safe_command = np.zeros(len(self.command_names))
+        self.nan_is_safe = (True,) * n + (False,) * len(joints)
+        self.uses_body = False
+        self.actuator_names = params.names
+        self.actuator_frames = params.link
+        self.tank_names = params.tanks.names
+        self.state_names = (
+            *self.command_names,
+            *(f'{name}/{value}' for value in ('ignition', 'throttle') for name in params.names),
+            *(f'{name}/fuel_ratio' for name in params.tanks.names),
+        )
+        self._no_effort, self._centred = np.zeros(n), np.zeros(len(joints))
+        self._no_state = np.full((*batch, len(self.state_names)), np.nan)
+        self.retune(params)
+        self.reset()
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each booster in its link; see `Family.link_wrenches`."""
+        # The gimbals carry the links, in whose axes a thrust keeps its direction.
+        return in_link_axes(self._rotation, output.thrusts[..., None] * self._axis)
+
+    def retune(self, params: BoostersParams) -> None:
+        """Take the `efficiency`, and for the next `reset` the tanks' `starting_fuel_ratio`."""
+        super().retune(params)
+        if self._tanks:
+            self._tanks.retune(params.tanks)
+
+    def rest(self) -> None:
+        """Shut down and centre the gimbals; tanks and burnt grains stay as they are."""
+        self.ignition: BoolArray = np.zeros((*self._batch, self._n), bool)
+        self.throttle: FloatArray = np.zeros((*self._batch, self._n))
+        if self._gimbals:
+            self._gimbals.reset()
+
+    def reset(self) -> None:
+        """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals."""
+        self.rest()
+        if self._curves:
+            self._curves.reset()
+        if self._tanks:
+            self._tanks.reset()
+
+    def check_command(self, command: Command) -> None:
+        """Raise `CommandError` for a negative thrust."""
+        if command.effort is None:
+            return
+        effort = command.effort[..., : self._n]
+        negative = effort < 0.0
+        if np.count_nonzero(negative):
+            i = int(np.argwhere(negative)[0, -1])
+            raise CommandError(
+                f'{self.command_names[i]}: effort {effort[negative][0]:g} N is negative, '
+                'a booster only pushes'
+            )
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; see `Family.step`."""
+        effort = self._no_effort if command.effort is None else command.effort[..., : self._n]
+        gimbal_command = None
+        if self._gimbals and command.position is not None:
+            angles = command.position[..., self._n:]
+            gimbal_command = given_or_safe(angles, self._centred).reshape(
+                *angles.shape[:-1], -1, 2
+            )
+        return self.advance(effort > 0.0, effort / self._max_thrust, gimbal_command, dt, tick)
+
+    def advance(
+        self,
+        ignition: BoolArray,
+        throttle_demand: FloatArray,
+        gimbal_command: FloatArray | None,
+        dt: float,
+        tick: int,
+    ) -> Output:
+        """Advance by ``dt`` with ignition and throttle given apart.
+
+        Parameters
+        ----------
+        ignition : BoolArray
+            Whether each booster should burn, (..., n).
+        throttle_demand : FloatArray
+            Thrust over max_thrust while lit, (..., n); clamped to [min_thrust / max_thrust, 1].
+        gimbal_command : FloatArray or None
+            [rad], (..., g, 2); None holds the angles as they are.
+        dt : float
+            [s].
+        tick : int
+            Number of the step; keys the noise.
+        """
+        self.ignition = ignition | (self._keeps_burning & self.ignition)
+        # fmax takes the other where one is NaN.
+        demand = np.minimum(np.fmax(throttle_demand, self._min_throttle), 1.0)
+        flags = {'saturated': ignition & (demand != throttle_demand)}
+        self.throttle = self._lag.step(self.throttle, np.where(self.ignition, demand, 0.0), dt)
+        if self._curves:
+            at = self._solid
+            flags['saturated'][..., at] = False
+            mean = self._curves.step(self.ignition[..., at], dt)
+            self.throttle[..., at] = mean / self._max_thrust[at]
+        if self._tanks and np.count_nonzero(self._tanks.is_dry):
+            self.throttle = self.throttle * self._per_booster(~self._tanks.is_dry)
+        ratio = self.throttle
+        if self._noisy:
+            ratio = np.maximum(ratio * (1.0 + self._noise_ratio * self._noise.at(tick)), 0.0)
+        ratio = self._burn(ratio, dt)
+        thrust = self._degrade(ratio * self._max_thrust)
+
+        rows, axis = self._rows, self._axis
+        if self._gimbals:
+            if gimbal_command is not None:
+                flags['gimbal_limit'] = self._gimbals.step(gimbal_command, dt)
+            rows = self._carried(self._gimbals)
+            axis = rows[..., :3]
+        wrench = (
+            product(thrust, rows) if rows.ndim == 2 else (thrust[..., None, :] @ rows)[..., 0, :]
+        )
+        if self._tanks:
+            flags['dry'] = self._tanks.is_dry
+        return Output(
+            wrench=wrench,
+            thrusts=thrust,
+            axes=axis,
+            computed=self.throttle * self._max_thrust,
+            applied=thrust,
+            flags=flags,
+            tanks=self._tanks.state() if self._tanks else None,
+            **self._state(thrust),
+        )
+
+    @property
+    def propellant(self) -> FloatArray:
+        """Propellant left in each tank [kg], (..., m)."""
+        return self._tanks.propellant if self._tanks else np.empty((*self._batch, 0))
+
+    def _per_booster(self, per_tank: NDArray[Any]) -> NDArray[Any]:
+        """Return a value of each tank, (..., m), for each booster, 1 where it has none."""
+        return np.asarray(per_tank @ self._draws.T + self._endless)
+
+    def _burn(self, ratio: FloatArray, dt: float) -> FloatArray:
+        """Take the propellant of one step and return the ratio of max_thrust it gave."""
+        if not self._tanks:
+            return ratio
+        share = self._tanks.draw(product(ratio, self._burns) * dt)
+        if share is None or not self._exact_final_step:
+            return ratio
+        return np.asarray(ratio * self._per_booster(share))
+
+    def _carried(self, gimbals: Gimbals) -> FloatArray:
+        """Return the wrench per thrust of all boosters as the gimbals turn them, (..., n, 6)."""
+        turned = gimbals.wrenches(self._turned)
+        if self._gimballed is None:
+            return turned
+        rows: FloatArray = np.empty((*turned.shape[:-2], self._n, 6))
+        rows[...] = self._rows
+        rows[..., self._gimballed, :] = turned
+        return rows
+
+    def _state(self, thrust: FloatArray) -> dict[str, FloatArray]:
+        n, joints = self._n, len(self.command_names)
+        effort, position = self._no_state.copy(), self._no_state.copy()
+        effort[..., :n] = thrust
+        if self._gimbals:
+            angles = self._gimbals.angles
+            position[..., n:joints] = angles.reshape(*angles.shape[:-2], -1)
+        position[..., joints : joints + n] = self.ignition
+        position[..., joints + n : joints + 2 * n] = self.throttle
+        if self._tanks:
+            position[..., joints + 2 * n :] = self._tanks.fuel_ratio
+        return {'position': position, 'effort': effort}

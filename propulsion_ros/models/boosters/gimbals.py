@@ -1,0 +1,191 @@
+"""Two-axis gimbals that turn a booster's thrust.
+
+Each axis is a first-order lag of the commanded angle inside its range, after PyFlyt's Gimbals.
+Axis 1 is the outer one and carries axis 2, so the thrust axis u points along R1 R2 u.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.wrench import cross, move_wrench, unit_rows
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, names, quantity, validate
+
+_HERE = np.eye(4)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GimbalsParams:
+    """Configuration of g gimbals, each with two axes."""
+
+    booster: tuple[str, ...] = names('booster that each gimbal turns', ())
+    joints: tuple[str, ...] = quantity(
+        '', doc='joints of the outer and the inner axis', kind=str, shape=('n', 2),
+        geometry='joints',
+    )
+    range: FloatArray = quantity(
+        0.0873, 'rad', doc='largest angle to either side, per axis', lo=0.0, hi=np.pi,
+        shape=('n', 2),
+    )
+    time_constant: FloatArray = quantity(
+        0.0, 's', doc='first-order lag of the angle', lo=0.0, shape=('n',)
+    )
+    rate_limit: FloatArray = quantity(
+        0.0, 'rad/s', doc='largest rate of the angle; 0 means no limit', lo=0.0, shape=('n',)
+    )
+    axes: FloatArray = quantity(
+        (1.0, 0.0, 0.0, 0.0, 1.0, 0.0), doc='unit axes of rotation in base_link',
+        shape=('n', 2, 3), geometry='joint_axes',
+    )
+    pivots: FloatArray = quantity(
+        (0.0,) * 6, 'm', doc='points in base_link that the axes pass through',
+        shape=('n', 2, 3), geometry='joint_origins',
+    )
+    integrator: str = quantity(
+        'exact', doc='exact, or the explicit step of the original', kind=str,
+        choices=('exact', 'euler'),
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        owners = [booster for booster in self.booster for _ in range(2)]
+        joints = tuple(
+            joint or f'{owner}_gimbal_{i % 2 + 1}'
+            for i, (owner, joint) in enumerate(zip(owners, self.joints, strict=True))
+        )
+        object.__setattr__(self, 'joints', joints)
+
+
+class Gimbals:
+    """Angles and rotations of g gimbals.
+
+    Parameters
+    ----------
+    params : GimbalsParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    angles : FloatArray
+        [rad], shape (..., g, 2).
+    """
+
+    def __init__(self, params: GimbalsParams, batch: tuple[int, ...] = ()) -> None:
+        g = len(params.booster)
+        self._lower, self._upper = -params.range, params.range
+        self._lag = Lag(
+            np.broadcast_to(params.time_constant[:, None], (g, 2)),
+            np.broadcast_to(params.rate_limit[:, None], (g, 2)),
+            params.integrator,
+        )
+        self._axes, self._pivots = unit_rows('gimbals.axes', params.axes), params.pivots
+        turn = _cross_matrices(self._axes)
+        self._by_sine = _about(turn, params.pivots)
+        self._by_versine = _about(turn @ turn, params.pivots)
+        self._shape = (*batch, g, 2)
+        self.angles: FloatArray = np.zeros(self._shape)
+
+    def reset(self) -> None:
+        """Return all angles to 0."""
+        self.angles = np.zeros(self._shape)
+
+    def step(self, command: FloatArray, dt: float) -> BoolArray:
+        """Follow the commanded angles for dt [s].
+
+        Parameters
+        ----------
+        command : FloatArray
+            [rad], shape (..., g, 2); clipped to the range.
+        dt : float
+            [s].
+
+        Returns
+        -------
+        BoolArray
+            Whether each command was outside the range, shape (..., g, 2).
+        """
+        demand = np.minimum(np.maximum(command, self._lower), self._upper)
+        self.angles = self._lag.step(self.angles, demand, dt)
+        return np.asarray(demand != command)
+
+    def rotations(self) -> tuple[FloatArray, FloatArray]:
+        """Return the outer rotation R1 and the whole rotation R1 R2, each (..., g, 3, 3)."""
+        outer, whole = self._motions()
+        return outer[..., :3, :3], whole[..., :3, :3]
+
+    def _parts(self) -> FloatArray:
+        """Return 1, sine and 1 - cosine of each angle, of which a rotation is a sum.
+
+        The shape is (..., g, 2, 3).
+        """
+        parts = np.empty((*self.angles.shape, 3))
+        parts[..., 0] = 1.0
+        np.sin(self.angles, out=parts[..., 1])
+        np.subtract(1.0, np.cos(self.angles), out=parts[..., 2])
+        return parts
+
+    def _motions(self) -> tuple[FloatArray, FloatArray]:
+        """Return what the outer axis and both do, as 4 x 4 matrices about the pivots."""
+        parts = self._parts()[..., None, None]
+        each = _HERE + parts[..., 1, :, :] * self._by_sine + parts[..., 2, :, :] * self._by_versine
+        outer = each[..., 0, :, :]
+        return outer, outer @ each[..., 1, :, :]
+
+    def carry(
+        self, points: FloatArray, axes: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return points and axes (g, 3) of base_link as the present angles move them.
+
+        The result is (..., g, 3) each; the points turn about the pivots, the axes do not.
+        """
+        _, whole = self._motions()
+        # Points carry a 1 below, which takes up the shift; directions a 0.
+        columns = np.zeros((*np.shape(points)[:-1], 4, 2))
+        columns[..., :3, 0], columns[..., :3, 1] = points, axes
+        columns[..., 3, 0] = 1.0
+        moved = whole @ columns
+        return moved[..., :3, 0], moved[..., :3, 1]
+
+    def wrench_table(self, points: FloatArray, axes: FloatArray) -> FloatArray:
+        """Return what `wrenches` needs of forces along axes (g, 3) at points, (g, 9, 6)."""
+        wrench = np.concatenate((axes, cross(points, axes)), axis=-1)
+        inner = _turned_parts(wrench, self._axes[:, 1], self._pivots[:, 1])
+        both = _turned_parts(inner, self._axes[:, :1], self._pivots[:, :1])
+        return both.reshape(-1, 9, 6)
+
+    def wrenches(self, table: FloatArray) -> FloatArray:
+        """Return the wrench per force of each gimbal at its present angles, (..., g, 6)."""
+        parts = self._parts()
+        # Both rotations together are the sum over all products of their parts.
+        products = parts[..., 1, :, None] * parts[..., 0, None, :]
+        weights = products.reshape(*products.shape[:-2], 1, 9)
+        return np.asarray((weights @ table)[..., 0, :])
+
+
+def _turned_parts(wrench: FloatArray, axis: FloatArray, pivot: FloatArray) -> FloatArray:
+    """Return what each part of a rotation makes of wrenches (..., 6), (..., 3, 6)."""
+    here = move_wrench(wrench, -pivot)
+    pair = here.reshape(*here.shape[:-1], 2, 3)
+    once = cross(axis[..., None, :], pair)
+    twice = cross(axis[..., None, :], once)
+    turned = np.stack((pair, once, twice), axis=-3)
+    return move_wrench(turned.reshape(*here.shape[:-1], 3, 6), pivot[..., None, :])
+
+
+def _about(turn: FloatArray, pivots: FloatArray) -> FloatArray:
+    """Return 4 x 4 matrices that do to p - pivot what ``turn`` does, (..., 4, 4)."""
+    matrix = np.zeros((*turn.shape[:-2], 4, 4))
+    matrix[..., :3, :3] = turn
+    matrix[..., :3, 3] = -(turn @ pivots[..., None])[..., 0]
+    return matrix
+
+
+def _cross_matrices(axes: FloatArray) -> FloatArray:
+    x, y, z = axes[..., 0], axes[..., 1], axes[..., 2]
+    zero = np.zeros_like(x)
+    rows = ((zero, -z, y), (z, zero, -x), (-y, x, zero))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

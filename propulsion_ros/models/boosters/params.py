@@ -1,0 +1,108 @@
+"""Configuration of boosters."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common import placement
+from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.thrust_curve import parse_curve
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    group,
+    names,
+    quantity,
+    validate,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoostersParams:
+    """Configuration of n boosters, their tanks and gimbals."""
+
+    names: tuple[str, ...] = names('booster names, the order of all arrays')
+    max_thrust: FloatArray = quantity(
+        unit='N', doc='thrust at throttle 1', above=0.0, shape=('n',)
+    )
+    min_thrust: FloatArray = quantity(
+        0.0, 'N', doc='lowest thrust of a lit booster', lo=0.0, shape=('n',)
+    )
+    max_fuel_rate: FloatArray = quantity(
+        unit='kg/s', doc='propellant burnt at throttle 1', lo=0.0, shape=('n',)
+    )
+    time_constant: FloatArray = quantity(
+        0.0, 's', doc='first-order lag of the throttle', lo=0.0, shape=('n',)
+    )
+    reignitable: BoolArray = quantity(
+        True, doc='false: once lit it burns until its tank is empty', kind=bool, shape=('n',)
+    )
+    noise_ratio: FloatArray = quantity(
+        0.0, '', doc='standard deviation of the thrust over the thrust', lo=0.0, hi=1.0,
+        shape=('n',),
+    )
+    noise_seed: IntArray = quantity(
+        0, doc='seed of the noise; equal seeds give equal noise', kind=int, lo=0, shape=('n',)
+    )
+    efficiency: FloatArray = live_factor('factor on the thrust for the same propellant')
+    thrust_curve: tuple[str, ...] = quantity(
+        '', kind=str, shape=('n',),
+        doc="solid motor: time since ignition [s] and thrust [N], 't0 f0 t1 f1 ...', peaking at "
+        'max_thrust; min_thrust, time_constant and reignitable have no meaning then; '
+        'empty: throttled',
+    )
+    tank: tuple[str, ...] = quantity(
+        '', doc='tank that each booster burns from; empty: propellant without end',
+        kind=str, shape=('n',),
+    )
+    position: FloatArray = placement.position('where the thrust acts')
+    axis: FloatArray = placement.direction(
+        'direction of the thrust, in the link of the booster', (0.0, 0.0, 1.0)
+    )
+    link: tuple[str, ...] = placement.link()
+    rotation: FloatArray = placement.rotation()
+    integrator: str = quantity(
+        'exact', doc='exact, or the explicit step of the original', kind=str,
+        choices=('exact', 'euler'),
+    )
+    exact_final_step: bool = quantity(
+        True, kind=bool,
+        doc='scale the thrust of the step that empties a tank to the propellant left',
+    )
+    tanks: TanksParams = group(TanksParams, element='tank')
+    gimbals: GimbalsParams = group(GimbalsParams, element='gimbal')
+
+    def __post_init__(self) -> None:
+        validate(self)
+        for i in np.flatnonzero(self.min_thrust > self.max_thrust).tolist():
+            raise ConfigError(
+                'min_thrust',
+                f'{self.min_thrust[i]:g} is above max_thrust {self.max_thrust[i]:g} N', i,
+            )
+        for i, tank in enumerate(self.tank):
+            if tank and tank not in self.tanks.names:
+                known = ', '.join(self.tanks.names) or 'none'
+                raise ConfigError('tank', f'unknown tank {tank!r}, known: {known}', i)
+        for i, booster in enumerate(self.gimbals.booster):
+            if booster not in self.names:
+                raise ConfigError(
+                    'gimbals.booster',
+                    f'unknown booster {booster!r}, known: {", ".join(self.names)}', i,
+                )
+        for i, text in enumerate(self.thrust_curve):
+            if text:
+                peak = float(np.max(parse_curve(text, i)[1]))
+                if not np.isclose(peak, self.max_thrust[i], rtol=1e-6, atol=0.0):
+                    raise ConfigError(
+                        'thrust_curve',
+                        f'peaks at {peak:g} N, expected max_thrust, {self.max_thrust[i]:g} N', i,
+                    )
+        commanded = (*self.names, *self.gimbals.joints)
+        for i, joint in enumerate(self.gimbals.joints):
+            if joint in commanded[: len(self.names) + i]:
+                raise ConfigError('gimbals.joints', f'{joint!r} is named twice', i)

@@ -1,0 +1,121 @@
+"""Propellant tanks whose mass and inertia fall with what is drawn from them."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.common.family import TankState
+from propulsion_ros.models.common.wrench import IDENTITY
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, names, quantity, validate
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TanksParams:
+    """Configuration of m propellant tanks."""
+
+    names: tuple[str, ...] = names('tank names', ())
+    capacity: FloatArray = quantity(
+        0.0, 'kg', doc='propellant when full', lo=0.0, shape=('n',)
+    )
+    inertia: FloatArray = quantity(
+        (0.0, 0.0, 0.0), 'kg m^2', lo=0.0, shape=('n', 3),
+        doc='principal moments of the full tank about its centre of mass, axes of its link',
+    )
+    starting_fuel_ratio: FloatArray = quantity(
+        1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, shape=('n',),
+        live=True,
+    )
+    com: FloatArray = quantity(
+        (0.0, 0.0, 0.0), 'm', doc='centre of mass of the full tank in base_link', shape=('n', 3),
+        geometry='origin',
+    )
+    com_empty: FloatArray = quantity(
+        (0.0, 0.0, 0.0), 'm', shape=('n', 3),
+        doc='way of the centre of mass from full to empty, axes of its link',
+    )
+    rotation: FloatArray = quantity(
+        IDENTITY, shape=('n', 3, 3), geometry='rotation',
+        doc='rotation matrix from the axes of the link to base_link',
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+class Tanks:
+    """m tanks: mass and inertia are proportional to what is left.
+
+    The centre of mass moves along a line, in proportion to what is gone.
+
+    Parameters
+    ----------
+    params : TanksParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    propellant : FloatArray
+        What is left [kg], shape (..., m).
+    fuel_ratio : FloatArray
+        What is left over capacity, shape (..., m).
+    is_dry : BoolArray
+        Whether each tank is empty, shape (..., m).
+    """
+
+    def __init__(self, params: TanksParams, batch: tuple[int, ...] = ()) -> None:
+        self._capacity = params.capacity
+        # A tank without capacity holds 0 of anything.
+        self._whole = np.maximum(params.capacity, np.finfo(float).tiny)
+        # What a burn of many steps leaves by rounding is no propellant.
+        self._rest = _ROUNDING * params.capacity
+        self._shape = (*batch, len(params.names))
+        self._full_com = np.broadcast_to(params.com, (*batch, *params.com.shape))
+        empty = params.rotation @ params.com_empty[..., None]
+        self._way = empty[..., 0] if np.any(params.com_empty) else None
+        principal = params.rotation * params.inertia[:, None, :]
+        self._full_inertia = principal @ np.swapaxes(params.rotation, -1, -2)
+        self.retune(params)
+        self.reset()
+
+    def retune(self, params: TanksParams) -> None:
+        """Take the `starting_fuel_ratio` of a configuration, for the next `reset`."""
+        self._start = np.broadcast_to(params.starting_fuel_ratio * params.capacity, self._shape)
+
+    def reset(self) -> None:
+        """Fill to `starting_fuel_ratio`."""
+        self._hold(self._start.copy())
+
+    def draw(self, wanted: FloatArray) -> FloatArray | None:
+        """Take what is wanted [kg], (..., m), as far as there is any.
+
+        Returns
+        -------
+        FloatArray or None
+            What was got over what was wanted, (..., m); None where that is 1 for all.
+        """
+        short, share = wanted > self.propellant, None
+        if np.count_nonzero(short):
+            share = np.ones(short.shape)
+            np.divide(self.propellant, wanted, out=share, where=short)
+        # The explicit step of the original can overshoot below 0 and refill a tank to its brim.
+        left = np.maximum(self.propellant - wanted, 0.0)
+        self._hold(np.minimum(left, self._capacity))
+        return share
+
+    def _hold(self, propellant: FloatArray) -> None:
+        self.propellant: FloatArray = propellant
+        self.fuel_ratio: FloatArray = propellant / self._whole
+        self.is_dry: BoolArray = propellant <= self._rest
+
+    def state(self) -> TankState:
+        """Return mass, centre of mass and inertia of what is left."""
+        ratio = self.fuel_ratio
+        com = self._full_com
+        if self._way is not None:
+            com = com + (1.0 - ratio)[..., None] * self._way
+        return TankState(self.propellant, com, ratio[..., None, None] * self._full_inertia)

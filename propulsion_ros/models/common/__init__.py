@@ -1,0 +1,4 @@
+"""What the families share: the step protocol, lags, noise, curves, allocation, the atmosphere.
+
+It imports `settings`.
+"""

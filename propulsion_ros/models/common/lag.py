@@ -1,0 +1,96 @@
+"""First-order lag, exact for any step, with an optional rate limit."""
+from __future__ import annotations
+
+import numpy as np
+
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+
+def lag_gain(time_constant: FloatArray, dt: float, integrator: str = 'exact') -> FloatArray:
+    """Return g so that ``y += g * (u - y)`` advances y' = (u - y) / time_constant by dt.
+
+    Parameters
+    ----------
+    time_constant : FloatArray
+        Any shape [s]; 0 follows at once.
+    dt : float
+        Step [s], at least 0.
+    integrator : {'exact', 'euler'}
+        'exact' is the closed form 1 - exp(-dt / time_constant), stable for any dt; 'euler' is
+        dt / time_constant, as PyFlyt has it.
+
+    Raises
+    ------
+    ConfigError
+        For 'euler' with a step that diverges (dt above two time constants).
+    """
+    tau = np.asarray(time_constant, dtype=float)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        ratio = np.where(tau > 0.0, dt / tau, np.inf if dt > 0.0 else 0.0)
+    if integrator == 'exact':
+        return np.asarray(-np.expm1(-ratio))
+    if np.any(ratio > 2.0):
+        raise ConfigError(
+            'integrator',
+            f'euler diverges for a step of {dt:g} s with a time constant of {np.min(tau):g} s; '
+            f'expected at least {dt / 2:g} s, or the exact integrator',
+        )
+    return ratio
+
+
+class Lag:
+    """y' = (u - y) / time_constant with |y'| <= rate_limit, advanced without step-size error.
+
+    Parameters
+    ----------
+    time_constant : FloatArray
+        Shape (n, ...) [s]; 0 follows at once.
+    rate_limit : FloatArray, optional
+        Same shape, units of y per second; 0 means no limit.
+    integrator : {'exact', 'euler'}
+        See `lag_gain`.
+    """
+
+    def __init__(
+        self,
+        time_constant: FloatArray,
+        rate_limit: FloatArray | None = None,
+        integrator: str = 'exact',
+    ) -> None:
+        self._tau = np.asarray(time_constant, dtype=float)
+        rate = np.zeros_like(self._tau) if rate_limit is None else np.asarray(rate_limit, float)
+        self._limited = bool(np.any(rate > 0.0))
+        self._rate = np.where(rate > 0.0, rate, np.inf)
+        self._integrator = integrator
+        self._dt = -1.0
+        self._gain = np.zeros_like(self._tau)
+        self._follows: BoolArray | None = None
+
+    def step(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
+        """Return y after dt [s] under the constant input u; y and u are (..., n, ...)."""
+        if dt != self._dt:
+            self._gain = lag_gain(self._tau, dt, self._integrator)
+            follows = self._gain == 1.0
+            self._follows = follows if follows.any() else None
+            self._dt = dt
+        if not self._limited:
+            moved = y + self._gain * (u - y)
+            # Rounding would leave what follows at once a bit beside its input.
+            return moved if self._follows is None else np.where(self._follows, u, moved)
+        if self._integrator == 'exact':
+            return self._slewed(y, u, dt)
+        travel = self._rate * dt
+        return y + np.clip(self._gain * (u - y), -travel, travel)
+
+    def _slewed(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
+        # The limit holds first, while the error is large; the free lag follows.
+        error = u - y
+        size = np.abs(error)
+        with np.errstate(divide='ignore', invalid='ignore'):
+            slewing = np.clip(size / self._rate - self._tau, 0.0, dt)
+            left = size - np.where(slewing > 0.0, self._rate * slewing, 0.0)
+            decay = np.where(self._tau > 0.0, np.exp(-(dt - slewing) / self._tau), 0.0)
+        # Without a time constant the whole error is gone unless the limit lasted all the step.
+        left = np.where((self._tau > 0.0) | (slewing < dt), left * decay, left)
+        return np.asarray(u - np.copysign(left, error))

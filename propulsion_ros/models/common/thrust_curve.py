@@ -1,0 +1,115 @@
+"""Solid motors: once lit, thrust follows a measured curve of time and nothing stops it.
+
+The curve is linear between its points, as in the RASP format. A step gives the mean thrust over
+the step, from the exact integral, so that the total impulse does not depend on the step.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+
+def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatArray]:
+    """Return times [s] and thrusts [N] of a text 't0 f0 t1 f1 ...', apart by blanks or commas.
+
+    A curve that begins after 0 rises from no thrust at 0; after its last point there is none.
+
+    Raises
+    ------
+    ConfigError
+        For what is not a number, an odd count, times that do not rise from 0 on, a negative
+        thrust, or no thrust at all.
+    """
+    def wrong(problem: str) -> ConfigError:
+        return ConfigError('thrust_curve', problem, index)
+
+    words = text.replace(',', ' ').split()
+    try:
+        values = np.array([float(word) for word in words])
+    except ValueError as error:
+        raise wrong(f'expected numbers: {error}') from None
+    if len(values) < 4 or len(values) % 2:
+        raise wrong(f'expected pairs of time and thrust, at least two, got {len(values)} numbers')
+    times, thrusts = values[::2], values[1::2]
+    if not np.all(np.isfinite(values)):
+        raise wrong('expected finite numbers')
+    if times[0] < 0.0:
+        raise wrong(f'time {times[0]:g} s is before ignition')
+    for i in np.flatnonzero(np.diff(times) <= 0.0).tolist():
+        raise wrong(f'time {times[i + 1]:g} s does not come after {times[i]:g} s')
+    for thrust in thrusts[thrusts < 0.0].tolist():
+        raise wrong(f'thrust {thrust:g} N is negative')
+    if not np.any(thrusts > 0.0):
+        raise wrong('expected a thrust above 0 N')
+    if times[0] > 0.0:
+        times, thrusts = np.insert(times, 0, 0.0), np.insert(thrusts, 0, 0.0)
+    return times, thrusts
+
+
+class BurnCurves:
+    """k solid motors, each with a clock that starts when it is lit.
+
+    Parameters
+    ----------
+    curves : sequence of str
+        One text for each motor, see `parse_curve`.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    elapsed : FloatArray
+        Time since ignition [s], (..., k); 0 before it.
+    """
+
+    def __init__(self, curves: Sequence[str], batch: tuple[int, ...] = ()) -> None:
+        points = [parse_curve(text) for text in curves]
+        shape = len(points), max(len(times) for times, _ in points)
+        # Each row holds the segments after its points; the last and the padding have no length.
+        self._times = np.full(shape, np.inf)
+        self._lengths, self._thrusts, self._slopes, self._impulses = np.zeros((4, *shape))
+        for i, (times, thrusts) in enumerate(points):
+            size, length = len(times), np.diff(times)
+            self._times[i, :size] = times
+            self._lengths[i, : size - 1] = length
+            self._thrusts[i, :size] = thrusts
+            self._slopes[i, : size - 1] = np.diff(thrusts) / length
+            self._impulses[i, 1:size] = np.cumsum(0.5 * (thrusts[1:] + thrusts[:-1]) * length)
+        self._motor = np.arange(len(points))
+        self._shape = (*batch, len(points))
+        self.reset()
+
+    def reset(self) -> None:
+        """Return all motors to before ignition."""
+        self.elapsed: FloatArray = np.zeros(self._shape)
+        self._given = np.zeros(self._shape)
+
+    def step(self, lit: BoolArray, dt: float) -> FloatArray:
+        """Burn for ``dt`` [s] and return the mean thrusts [N], (..., k).
+
+        Parameters
+        ----------
+        lit : BoolArray
+            Motors that burn, (..., k); the caller keeps them lit.
+        dt : float
+            [s]; for 0 the thrusts are those of the moment.
+        """
+        if dt == 0.0:
+            return np.where(lit, self._at(self.elapsed)[0], 0.0)
+        self.elapsed = np.where(lit, self.elapsed + dt, self.elapsed)
+        before, self._given = self._given, self._at(self.elapsed)[1]
+        return (self._given - before) / dt
+
+    def _at(self, elapsed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return thrusts [N] and impulses since ignition [N s] at some times, (..., k)."""
+        segment = np.sum(elapsed[..., None] >= self._times, axis=-1) - 1
+        at = self._motor, segment
+        into = elapsed - self._times[at]
+        burns = np.minimum(into, self._lengths[at])
+        slope, start = self._slopes[at], self._thrusts[at]
+        thrust = np.where(into > burns, 0.0, start + slope * burns)
+        return thrust, self._impulses[at] + burns * (start + 0.5 * slope * burns)

@@ -1,0 +1,335 @@
+"""Astrobee's force allocation module: from a wrench to flap angles of the nozzles.
+
+The wrench is shared among the nozzles by the pseudoinverse, thrusts below 0 are lifted along the
+lines on which equal thrusts cancel, and a plenum's pressure follows from all of its thrusts; then
+each nozzle gets the area, flap angle and servo count that makes its own.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from propulsion_ros.models.common.family import (
+    WRENCH_NAMES,
+    BodyState,
+    Command,
+    Output,
+    given_or_safe,
+)
+from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
+from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.curve import LoadCurve, PolynomialCurve, TableCurve
+from propulsion_ros.models.fam.mixing import Mixing
+from propulsion_ros.models.fam.params import (
+    WrenchParams,
+    angle_from_count,
+    count_from_speed,
+    speed_from_count,
+)
+from propulsion_ros.models.fam.plenum import Plenums
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity
+
+_LARGEST = 1e6
+"""A wrench beyond it is cut, long after every nozzle is open [N, N m]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FamParams(WrenchParams):
+    """Configuration of the force allocation."""
+
+    curve: str = quantity(
+        'table', kind=str, choices=('table', 'polynomial'),
+        doc='pressure from the thrust: the table of the original, or the measured polynomial with '
+        'the leakage of each plenum',
+    )
+    flight_mode: str = quantity(
+        'nominal', doc='chooses the speed of the impellers', kind=str,
+        choices=tuple(astrobee.FLIGHT_MODES), live=True,
+    )
+    impeller_speeds: FloatArray = quantity(
+        astrobee.IMPELLER_SPEEDS, 'rad/s', lo=1.0, shape=(3,),
+        doc='in the modes quiet, nominal, and difficult or precision',
+    )
+    quantise: bool = quantity(
+        True, kind=bool, doc='send what the servo counts and motor counts of the original mean'
+    )
+    largest_count: int = quantity(
+        astrobee.LARGEST_COUNT, kind=int, lo=1, hi=astrobee.COUNTS,
+        doc="servo count at the open stop; the original's single precision never reaches 255",
+    )
+    close_when_off: bool = quantity(
+        False, kind=bool,
+        doc='close all nozzles in the mode off, where the original opens them all',
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for line in self.lines:
+            if np.abs(self.allocation_matrix[:, line].sum(axis=1)).max() > 1e-6:
+                members = ', '.join(self.nozzles.names[i] for i in line)
+                raise ConfigError(
+                    'nozzles.position', f'equal thrusts of {members} along one line do not cancel'
+                )
+        rank = int(np.linalg.matrix_rank(self.allocation_matrix))
+        if rank < 6:
+            raise ConfigError(
+                'nozzles.position', f'the nozzles reach {rank} of the 6 parts of a wrench'
+            )
+
+
+class Allocation(NamedTuple):
+    """What the allocation decided; rows (..., n) for nozzles, (..., m) for plenums.
+
+    Attributes
+    ----------
+    thrust : FloatArray
+        Wanted of each nozzle [N], at least 0.
+    pressure : FloatArray
+        Rise of pressure that is expected in each plenum [Pa].
+    cosine : FloatArray
+        Of the flap angle that makes the thrust, before the stops; no angle where below -1.
+    angle : FloatArray
+        Flap angle between the stops [rad].
+    servo_count : IntArray
+        Servo command, 0..255.
+    speed : FloatArray
+        Of each impeller [rad/s], (m,) or (..., m).
+    motor_count : IntArray
+        Motor command, 0..255.
+    """
+
+    thrust: FloatArray
+    pressure: FloatArray
+    cosine: FloatArray
+    angle: FloatArray
+    servo_count: IntArray
+    speed: FloatArray
+    motor_count: IntArray
+
+
+class Fam:
+    """Turns wrenches into flap angles and impeller speeds.
+
+    Commands are the six parts of a wrench (effort); NaN counts as 0. The state is the flap angle
+    of each nozzle (position) and the speed of each impeller (velocity), as they are sent; the
+    wrench of `Output` is what they will give by the same equations, saturation included, about
+    the origin of base_link.
+
+    Parameters
+    ----------
+    params : FamParams
+        Validated configuration.
+    batch : tuple of int
+        Accepted like in other families; there is no state.
+    """
+
+    Params: ClassVar[type] = FamParams
+
+    def __init__(self, params: FamParams, batch: tuple[int, ...] = ()) -> None:
+        self._params = self._tuned = params
+        nozzles = params.nozzles
+        self._curve: LoadCurve = (
+            TableCurve() if params.curve == 'table'
+            else PolynomialCurve(params.impellers.zero_thrust_area)
+        )
+        self._plenums = Plenums(params, self._curve)
+        self._matrix = params.allocation_matrix
+        self._axes = unit_rows('nozzles.axis', nozzles.axis)
+        self._mixing = Mixing(self._matrix, params.lines)
+
+        plenums = self._plenums
+        per_thrust = 1.0 / (params.thrust_scale * nozzles.discharge_coefficient)
+        self._load_per_thrust = per_thrust[:, None] * plenums.members / plenums.pressure_scale
+        self._cosine_per_area = 1.0 / (plenums.thrust_per_area * plenums.area_per_cosine)
+        # Beyond the largest load the curves stay; a little above tells rounding from a lower load.
+        self._lowest_pressure = plenums.pressure_scale * (1.0 + 1e-12) * self._curve.from_load(
+            np.full(len(params.impellers.names), _LARGEST)
+        )
+        self._cosine_closed = plenums.area_closed / plenums.area_per_cosine
+        # Limits as rows: numpy is slower with a number beside a few columns.
+        n = len(nozzles.names)
+        self._lowest = np.full(n, np.cos(params.max_angle))
+        self._highest = np.full(n, np.cos(params.min_angle))
+        self._min_angle = np.full(n, params.min_angle)
+        self._largest_count = np.full(n, float(params.largest_count))
+        self._counts_per_angle = np.full(
+            n, astrobee.COUNTS / (params.max_angle - params.min_angle)
+        )
+        self._angle_of_count = angle_from_count(np.arange(astrobee.COUNTS + 1), params)
+        self._largest_wrench = np.full(6, _LARGEST)
+        self._smallest_wrench = -self._largest_wrench
+        self._wrench_from = self._matrix.T.copy()
+
+        self.command_names = WRENCH_NAMES
+        self.command_fields = ('effort',) * 6
+        self.safe_command = np.zeros(6)
+        self.nan_is_safe = (False,) * 6
+        self.uses_body = False
+        self.state_names = (*nozzles.names, *params.impellers.names)
+        self.actuator_names = nozzles.names
+        self.actuator_frames = nozzles.link
+        self.tank_names: tuple[str, ...] = ()
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the configured flight mode and centre of mass."""
+        self.retune(self._tuned)
+
+    def retune(self, params: FamParams) -> None:
+        """Take flight mode and centre of mass of a configuration."""
+        self._tuned = params
+        self.set_flight_mode(params.flight_mode)
+        self.set_com(params.com)
+
+    def set_flight_mode(self, mode: str) -> None:
+        """Choose the speed of the impellers.
+
+        Parameters
+        ----------
+        mode : {'off', 'quiet', 'nominal', 'difficult', 'precision'}
+            Flight mode.
+
+        Raises
+        ------
+        ConfigError
+            For any other.
+        """
+        if mode not in astrobee.FLIGHT_MODES:
+            known = ', '.join(astrobee.FLIGHT_MODES)
+            raise ConfigError('flight_mode', f'expected one of {known}, got {mode!r}')
+        self.flight_mode = mode
+        speed = (0.0, *self._params.impeller_speeds)[astrobee.FLIGHT_MODES[mode]]
+        self._use(np.full(len(self._params.impellers.names), speed))
+
+    def set_com(self, com: FloatArray) -> None:
+        """Take the centre of mass [m], (3,), in base_link, that commanded torques are about."""
+        if self._params.torque_about == 'com':
+            self._mixing.set_com(com)
+
+    def rest(self) -> None:
+        """Do nothing: there is no state that moves."""
+
+    def check_command(self, command: Command) -> None:
+        """Every finite wrench is accepted: it saturates."""
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Allocate the commanded wrench; ``body``, ``dt`` and ``tick`` have no influence."""
+        given = self.safe_command if command.effort is None else command.effort
+        wrench = given_or_safe(given, self.safe_command)
+        asked = self.allocate(
+            np.minimum(np.maximum(wrench, self._smallest_wrench), self._largest_wrench)
+        )
+        angle, speed = self.sent(asked)
+        area = self._plenums.area(angle)
+        thrust = self._plenums.thrust(area, self._plenums.pressure(area, asked.speed))
+        n = len(self.actuator_names)
+        position, velocity = np.full((2, *angle.shape[:-1], len(self.state_names)), np.nan)
+        position[..., :n], velocity[..., n:] = angle, speed
+        return Output(
+            wrench=product(thrust, self._wrench_from),
+            thrusts=thrust,
+            axes=self._axes,
+            position=position,
+            velocity=velocity,
+            computed=asked.thrust,
+            applied=thrust,
+            flags={
+                'saturated': self.is_saturated(asked), 'overloaded': self.is_overloaded(asked)
+            },
+        )
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
+        return in_link_axes(self._params.nozzles.rotation, output.forces)
+
+    def allocate(self, wrench: FloatArray, speed: FloatArray | None = None) -> Allocation:
+        """Share a wrench among the nozzles.
+
+        Parameters
+        ----------
+        wrench : FloatArray
+            Force [N] and torque [N m], (..., 6), finite.
+        speed : FloatArray, optional
+            Of the impellers [rad/s], (..., m), for each sample; without it that of the flight
+            mode.
+        """
+        thrust = self._mixing.share(wrench)
+
+        if speed is None and self._is_on:
+            pressure = self._curve.from_load(product(thrust, self._load_from)) * self._pressure_from
+            cosine = self._cosine(thrust, pressure)
+            speed, motor_count = self._speed, self._motor_count
+        else:
+            speed = self._speed if speed is None else np.asarray(speed, dtype=float)
+            motor_count = count_from_speed(speed).astype(np.int64)
+            pressure, cosine = self._with_pauses(thrust, speed)
+        # fmax takes the other where one is NaN, so that no angle is the open stop.
+        angle = np.fmax(cosine, self._lowest)
+        np.minimum(angle, self._highest, out=angle)
+        np.arccos(angle, out=angle)
+        count = angle - self._min_angle
+        count *= self._counts_per_angle
+        np.minimum(count, self._largest_count, out=count)
+        return Allocation(
+            thrust, pressure, cosine, angle, count.astype(np.int64), speed, motor_count
+        )
+
+    def sent(self, allocation: Allocation) -> tuple[FloatArray, FloatArray]:
+        """Return the flap angles [rad], (..., n), and speeds [rad/s], (..., m), that are sent."""
+        if not self._params.quantise:
+            return allocation.angle, allocation.speed
+        speed = (
+            self._sent_speed if allocation.motor_count is self._motor_count
+            else speed_from_count(allocation.motor_count)
+        )
+        return self._angle_of_count.take(allocation.servo_count), speed
+
+    def is_saturated(self, allocation: Allocation) -> BoolArray:
+        """Return which nozzles are at the open stop, (..., n)."""
+        return np.asarray(allocation.cosine < self._lowest)
+
+    def is_overloaded(self, allocation: Allocation) -> BoolArray:
+        """Return which plenums are asked for more thrust than they have at any opening, (..., m).
+
+        The pressure is then a guess, and so is what their nozzles give.
+        """
+        speed = allocation.speed
+        lowest = self._overload if speed is self._speed else self._overload_pressure(speed)
+        return np.asarray(allocation.pressure <= lowest)
+
+    def _use(self, speed: FloatArray) -> None:
+        """Prepare what follows from the speed of the impellers."""
+        self._speed = speed
+        self._motor_count = count_from_speed(speed).astype(np.int64)
+        self._sent_speed = speed_from_count(self._motor_count)
+        self._is_on = bool(np.all(speed > 0.0))
+        self._overload = self._overload_pressure(speed)
+        square = np.square(speed)
+        self._pressure_from = self._plenums.pressure_scale * square
+        with np.errstate(divide='ignore', invalid='ignore'):
+            self._load_from = self._load_per_thrust / square
+
+    def _overload_pressure(self, speed: FloatArray) -> FloatArray:
+        """Return the largest pressure of an overloaded plenum, below all where it is off."""
+        return np.where(speed > 0.0, self._lowest_pressure * np.square(speed), -1.0)
+
+    def _with_pauses(self, thrust: FloatArray, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return pressure and cosine where some impellers may stand still."""
+        plenums = self._plenums
+        is_on = speed > 0.0
+        square = np.square(np.where(is_on, speed, 1.0))
+        pressure = self._curve.from_load(thrust @ self._load_per_thrust / square)
+        pressure = pressure * plenums.pressure_scale * square
+        cosine = self._cosine(thrust, pressure)
+        resting = self._highest if self._params.close_when_off else -np.inf
+        is_fed = is_on.take(plenums.plenum_of, axis=-1)
+        return np.where(is_on, pressure, 0.0), np.where(is_fed, cosine, resting)
+
+    def _cosine(self, thrust: FloatArray, pressure: FloatArray) -> FloatArray:
+        """Return the cosine of the flap angle that makes each thrust."""
+        cosine = thrust * self._cosine_per_area
+        cosine /= pressure.take(self._plenums.plenum_of, axis=-1)
+        return np.subtract(self._cosine_closed, cosine, out=cosine)

@@ -1,0 +1,283 @@
+"""The inverse of Astrobee's force allocation: the wrench that flap angles and speeds apply.
+
+After Ekal, "Inverting Astrobee's Force Allocation Module" (2023): the openings of a plenum's
+nozzles give its pressure, pressure and area the thrust of each nozzle, saturation included.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.wrench import in_link_axes, unit_rows
+from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.curve import (
+    OpeningCurve,
+    PolynomialCurve,
+    TableCurve,
+    paper_curve,
+)
+from propulsion_ros.models.fam.params import (
+    WrenchParams,
+    angle_from_count,
+    refuse_negative_speed,
+    speed_from_count,
+    torque_shift,
+)
+from propulsion_ros.models.fam.plenum import Plenums
+from propulsion_ros.models.fam.uncertainty import Jacobians, Truncation, jacobians
+from propulsion_ros.settings.quantity import FloatArray, IntArray, quantity
+
+_MAX_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InverseFamParams(WrenchParams):
+    """Configuration of the inverse."""
+
+    method: str = quantity(
+        'closed_form', kind=str, choices=('closed_form', 'polynomial', 'paper'),
+        doc='closed_form: exactly what the allocation assumed; polynomial: the measured curve '
+        'with the leakage of each plenum; paper: linear interpolation as published',
+    )
+    speed_source: str = quantity(
+        'command', kind=str, choices=('command', 'preset', 'measured'),
+        doc='speed of the impellers: as commanded, the nearest flight mode as the allocation '
+        'assumes, or as measured where it was',
+    )
+    impeller_speeds: FloatArray = quantity(
+        astrobee.IMPELLER_SPEEDS, 'rad/s', lo=1.0, shape=(3,), doc='presets, in rising order'
+    )
+    angle_std: float = quantity(
+        0.0, 'rad', doc='standard deviation of each flap angle', lo=0.0
+    )
+    speed_std: float = quantity(
+        0.0, 'rad/s', doc='standard deviation of each impeller speed', lo=0.0
+    )
+    discharge_coefficient_std: float = quantity(
+        0.0, doc='standard deviation of each discharge coefficient', lo=0.0
+    )
+    thrust_scale_std: float = quantity(
+        0.0, doc='standard deviation of thrust_scale, which all nozzles share', lo=0.0
+    )
+
+
+class Estimate(NamedTuple):
+    """What is applied; rows (..., n) for nozzles, (..., m) for plenums.
+
+    Attributes
+    ----------
+    wrench : FloatArray
+        Force [N] and torque [N m] about the point of `torque_about`, (..., 6).
+    thrust : FloatArray
+        Of each nozzle [N].
+    pressure : FloatArray
+        Rise in each plenum [Pa].
+    area : FloatArray
+        Open area of each nozzle [m^2].
+    """
+
+    wrench: FloatArray
+    thrust: FloatArray
+    pressure: FloatArray
+    area: FloatArray
+
+
+class InverseFam:
+    """Turns flap angles and impeller speeds into the wrench that they apply.
+
+    Commands are the flap angle of each nozzle (position) and the speed of each impeller
+    (velocity); NaN counts as shut and as standing still, so that a module that never spoke or
+    fell silent has no thrust. The wrench of `Output` is about the origin of base_link.
+
+    Parameters
+    ----------
+    params : InverseFamParams
+        Validated configuration.
+    batch : tuple of int
+        Accepted like in other families; there is no state.
+
+    Attributes
+    ----------
+    to_origin : FloatArray
+        Moves a wrench about the point of `torque_about` to base_link's origin, (6, 6).
+    """
+
+    Params: ClassVar[type] = InverseFamParams
+
+    def __init__(self, params: InverseFamParams, batch: tuple[int, ...] = ()) -> None:
+        self._params = self._tuned = params
+        nozzles, impellers = params.nozzles, params.impellers
+        self._n = len(nozzles.names)
+        self._plenums = Plenums(params, _curve(params))
+        self._truncation = Truncation(self._plenums, params)
+        self._matrix = params.allocation_matrix
+        self._axes = unit_rows('nozzles.axis', nozzles.axis)
+        self._presets = np.array([0.0, *np.sort(params.impeller_speeds)])
+        self._between = 0.5 * (self._presets[1:] + self._presets[:-1])
+
+        m = len(impellers.names)
+        self.command_names = self.state_names = (*nozzles.names, *impellers.names)
+        self.command_fields = ('position',) * self._n + ('velocity',) * m
+        self.safe_command = np.array([params.min_angle] * self._n + [0.0] * m)
+        self.nan_is_safe = (False,) * (self._n + m)
+        self.uses_body = False
+        self.actuator_names = nozzles.names
+        self.actuator_frames = nozzles.link
+        self.tank_names: tuple[str, ...] = ()
+        self._never_commanded = np.full(self._n + m, np.nan)
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the configured centre of mass and forget measured speeds."""
+        self.retune(self._tuned)
+        self._measured: FloatArray | None = None
+
+    def retune(self, params: InverseFamParams) -> None:
+        """Take the centre of mass of a configuration."""
+        self._tuned = params
+        self.set_com(params.com)
+
+    def set_com(self, com: FloatArray) -> None:
+        """Take the centre of mass [m], (3,), in base_link, that torques are about."""
+        point = np.asarray(com, dtype=float)
+        if self._params.torque_about == 'origin':
+            point = np.zeros(3)
+        self._wrench_from = (torque_shift(point) @ self._matrix).T
+        self.to_origin = torque_shift(-point)
+
+    def set_measured_speed(self, speed: FloatArray | None) -> None:
+        """Take measured impeller speeds [rad/s], (m,); None or NaN where they are not known.
+
+        They replace the commanded ones with ``speed_source: measured``.
+        """
+        self._measured = None if speed is None else np.asarray(speed, dtype=float)
+
+    def rest(self) -> None:
+        """Do nothing: there is no state that moves."""
+
+    def check_command(self, command: Command) -> None:
+        """Raise `CommandError` for a negative speed."""
+        refuse_negative_speed(command, self.command_names)
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Estimate from the command; ``body``, ``dt`` and ``tick`` have no influence."""
+        angle, speed = self.told(command)
+        area = self._plenums.area(angle)
+        thrust = self._plenums.thrust(area, self._plenums.pressure(area, speed))
+        states = np.full((3, *thrust.shape[:-1], len(self.state_names)), np.nan)
+        states[0][..., : self._n] = angle
+        states[1][..., self._n:] = speed
+        states[2][..., : self._n] = thrust
+        return Output(
+            wrench=thrust @ self._matrix.T,
+            thrusts=thrust,
+            axes=self._axes,
+            position=states[0],
+            velocity=states[1],
+            effort=states[2],
+            computed=thrust,
+            applied=thrust,
+        )
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
+        return in_link_axes(self._params.nozzles.rotation, output.forces)
+
+    def told(self, command: Command) -> tuple[FloatArray, FloatArray]:
+        """Return the flap angles [rad], (..., n), and speeds [rad/s], (..., m), of a command.
+
+        An angle is NaN where none was commanded; such a nozzle counts as shut.
+        """
+        position = self._never_commanded if command.position is None else command.position
+        velocity = self._never_commanded if command.velocity is None else command.velocity
+        # fmax takes the other where one is NaN.
+        speed = self.speed(np.fmax(velocity[..., self._n:], 0.0))
+        return position[..., : self._n], np.minimum(speed, _MAX_SPEED)
+
+    def speed(self, command: FloatArray) -> FloatArray:
+        """Return the speeds that the pressure follows from, by `speed_source`, (..., m)."""
+        source = self._params.speed_source
+        if source == 'preset':
+            return np.asarray(self._presets.take(self._between.searchsorted(command)))
+        if source == 'measured' and self._measured is not None:
+            return np.where(np.isnan(self._measured), command, self._measured)
+        return command
+
+    def estimate(self, angle: FloatArray, speed: FloatArray) -> Estimate:
+        """Return what is applied.
+
+        Parameters
+        ----------
+        angle : FloatArray
+            Flap angles [rad], (..., n).
+        speed : FloatArray
+            Of the impellers [rad/s], (..., m), used as given.
+        """
+        area = self._plenums.area(angle)
+        pressure = self._plenums.pressure(area, speed)
+        thrust = self._plenums.thrust(area, pressure)
+        return Estimate(thrust @ self._wrench_from, thrust, pressure, area)
+
+    def estimate_counts(self, count: IntArray, motor_count: IntArray) -> Estimate:
+        """Return what servo counts (..., n) and motor counts (..., m), 0 to 255, apply."""
+        angle = angle_from_count(count, self._params)
+        return self.estimate(angle, self.speed(speed_from_count(motor_count)))
+
+    @property
+    def knows_errors(self) -> bool:
+        """Whether any standard deviation is configured, so that there is a covariance."""
+        params = self._params
+        return any((
+            params.angle_std, params.speed_std, params.discharge_coefficient_std,
+            params.thrust_scale_std,
+        ))
+
+    def jacobians(self, angle: FloatArray, speed: FloatArray) -> Jacobians:
+        """Return how the wrench of `estimate` changes with angles, speeds and constants."""
+        return jacobians(self._plenums, self._wrench_from, angle, speed, self._params.thrust_scale)
+
+    def covariance(self, angle: FloatArray, speed: FloatArray) -> FloatArray:
+        """Return the covariance of the wrench of `estimate`, (..., 6, 6).
+
+        To first order, from the standard deviations of the configuration.
+        """
+        params = self._params
+        by = self.jacobians(angle, speed)
+        deviations = (
+            (by.angle, params.angle_std),
+            (by.speed, params.speed_std),
+            (by.discharge_coefficient, params.discharge_coefficient_std),
+            (by.thrust_scale, params.thrust_scale_std),
+        )
+        scaled = np.concatenate([jacobian * std for jacobian, std in deviations], axis=-1)
+        return np.asarray(scaled @ np.swapaxes(scaled, -1, -2))
+
+    def truncation(self, count: IntArray, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and covariance of commanded minus applied wrench under truncation.
+
+        Parameters
+        ----------
+        count : IntArray
+            Servo counts that were sent, (..., n).
+        speed : FloatArray
+            Of the impellers [rad/s], (..., m).
+
+        Returns
+        -------
+        mean : FloatArray
+            (..., 6); a count is never above what was asked, so it is not 0.
+        covariance : FloatArray
+            (..., 6, 6).
+        """
+        return self._truncation.moments(self._wrench_from, count, speed)
+
+
+def _curve(params: InverseFamParams) -> OpeningCurve:
+    if params.method == 'paper':
+        return paper_curve()
+    if params.method == 'polynomial':
+        return PolynomialCurve(params.impellers.zero_thrust_area)
+    return TableCurve()

@@ -1,0 +1,4 @@
+"""Fins and lifting surfaces in a flow.
+
+It imports `models.common` and `settings`.
+"""

@@ -1,0 +1,320 @@
+"""Fins in a flow: deflection with dynamics and limits, and the lift and drag it makes.
+
+After the UUV simulator's fin plugin and PyFlyt's lifting surfaces. The force belongs to the
+deflection at the end of the step; the originals use the one before it.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from propulsion_ros.models.common import placement
+from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.efficiency import Degrading, live_factor
+from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.models.fins.lift_drag import (
+    Coefficients,
+    Quadratic,
+    QuadraticParams,
+    TwoLines,
+    TwoLinesParams,
+)
+from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
+from propulsion_ros.models.thrusters.dynamics import DynamicsParams, RotorDynamics
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    ComplexArray,
+    FloatArray,
+    IntArray,
+    group,
+    names,
+    quantity,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FinsParams(DynamicsParams):
+    """Configuration of n fins; each is listed under one of the lift models."""
+
+    names: tuple[str, ...] = names('fin names, the order of all arrays')
+    min_deflection: FloatArray = quantity(
+        -np.pi / 2, 'rad', doc='lowest deflection', lo=-np.pi, hi=np.pi, shape=('n',)
+    )
+    max_deflection: FloatArray = quantity(
+        np.pi / 2, 'rad', doc='highest deflection', lo=-np.pi, hi=np.pi, shape=('n',)
+    )
+    dynamics: tuple[str, ...] = quantity(
+        'first_order', doc='how the deflection follows its command', kind=str, shape=('n',),
+        choices=('zero_order', 'first_order', 'yoerger', 'bessa'),
+    )
+    time_constant: FloatArray = quantity(
+        0.0, 's', doc='first_order: lag of the deflection; 0 follows at once', lo=0.0,
+        shape=('n',),
+    )
+    rate_limit: FloatArray = quantity(
+        0.0, 'rad/s', doc='largest rate of the deflection; 0 means no limit', lo=0.0,
+        shape=('n',),
+    )
+    efficiency: FloatArray = live_factor(
+        'factor on lift, drag and moment at the same deflection, as of lost surface'
+    )
+    integrator: str = quantity(
+        'exact', doc='exact, or the explicit step of the originals', kind=str,
+        choices=('exact', 'euler'),
+    )
+    compat: str = quantity(
+        'none', doc='original whose errors are wanted back: uuv for two_lines, pyflyt for '
+        'lifting_surface', kind=str, choices=('none', 'uuv', 'pyflyt'),
+    )
+    position: FloatArray = placement.position('where the force acts')
+    chord: FloatArray = placement.direction(
+        'direction of the leading edge at deflection 0, in the link of the fin; its part along '
+        'the span has no effect', (1.0, 0.0, 0.0),
+    )
+    span: FloatArray = placement.direction(
+        'axis of the deflection, in the link of the fin', (0.0, 0.0, 1.0)
+    )
+    link: tuple[str, ...] = placement.link('force')
+    rotation: FloatArray = placement.rotation()
+    quadratic: QuadraticParams = group(QuadraticParams, element='quadratic')
+    two_lines: TwoLinesParams = group(TwoLinesParams, element='two_lines')
+    lifting_surface: LiftingSurfaceParams = group(
+        LiftingSurfaceParams, element='lifting_surface'
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for i in np.flatnonzero(self.min_deflection > self.max_deflection).tolist():
+            raise ConfigError(
+                'min_deflection',
+                f'{self.min_deflection[i]:g} is above max_deflection '
+                f'{self.max_deflection[i]:g} rad', i,
+            )
+        self._check_models()
+        largest = np.maximum(np.abs(self.min_deflection), np.abs(self.max_deflection))
+        for fin in self.lifting_surface.fin:
+            i = self.names.index(fin)
+            if largest[i] > np.pi / 2:
+                raise ConfigError(
+                    'max_deflection',
+                    f'a flap turns by at most {np.pi / 2:g} rad, got {largest[i]:g}', i,
+                )
+
+    def _check_models(self) -> None:
+        """Raise unless every fin is under exactly one lift model."""
+        model_of: dict[str, str] = {}
+        for key in ('quadratic', 'two_lines', 'lifting_surface'):
+            for i, fin in enumerate(getattr(self, key).fin):
+                if fin not in self.names:
+                    known = ', '.join(self.names)
+                    raise ConfigError(f'{key}.fin', f'unknown fin {fin!r}, known: {known}', i)
+                if fin in model_of:
+                    raise ConfigError(f'{key}.fin', f'{fin!r} is also in {model_of[fin]}', i)
+                model_of[fin] = key
+        for i, fin in enumerate(self.names):
+            if fin not in model_of:
+                raise ConfigError(
+                    'names',
+                    f'{fin!r} has no lift model, expected it in quadratic.fin, two_lines.fin or '
+                    'lifting_surface.fin', i,
+                )
+
+
+class LiftModel(Protocol):
+    """What a flow does to fins; see `LiftingSurface.coefficients`."""
+
+    def coefficients(  # noqa: D102
+        self, flow: ComplexArray, deflection: FloatArray
+    ) -> Coefficients: ...
+
+
+class Fins(Degrading):
+    """n fins, each all-moving (`Quadratic`, `TwoLines`) or with a flap (`LiftingSurface`).
+
+    Commands are deflections [rad] (position), clamped to the limits; 0 is safe. A positive
+    deflection turns the chord right-handed about the span, so that a fin in forward motion
+    pushes towards its normal, span x chord. Flow along the span makes no force. Without a
+    velocity of the body there is no force at all.
+
+    Parameters
+    ----------
+    params : FinsParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    deflection : FloatArray
+        [rad], (..., n).
+    """
+
+    Params: ClassVar[type] = FinsParams
+
+    def __init__(self, params: FinsParams, batch: tuple[int, ...] = ()) -> None:
+        n = len(params.names)
+        self._n, self._batch, self._rotation = n, batch, params.rotation
+        self._lower, self._upper = params.min_deflection, params.max_deflection
+        self._rate_limit = params.rate_limit
+        kinds = np.array(params.dynamics)
+        tau = np.where(kinds == 'first_order', params.time_constant, 0.0)
+        self._lag = Lag(tau, params.rate_limit, params.integrator)
+        self._driven = (kinds == 'yoerger') | (kinds == 'bessa')
+        reach = np.maximum(np.abs(self._lower), np.abs(self._upper))
+        self._drives = RotorDynamics(params, reach) if np.any(self._driven) else None
+
+        self._span = unit_rows('span', params.span)
+        # A fin has no axis of its own to push along: its row of axes is its force.
+        self._once = np.ones(n)
+        plane = _planes(unit_rows('chord', params.chord), self._span)
+        # The real part of chord + i normal times this is the vector in base_link.
+        self._frame = plane[:, 0] - 1j * plane[:, 1]
+        points = np.repeat(params.position, 2, axis=0)
+        matrix = allocation_matrix(points, plane.reshape(-1, 3))
+        # Forces make a wrench as a twist of the body makes flow at the fins (virtual work).
+        self._flow_from, self._wrench_from = matrix, matrix.T.copy()
+        self._models: list[tuple[IntArray, LiftModel]] = [
+            (np.array([params.names.index(fin) for fin in fins], dtype=np.int64), model)
+            for fins, model in (
+                (params.quadratic.fin, Quadratic(params.quadratic)),
+                (params.two_lines.fin, TwoLines(params.two_lines, params.compat)),
+                (params.lifting_surface.fin, LiftingSurface(params.lifting_surface, params.compat)),
+            )
+            if fins
+        ]
+        self._for_all = next(
+            (model for at, model in self._models if np.array_equal(at, np.arange(n))), None
+        )
+        flapped = params.lifting_surface.fin
+        self._has_moment = bool(flapped)
+        self._wrench_from_moment = np.concatenate((np.zeros((n, 3)), self._span), axis=-1)
+        turns = np.array([fin not in flapped for fin in params.names])
+        self._turning = 1j * turns if np.any(turns) else None
+
+        self.command_names = self.actuator_names = self.state_names = params.names
+        self.command_fields = ('position',) * n
+        self.safe_command = np.clip(np.zeros(n), self._lower, self._upper)
+        self.nan_is_safe = (False,) * n
+        self.uses_body = True
+        self._safe = np.broadcast_to(self.safe_command, (*batch, n))
+        self.actuator_frames = params.link
+        self.tank_names: tuple[str, ...] = ()
+        self.retune(params)
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the safe deflection."""
+        self.deflection: FloatArray = np.broadcast_to(
+            self.safe_command, (*self._batch, self._n)
+        ).copy()
+        self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
+        self._moment: FloatArray = np.zeros_like(self.deflection)
+
+    def rest(self) -> None:
+        """Return to the safe deflection."""
+        self.reset()
+
+    def check_command(self, command: Command) -> None:
+        """Accept every number: what is beyond the limits is clamped."""
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; see `Family.step`."""
+        wanted = self._safe
+        if command.position is not None:
+            wanted = given_or_safe(command.position, self.safe_command)
+        demand = self._limited(wanted)
+        # Not every model settles at its command; the stops of the joint hold.
+        self.deflection = self._limited(self._moved(demand, dt))
+
+        pose = None if self._turning is None else np.exp(self._turning * self.deflection)
+        force, self._moment, stalled = self._loads(body, pose)
+        self._force = force if pose is None else force * pose
+        wrench = product(_parts(self._force), self._wrench_from)
+        if self._has_moment:
+            wrench = wrench + product(self._moment, self._wrench_from_moment)
+        return Output(
+            wrench=wrench,
+            thrusts=self._once,
+            axes=self._in_base_link(self._force),
+            position=self.deflection,
+            effort=force.imag,
+            computed=wanted,
+            applied=demand,
+            flags={'saturated': demand != wanted, 'stalled': stalled},
+        )
+
+    def _limited(self, deflection: FloatArray) -> FloatArray:
+        """Return deflections between the stops."""
+        return np.minimum(np.maximum(deflection, self._lower), self._upper)
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each fin in its link; see `Family.link_wrenches`."""
+        # The link turns with the fin, and so has seen less of the deflection than base_link.
+        force = self._in_base_link(self._force * np.exp(-1j * self.deflection))
+        return in_link_axes(self._rotation, force, self._moment[..., None] * self._span)
+
+    def _moved(self, demand: FloatArray, dt: float) -> FloatArray:
+        """Return the deflections after ``dt`` [s] without the stops of the joints, (..., n)."""
+        moved = self._lag.step(self.deflection, demand, dt)
+        if self._drives is None:
+            return moved
+        travel = np.where(self._rate_limit > 0.0, self._rate_limit * dt, np.inf)
+        change = self._drives.step(self.deflection, demand, dt) - self.deflection
+        return np.where(
+            self._driven, self.deflection + np.clip(change, -travel, travel), moved
+        )
+
+    def _loads(
+        self, body: BodyState, pose: ComplexArray | None
+    ) -> tuple[ComplexArray, FloatArray, BoolArray]:
+        """Return force and moment on each fin, (..., n), in its axes as turned, and stall.
+
+        ``pose`` turns the plane of each fin at deflection 0 to where it is.
+        """
+        twist = body.twist
+        if twist is None:
+            shape = self.deflection.shape
+            return np.zeros(shape, complex), np.zeros(shape), np.zeros(shape, bool)
+        flow = product(twist, self._flow_from).view(complex)
+        if flow.ndim < self.deflection.ndim:
+            flow = np.broadcast_to(flow, self.deflection.shape)
+        if pose is not None:
+            flow = flow * pose.conj()
+        made = self._coefficients(flow)
+        force, moment = made.loads(flow)
+        return self._degrade(force), self._degrade(moment), made.stalled
+
+    def _coefficients(self, flow: ComplexArray) -> Coefficients:
+        """Return the coefficients of all fins in their flow, (..., n)."""
+        if self._for_all is not None:
+            return self._for_all.coefficients(flow, self.deflection)
+        shape = flow.shape
+        made = Coefficients(np.empty(shape, complex), np.empty(shape), np.empty(shape, bool))
+        for at, model in self._models:
+            part = model.coefficients(flow[..., at], self.deflection[..., at])
+            for whole, some in zip(made, part, strict=True):
+                whole[..., at] = some
+        return made
+
+    def _in_base_link(self, planar: ComplexArray) -> FloatArray:
+        """Return vectors (..., n) of the planes at deflection 0 in base_link, (..., n, 3)."""
+        return np.asarray((planar[..., None] * self._frame).real)
+
+
+def _parts(planar: ComplexArray) -> FloatArray:
+    """Return (..., n) along chord + i normal as numbers (..., 2 n)."""
+    return np.ascontiguousarray(planar).view(float)
+
+
+def _planes(chord: FloatArray, span: FloatArray) -> FloatArray:
+    """Return chord and normal of each fin, perpendicular to its span, (n, 2, 3)."""
+    normal = cross(span, chord)
+    for i in np.flatnonzero(np.linalg.norm(normal, axis=-1) < 1e-6).tolist():
+        raise ConfigError('chord', f'{chord[i].tolist()} is parallel to the span', i)
+    normal = unit_rows('chord', normal)
+    return np.stack((cross(normal, span), normal), axis=1)

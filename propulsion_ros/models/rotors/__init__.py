@@ -1,0 +1,4 @@
+"""Rotors that push and turn.
+
+It imports `models.common` and `settings`.
+"""

@@ -1,0 +1,292 @@
+"""First-order lag of n rotors with rise and fall apart, slew limits and a choice of schemes.
+
+A scheme advances y' = (target - y) / time_constant by dt. While no limit is met every scheme is
+``y += gain * (target - y)`` with a gain per rotor, so a step costs the same for all of them.
+The schemes named after Isaac Lab repeat its Thruster, sign error of its RK4 included.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.models.rotors.slew import slewed_root
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+INTEGRATORS = ('exact', 'euler', 'rk4', 'isaaclab_euler', 'isaaclab_rk4')
+
+
+def spread(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Return values as one number where all are equal, else in full shape.
+
+    Either keeps numpy's inner loop as long as the array; rows of four would cost five times more.
+    """
+    if values.size and np.all(values == values.flat[0]):
+        return np.array(values.flat[0], float)
+    return np.array(np.broadcast_to(values, shape), float, order='C')
+
+
+def scheme_ratio(integrator: str, mixing: str, time_constant: FloatArray, dt: float) -> FloatArray:
+    """Return dt over the time constant as a scheme sees it, 0 for dt = 0.
+
+    Isaac Lab's discrete mixing takes dt / (dt + time_constant).
+    """
+    if dt == 0.0:
+        return np.zeros_like(time_constant)
+    discrete = integrator.startswith('isaaclab') and mixing == 'discrete'
+    with np.errstate(divide='ignore'):
+        return np.asarray(dt / (time_constant + dt if discrete else time_constant))
+
+
+def scheme_gain(integrator: str, ratio: FloatArray) -> FloatArray:
+    """Return the part of the error that one step of a scheme removes.
+
+    Parameters
+    ----------
+    integrator : str
+        One of `INTEGRATORS`.
+    ratio : FloatArray
+        See `scheme_ratio`.
+    """
+    if integrator == 'exact':
+        return np.asarray(-np.expm1(-ratio))
+    if integrator.endswith('euler'):
+        return ratio
+    z = _stage_sign(integrator) * ratio
+    with np.errstate(invalid='ignore'):
+        return ratio * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))
+
+
+def _stage_sign(integrator: str) -> float:
+    # The error shrinks on the way through the stages; Isaac Lab lets it grow.
+    return 1.0 if integrator == 'isaaclab_rk4' else -1.0
+
+
+class RotorLag:
+    """n lags of rotor speed or of thrust, advanced by one scheme.
+
+    Parameters
+    ----------
+    integrator : str
+        One of `INTEGRATORS`.
+    mixing : {'discrete', 'continuous'}
+        Of the isaaclab schemes, see `scheme_ratio`.
+    lag_on : {'rotor_speed', 'thrust'}
+        What y is: the root of the thrust [sqrt N], which goes with the rotor speed, or the
+        thrust [N].
+    shape : tuple of int
+        Of the state, (..., n).
+    time_constant_up, time_constant_down : FloatArray
+        [s], (n,) or (..., n); held by reference, see `refresh`.
+    root_rate : FloatArray
+        Limit of the rate of the thrust's root [sqrt N/s], (n,) or (..., n), infinite for none;
+        held by reference.
+    thrust_rate : FloatArray
+        Limit of the rate of the thrust [N/s], (n,), infinite for none.
+    work : sequence of FloatArray
+        Three arrays of the state's shape to work with, free between steps.
+
+    Raises
+    ------
+    ConfigError
+        Where a scheme other than exact has a limit on what does not lag.
+    """
+
+    def __init__(
+        self,
+        integrator: str,
+        mixing: str,
+        lag_on: str,
+        shape: tuple[int, ...],
+        time_constant_up: FloatArray,
+        time_constant_down: FloatArray,
+        root_rate: FloatArray,
+        thrust_rate: FloatArray,
+        work: Sequence[FloatArray],
+    ) -> None:
+        self._integrator, self._mixing, self._lag_on = integrator, mixing, lag_on
+        self._shape = shape
+        self._up, self._down = time_constant_up, time_constant_down
+        self._root_rate, self._thrust_rate = root_rate, thrust_rate
+        on_thrust = lag_on == 'thrust'
+        self._rate, other = (thrust_rate, root_rate) if on_thrust else (root_rate, thrust_rate)
+        self._crossed = bool(np.any(np.isfinite(other)))
+        self._limited = self._crossed or bool(np.any(np.isfinite(self._rate)))
+        if self._crossed and integrator != 'exact':
+            key = 'max_rotor_acceleration' if on_thrust else 'max_thrust_rate'
+            raise ConfigError(
+                key, f'{integrator} limits only the rate of what lags, the '
+                f'{lag_on.replace("_", " ")}; expected 0, or the exact integrator',
+            )
+        self._reflects = integrator.startswith('isaaclab') and not on_thrust
+        self._error, self._move, self._fall = work
+        self._dt = -1.0
+
+    def step(self, y: FloatArray, target: FloatArray, dt: float) -> None:
+        """Advance y in place by dt [s] under a constant target.
+
+        Parameters
+        ----------
+        y, target : FloatArray
+            Shape (..., n), at least 0.
+        dt : float
+            [s], at least 0.
+
+        Raises
+        ------
+        ConfigError, ValueError
+            See `prepare`.
+        """
+        self.prepare(dt)
+        error = np.subtract(target, y, out=self._error)
+        move = self._free_move(error)
+        slewed = self._slewed(y, target) if self._limited and dt > 0.0 else None
+        np.add(y, move, out=y)
+        if slewed is not None:
+            some, values = slewed
+            y[some] = values
+        if self._overshoots:
+            # Isaac Lab squares a negative speed away; otherwise a rotor stops at 0.
+            if self._reflects:
+                np.abs(y, out=y)
+            else:
+                np.maximum(y, 0.0, out=y)
+
+    def _free_move(self, error: FloatArray) -> FloatArray:
+        """Return the move of a step that meets no limit."""
+        move: FloatArray = np.multiply(error, self._gain_up, out=self._move)
+        if self._asymmetric:
+            fall = np.multiply(error, self._gain_down, out=self._fall)
+            if self._nearer is None:
+                np.copyto(move, fall, where=error < 0.0)
+            else:
+                # One ufunc picks rise or fall by sign, much cheaper than a masked copy.
+                self._nearer(move, fall, out=move)
+        return move
+
+    def refresh(self, rows: Any) -> None:
+        """Recompute what depends on time constants that changed in place.
+
+        Parameters
+        ----------
+        rows : index
+            Of the leading axes of the time constants, which have the shape of the state.
+        """
+        if self._dt < 0.0:
+            return
+        for gain, tau in ((self._gain_up, self._up), (self._gain_down, self._down)):
+            if tau.shape == self._shape:
+                gain[rows] = self._gain(tau[rows], self._dt)
+        self._compare()
+
+    def prepare(self, dt: float) -> None:
+        """Make ready for steps of ``dt`` [s].
+
+        Raises
+        ------
+        ConfigError
+            Where the scheme diverges for this dt.
+        ValueError
+            For a negative dt.
+        """
+        if dt == self._dt:
+            return
+        if not dt >= 0.0:
+            raise ValueError(f'dt: expected at least 0 s, got {dt:g}')
+        self._gain_up, self._gain_down = (
+            # Drawn values change in place, so they keep their full shape.
+            self._gain(tau, dt) if tau.shape == self._shape
+            else spread(self._gain(tau, dt), self._shape)
+            for tau in (self._up, self._down)
+        )
+        self._dt = dt
+        self._compare()
+
+    def _gain(self, tau: FloatArray, dt: float) -> FloatArray:
+        gain = scheme_gain(self._integrator, scheme_ratio(self._integrator, self._mixing, tau, dt))
+        if not np.all((gain >= 0.0) & (gain <= 2.0)):
+            raise ConfigError(
+                'integrator',
+                f'{self._integrator} diverges for a step of {dt:g} s with a time constant of '
+                f'{np.min(tau):g} s; expected a smaller step, or the exact integrator',
+            )
+        return gain
+
+    def _compare(self) -> None:
+        """Find out how rise and fall differ, and whether a step can pass its target."""
+        up, down = self._gain_up, self._gain_down
+        self._asymmetric = bool(np.any(up != down))
+        # For a rise both moves are positive, for a fall both are negative.
+        self._nearer: np.ufunc | None = None
+        if np.all(up <= down):
+            self._nearer = np.minimum
+        elif np.all(up >= down):
+            self._nearer = np.maximum
+        self._overshoots = bool(np.any(up > 1.0) or np.any(down > 1.0))
+        if self._limited and self._dt > 0.0:
+            self._reach_up = spread(self._reach(self._up), self._shape)
+            self._reach_down = spread(-self._reach(self._down), self._shape)
+            self._least_reach = self._reach_up.min(initial=np.inf), self._reach_down.max(
+                initial=-np.inf
+            )
+
+    def _reach(self, tau: FloatArray) -> FloatArray:
+        """Return the largest error that meets no limit within a step, inf where there is none."""
+        if self._crossed:
+            return np.zeros(1)
+        with np.errstate(invalid='ignore'):
+            if self._integrator == 'exact':
+                return np.nan_to_num(self._rate * tau, nan=np.inf, posinf=np.inf)
+            ratio = scheme_ratio(self._integrator, self._mixing, tau, self._dt)
+            reach = self._rate * self._dt / ratio
+            if self._integrator.endswith('rk4'):
+                # No stage is larger than the first by more than this.
+                reach = reach / (1.0 + ratio * (1.0 + ratio * (0.5 + 0.25 * ratio)))
+            return np.asarray(reach)
+
+    def _slewed(
+        self, y: FloatArray, target: FloatArray
+    ) -> tuple[BoolArray, FloatArray] | None:
+        """Return which rotors may meet a limit within the step, and y of those after it."""
+        error = self._error
+        up, down = self._least_reach
+        if error.max(initial=0.0) <= up and error.min(initial=0.0) >= down:
+            return None
+        some = (error > self._reach_up) | (error < self._reach_down)
+        if not some.any():
+            return None
+        start, goal, rise, fall, root_rate, thrust_rate = (
+            np.broadcast_to(values, self._shape)[some]
+            for values in (y, target, self._up, self._down, self._root_rate, self._thrust_rate)
+        )
+        tau = np.where(goal < start, fall, rise)
+        on_thrust = self._lag_on == 'thrust'
+        if self._integrator != 'exact':
+            rate = thrust_rate if on_thrust else root_rate
+            return some, start + self._limited_move(goal - start, tau, rate)
+        if on_thrust:
+            return some, np.square(slewed_root(
+                np.sqrt(start), np.sqrt(goal), self._dt, tau, root_rate, thrust_rate, self._lag_on
+            ))
+        return some, slewed_root(
+            start, goal, self._dt, tau, root_rate, thrust_rate, self._lag_on
+        )
+
+    def _limited_move(self, error: FloatArray, tau: FloatArray, rate: FloatArray) -> FloatArray:
+        """Return the move of an explicit scheme whose stages have a limited rate."""
+        ratio = scheme_ratio(self._integrator, self._mixing, tau, self._dt)
+        travel = rate * self._dt
+
+        def stage(left: FloatArray) -> FloatArray:
+            return np.clip(ratio * left, -travel, travel)
+
+        first = stage(error)
+        if self._integrator.endswith('euler'):
+            return first
+        sign = _stage_sign(self._integrator)
+        second = stage(error + sign * 0.5 * first)
+        third = stage(error + sign * 0.5 * second)
+        fourth = stage(error + sign * third)
+        return (first + 2.0 * second + 2.0 * third + fourth) / 6.0

@@ -1,0 +1,121 @@
+"""Configuration of rotors."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.common import placement
+from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.rotors.integrators import INTEGRATORS
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import FloatArray, IntArray, names, quantity, validate
+
+DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
+"""Constants that can be drawn from a range."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RotorsParams:
+    """Configuration of n rotors."""
+
+    names: tuple[str, ...] = names('rotor names, the order of all arrays')
+    max_thrust: FloatArray = quantity(
+        unit='N', doc='largest thrust', lo=0.0, shape=('n',)
+    )
+    min_thrust: FloatArray = quantity(
+        0.0, 'N', doc='smallest thrust, also without a command', lo=0.0, shape=('n',)
+    )
+    motor_constant: FloatArray = quantity(
+        unit='N s^2/rad^2', doc='thrust over the square of the rotor speed', lo=1e-12,
+        shape=('n',),
+    )
+    moment_constant: FloatArray = quantity(
+        0.0, 'm', doc='reaction torque over thrust', lo=0.0, shape=('n',)
+    )
+    direction: IntArray = quantity(
+        1, kind=int, lo=-1, hi=1, shape=('n',),
+        doc='1: the rotor turns counterclockwise seen from the tip of its axis, -1: clockwise',
+    )
+    time_constant_up: FloatArray = quantity(
+        0.0, 's', doc='first-order lag while rising', lo=0.0, shape=('n',)
+    )
+    time_constant_down: FloatArray = quantity(
+        0.0, 's', doc='first-order lag while falling', lo=0.0, shape=('n',)
+    )
+    max_rotor_acceleration: FloatArray = quantity(
+        0.0, 'rad/s^2', doc='largest rate of the rotor speed; 0 means no limit', lo=0.0,
+        shape=('n',),
+    )
+    max_thrust_rate: FloatArray = quantity(
+        0.0, 'N/s', doc='largest rate of the thrust; 0 means no limit', lo=0.0, shape=('n',)
+    )
+    efficiency: FloatArray = live_factor(
+        'factor on thrust and reaction torque at the same rotor speed'
+    )
+    initial_rotor_speed: FloatArray = quantity(
+        0.0, 'rad/s', doc='rotor speed at the start', lo=0.0, shape=('n',)
+    )
+    motor_constant_range: FloatArray = quantity(
+        (0.0, 0.0), 'N s^2/rad^2', lo=0.0, shape=('n', 2),
+        doc='low and high end to draw motor_constant from; 0 0 keeps the fixed value',
+    )
+    time_constant_up_range: FloatArray = quantity(
+        (0.0, 0.0), 's', lo=0.0, shape=('n', 2),
+        doc='low and high end to draw time_constant_up from; 0 0 keeps the fixed value',
+    )
+    time_constant_down_range: FloatArray = quantity(
+        (0.0, 0.0), 's', lo=0.0, shape=('n', 2),
+        doc='low and high end to draw time_constant_down from; 0 0 keeps the fixed value',
+    )
+    seed: int = quantity(
+        -1, doc='seed of what is drawn from ranges, at least 0; -1 where nothing is',
+        kind=int, lo=-1,
+    )
+    position: FloatArray = placement.position('hub of the rotor')
+    axis: FloatArray = placement.direction(
+        'direction of the thrust, in the link of the rotor', (0.0, 0.0, 1.0)
+    )
+    link: tuple[str, ...] = placement.link()
+    rotation: FloatArray = placement.rotation()
+    command_interface: str = quantity(
+        'effort', doc='what is commanded: effort [N], or velocity, the rotor speed [rad/s]',
+        kind=str, choices=('effort', 'velocity'),
+    )
+    lag_on: str = quantity(
+        'rotor_speed', doc='what follows its demand with the lag', kind=str,
+        choices=('rotor_speed', 'thrust'),
+    )
+    integrator: str = quantity(
+        'exact', doc='exact, a right-signed explicit scheme, or one as Isaac Lab has it',
+        kind=str, choices=INTEGRATORS,
+    )
+    mixing: str = quantity(
+        'discrete', kind=str, choices=('discrete', 'continuous'),
+        doc='step ratio of the isaaclab integrators: dt / (dt + time_constant), or their quotient',
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        for i in np.flatnonzero(self.min_thrust > self.max_thrust).tolist():
+            raise ConfigError(
+                'min_thrust',
+                f'{self.min_thrust[i]:g} is above max_thrust {self.max_thrust[i]:g} N', i,
+            )
+        for i in np.flatnonzero(self.direction == 0).tolist():
+            raise ConfigError(
+                'direction', 'expected 1 (counterclockwise) or -1 (clockwise), got 0', i
+            )
+        for name in DRAWN:
+            self._check_range(name)
+
+    def _check_range(self, name: str) -> None:
+        key = f'{name}_range'
+        low, high = getattr(self, key).T
+        for i in np.flatnonzero(low > high).tolist():
+            raise ConfigError(key, f'{low[i]:g} is above its high end {high[i]:g}', 2 * i)
+        if name == 'motor_constant':
+            for i in np.flatnonzero((low < 1e-12) & (high > 0.0)).tolist():
+                raise ConfigError(key, f'{low[i]:g} is below 1e-12 N s^2/rad^2', 2 * i)
+        if np.any(high > 0.0) and self.seed < 0:
+            raise ConfigError('seed', f'expected at least 0 to draw from {key}, got {self.seed}')

@@ -1,0 +1,258 @@
+"""Rotors of a multirotor, after Isaac Lab's Thruster, for any number and any batch.
+
+The rotor speed w (or the thrust) follows its demand with a first-order lag that rises and falls
+with different time constants, thrust = motor_constant * w^2, and the air pushes back on the body
+with -direction * moment_constant * thrust about the axis.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.wrench import in_link_axes, unit_rows
+from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
+from propulsion_ros.models.rotors.constants import RotorConstants
+from propulsion_ros.models.rotors.params import DRAWN, RotorsParams
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.quantity import FloatArray
+
+__all__ = ['Rotors', 'RotorsParams']
+
+# Rotors advanced together: what a step reads and writes then stays in the processor's cache.
+_BANK = 32768
+
+
+class Rotors(Degrading):
+    """n rotors, each with its own lag, limits, axis and sense of rotation.
+
+    Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
+    what min_thrust and max_thrust allow; NaN is the smallest thrust. Rotor speeds have no sign,
+    `direction` tells the sense.
+
+    Parameters
+    ----------
+    params : RotorsParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    thrust : FloatArray
+        Thrust before the clamp to [min_thrust, max_thrust] and `efficiency` [N], shape (..., n).
+    constants : RotorConstants
+        Motor and time constants in use, as fixed or drawn.
+    """
+
+    Params: ClassVar[type] = RotorsParams
+
+    def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
+        n = len(params.names)
+        self._params = params
+        self._batch, self._shape, self._rows = batch, (*batch, n), (math.prod(batch), n)
+        self._by_speed = params.command_interface == 'velocity'
+        self._never_commanded = np.full(n, np.nan)
+        self._axis = unit_rows('axis', params.axis)
+        # The air turns the body against the rotor.
+        self._reaction = -params.direction * params.moment_constant
+        self._allocation = np.ascontiguousarray(
+            allocation_matrix(params.position, self._axis, self._reaction).T
+        )
+
+        self.command_names = params.names
+        self.command_fields = (params.command_interface,) * n
+        self.safe_command = params.min_thrust.copy()
+        if self._by_speed:
+            self.safe_command = np.sqrt(params.min_thrust) * (1.0 / np.sqrt(params.motor_constant))
+        self.nan_is_safe = (False,) * n
+        self.uses_body = False
+        self.state_names = params.names
+        self.actuator_names = params.names
+        self.actuator_frames = params.link
+        self.tank_names: tuple[str, ...] = ()
+        self.retune(params)
+        self.reset()
+
+    def reset(self, indices: Any = None) -> None:
+        """Return to the initial rotor speed.
+
+        Parameters
+        ----------
+        indices : index, optional
+            Of the leading batch axes: only these are reset, and draw new values from the ranges.
+            Without it all return to the state at construction, what was drawn then included.
+
+        Raises
+        ------
+        IndexError
+            For indices where there is no batch axis.
+        """
+        if indices is not None:
+            self._restart(indices)
+            return
+        params = self._params
+        self.constants = RotorConstants(
+            {name: getattr(params, name) for name in DRAWN},
+            {name: getattr(params, f'{name}_range') for name in DRAWN},
+            self._shape, max(params.seed, 0),
+        )
+        self._banks = list(self._made_banks())
+        self._dt = -1.0
+        self._state = np.empty(self._rows)
+        thrust = np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.start(self._state[cut], thrust[cut])
+        self.thrust: FloatArray = thrust.reshape(self._shape)
+
+    def rest(self) -> None:
+        """Return to the initial rotor speed, with the constants as they are."""
+        thrust = np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.start(self._state[cut], thrust[cut])
+        self.thrust = thrust.reshape(self._shape)
+
+    def check_command(self, command: Command) -> None:
+        """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
+        if command.velocity is None or not self._by_speed:
+            return
+        for i in np.flatnonzero(command.velocity < 0.0):
+            raise CommandError(
+                f'{self.command_names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
+                'a rotor turns the way of its direction'
+            )
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; see `Family.step`."""
+        asked = self._in_rows(command.velocity if self._by_speed else command.effort)
+        self._prepare(dt)
+        thrust, applied, speed = (np.empty(self._rows) for _ in range(3))
+        saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
+        for cut, bank in self._banks:
+            bank.advance(asked[cut], self._state[cut], dt, thrust[cut], applied[cut])
+            self._degrade(applied[cut])
+            bank.rotor_speed(self._state[cut], out=speed[cut])
+            bank.saturated(asked[cut], out=saturated[cut])
+            np.matmul(applied[cut], self._allocation, out=wrench[cut])
+        self.thrust = thrust.reshape(self._shape)
+        effort = applied.reshape(self._shape)
+        return Output(
+            wrench=wrench.reshape(*self._batch, 6),
+            thrusts=effort,
+            axes=self._axis,
+            velocity=speed.reshape(self._shape),
+            effort=effort,
+            computed=self.thrust,
+            applied=effort,
+            flags={'saturated': saturated.reshape(self._shape)},
+        )
+
+    @property
+    def allocation_matrix(self) -> FloatArray:
+        """Wrench about the origin of base_link per thrust, (6, n)."""
+        return np.asarray(self._allocation.T)
+
+    @property
+    def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest thrust of each rotor [N], (n,) each."""
+        return self._params.min_thrust, self._params.max_thrust
+
+    def command_for(self, thrust: FloatArray) -> FloatArray:
+        """Return the commands that settle at thrusts [N], (..., n)."""
+        if not self._by_speed:
+            return thrust
+        return np.asarray(np.sqrt(np.maximum(thrust, 0.0) / self._params.motor_constant))
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each rotor in its link; see `Family.link_wrenches`."""
+        forces = output.forces
+        return in_link_axes(self._params.rotation, forces, self._reaction[:, None] * forces)
+
+    def advance(self, asked: FloatArray, dt: float) -> FloatArray:
+        """Advance by ``dt`` without the wrench.
+
+        Parameters
+        ----------
+        asked : FloatArray
+            Thrust [N] or rotor speed [rad/s] by `command_interface`, (..., n).
+        dt : float
+            [s], at least 0.
+
+        Returns
+        -------
+        FloatArray
+            Thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n).
+
+        Raises
+        ------
+        ConfigError
+            Where an explicit integrator diverges for this dt.
+        """
+        asked = self._in_rows(asked)
+        self._prepare(dt)
+        thrust, applied = np.empty(self._rows), np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.advance(asked[cut], self._state[cut], dt, thrust[cut], applied[cut])
+            self._degrade(applied[cut])
+        self.thrust = thrust.reshape(self._shape)
+        return applied.reshape(self._shape)
+
+    @property
+    def rotor_speed(self) -> FloatArray:
+        """Rotor speed [rad/s], shape (..., n)."""
+        speed = np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.rotor_speed(self._state[cut], out=speed[cut])
+        return speed.reshape(self._shape)
+
+    def _prepare(self, dt: float) -> None:
+        # For all banks before the first one moves, so that a step refused changes nothing.
+        if dt != self._dt:
+            for _, bank in self._banks:
+                bank.prepare(dt)
+            self._dt = dt
+
+    def _in_rows(self, asked: FloatArray | None) -> FloatArray:
+        """Return what is asked of each rotor as one row for each place of the batch."""
+        values = self._never_commanded if asked is None else asked
+        if values.shape != self._shape:
+            values = np.broadcast_to(values, self._shape)
+        return values.reshape(self._rows)
+
+    def _made_banks(self) -> Iterator[tuple[slice, RotorBank]]:
+        """Yield the banks and the rows of each."""
+        rows, n = self._rows
+        # Drawn constants are cut to views, so that a bank sees later draws.
+        constants = {
+            name: values.reshape(self._rows) if values.shape == self._shape else values
+            for name, values in ((name, self.constants[name]) for name in DRAWN)
+        }
+        count = max(1, _BANK // max(1, n))
+        work = work_arrays(min(count, rows), n)
+        for start in range(0, rows, count):
+            cut = slice(start, min(start + count, rows))
+            yield cut, RotorBank(self._params, {
+                name: values[cut] if values.ndim > 1 else values
+                for name, values in constants.items()
+            }, [array[: cut.stop - start] for array in work])
+
+    def _restart(self, indices: Any) -> None:
+        """Reset some of the batch, with constants drawn anew."""
+        if not self._batch:
+            raise IndexError('reset: expected no indices, there is no batch axis')
+        self.constants.draw(indices)
+        chosen = np.zeros(self._batch, bool)
+        chosen[indices] = True
+        chosen = chosen.reshape(-1)
+        # Outputs share the thrust, so it is replaced and not written to.
+        thrust = self.thrust.reshape(self._rows).copy()
+        for cut, bank in self._banks:
+            if chosen[cut].any():
+                bank.refresh(chosen[cut])
+                bank.start(self._state[cut], thrust[cut], chosen[cut])
+        self.thrust = thrust.reshape(self._shape)

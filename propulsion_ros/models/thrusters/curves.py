@@ -1,0 +1,315 @@
+"""What thrust a turning propeller makes: steady curves and their inverses.
+
+Basic, dead zone and table are those of the UUV simulator (Yoerger et al. 1990, Bessa et al.
+2006); the propeller curve is that of gz-sim's Thruster, with the loss of thrust in a stream
+along the axis as Fossen has it (Guidance and Control of Ocean Vehicles, 1994).
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from propulsion_ros.models.thrusters.dynamics import LARGEST, columns_by_kind, require_constants
+from propulsion_ros.models.thrusters.table import Table, ThrustTables, parse_table
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    names,
+    quantity,
+    validate,
+)
+
+_NEEDED = {
+    'basic': ('rotor_constant',),
+    'propeller': ('thrust_coefficient', 'propeller_diameter', 'fluid_density'),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CurvesParams:
+    """Thrust curves of n thrusters; each reads only the constants of its own curve."""
+
+    names: tuple[str, ...] = names('thruster names, the order of all arrays')
+    conversion: tuple[str, ...] = quantity(
+        'basic', doc='curve of thrust over rotor speed', kind=str, shape=('n',),
+        choices=('basic', 'dead_zone', 'linear_interp', 'propeller'),
+    )
+    rotor_constant: FloatArray = quantity(
+        0.0, 'N s^2/rad^2', doc='basic: thrust for each (rad/s)^2',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    rotor_constant_left: FloatArray = quantity(
+        0.0, 'N s^2/rad^2', doc='dead_zone: below delta_left; 0 makes no reverse thrust',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    rotor_constant_right: FloatArray = quantity(
+        0.0, 'N s^2/rad^2', doc='dead_zone: above delta_right; 0 makes no forward thrust',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    delta_left: FloatArray = quantity(
+        0.0, 'rad^2/s^2', doc='dead_zone: lower edge, as speed times its size',
+        lo=-LARGEST, hi=0.0, shape=('n',),
+    )
+    delta_right: FloatArray = quantity(
+        0.0, 'rad^2/s^2', doc='dead_zone: upper edge, as speed times its size',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    input_values: tuple[str, ...] = quantity(
+        '', kind=str, shape=('n',),
+        doc='linear_interp: rotor speeds [rad/s], one text of numbers for each thruster',
+    )
+    output_values: tuple[str, ...] = quantity(
+        '', kind=str, shape=('n',),
+        doc='linear_interp: thrusts [N] at input_values; held constant beyond the ends',
+    )
+    thrust_coefficient: FloatArray = quantity(
+        0.0, '', lo=-LARGEST, hi=LARGEST, shape=('n',),
+        doc='propeller: Kt in T = Kt rho D^4 w |w| with w in rad/s; negative: left-handed',
+    )
+    propeller_diameter: FloatArray = quantity(
+        0.0, 'm', doc='propeller: D', lo=0.0, hi=LARGEST, shape=('n',)
+    )
+    fluid_density: FloatArray = quantity(
+        1000.0, 'kg/m^3', doc='propeller: rho', lo=0.0, hi=LARGEST, shape=('n',)
+    )
+    advance_coefficient: FloatArray = quantity(
+        0.0, '', lo=-LARGEST, hi=LARGEST, shape=('n',),
+        doc='propeller: change of Kt for each unit of the advance ratio; below 0 in open water',
+    )
+    wake_fraction: FloatArray = quantity(
+        0.2, '', doc='propeller: part of the stream that the hull holds back',
+        lo=0.0, hi=1.0, shape=('n',),
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        require_constants(self, self.conversion, _NEEDED)
+        for i, kind in enumerate(self.conversion):
+            if kind == 'linear_interp':
+                self.table(i)
+
+    def table(self, i: int) -> Table:
+        """Return the table of thruster ``i``.
+
+        Raises
+        ------
+        ConfigError
+            Where it is not two texts of as many numbers.
+        """
+        return parse_table(self.input_values[i], self.output_values[i], i)
+
+
+class _Curve(Protocol):
+    """One curve for the columns of its kind."""
+
+    min_speed: FloatArray
+    max_speed: FloatArray
+    min_thrust: FloatArray
+    max_thrust: FloatArray
+
+    def thrust(self, speed: FloatArray, advance: FloatArray | None) -> FloatArray: ...
+
+    def speed(self, thrust: FloatArray, advance: FloatArray | None) -> FloatArray: ...
+
+
+class ThrustCurves:
+    """Steady thrust of n thrusters over rotor speed, each by its own curve, and back.
+
+    Parameters
+    ----------
+    params : CurvesParams
+        Validated configuration.
+
+    Attributes
+    ----------
+    min_speed, max_speed : FloatArray
+        Where each curve is defined [rad/s], (n,); infinite for formulas.
+    min_thrust, max_thrust : FloatArray
+        What each curve can reach [N], (n,).
+    takes_advance : bool
+        Whether any curve depends on the speed of advance.
+    """
+
+    def __init__(self, params: CurvesParams) -> None:
+        n = len(params.names)
+        self._curves = [
+            (columns, _curve(kind, params, columns))
+            for kind, columns in columns_by_kind(params.conversion).items()
+        ]
+        self.min_speed, self.max_speed = np.empty(n), np.empty(n)
+        self.min_thrust, self.max_thrust = np.empty(n), np.empty(n)
+        for columns, curve in self._curves:
+            self.min_speed[columns] = curve.min_speed
+            self.max_speed[columns] = curve.max_speed
+            self.min_thrust[columns] = curve.min_thrust
+            self.max_thrust[columns] = curve.max_thrust
+        is_propeller = np.array([kind == 'propeller' for kind in params.conversion])
+        self.takes_advance = bool(np.any(is_propeller & (params.advance_coefficient != 0.0)))
+
+    def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
+        """Return the thrust [N] at rotor speeds [rad/s], both (..., n).
+
+        Parameters
+        ----------
+        speed : FloatArray
+            Rotor speeds [rad/s].
+        advance : FloatArray, optional
+            Speed through the fluid along the axis of each thruster [m/s], (..., n).
+        """
+        result = np.empty(_shape(speed, advance))
+        for columns, curve in self._curves:
+            result[..., columns] = curve.thrust(speed[..., columns], _of(advance, columns))
+        return result
+
+    def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
+        """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N], both (..., n).
+
+        What a curve cannot reach gives the speed of the nearest thrust that it can.
+
+        Raises
+        ------
+        ConfigError
+            For a table whose thrust falls with the speed.
+        """
+        result = np.empty(_shape(thrust, advance))
+        for columns, curve in self._curves:
+            result[..., columns] = curve.speed(thrust[..., columns], _of(advance, columns))
+        return result
+
+
+def _shape(values: FloatArray, advance: FloatArray | None) -> tuple[int, ...]:
+    return values.shape if advance is None else np.broadcast_shapes(values.shape, advance.shape)
+
+
+def _of(advance: FloatArray | None, columns: IntArray | slice) -> FloatArray | None:
+    return None if advance is None else advance[..., columns]
+
+
+def _curve(kind: str, params: CurvesParams, at: IntArray | slice) -> _Curve:
+    if kind == 'basic':
+        return Basic(params.rotor_constant[at])
+    if kind == 'dead_zone':
+        return DeadZone(
+            params.rotor_constant_left[at], params.rotor_constant_right[at],
+            params.delta_left[at], params.delta_right[at],
+        )
+    if kind == 'linear_interp':
+        rows = np.arange(len(params.names))[at].tolist()
+        return ThrustTables([params.table(i) for i in rows])
+    diameter = params.propeller_diameter[at]
+    mass = params.fluid_density[at] * diameter**3
+    return Propeller(
+        params.thrust_coefficient[at] * mass * diameter,
+        params.advance_coefficient[at] * (1.0 - params.wake_fraction[at]) * mass,
+    )
+
+
+class _Formula:
+    """A curve that is defined at every speed."""
+
+    def __init__(self, reaches_down: BoolArray, reaches_up: BoolArray) -> None:
+        self.min_speed = np.full(len(reaches_down), -np.inf)
+        self.max_speed = np.full(len(reaches_up), np.inf)
+        self.min_thrust = np.where(reaches_down, -np.inf, 0.0)
+        self.max_thrust = np.where(reaches_up, np.inf, 0.0)
+
+
+class Basic(_Formula):
+    """T = c w |w|.
+
+    Parameters
+    ----------
+    rotor_constant : FloatArray
+        c [N s^2/rad^2], (n,), above 0.
+    """
+
+    def __init__(self, rotor_constant: FloatArray) -> None:
+        super().__init__(rotor_constant > 0.0, rotor_constant > 0.0)
+        self._constant = rotor_constant
+
+    def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
+        """Return the thrust [N]; the speed of advance does not matter."""
+        return self._constant * np.abs(speed) * speed
+
+    def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
+        """Return the rotor speed [rad/s]."""
+        return np.copysign(np.sqrt(np.abs(thrust) / self._constant), thrust)
+
+
+class DeadZone(_Formula):
+    """T = c_left (b - delta_left) below, c_right (b - delta_right) above, b = w |w|; 0 between.
+
+    Parameters
+    ----------
+    left, right : FloatArray
+        c_left and c_right [N s^2/rad^2], (n,), not negative.
+    delta_left, delta_right : FloatArray
+        Edges of the dead zone [rad^2/s^2], (n,).
+    """
+
+    def __init__(
+        self,
+        left: FloatArray,
+        right: FloatArray,
+        delta_left: FloatArray,
+        delta_right: FloatArray,
+    ) -> None:
+        super().__init__(left > 0.0, right > 0.0)
+        self._left, self._right = left, right
+        self._delta_left, self._delta_right = delta_left, delta_right
+
+    def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
+        """Return the thrust [N]; the speed of advance does not matter."""
+        squared = speed * np.abs(speed)
+        below = np.minimum(squared - self._delta_left, 0.0)
+        above = np.maximum(squared - self._delta_right, 0.0)
+        return np.asarray(self._left * below + self._right * above)
+
+    def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
+        """Return the rotor speed [rad/s], 0 for no thrust and where there is none to be had."""
+        up, down = (thrust > 0.0) & (self._right > 0.0), (thrust < 0.0) & (self._left > 0.0)
+        constant = np.where(up, self._right, np.where(down, self._left, 1.0))
+        edge = np.where(up, self._delta_right, self._delta_left)
+        squared = np.where(up | down, thrust / constant + edge, 0.0)
+        return np.copysign(np.sqrt(np.abs(squared)), thrust)
+
+
+class Propeller(_Formula):
+    """T = c w |w| + e v |w|, v the speed of advance.
+
+    With c = Kt rho D^4 and e = Ka (1 - wake_fraction) rho D^3 this is the T = K rho D^4 w |w| of
+    gz-sim with K = Kt + Ka (1 - wake_fraction) v / (w D), without its division by w.
+
+    Parameters
+    ----------
+    constant : FloatArray
+        c [N s^2/rad^2], (n,), of either sign but not 0.
+    slope : FloatArray
+        e [N s^2/(m rad)], (n,).
+    """
+
+    def __init__(self, constant: FloatArray, slope: FloatArray) -> None:
+        super().__init__(constant != 0.0, constant != 0.0)
+        self._constant, self._slope = constant, slope
+        self._size, self._hand = np.abs(constant), np.copysign(1.0, constant)
+
+    def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
+        """Return the thrust [N]; ``advance`` is v [m/s], None where it is not known."""
+        turning = np.abs(speed)
+        if advance is None:
+            return self._constant * turning * speed
+        return np.asarray((self._constant * speed + self._slope * advance) * turning)
+
+    def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
+        """Return the rotor speed [rad/s] that turns the way of the thrust."""
+        if advance is None:
+            size = np.sqrt(np.abs(thrust) / self._size)
+        else:
+            sign = np.sign(thrust)
+            loss = -0.5 * sign * self._slope * advance
+            size = (loss + np.sqrt(loss * loss + self._size * np.abs(thrust))) / self._size
+            size = np.where(sign == 0.0, 0.0, size)
+        return np.copysign(size, thrust * self._hand)

@@ -1,0 +1,226 @@
+"""How fast a thruster's rotor turns after a command: the four models of the UUV simulator.
+
+Zero order follows at once, first order with a lag. The models of Yoerger et al. (1990) and
+Bessa et al. (2006) are a motor against a drag that grows with the square of the speed:
+
+    yoerger  w' = beta u - alpha w |w|
+    bessa    Jmsp w' = u Kt / Rm - Kv1 w - Kv2 w |w|
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.quadratic_drag import EulerDrag, QuadraticDrag
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import FloatArray, IntArray, names, quantity, validate
+
+SMALLEST, LARGEST = 1e-12, 1e12
+"""Range of every constant that is divided by, so that no finite input overflows."""
+
+_NEEDED = {
+    'yoerger': ('alpha', 'beta'),
+    'bessa': ('rotor_inertia', 'torque_constant', 'winding_resistance'),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DynamicsParams:
+    """Rotor dynamics of n thrusters; each reads only the constants of its own model."""
+
+    names: tuple[str, ...] = names('thruster names, the order of all arrays')
+    dynamics: tuple[str, ...] = quantity(
+        'zero_order', doc='model of the rotor', kind=str, shape=('n',),
+        choices=('zero_order', 'first_order', 'yoerger', 'bessa'),
+    )
+    time_constant: FloatArray = quantity(
+        0.0, 's', doc='first_order: lag of the rotor speed; 0 follows at once',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    alpha: FloatArray = quantity(
+        0.0, '1/rad', doc='yoerger: drag over inertia', lo=0.0, hi=LARGEST, shape=('n',)
+    )
+    beta: FloatArray = quantity(
+        0.0, 'rad/s^2', doc='yoerger: acceleration for each unit of the command',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    rotor_inertia: FloatArray = quantity(
+        0.0, 'kg m^2', doc='bessa: of motor, shaft and propeller (Jmsp)',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    linear_damping: FloatArray = quantity(
+        0.0, 'N m s', doc='bessa: drag torque for each rad/s (Kv1)',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    quadratic_damping: FloatArray = quantity(
+        0.0, 'N m s^2', doc='bessa: drag torque for each (rad/s)^2 (Kv2)',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    torque_constant: FloatArray = quantity(
+        0.0, 'N m/A', doc='bessa: of the motor (Kt)', lo=0.0, hi=LARGEST, shape=('n',)
+    )
+    winding_resistance: FloatArray = quantity(
+        0.0, 'ohm', doc='bessa: of the motor (Rm)', lo=0.0, hi=LARGEST, shape=('n',)
+    )
+    integrator: str = quantity(
+        'exact', kind=str, choices=('exact', 'euler'),
+        doc='yoerger and bessa: exact, or the explicit step of the original',
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        require_constants(self, self.dynamics, _NEEDED)
+        damping = np.maximum(self.linear_damping, self.quadratic_damping)
+        for i, kind in enumerate(self.dynamics):
+            if kind == 'bessa' and damping[i] < SMALLEST:
+                raise ConfigError(
+                    'quadratic_damping',
+                    'bessa needs this or linear_damping above 0, the speed has no bound without',
+                    i,
+                )
+
+
+def require_constants(
+    params: object, kinds: Sequence[str], needed: dict[str, tuple[str, ...]]
+) -> None:
+    """Raise `ConfigError` for a constant that a row's kind divides by and that is 0."""
+    for i, kind in enumerate(kinds):
+        for key in needed.get(kind, ()):
+            value = float(getattr(params, key)[i])
+            if abs(value) < SMALLEST:
+                raise ConfigError(
+                    key, f'{kind} needs a size of at least {SMALLEST:g}, got {value:g}', i
+                )
+
+
+def columns_by_kind(kinds: Sequence[str]) -> dict[str, IntArray | slice]:
+    """Return the columns of each kind, a slice where there is but one kind."""
+    if len(set(kinds)) == 1:
+        return {kinds[0]: slice(None)}
+    row = np.array(kinds)
+    return {kind: np.flatnonzero(row == kind) for kind in dict.fromkeys(kinds)}
+
+
+class _Stepper(Protocol):
+    """One model for the columns of its kind."""
+
+    def set_step(self, dt: float) -> None: ...
+
+    def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray: ...
+
+    def steady_input(self, speed: FloatArray) -> FloatArray: ...
+
+    def steady_speed(self, demand: FloatArray) -> FloatArray: ...
+
+
+class RotorDynamics:
+    """Advances the rotor speeds of n thrusters, each by its own model.
+
+    Parameters
+    ----------
+    params : DynamicsParams
+        Validated configuration.
+    input_limit : FloatArray, optional
+        Largest size of each input, (n,), by default 1e12; the euler integrator needs it to stay
+        stable.
+    """
+
+    def __init__(self, params: DynamicsParams, input_limit: FloatArray | None = None) -> None:
+        limit = np.full(len(params.names), LARGEST) if input_limit is None else input_limit
+        self._steppers = [
+            (columns, _stepper(kind, params, columns, limit))
+            for kind, columns in columns_by_kind(params.dynamics).items()
+            if kind != 'zero_order'
+        ]
+        # One kind of dynamics needs no columns.
+        is_alone = len(set(params.dynamics)) == len(self._steppers) == 1
+        self._for_all = self._steppers[0][1] if is_alone else None
+        self._dt = -1.0
+
+    def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
+        """Return the speeds after ``dt`` [s] under a constant input; all (..., n).
+
+        Raises
+        ------
+        ValueError
+            For a negative dt.
+        ConfigError
+            For an euler step so long that it could overshoot.
+        """
+        if dt != self._dt:
+            if not dt >= 0.0:
+                raise ValueError(f'expected a step of at least 0 s, got {dt:g}')
+            for _, stepper in self._steppers:
+                stepper.set_step(dt)
+            self._dt = dt
+        if speed.shape != demand.shape:
+            speed, demand = np.broadcast_arrays(speed, demand)
+        if self._for_all is not None:
+            return self._for_all.step(speed, demand, dt)
+        result: FloatArray = demand.copy()
+        for columns, stepper in self._steppers:
+            result[..., columns] = stepper.step(speed[..., columns], demand[..., columns], dt)
+        return result
+
+    def steady_input(self, speed: FloatArray) -> FloatArray:
+        """Return the inputs that hold these speeds, (..., n)."""
+        result: FloatArray = speed.copy()
+        for columns, stepper in self._steppers:
+            result[..., columns] = stepper.steady_input(speed[..., columns])
+        return result
+
+    def steady_speed(self, demand: FloatArray) -> FloatArray:
+        """Return the speeds that these inputs settle at, (..., n)."""
+        result: FloatArray = demand.copy()
+        for columns, stepper in self._steppers:
+            result[..., columns] = stepper.steady_speed(demand[..., columns])
+        return result
+
+
+def _stepper(
+    kind: str, params: DynamicsParams, at: IntArray | slice, input_limit: FloatArray
+) -> _Stepper:
+    if kind == 'first_order':
+        return FirstOrder(params.time_constant[at])
+    if kind == 'yoerger':
+        gain, linear, quadratic = params.beta[at], np.zeros_like(params.beta[at]), params.alpha[at]
+    else:
+        inertia = params.rotor_inertia[at]
+        gain = params.torque_constant[at] / (params.winding_resistance[at] * inertia)
+        linear = params.linear_damping[at] / inertia
+        quadratic = params.quadratic_damping[at] / inertia
+    if params.integrator == 'euler':
+        return EulerDrag(gain, linear, quadratic, input_limit[at])
+    return QuadraticDrag(gain, linear, quadratic)
+
+
+class FirstOrder:
+    """w' = (u - w) / time_constant, exact; the original's own step is exact too.
+
+    Parameters
+    ----------
+    time_constant : FloatArray
+        [s], (n,).
+    """
+
+    def __init__(self, time_constant: FloatArray) -> None:
+        self._lag = Lag(time_constant)
+
+    def set_step(self, dt: float) -> None:
+        """Do nothing: the lag keeps its own step."""
+
+    def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
+        """Return the speed after one step, (..., n)."""
+        return self._lag.step(speed, demand, dt)
+
+    def steady_input(self, speed: FloatArray) -> FloatArray:
+        """Return the speed itself."""
+        return speed
+
+    def steady_speed(self, demand: FloatArray) -> FloatArray:
+        """Return the demand itself."""
+        return demand

@@ -1,0 +1,339 @@
+"""Underwater thrusters: rotor dynamics, thrust curve and limits, after the UUV simulator.
+
+For each thruster, in the order of the original's plugin:
+
+    u = gain * clip(command, min_command, max_command), or 0 while off
+    w = propeller_efficiency * dynamics(u)
+    T = clip(thrust_efficiency * curve(w), min_thrust, max_thrust)
+
+Models of the rotor and curves of the thrust mix freely within one array.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from propulsion_ros.models.common import placement
+from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
+from propulsion_ros.models.thrusters.dynamics import (
+    LARGEST,
+    SMALLEST,
+    DynamicsParams,
+    RotorDynamics,
+)
+from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ThrustersParams(CurvesParams, DynamicsParams):
+    """Configuration of n thrusters."""
+
+    command_interface: str = quantity(
+        'velocity', kind=str, choices=('velocity', 'effort'),
+        doc='velocity: the input of the dynamics (rad/s; bessa: V); effort: the thrust [N]',
+    )
+    min_command: FloatArray = quantity(
+        -LARGEST, doc='lowest input, before the gain; the default is no limit',
+        lo=-LARGEST, hi=0.0, shape=('n',),
+    )
+    max_command: FloatArray = quantity(
+        LARGEST, doc='highest input, before the gain; the default is no limit',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    min_thrust: FloatArray = quantity(
+        -LARGEST, 'N', doc='lowest thrust; the default is no limit',
+        lo=-LARGEST, hi=0.0, shape=('n',),
+    )
+    max_thrust: FloatArray = quantity(
+        LARGEST, 'N', doc='highest thrust; the default is no limit',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    gain: FloatArray = quantity(
+        1.0, doc='factor on the limited input; below 0 turns the other way',
+        lo=-1e6, hi=1e6, shape=('n',),
+    )
+    propeller_efficiency: FloatArray = live_factor('factor on the speed that the dynamics give')
+    thrust_efficiency: FloatArray = live_factor('factor on the thrust that the curve gives')
+    thrust_deadband: FloatArray = quantity(
+        0.0, 'N', doc='commands whose steady thrust is smaller are 0',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    moment_constant: FloatArray = quantity(
+        0.0, 'm', doc='reaction torque over thrust; 0, as in the original, makes none',
+        lo=0.0, hi=LARGEST, shape=('n',),
+    )
+    direction: IntArray = quantity(
+        1, kind=int, lo=-1, hi=1, shape=('n',),
+        doc='1: turns right-handed about its axis to push along it; -1: left-handed',
+    )
+    position: FloatArray = placement.position('where the thrust acts')
+    axis: FloatArray = placement.direction(
+        'direction of positive thrust, in the link of the thruster', (1.0, 0.0, 0.0)
+    )
+    link: tuple[str, ...] = placement.link()
+    rotation: FloatArray = placement.rotation()
+
+    def __post_init__(self) -> None:
+        DynamicsParams.__post_init__(self)
+        CurvesParams.__post_init__(self)
+        for low, high in (('min_command', 'max_command'), ('min_thrust', 'max_thrust')):
+            least, most = getattr(self, low), getattr(self, high)
+            for i in np.flatnonzero(least >= most).tolist():
+                raise ConfigError(
+                    low, f'expected less than {high}, got {least[i]:g} and {most[i]:g}', i
+                )
+        for i in np.flatnonzero(self.direction == 0).tolist():
+            raise ConfigError('direction', 'expected 1 or -1, got 0', i)
+        for i, kind in enumerate(self.conversion):
+            if kind == 'linear_interp':
+                self._check_table(i)
+
+    def _check_table(self, i: int) -> None:
+        table = self.table(i)
+        at_rest = float(np.interp(0.0, table.speeds, table.thrusts))
+        if abs(at_rest) > 1e-9 * float(np.max(np.abs(table.thrusts))):
+            raise ConfigError(
+                'output_values', f'a thruster at rest would push {at_rest:g} N, expected 0', i
+            )
+        if self.command_interface == 'effort' and not table.rises:
+            raise ConfigError(
+                'output_values',
+                'falls as input_values rise; command_interface effort needs one speed per thrust',
+                i,
+            )
+
+
+class Thrusters:
+    """n thrusters, each with its own rotor dynamics and thrust curve.
+
+    Commands are the input of the dynamics (velocity: rad/s, bessa V) or, by `command_interface`,
+    a thrust [N] (effort). A thrust goes through the inverse of all that is configured, so that a
+    healthy thruster settles at it; efficiencies set later are not made up for.
+
+    Parameters
+    ----------
+    params : ThrustersParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    rotor_speed : FloatArray
+        State of the dynamics, before the propeller's efficiency [rad/s], (..., n).
+    on : BoolArray
+        Thrusters that are powered, (..., n); the others coast to rest.
+    propeller_efficiency, thrust_efficiency : FloatArray
+        Factors on speed and thrust, (..., n).
+    """
+
+    Params: ClassVar[type] = ThrustersParams
+
+    def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
+        n = len(params.names)
+        self._params, self._shape = params, (*batch, n)
+        self._tuned = params
+        input_limit = np.abs(params.gain) * np.maximum(-params.min_command, params.max_command)
+        self._dynamics = RotorDynamics(params, input_limit)
+        self._curves = ThrustCurves(params)
+        self._by_thrust = params.command_interface == 'effort'
+        self._has_deadband = bool(np.any(params.thrust_deadband > 0.0))
+        efficiency = params.thrust_efficiency
+        # 0 where there is nothing to divide by: such a thruster cannot push whatever it is told.
+        self._per_thrust_efficiency = _reciprocal(efficiency)
+        self._per_propeller_efficiency = _reciprocal(params.propeller_efficiency)
+        self._per_gain = _reciprocal(params.gain)
+        reach = np.where(efficiency > 0.0, efficiency, 1.0)
+        self._lowest_order = np.maximum(params.min_thrust, self._curves.min_thrust * reach)
+        self._highest_order = np.minimum(params.max_thrust, self._curves.max_thrust * reach)
+
+        self._axis = unit_rows('axis', params.axis)
+        arm = cross(params.position, self._axis)
+        # The water turns the body against the propeller.
+        self._reaction = -params.direction * params.moment_constant
+        reaction = self._reaction[:, None] * self._axis
+        self._advance_from = np.concatenate((self._axis, arm), axis=-1).T.copy()
+        self._allocation = np.concatenate((self._axis, arm + reaction), axis=-1)
+
+        self.command_names = params.names
+        self.command_fields = (params.command_interface,) * n
+        self.nan_is_safe = (False,) * n
+        self.uses_body = self._curves.takes_advance
+        self.state_names = params.names
+        self.safe_command = np.zeros(n)
+        self.actuator_names = params.names
+        self.actuator_frames = params.link
+        self.tank_names: tuple[str, ...] = ()
+        self.reset()
+
+    def reset(self) -> None:
+        """Stop all rotors, switch them on and restore the configured efficiencies."""
+        self.rotor_speed: FloatArray = np.zeros(self._shape)
+        self.on: BoolArray = np.ones(self._shape, bool)
+        self.retune(self._tuned)
+
+    def rest(self) -> None:
+        """Stop all rotors."""
+        self.rotor_speed = np.zeros(self._shape)
+
+    def retune(self, params: ThrustersParams) -> None:
+        """Take the efficiencies of a configuration, as faults: no command makes up for them."""
+        self._tuned = params
+        self.propeller_efficiency: FloatArray = params.propeller_efficiency
+        self.thrust_efficiency: FloatArray = params.thrust_efficiency
+
+    @property
+    def degraded(self) -> BoolArray:
+        """Thrusters below an efficiency that they were configured with, (..., n)."""
+        return np.asarray(
+            (self.thrust_efficiency < self._params.thrust_efficiency)
+            | (self.propeller_efficiency < self._params.propeller_efficiency)
+        )
+
+    def check_command(self, command: Command) -> None:
+        """Accept every finite command: limits clamp it."""
+
+    def set_on(self, on: ArrayLike) -> None:
+        """Switch thrusters on and off, one value for all or (..., n)."""
+        value = np.asarray(on)
+        if value.dtype != bool:
+            raise CommandError(f'on: expected true or false, got {on!r}')
+        self.on = self._spread('on', value)
+
+    def set_efficiency(
+        self, *, propeller: ArrayLike | None = None, thrust: ArrayLike | None = None
+    ) -> None:
+        """Change efficiencies, each one value for all or (..., n), as a fault would.
+
+        Raises
+        ------
+        CommandError
+            For a value outside 0 to 1; nothing changes then.
+        """
+        new = {
+            name: self._efficiency(name, value)
+            for name, value in (('propeller', propeller), ('thrust', thrust))
+            if value is not None
+        }
+        self.propeller_efficiency = new.get('propeller', self.propeller_efficiency)
+        self.thrust_efficiency = new.get('thrust', self.thrust_efficiency)
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; see `Family.step`."""
+        params = self._params
+        advance = self._advance(body)
+        demand, saturated = self._demand(command, advance)
+        self.rotor_speed = self._dynamics.step(
+            self.rotor_speed, np.where(self.on, demand, 0.0), dt
+        )
+        speed = self.propeller_efficiency * self.rotor_speed
+        computed = self.thrust_efficiency * self._curves.thrust(speed, advance)
+        thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
+        off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
+        return Output(
+            wrench=product(thrust, self._allocation),
+            thrusts=thrust,
+            axes=self._axis,
+            velocity=speed,
+            effort=thrust,
+            computed=computed,
+            applied=thrust,
+            flags={
+                'saturated': saturated | (thrust != computed),
+                'off_curve': off_curve,
+                'off': ~self.on,
+            },
+        )
+
+    @property
+    def allocation_matrix(self) -> FloatArray:
+        """Wrench about the origin of base_link per thrust, (6, n)."""
+        return np.asarray(self._allocation.T)
+
+    @property
+    def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest steady thrust of each thruster at rest in the water [N], (n,)."""
+        params = self._params
+        ends = [
+            self._steady_thrust(params.gain * limit, None)
+            for limit in (params.min_command, params.max_command)
+        ]
+        lowest, highest = np.minimum(*ends), np.maximum(*ends)
+        return np.maximum(lowest, self._lowest_order), np.minimum(highest, self._highest_order)
+
+    def command_for(self, thrust: FloatArray) -> FloatArray:
+        """Return the commands that settle at thrusts [N], (..., n), at rest in the water."""
+        return thrust if self._by_thrust else self._input_for(np.asarray(thrust), None)
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each thruster in its link; see `Family.link_wrenches`."""
+        forces = output.forces
+        return in_link_axes(self._params.rotation, forces, self._reaction[:, None] * forces)
+
+    def _demand(
+        self, command: Command, advance: FloatArray | None
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the inputs of the dynamics and which commands were limited, (..., n)."""
+        params = self._params
+        given = command.effort if self._by_thrust else command.velocity
+        asked = self.safe_command
+        if given is not None:
+            asked = given_or_safe(given, self.safe_command)
+        order, limited = asked, np.zeros((), bool)
+        if self._by_thrust:
+            asked = np.minimum(np.maximum(asked, self._lowest_order), self._highest_order)
+            limited = asked != order
+            order = self._input_for(asked, advance)
+        held = np.minimum(np.maximum(order, params.min_command), params.max_command)
+        demand = params.gain * held
+        if self._has_deadband:
+            effect = asked if self._by_thrust else self._steady_thrust(demand, advance)
+            demand = np.where(np.abs(effect) < params.thrust_deadband, 0.0, demand)
+        return demand, limited | (held != order)
+
+    def _input_for(self, thrust: FloatArray, advance: FloatArray | None) -> FloatArray:
+        """Return the command that settles at a thrust with everything as configured."""
+        speed = self._curves.speed(thrust * self._per_thrust_efficiency, advance)
+        speed = np.minimum(np.maximum(speed * self._per_propeller_efficiency, -LARGEST), LARGEST)
+        return self._dynamics.steady_input(speed) * self._per_gain
+
+    def _steady_thrust(self, demand: FloatArray, advance: FloatArray | None) -> FloatArray:
+        """Return the thrust that an input settles at with everything as configured."""
+        speed = self._params.propeller_efficiency * self._dynamics.steady_speed(demand)
+        return self._params.thrust_efficiency * self._curves.thrust(speed, advance)
+
+    def _advance(self, body: BodyState) -> FloatArray | None:
+        """Return the speed of each thruster through the fluid along its axis [m/s], (..., n)."""
+        twist = body.twist if self._curves.takes_advance else None
+        return None if twist is None else product(twist, self._advance_from)
+
+    def _efficiency(self, name: str, given: ArrayLike) -> FloatArray:
+        value = self._spread(f'{name} efficiency', np.asarray(given, dtype=float))
+        for place in np.argwhere(~((value >= 0.0) & (value <= 1.0))):
+            raise CommandError(
+                f'{self.actuator_names[place[-1]]}: {name} efficiency {value[tuple(place)]:g} '
+                'is outside 0 to 1'
+            )
+        return value
+
+    def _spread(self, name: str, value: NDArray[Any]) -> NDArray[Any]:
+        try:
+            spread: NDArray[Any] = np.broadcast_to(value, self._shape).copy()
+            return spread
+        except ValueError:
+            raise CommandError(
+                f'{name}: expected {self._shape[-1]} values, got shape {value.shape}'
+            ) from None
+
+
+def _reciprocal(values: FloatArray) -> FloatArray:
+    """Return 1 / value, 0 where that has no finite meaning."""
+    usable = np.abs(values) >= SMALLEST
+    return np.where(usable, 1.0 / np.where(usable, values, 1.0), 0.0)

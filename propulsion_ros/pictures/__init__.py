@@ -1,0 +1,4 @@
+"""Pictures of recordings and flights.
+
+It imports matplotlib and every room below.
+"""

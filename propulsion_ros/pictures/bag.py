@@ -1,0 +1,215 @@
+"""What a bag has that can be plotted, by the names and types of its topics."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
+from propulsion_ros.pictures.style import Fit, Mark
+from propulsion_ros.replay.bags import BagReader, Recorded
+from propulsion_ros.settings.errors import SourceError
+
+_Reading = Callable[[Signals, str, float, Any], None]
+"""``reading(signals, topic, time, message)`` adds what a message of ``<source>/<leaf>`` says."""
+
+
+def signals_of_bag(path: Path, namespace: str = '') -> Signals:
+    """Return what the topics of this package's nodes in a bag say.
+
+    Times are the stamps of the messages; what has none, or is a command with stamp 0, gets that of
+    the latest stamped message that was recorded before it; latched ones, which may be of long
+    before, do not count.
+
+    Parameters
+    ----------
+    path : Path
+        Folder, .mcap or .db3 file.
+    namespace : str
+        Only topics below it are taken, and named without it.
+
+    Raises
+    ------
+    SourceError
+        Where the bag cannot be read, has no such topic, or the flights of several vehicles.
+    """
+    prefix = f'/{namespace.strip("/")}/'.replace('//', '/')
+    with BagReader(path) as bag:
+        readings = _readings(path, bag.topics, prefix)
+        sorter = _Sorter(str(path), prefix, readings)
+        for message in bag.messages(readings):
+            sorter.take(message, bag.decode(message))
+    return sorter.finish()
+
+
+def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _Reading]:
+    """Return how each topic is read, without those that are not."""
+    found: dict[str, _Reading] = {}
+    for topic, kind in topics.items():
+        parent, _, leaf = topic.rpartition('/')
+        key = 'tanks' if parent.endswith('/tanks') else leaf
+        reading = _READINGS.get((key, kind))
+        if reading is not None and topic.startswith(prefix):
+            found[topic] = reading
+    if not found:
+        raise SourceError(
+            str(path), f'expected a topic such as {prefix}boosters/state or '
+            f'{prefix}flight_state/fit, got {", ".join(sorted(topics)) or "none"}'
+        )
+    flights = {topic.rpartition('/')[0] for topic, reading in found.items() if reading in _FLIGHT}
+    if len(flights) > 1:
+        raise SourceError(
+            str(path), f'expected one flight_state, got {", ".join(sorted(flights))}; '
+            'choose one vehicle by its namespace'
+        )
+    if any(reading is _read_flags for reading in found.values()):
+        # They say the phase too, and with a stamp.
+        return {topic: reading for topic, reading in found.items() if reading is not _read_phase}
+    return found
+
+
+class _Sorter:
+    """Gives each message its time and its reading."""
+
+    def __init__(self, name: str, prefix: str, readings: Mapping[str, _Reading]) -> None:
+        self._prefix, self._readings = prefix, readings
+        self._signals = Signals(name)
+        self._latest: float | None = None
+        self._early: list[tuple[Recorded, Any]] = []
+
+    def take(self, message: Recorded, content: Any) -> None:
+        """Take one message."""
+        time = _stamp_of(content)
+        if time is None or (time == 0.0 and message.topic.endswith('command')):
+            time = self._latest
+        elif self._readings[message.topic] not in _LATCHED:
+            self._latest = time
+        if time is None:
+            self._early.append((message, content))
+            return
+        if self._latest is not None:
+            for early in self._early:
+                self._sort(self._latest, *early)
+            self._early.clear()
+        self._sort(time, message, content)
+
+    def finish(self) -> Signals:
+        """Return what was said; in a bag without any stamp, at the times of recording."""
+        for message, content in self._early:
+            self._sort(message.stamp_ns * 1e-9, message, content)
+        return self._signals
+
+    def _sort(self, time: float, message: Recorded, content: Any) -> None:
+        topic = message.topic.removeprefix(self._prefix)
+        self._readings[message.topic](self._signals, topic, time, content)
+
+
+def _stamp_of(content: Any) -> float | None:
+    header = getattr(content, 'header', None)
+    return None if header is None else float(header.stamp.sec + header.stamp.nanosec * 1e-9)
+
+
+def _read_joints(role: str) -> _Reading:
+    def read(signals: Signals, topic: str, time: float, message: Any) -> None:
+        source = _source(topic)
+        for field in FIELDS:
+            values = getattr(message, field)
+            # A node refuses other lengths too.
+            if len(values) != len(message.name):
+                continue
+            for name, value in zip(message.name, values.tolist(), strict=True):
+                owner, _, part = name.rpartition('/')
+                if part == 'fuel_ratio':
+                    signals.add(Channel(source, part, owner, role), time, value)
+                elif part not in ('ignition', 'throttle'):
+                    signals.add(Channel(source, field, name, role), time, value)
+    return read
+
+
+def _read_wrench(role: str) -> _Reading:
+    def read(signals: Signals, topic: str, time: float, message: Any) -> None:
+        source = _source(topic)
+        for quantity in ('force', 'torque'):
+            vector = getattr(message.wrench, quantity)
+            for axis in 'xyz':
+                channel = Channel(source, quantity, axis, role)
+                signals.add(channel, time, getattr(vector, axis))
+    return read
+
+
+def _read_tank(signals: Signals, topic: str, time: float, message: Any) -> None:
+    group, _, tank = topic.rpartition('/')
+    signals.add(Channel(_source(group), 'mass', tank), time, message.inertia.m)
+
+
+def _read_odometry(signals: Signals, topic: str, time: float, message: Any) -> None:
+    at = message.pose.pose.position
+    for axis in 'xyz':
+        signals.add(Channel(_source(topic), 'place', axis), time, getattr(at, axis))
+
+
+def _read_fit(signals: Signals, topic: str, time: float, message: Any) -> None:
+    says = dict(zip(message.name, message.position, strict=False))
+    motion = (float(says.get(name, math.nan)) for name in _MOTION)
+    signals.flight.fits.append(Fit(time, *motion))
+    vertex = (says.get('apogee_time', math.nan), says.get('apogee_altitude', math.nan))
+    signals.flight.predictions.append((time, float(vertex[0]), float(vertex[1])))
+
+
+def _read_flags(signals: Signals, topic: str, time: float, message: Any) -> None:
+    flight = signals.flight
+    for status in message.status:
+        says = {pair.key: pair.value for pair in status.values}
+        flight.phases.append(Mark(time, says.get('phase', '')))
+        flight.health.append(Mark(time, says.get('health', '')))
+        liftoff, apogee = (_seconds(says.get(name, '')) for name in ('liftoff', 'apogee'))
+        mark = Mark(liftoff, 'liftoff')
+        if math.isfinite(liftoff) and mark not in flight.marks:
+            flight.marks.append(mark)
+        if math.isfinite(apogee) and apogee not in flight.detections:
+            flight.detections.append(apogee)
+
+
+def _read_phase(signals: Signals, topic: str, time: float, message: Any) -> None:
+    signals.flight.phases.append(Mark(time, message.data))
+
+
+def _read_events(signals: Signals, topic: str, time: float, message: Any) -> None:
+    signals.flight.marks += [Mark(time, status.name) for status in message.status]
+
+
+def _read_apogee(signals: Signals, topic: str, time: float, message: Any) -> None:
+    signals.flight.vertices.append((time, message.point.z))
+
+
+def _source(topic: str) -> str:
+    return topic.rpartition('/')[0]
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+_MOTION = ('altitude', 'velocity', 'acceleration')
+_LATCHED = (_read_tank, _read_flags, _read_events, _read_apogee)
+_FLIGHT = (_read_fit, _read_flags, _read_phase, _read_events, _read_apogee)
+_READINGS: dict[tuple[str, str], _Reading] = {
+    ('state', 'sensor_msgs/msg/JointState'): _read_joints(SAID),
+    ('command', 'sensor_msgs/msg/JointState'): _read_joints(COMMAND),
+    ('wrench', 'geometry_msgs/msg/WrenchStamped'): _read_wrench(SAID),
+    ('wrench_command', 'geometry_msgs/msg/WrenchStamped'): _read_wrench(COMMAND),
+    ('residual', 'geometry_msgs/msg/WrenchStamped'): _read_wrench(RESIDUAL),
+    ('tanks', 'geometry_msgs/msg/InertiaStamped'): _read_tank,
+    ('odometry', 'nav_msgs/msg/Odometry'): _read_odometry,
+    ('fit', 'sensor_msgs/msg/JointState'): _read_fit,
+    ('flags', 'diagnostic_msgs/msg/DiagnosticArray'): _read_flags,
+    ('phase', 'std_msgs/msg/String'): _read_phase,
+    ('events', 'diagnostic_msgs/msg/DiagnosticArray'): _read_events,
+    ('apogee', 'geometry_msgs/msg/PointStamped'): _read_apogee,
+}
+"""By the last part of a topic and its type."""

@@ -1,0 +1,375 @@
+"""What is on a page of plots: panels with their lines, and the flight above them, as data."""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+
+from propulsion_ros.graph.allocator_names import group_of
+from propulsion_ros.pictures.signals import (
+    COMMAND,
+    QUANTITIES,
+    SAID,
+    Channel,
+    FlightSignals,
+    Rows,
+    Signals,
+)
+from propulsion_ros.pictures.style import LARGEST, Fit, Mark, Span, every, health_spans
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.quantity import FloatArray
+
+_WALL_CLOCK = 1e6
+"""Stamps beyond it count from 1970 [s]; the page counts from its first one."""
+_PANELS = 60
+"""More are no page: a picture has an end."""
+_NAMES = 12
+"""A legend has no more lines for names."""
+_FITS = 30  # drawn in the phase flight
+_AHEAD = 0.35  # the part of that phase that a fit foresees
+_FITTED = {'climb': 'velocity', 'lift': 'acceleration'}
+_SHARED = ('mass', 'fuel_ratio', 'place', 'climb', 'lift')
+"""Quantities of which all sources are in one panel."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series of a panel.
+
+    Attributes
+    ----------
+    label : str
+        Lines of one label have one colour.
+    role : str
+        As of `Channel`.
+    time, value : FloatArray
+        [s] on the time axis of the page, and the value; NaN where time goes back.
+    """
+
+    label: str
+    role: str
+    time: FloatArray
+    value: FloatArray
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines of one quantity over time."""
+
+    heading: str
+    lines: tuple[Line, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each label once."""
+        return tuple(dict.fromkeys(line.label for line in self.lines))
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """As many names as are readable, and how many more there are."""
+        names = self.names
+        if len(names) <= _NAMES:
+            return names
+        return (*names[: _NAMES - 1], f'and {len(names) - _NAMES + 1} more')
+
+
+@dataclass(frozen=True)
+class FlightPanel:
+    """Altitude with what the flight logic made of it.
+
+    Attributes
+    ----------
+    lines : tuple of Line
+        Altitudes.
+    fits : tuple of Fit
+        Some of the successive ones.
+    ahead : float
+        How far each is drawn beyond its time [s].
+    deciding : Fit or None
+        The last one of the last detection.
+    health : tuple of Span
+        Where the detector was kept from deciding.
+    predictions, vertices : tuple of (float, float)
+        Time and altitude of the vertex of each of `fits` while climbing, and as decided.
+    detections : tuple of float
+        When apogee was decided.
+    """
+
+    lines: tuple[Line, ...]
+    fits: tuple[Fit, ...] = ()
+    ahead: float = 0.0
+    deciding: Fit | None = None
+    health: tuple[Span, ...] = ()
+    predictions: tuple[tuple[float, float], ...] = ()
+    vertices: tuple[tuple[float, float], ...] = ()
+    detections: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that is drawn.
+
+    Attributes
+    ----------
+    title, time_label : str
+        Above the page, and below its time axes.
+    begin, end : float
+        Of the time axes [s].
+    flight : FlightPanel or None
+        Where there is flight logic.
+    panels : tuple of Panel
+        The others.
+    phases : tuple of Span
+        Behind all of them.
+    marks : tuple of Mark
+        Across all of them.
+    """
+
+    title: str
+    time_label: str
+    begin: float
+    end: float
+    flight: FlightPanel | None = None
+    panels: tuple[Panel, ...] = ()
+    phases: tuple[Span, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+
+def page_of(
+    signals: Signals,
+    title: str | None = None,
+    begin: float = -math.inf,
+    end: float = math.inf,
+) -> Page:
+    """Return the page of what an input has.
+
+    Parameters
+    ----------
+    signals : Signals
+        What it has.
+    title : str, optional
+        Above the page instead of the name of the input and the apogee.
+    begin, end : float
+        Part of the time axis that is drawn, in its time [s].
+
+    Raises
+    ------
+    SourceError
+        Where there is nothing to draw, or too much.
+    """
+    flight = signals.flight
+    times = [row[0] for rows in signals.rows.values() for row in rows]
+    # Not phases: they are latched, and may be of long before the recording.
+    times += [fit.time for fit in flight.fits]
+    if not times:
+        raise SourceError(signals.name, 'expected values to plot, got none')
+    first, last = min(times), max(times)
+    origin = math.floor(first) if first > _WALL_CLOCK else 0
+    begin, end = max(begin, first - origin), min(end, last - origin)
+    if not begin <= end:
+        raise SourceError(
+            signals.name,
+            f'expected a part of {first - origin:g} to {last - origin:g} s, got none of it',
+        )
+    cut = _Cut(origin, begin, max(end, begin + 1e-3))
+    phases = cut.spans(flight.phases)
+    fits = _fits_in_flight(flight, cut, phases)
+    has_flight = bool(flight.phases or flight.fits)
+    panels = tuple(_panels(signals, cut, fits, has_flight))
+    if len(panels) > _PANELS:
+        raise SourceError(
+            signals.name, f'expected at most {_PANELS} panels, got {len(panels)}; choose some of '
+            'the input by its namespace'
+        )
+    shown = _flight_panel(signals, cut, fits) if has_flight else None
+    if not panels and shown is None:
+        raise SourceError(
+            signals.name, f'expected values between {cut.begin:g} and {cut.end:g} s, got none'
+        )
+    return Page(
+        title=_title(signals, origin) if title is None else title,
+        time_label=f'time after {origin} s [s]' if origin else 'time [s]',
+        begin=cut.begin,
+        end=cut.end,
+        flight=shown,
+        panels=panels,
+        phases=phases,
+        marks=tuple(mark for mark in map(cut.mark, flight.marks) if cut.has(mark.time)),
+    )
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """The part of the time axis that is drawn, and what it counts from [s]."""
+
+    origin: int
+    begin: float
+    end: float
+
+    def has(self, time: float) -> bool:
+        return self.begin <= time <= self.end
+
+    def mark(self, mark: Mark) -> Mark:
+        return Mark(mark.time - self.origin, mark.name)
+
+    def points(self, points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+        shifted = ((time - self.origin, value) for time, value in points)
+        return tuple(point for point in shifted if self.has(point[0]) and abs(point[1]) < LARGEST)
+
+    def line(self, label: str, role: str, rows: Rows) -> Line:
+        """Return a line, broken where time goes back; what is told holds until the next."""
+        time, value = np.array(rows).T
+        time = time - self.origin
+        value = np.where(np.abs(value) < LARGEST, value, np.nan)
+        if role == COMMAND:
+            time, value = self._held(time, value)
+        inside = (time >= self.begin) & (time <= self.end)
+        time, value = time[inside], value[inside]
+        back = np.flatnonzero(np.diff(time) < 0.0) + 1
+        return Line(label, role, np.insert(time, back, np.nan), np.insert(value, back, np.nan))
+
+    def _held(self, time: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what was told, with what held at the beginning and at the end of the part."""
+        following = np.append(time[1:], math.inf)
+        is_carried = (time < self.begin) & (following > self.begin)
+        last = np.flatnonzero((time < self.end) & (following > self.end))
+        time = np.where(is_carried, self.begin, time)
+        return np.insert(time, last + 1, self.end), np.insert(value, last + 1, value[last])
+
+    def spans(self, changes: Sequence[Mark]) -> tuple[Span, ...]:
+        """Return how long each name held, without the parts that are not drawn."""
+        spans: list[Span] = []
+        shifted = [self.mark(change) for change in changes]
+        for i, (time, name) in enumerate(shifted):
+            until = shifted[i + 1].time if i + 1 < len(shifted) else self.end
+            begin, end = max(time, self.begin), min(until, self.end)
+            if spans and spans[-1].name == name and spans[-1].end == begin:
+                spans[-1] = Span(spans[-1].begin, max(end, begin), name)
+            elif begin < end:
+                spans.append(Span(begin, end, name))
+        return tuple(spans)
+
+
+def _title(signals: Signals, origin: int) -> str:
+    """Return the name of the input, and the last apogee where there is one."""
+    words = []
+    for time, altitude in signals.flight.vertices[-1:]:
+        height = f' {altitude:.1f} m' if abs(altitude) < LARGEST else ''
+        words.append(f'apogee{height} at {time - origin:.2f} s')
+    for time in signals.flight.detections[-1:]:
+        words.append(f'detected at {time - origin:.2f} s')
+    name = PurePath(signals.name).stem
+    return f'{name}: {", ".join(words)}' if words else name
+
+
+def _fits_in_flight(flight: FlightSignals, cut: _Cut, phases: Sequence[Span]) -> list[Fit]:
+    """Return the fits of the phase flight, of all phases where there are none."""
+    spans = [span for span in phases if span.name == 'flight']
+    fits = (fit._replace(time=fit.time - cut.origin) for fit in flight.fits)
+    return [
+        fit for fit in fits
+        if cut.has(fit.time) and (
+            not phases or any(span.begin <= fit.time <= span.end for span in spans)
+        )
+    ]
+
+
+def _panels(
+    signals: Signals, cut: _Cut, fits: Sequence[Fit], has_flight: bool
+) -> Iterable[Panel]:
+    """Yield a panel for each quantity of each source, those of one source together."""
+    rows = _beside_the_allocated(signals.rows)
+    ordered = sorted(rows, key=lambda channel: channel.role != SAID)
+    sources = sorted({channel.source for channel in rows})
+    groups: list[tuple[str | None, str]] = [
+        (source, quantity) for source in sources for quantity in QUANTITIES
+        if quantity not in _SHARED
+    ]
+    groups += [(None, quantity) for quantity in _SHARED]
+    has_mass = any(channel.quantity == 'mass' for channel in rows)
+    for source, quantity in groups:
+        is_elsewhere = has_flight and quantity in ('altitude', 'place')
+        if is_elsewhere or (quantity == 'fuel_ratio' and has_mass):
+            continue
+        channels = [
+            c for c in ordered if c.quantity == quantity and source in (None, c.source)
+        ]
+        lines = [cut.line(_label(c, channels), c.role, rows[c]) for c in channels]
+        if fits and quantity in _FITTED:
+            fitted = [(fit.time + cut.origin, getattr(fit, _FITTED[quantity])) for fit in fits]
+            lines.append(cut.line('fit', SAID, fitted))
+        lines = [line for line in lines if line.time.size]
+        if lines:
+            yield Panel(_heading(source, quantity, channels, rows), tuple(lines))
+
+
+def _beside_the_allocated(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
+    """Return series with those of an allocator given to the group that it commands."""
+    sources = {channel.source for channel in rows}
+    groups = {
+        source: group for source in sources
+        if (group := group_of(source)) != source and group in sources
+    }
+    return {
+        channel._replace(source=groups.get(channel.source, channel.source)): values
+        for channel, values in rows.items()
+    }
+
+
+def _label(channel: Channel, beside: Sequence[Channel]) -> str:
+    """Return the name of a line, with its source where another source has lines here too."""
+    is_alone = len({c.source for c in beside}) == 1
+    return channel.name if is_alone else f'{channel.source} {channel.name}'
+
+
+def _heading(
+    source: str | None, quantity: str, channels: Sequence[Channel], present: Iterable[Channel]
+) -> str:
+    words = QUANTITIES[quantity]
+    if quantity == 'effort':
+        angles = {(c.source, c.name) for c in present if c.quantity == 'position'}
+        # That of a fin is its lift.
+        if any((c.source, c.name) in angles for c in channels):
+            words = 'effort [N]'
+    if all(c.role != SAID for c in channels):
+        words = words.removeprefix('applied ')
+    return f'{source}: {words}' if source else words
+
+
+def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel | None:
+    """Return the panel of a flight, None where nothing tells an altitude."""
+    flight = signals.flight
+    lines = [
+        cut.line(channel.source or channel.name, SAID, rows)
+        for channel, rows in signals.rows.items()
+        if channel.quantity == 'altitude' or channel[1:3] == ('place', 'z')
+    ]
+    if not lines and fits:
+        lines = [cut.line('fit', SAID, [(fit.time + cut.origin, fit.altitude) for fit in fits])]
+    lines = [line for line in lines if line.time.size]
+    if not lines:
+        return None
+    length = max(fits[-1].time - fits[0].time, 1.0) if fits else 1.0
+    detections = [time - cut.origin for time in flight.detections]
+    shown = tuple(time for time in detections if cut.has(time))
+    known = every(fits, 0.0)
+    chosen = every(fits, length / _FITS)
+    times = {fit.time for fit in chosen}
+    return FlightPanel(
+        lines=tuple(lines),
+        fits=tuple(chosen),
+        ahead=max(_AHEAD * length, 2.0),
+        deciding=next(
+            (fit for fit in reversed(known) if shown and fit.time <= shown[-1]), None
+        ),
+        health=tuple(health_spans([cut.mark(mark) for mark in flight.health], cut.end)),
+        predictions=cut.points(
+            (time, altitude) for said, time, altitude in flight.predictions
+            if said - cut.origin in times and time > said
+        ),
+        vertices=cut.points(flight.vertices),
+        detections=shown,
+    )

@@ -1,0 +1,203 @@
+"""Draws a page of plots as a PNG."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+matplotlib.use('Agg')
+
+import matplotlib.pyplot as plt
+from matplotlib.lines import Line2D
+
+from propulsion_ros.pictures.panels import FlightPanel, Line, Page, Panel
+from propulsion_ros.pictures.signals import COMMAND, RESIDUAL
+from propulsion_ros.pictures.style import (
+    COLOURS,
+    draw_detection,
+    draw_fits,
+    draw_health,
+    draw_marks,
+    draw_phases,
+    draw_vertex,
+    name_phases,
+)
+
+_DASHES: dict[str, Any] = {COMMAND: '--', RESIDUAL: ':'}
+_BESIDE: dict[str, Any] = {
+    'loc': 'upper left', 'bbox_to_anchor': (1.0, 1.03), 'fontsize': 7, 'frameon': False,
+    'handlelength': 1.5, 'borderaxespad': 0.2, 'labelspacing': 0.25,
+}
+"""Legends are outside of what they name."""
+_HEIGHT = 1.7  # of the flight over a panel's
+_BACK = 2.0  # of a fit: its window [s]
+_ZOOM = 3.0  # to either side of the apogee [s]
+
+
+def draw(page: Page, path: Path) -> None:
+    """Write a page as a PNG.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be written.
+    """
+    # As everywhere, whatever a user has set; names may have a dollar sign.
+    with plt.style.context(['default', {'text.parse_math': False}]):
+        figure = figure_of(page)
+        try:
+            figure.savefig(path, dpi=90, format='png')
+        finally:
+            plt.close(figure)
+
+
+def figure_of(page: Page) -> Any:
+    """Return a page as a figure of pyplot, which is to be closed."""
+    beside = 2 if len(page.panels) <= 8 else 3
+    count = math.ceil(len(page.panels) / beside)
+    heights = [_HEIGHT] * (page.flight is not None) + [count] * (count > 0)
+    figure: Any = plt.figure(
+        figsize=(5.5 * beside + 1.0, 0.8 + 2.4 * sum(heights)), layout='constrained'
+    )
+    figure.suptitle(page.title)
+    # Two grids, since columns of one have to hold the legends of both.
+    parts = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    first: Any = None
+    if page.flight is not None:
+        has_apogee = bool(page.flight.detections)
+        widths = [2.0, 1.0] if has_apogee else [1.0]
+        grid = parts[0].subgridspec(1, len(widths), width_ratios=widths)
+        first = figure.add_subplot(grid[0])
+        _draw_flight(first, page, page.flight)
+        if has_apogee:
+            _draw_apogee(figure.add_subplot(grid[1]), page.flight)
+        first.set_xlabel('' if page.panels else page.time_label)
+    grid = parts[-1].subgridspec(max(count, 1), beside)
+    for i, panel in enumerate(page.panels):
+        axis = figure.add_subplot(grid[divmod(i, beside)])
+        _draw_panel(axis, page, panel, has_names=first is None)
+        first = first or axis
+        if i + beside >= len(page.panels):
+            axis.set_xlabel(page.time_label)
+    return figure
+
+
+def _draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
+    """Draw the lines of a panel over the phases."""
+    colours = _colours(len(panel.names))
+    _draw_lines(axis, panel, colours)
+    axis.set_title(panel.heading, loc='left', fontsize=10)
+    _draw_time(axis, page)
+    draw_marks(axis, page.marks, has_names)
+    if has_names:
+        name_phases(axis, page.phases, y=0.05)
+    _draw_legend(axis, panel, colours)
+
+
+def _draw_time(axis: Any, page: Page) -> None:
+    axis.set_xlim(page.begin, page.end)
+    draw_phases(axis, page.phases, alpha=0.5)
+    axis.grid(alpha=0.3)
+    axis.ticklabel_format(useOffset=False, axis='x')
+
+
+def _draw_lines(axis: Any, panel: Panel, colours: Sequence[Any]) -> None:
+    """Draw lines: what was said solid, what was told dashed and in steps, in one colour a name."""
+    names = panel.names
+    for line in panel.lines:
+        i, is_told = names.index(line.label), line.role == COMMAND
+        # The first of a few are wider, so that equal ones show below each other.
+        width = 1.2 + 0.5 * max(min(len(names), 4) - 1 - i, 0) * (len(names) <= 8)
+        axis.plot(
+            line.time, line.value, _DASHES.get(line.role, '-'), color=colours[i],
+            linewidth=1.0 if is_told else width, zorder=3.0 if is_told else 2.0,
+            drawstyle='steps-post' if is_told else 'default',
+        )
+
+
+def _colours(count: int) -> list[Any]:
+    if count <= 10:
+        return [f'C{i}' for i in range(10)]
+    return list(plt.get_cmap('turbo')(np.linspace(0.05, 0.95, count)))
+
+
+def _draw_legend(axis: Any, panel: Panel, colours: Sequence[Any]) -> None:
+    """Draw the legend beside the panel: the names, and what a dash means."""
+    handles = [
+        Line2D([], [], color=colours[i], label=name, linestyle='-' if name in panel.names else '')
+        for i, name in enumerate(panel.legend)
+    ]
+    handles += [
+        Line2D([], [], color=COLOURS['mark'], linestyle=dashes, label=role)
+        for role, dashes in _DASHES.items() if any(line.role == role for line in panel.lines)
+    ]
+    axis.legend(handles=handles, **_BESIDE)
+
+
+def _draw_flight(axis: Any, page: Page, flight: FlightPanel) -> None:
+    """Draw altitude with fits, phases, marks and detection."""
+    draw_health(axis, flight.health)
+    draw_fits(axis, flight.fits, _BACK, flight.ahead)
+    for i, line in enumerate(flight.lines):
+        axis.plot(
+            line.time, line.value, color=[COLOURS['altitude'], *_colours(10)][i % 11],
+            linewidth=1.8, label=line.label,
+        )
+    if flight.predictions:
+        axis.plot(
+            *np.transpose(flight.predictions), '.', color=COLOURS['fit'], markersize=4.0,
+            label='predicted vertex',
+        )
+    _draw_time(axis, page)
+    axis.set_ylim(*_limits(flight.lines))
+    axis.set_title('altitude [m]', loc='left', fontsize=10)
+    _draw_detections(axis, flight)
+    draw_marks(axis, page.marks)
+    name_phases(axis, page.phases, y=0.03)
+    axis.legend(**_BESIDE)
+
+
+def _draw_apogee(axis: Any, flight: FlightPanel) -> None:
+    """Draw the altitude about the last detection, and the fit that decided."""
+    centre = flight.detections[-1]
+    values = []
+    for line in flight.lines:
+        inside = (np.abs(line.time - centre) <= _ZOOM) & np.isfinite(line.value)
+        axis.plot(
+            line.time[inside], line.value[inside], '.', color=COLOURS['altitude'], alpha=0.5,
+            markersize=3.0 if np.count_nonzero(inside) > 100 else 6.0,
+        )
+        values.append(line.value[inside & (line.time <= centre + 1.0)])
+    if flight.deciding is not None:
+        draw_fits(axis, [flight.deciding], _BACK, 1.0)
+        axis.lines[-1].set(linewidth=2.0, zorder=3.0)
+    known = np.concatenate(values) if values else np.zeros(0)
+    if known.size:
+        low, high = np.percentile(known, (2.0, 98.0))
+        margin = 0.4 * max(high - low, 1.0)
+        axis.set_ylim(low - margin, high + margin)
+    _draw_detections(axis, flight)
+    axis.set_xlim(centre - _ZOOM, centre + _ZOOM)
+    axis.set_title('about the apogee', loc='left', fontsize=10)
+    axis.grid(alpha=0.3)
+
+
+def _draw_detections(axis: Any, flight: FlightPanel) -> None:
+    for i, time in enumerate(flight.detections):
+        draw_detection(axis, time, is_named=not i)
+    for i, (time, altitude) in enumerate(flight.vertices):
+        draw_vertex(axis, time, altitude, is_named=not i)
+
+
+def _limits(lines: Sequence[Line]) -> tuple[float, float]:
+    """Return the limits of the altitude; a spike must not flatten the flight [m]."""
+    known = np.concatenate([line.value[np.isfinite(line.value)] for line in lines] or [np.zeros(1)])
+    if not known.size:
+        return 0.0, 1.0
+    low, high = np.percentile(known, (0.5, 99.5))
+    span = max(high - min(low, 0.0), 10.0)
+    return min(low, 0.0) - 0.08 * span, min(low, 0.0) + 1.22 * span

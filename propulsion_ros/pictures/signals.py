@@ -1,0 +1,108 @@
+"""What an input has that can be plotted: series by what they are, and what a flight was."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from propulsion_ros.pictures.style import Fit, Mark
+
+SAID, COMMAND, RESIDUAL = 'said', 'command', 'residual'
+"""Roles: what a node says, what it is told, and what it leaves of that undone."""
+
+
+Rows = Sequence[tuple[float, float]]
+"""Time [s] and value."""
+
+
+class Channel(NamedTuple):
+    """Where a series belongs.
+
+    Attributes
+    ----------
+    source : str
+        Node that says or is told it, '' where the input does not tell.
+    quantity : str
+        A key of `QUANTITIES`.
+    name : str
+        Actuator, tank or axis.
+    role : str
+        `SAID`, `COMMAND` or `RESIDUAL`.
+    """
+
+    source: str
+    quantity: str
+    name: str
+    role: str = SAID
+
+
+QUANTITIES = {
+    'effort': 'thrust [N]',
+    'velocity': 'speed [rad/s]',
+    'position': 'angle [rad]',
+    'force': 'applied force [N]',
+    'torque': 'applied torque [N m]',
+    'mass': 'propellant [kg]',
+    'fuel_ratio': 'propellant, of capacity',
+    'place': 'position [m]',
+    'altitude': 'altitude [m]',
+    'climb': 'vertical speed [m/s]',
+    'lift': 'vertical acceleration [m/s²]',
+}
+"""What a series can be of, in the order of the page."""
+
+
+@dataclass
+class FlightSignals:
+    """What flight logic said; times in seconds.
+
+    Attributes
+    ----------
+    phases, health : list of Mark
+        Phase and health of the detector, from each time on.
+    marks : list of Mark
+        Liftoff and events.
+    fits : list of Fit
+        The parabola fitted at each sample.
+    predictions : list of (float, float, float)
+        When it was said, and the vertex: time and altitude [m].
+    detections : list of float
+        When apogee was decided.
+    vertices : list of (float, float)
+        Time and altitude [m] of each vertex that was decided on.
+    """
+
+    phases: list[Mark] = field(default_factory=list)
+    health: list[Mark] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    fits: list[Fit] = field(default_factory=list)
+    predictions: list[tuple[float, float, float]] = field(default_factory=list)
+    detections: list[float] = field(default_factory=list)
+    vertices: list[tuple[float, float]] = field(default_factory=list)
+
+
+@dataclass
+class Signals:
+    """Series and flight of one input.
+
+    Attributes
+    ----------
+    name : str
+        Of the input, a path.
+    rows : dict
+        Time [s] and value by channel, in the order of the input.
+    flight : FlightSignals
+        Empty where there is no flight logic.
+    unread : list of str
+        What the input has beside it that is not plotted, by name.
+    """
+
+    name: str
+    rows: dict[Channel, list[tuple[float, float]]] = field(default_factory=dict)
+    flight: FlightSignals = field(default_factory=FlightSignals)
+    unread: list[str] = field(default_factory=list)
+
+    def add(self, channel: Channel, time: float, value: float) -> None:
+        """Append to a series; NaN, that is no value, does not make one."""
+        if value == value:
+            self.rows.setdefault(channel, []).append((time, value))

@@ -1,0 +1,134 @@
+"""What a table as `propulsion_ros replay` writes and reads it has that can be plotted."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
+from propulsion_ros.pictures.style import Fit
+from propulsion_ros.replay.command_table import STAMP
+from propulsion_ros.replay.csv_rows import LATEST, read_number, read_rows
+from propulsion_ros.settings.errors import SourceError
+
+_WRENCHES = {'wrench': SAID, 'residual': RESIDUAL}
+_UNSEEN = ('ignition', 'throttle', 'apogee_sigma')
+_FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude')
+"""Names in the state of flight logic: the parabola and its vertex."""
+
+
+def signals_of_table(path: Path) -> Signals:
+    """Return what the columns of a table say.
+
+    A table without a wrench, or with nothing else, is taken for commands.
+
+    Parameters
+    ----------
+    path : Path
+        CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``, the fit of a
+        flight; with several nodes after ``<node>/``. An empty cell is no value.
+
+    Raises
+    ------
+    SourceError
+        Naming the line and what was expected.
+    """
+    rows = read_rows(path)
+    place, header = next(rows, (f'{path}:1', []))
+    names = [name.strip() for name in header]
+    channels = _channels(place, names)
+    fit = _fit_columns(names)
+    signals = Signals(str(path))
+    signals.unread = [
+        name for i, (name, channel) in enumerate(zip(names, channels, strict=True))
+        if channel is None and i not in (0, *fit)
+    ]
+    for time, cells in _values(rows, names):
+        if fit:
+            altitude, velocity, acceleration, vertex_time, vertex = (cells[i] for i in fit)
+            signals.flight.fits.append(Fit(time, altitude, velocity, acceleration))
+            signals.flight.predictions.append((time, vertex_time, vertex))
+        for channel, value in zip(channels, cells, strict=True):
+            if channel is not None:
+                signals.add(channel, time, value)
+    return signals
+
+
+def join_commands(signals: Signals, commands: Signals) -> None:
+    """Add the commands of another table, each beside the first state of the same name."""
+    sources: dict[tuple[str, str], str] = {}
+    for known in signals.rows:
+        sources.setdefault((known.quantity, known.name), known.source)
+    for channel, rows in commands.rows.items():
+        source = sources.get((channel.quantity, channel.name), channel.source)
+        signals.rows[channel._replace(source=source, role=COMMAND)] = rows
+    signals.unread += commands.unread
+
+
+def _channels(place: str, names: Sequence[str]) -> list[Channel | None]:
+    """Return where each column belongs, None where it is not plotted."""
+    if names[:1] != [STAMP]:
+        raise SourceError(
+            place, f'expected {STAMP!r} or time_s and altitude_m as columns, got '
+            f'{",".join(names)[:100] or "no lines"}'
+        )
+    for name in names:
+        if names.count(name) > 1:
+            raise SourceError(place, f'expected one column {name!r}, got {names.count(name)}')
+    # Nearly every node writes a wrench, so that tells their names from those of actuators.
+    sources = [
+        name.removesuffix(f'{vector}.force.x') for vector in _WRENCHES for name in names
+        if name.endswith(f'/{vector}.force.x')
+    ]
+    fit = _fit_columns(names)
+    found = [None if i in fit else _channel(name, sources) for i, name in enumerate(names)]
+    is_wrench = [c is not None and c.quantity in ('force', 'torque') for c in found]
+    known = [c is not None for c in found]
+    if not any(known) and not fit:
+        raise SourceError(
+            place, f'expected a column such as booster_1.effort, wrench.force.x or tank.mass, '
+            f'got {",".join(names)[:100]}'
+        )
+    if not fit and (not any(is_wrench) or is_wrench == known):
+        return [None if c is None else c._replace(role=COMMAND) for c in found]
+    return found
+
+
+def _fit_columns(names: Sequence[str]) -> list[int]:
+    """Return the columns of the fitted motion and its vertex, [] where there are none."""
+    for name in names:
+        prefix = name.removesuffix('apogee_time.position')
+        wanted = [f'{prefix}{part}.position' for part in _FIT]
+        if prefix != name and set(wanted) <= set(names):
+            return [names.index(column) for column in wanted]
+    return []
+
+
+def _channel(column: str, sources: Sequence[str]) -> Channel | None:
+    prefix = next((prefix for prefix in sources if column.startswith(prefix)), '')
+    source, rest = prefix.rstrip('/'), column.removeprefix(prefix)
+    vector, _, part = rest.partition('.')
+    if vector in _WRENCHES and part in WRENCH_NAMES:
+        quantity, _, axis = part.partition('.')
+        return Channel(source, quantity, axis, _WRENCHES[vector])
+    name, _, field = rest.rpartition('.')
+    owner, _, kind = name.rpartition('/')
+    if field in FIELDS and kind == 'fuel_ratio':
+        return Channel(source, kind, owner)
+    if name and (field in FIELDS or field == 'mass') and kind not in _UNSEEN:
+        return Channel(source, field, name)
+    return None
+
+
+def _values(
+    rows: Iterator[tuple[str, list[str]]], names: Sequence[str]
+) -> Iterator[tuple[float, list[float]]]:
+    """Yield the stamp and the numbers of each row."""
+    for place, row in rows:
+        if len(row) != len(names):
+            raise SourceError(place, f'expected {len(names)} cells, got {len(row)}')
+        cells = [read_number(place, name, cell) for name, cell in zip(names, row, strict=True)]
+        if not 0.0 <= cells[0] < LATEST:
+            raise SourceError(place, f'{STAMP}: expected seconds, got {row[0]!r}')
+        yield cells[0], cells

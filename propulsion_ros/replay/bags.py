@@ -1,0 +1,277 @@
+"""rosbag2 bags, MCAP and sqlite3, without a ROS installation; needs the package rosbags."""
+from __future__ import annotations
+
+import functools
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from propulsion_ros.replay.cdr import MISSING, read_cdr
+from propulsion_ros.settings.errors import SourceError
+
+_SUFFIXES = ('.mcap', '.db3')
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One message of a bag.
+
+    Attributes
+    ----------
+    topic, type : str
+        Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'.
+    stamp_ns : int
+        When it was recorded.
+    data : bytes
+        CDR, as it was on the wire.
+    """
+
+    topic: str
+    type: str
+    stamp_ns: int
+    data: bytes
+
+
+def is_bag(path: Path) -> bool:
+    """Return whether a path names a bag: a folder, new or not, or a file of one of its formats."""
+    is_new_folder = not path.suffix and not path.exists()
+    return path.is_dir() or path.suffix in _SUFFIXES or is_new_folder
+
+
+class BagReader:
+    """Messages of a bag in the order in which they were recorded.
+
+    The definitions of message types that a bag carries are not used: rosbags would make Python
+    code of them. Messages are decoded as the types that come with ROS 2.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of a bag, or one .mcap or .db3 file.
+
+    Raises
+    ------
+    SourceError
+        On entering and iterating, naming the bag and what is wrong with it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._reader: Any = None
+        self._types: Any = None
+
+    def __enter__(self) -> BagReader:
+        try:
+            # Only those who use bags need it.
+            from rosbags.rosbag2 import Reader
+            from rosbags.typesys import Stores, get_typestore
+        except ImportError as error:
+            raise SourceError(str(self._path), MISSING) from error
+        self._types = get_typestore(Stores.LATEST)
+        try:
+            self._reader = self._stack.enter_context(Reader(self._path))
+            _check_metadata(self._reader)
+        except Exception as error:
+            self._stack.close()
+            # The readers of both formats raise whatever they meet in a damaged file.
+            raise self._wrong(error) from error
+        return self
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """Type of each topic."""
+        return {c.topic: str(c.msgtype) for c in self._reader.connections}
+
+    @property
+    def count(self) -> int:
+        """Number of messages."""
+        return int(self._reader.message_count)
+
+    def count_of(self, topics: Collection[str]) -> int:
+        """Return how many messages some topics have."""
+        return sum(int(c.msgcount) for c in self._reader.connections if c.topic in topics)
+
+    def messages(self, topics: Collection[str] | None = None) -> Iterator[Recorded]:
+        """Yield the messages of some topics, of all by default."""
+        chosen = [c for c in self._reader.connections if topics is None or c.topic in topics]
+        if not chosen:
+            return
+        messages = self._reader.messages(connections=chosen)
+        while True:
+            try:
+                connection, stamp_ns, data = next(messages)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise self._wrong(error) from error
+            yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, bytes(data))
+
+    def decode(self, message: Recorded) -> Any:
+        """Return a message with the fields of its type; arrays are those of numpy.
+
+        Raises
+        ------
+        SourceError
+            Where it is no such message, or its type was another one when it was recorded.
+        """
+        if message.type in self._changed_types:
+            raise SourceError(str(self._path), f'was recorded with another {message.type}')
+        return read_cdr(self._types, message.data, message.type)
+
+    @functools.cached_property
+    def _changed_types(self) -> frozenset[str]:
+        """Types that are not what they were, by the hashes that the bag has of them."""
+        return frozenset(
+            c.msgtype for c in self._reader.connections
+            if c.digest and c.msgtype in self._types.fielddefs
+            and c.digest != self._types.hash_rihs01(c.msgtype)
+        )
+
+    def _wrong(self, error: Exception) -> SourceError:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        return SourceError(str(self._path), f'is not a readable bag: {reason[:300]}')
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+
+def _check_metadata(reader: Any) -> None:
+    """Raise where a bag says of itself what no bag can; rosbags takes any value."""
+    counts = [reader.message_count, *(c.msgcount for c in reader.connections)]
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise ValueError('expected numbers of messages in its metadata')
+    for c in reader.connections:
+        if not all(isinstance(text, str) for text in (c.topic, c.msgtype, c.digest)):
+            raise ValueError('expected names and types of topics in its metadata')
+
+
+class BagWriter:
+    """Writes a new bag, that is a folder.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; .db3 at its end means sqlite3, anything else MCAP.
+    keeps : bool
+        Whether what was written stays where an error ends it; else the folder is removed.
+
+    Attributes
+    ----------
+    count : int
+        Messages written.
+
+    Raises
+    ------
+    SourceError
+        On entering, where it exists or cannot be written.
+    """
+
+    def __init__(self, path: Path, keeps: bool = False) -> None:
+        self._path, self._keeps = path, keeps
+        self._stack = ExitStack()
+        self._connections: dict[str, Any] = {}
+        self.count = 0
+
+    def __enter__(self) -> BagWriter:
+        try:
+            from rosbags.rosbag2 import (
+                CompressionFormat,
+                CompressionMode,
+                StoragePlugin,
+                Writer,
+                WriterError,
+            )
+            from rosbags.typesys import Stores, get_typestore
+        except ImportError as error:
+            raise SourceError(str(self._path), MISSING) from error
+        is_sqlite = self._path.suffix == '.db3'
+        plugin = StoragePlugin.SQLITE3 if is_sqlite else StoragePlugin.MCAP
+        try:
+            writer = Writer(self._path, version=9, storage_plugin=plugin)
+            if not is_sqlite:
+                writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+            self._writer: Any = self._stack.enter_context(writer)
+        except (WriterError, OSError) as error:
+            raise SourceError(str(self._path), ' '.join(str(error).split())) from error
+        self._types = get_typestore(Stores.LATEST)
+        return self
+
+    def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
+        """Write a message; its topic begins with its first one.
+
+        Parameters
+        ----------
+        message : Recorded
+            The message.
+        offered : sequence of rclpy.qos.QoSProfile
+            How its publishers offer it, kept for who plays the bag.
+
+        Raises
+        ------
+        SourceError
+            Where its type is not known to rosbags, or the disk does not take it.
+        """
+        try:
+            connection = self._connections.get(message.topic)
+            if connection is None:
+                connection = self._connections[message.topic] = self._writer.add_connection(
+                    message.topic, message.type, typestore=self._types,
+                    offered_qos_profiles=[_qos(profile) for profile in offered],
+                )
+            self._writer.write(connection, message.stamp_ns, message.data)
+        except Exception as error:
+            # Both formats raise whatever their library or the disk has to say.
+            raise self._wrong(f'{message.topic} ({message.type})', error) from error
+        self.count += 1
+
+    def _wrong(self, what: str, error: BaseException) -> SourceError:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        return SourceError(str(self._path), f'{what} cannot be written: {reason[:300]}')
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        keeps = error is None or self._keeps
+        try:
+            self._stack.__exit__(*((None, None, None) if keeps else (kind, error, trace)))
+        except Exception as failure:
+            keeps = False
+            raise self._wrong('its end', failure) from failure
+        finally:
+            if not keeps:
+                shutil.rmtree(self._path, ignore_errors=True)
+
+
+def _qos(profile: Any) -> Any:
+    """Return a quality of service of rclpy as rosbags has it."""
+    from rosbags.interfaces import (
+        Qos,
+        QosDurability,
+        QosHistory,
+        QosLiveliness,
+        QosReliability,
+        QosTime,
+    )
+
+    never = QosTime(2147483647, 4294967295)
+    return Qos(
+        # Publishers do not tell others their history.
+        history=QosHistory.KEEP_LAST, depth=max(int(profile.depth), 1),
+        reliability=QosReliability(int(profile.reliability)),
+        durability=QosDurability(int(profile.durability)),
+        deadline=never, lifespan=never, liveliness=QosLiveliness.AUTOMATIC,
+        liveliness_lease_duration=never, avoid_ros_namespace_conventions=False,
+    )

@@ -1,0 +1,187 @@
+"""A node that plays a bag, each message at its time."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import rclpy
+from rclpy.duration import Duration
+from rclpy.executors import Executor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+
+from propulsion_ros.nodes.conversions import ns_to_stamp
+from propulsion_ros.replay.bags import Recorded
+from propulsion_ros.replay.recorder import message_type
+
+_DEPTH = 10_000
+_LOOK = 0.05  # how often the graph is looked at [s]
+_SETTLED = 0.5  # for how long no more endpoints may come [s]
+_FLUSH = 60.0  # for how long it is waited until what was sent is received [s]
+
+
+class Player(Node):
+    """Publishes what a bag has, as fast as it was recorded times ``rate``.
+
+    Parameters
+    ----------
+    rate : float
+        How many seconds of the bag pass in one.
+    clock_rate : float
+        How often /clock is published [Hz of wall time]; 0 for never.
+    context : rclpy.Context, optional
+        Of the node.
+
+    Attributes
+    ----------
+    played : dict of str
+        Type of each topic that is played, as `choose` found it.
+    """
+
+    def __init__(
+        self, rate: float = 1.0, clock_rate: float = 0.0, context: rclpy.Context | None = None
+    ) -> None:
+        super().__init__('player', context=context, start_parameter_services=False)
+        self._rate = rate
+        self._publishers_of: dict[str, Any] = {}
+        self.played: dict[str, str] = {}
+        self._time = self.create_publisher(Clock, '/clock', 10) if clock_rate else None
+        self._clock_period = 1.0 / clock_rate if clock_rate else 0.0
+        self._told = 0.0
+
+    def choose(
+        self, topics: Mapping[str, str], executor: Executor, limit: float, insists: bool = False
+    ) -> None:
+        """Wait until others hear the topics, and open those that nobody else publishes.
+
+        Nodes are discovered one by one: it is over once no more come.
+
+        Parameters
+        ----------
+        topics : mapping of str
+            Type of each topic of the bag.
+        executor : Executor
+            Spins meanwhile.
+        limit : float
+            For how long at most [s].
+        insists : bool
+            Whether to open topics that another node publishes too.
+
+        Raises
+        ------
+        LookupError
+            For a message type that is not installed.
+        """
+        kinds = {topic: message_type(kind) for topic, kind in topics.items()}
+        end = time.monotonic() + limit
+        known: dict[str, tuple[int, int]] = {}
+        changed = time.monotonic()
+        while (now := time.monotonic()) < end:
+            found = {topic: (self._publishing(topic), self._hearing(topic)) for topic in topics}
+            if found != known:
+                known, changed = found, now
+            elif all(map(any, known.values())) and now - changed >= _SETTLED:
+                break
+            executor.spin_once(timeout_sec=_LOOK)
+        self.played = {
+            topic: kind for topic, kind in topics.items() if insists or not self._publishing(topic)
+        }
+        self._publishers_of = {
+            topic: self.create_publisher(kinds[topic], topic, self._profile(topic))
+            for topic in self.played
+        }
+        while time.monotonic() < end and any(
+            publisher.get_subscription_count() < self._hearing(topic)
+            for topic, publisher in self._publishers_of.items()
+        ):
+            executor.spin_once(timeout_sec=_LOOK)
+
+    def _publishing(self, topic: str) -> int:
+        """Return how many publishers of a topic other nodes have."""
+        return self._others(self.get_publishers_info_by_topic(topic))
+
+    def _hearing(self, topic: str) -> int:
+        """Return how many subscriptions to a topic other nodes have."""
+        return self._others(self.get_subscriptions_info_by_topic(topic))
+
+    def _others(self, endpoints: Iterable[Any]) -> int:
+        return sum(info.node_name != self.get_name() for info in endpoints)
+
+    def _profile(self, topic: str) -> QoSProfile:
+        """Return what serves everyone who hears a topic."""
+        latched = any(
+            info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+            for info in self.get_subscriptions_info_by_topic(topic)
+        )
+        return QoSProfile(
+            depth=_DEPTH,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+        )
+
+    def unheard(self) -> list[str]:
+        """Return the topics that nobody hears yet."""
+        return [
+            topic for topic, publisher in self._publishers_of.items()
+            if not publisher.get_subscription_count()
+        ]
+
+    def play(
+        self,
+        messages: Iterable[Recorded],
+        executor: Executor,
+        progress: Callable[[Recorded], None] = lambda message: None,
+    ) -> list[str]:
+        """Publish all messages of its topics, and return when all have been received.
+
+        Parameters
+        ----------
+        messages : iterable of Recorded
+            In the order of their stamps.
+        executor : Executor
+            Spins between them.
+        progress : callable
+            Gets each message that was published.
+
+        Returns
+        -------
+        list of str
+            Topics of which somebody has not received everything within a limit of wall time.
+        """
+        begun = time.monotonic()
+        first_ns: int | None = None
+        for message in messages:
+            publisher = self._publishers_of.get(message.topic)
+            if publisher is None:
+                continue
+            first_ns = message.stamp_ns if first_ns is None else first_ns
+            due = begun + (message.stamp_ns - first_ns) * 1e-9 / self._rate
+            self._wait(due, begun, first_ns, executor)
+            publisher.publish(message.data)
+            progress(message)
+        end = time.monotonic() + _FLUSH
+        return [
+            topic for topic, publisher in self._publishers_of.items()
+            if not publisher.wait_for_all_acked(
+                Duration(seconds=max(end - time.monotonic(), 0.0))
+            )
+        ]
+
+    def _wait(self, due: float, begun: float, first_ns: int, executor: Executor) -> None:
+        """Spin until it is time, and tell the time."""
+        while True:
+            now = time.monotonic()
+            self._tell_time(now, begun, first_ns)
+            if now >= due:
+                return
+            rest = due - now
+            executor.spin_once(timeout_sec=min(rest, self._clock_period or rest))
+
+    def _tell_time(self, now: float, begun: float, first_ns: int) -> None:
+        if self._time is None or now - self._told < self._clock_period:
+            return
+        self._told = now
+        stamp_ns = first_ns + round((now - begun) * self._rate * 1e9)
+        self._time.publish(Clock(clock=ns_to_stamp(stamp_ns)))
+

@@ -1,0 +1,223 @@
+"""A node that writes the topics of a graph into a bag, as they are on the wire."""
+from __future__ import annotations
+
+import functools
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rcl_interfaces.srv import GetParameters
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.client import Client
+from rclpy.executors import Executor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import reason_of
+from propulsion_ros.nodes.conversions import stamp_to_ns
+from propulsion_ros.nodes.graph_names import full_name
+from propulsion_ros.replay.bags import Recorded
+
+_TYPE_NAME = re.compile(r'([a-z][a-z0-9_]{0,99})/msg/([A-Z][A-Za-z0-9]{0,99})')
+_SHOWN = 80
+_DEPTH = 10_000
+_SEARCH = 0.2  # how often new topics are looked for [s]
+_SETTLED = 1.0  # for how long no new one may come [s]
+_QUESTION = 'get_parameters'
+_REPEAT = 1.0  # of a question without an answer [s]
+
+
+def message_type(name: str) -> Any:
+    """Return the class of a message type such as 'std_msgs/msg/String'.
+
+    Raises
+    ------
+    LookupError
+        Where its package is not installed, or has no such message.
+    """
+    parts = _TYPE_NAME.fullmatch(name)
+    if parts is None:
+        raise LookupError(f'{name[:_SHOWN]!r} is no name of a message type')
+    package, kind = parts.groups()
+    try:
+        # A bag may name any package: only one with messages is imported, which runs its code.
+        spec = find_spec(package)
+        folders = (spec.submodule_search_locations if spec else None) or ()
+        if not any(Path(folder, 'msg').is_dir() for folder in folders):
+            raise ImportError(f'{package} has no messages')
+        return getattr(import_module(f'{package}.msg'), kind)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise LookupError(f'message type {name} is not installed') from error
+
+
+class Recorder(Node):
+    """Hears every topic, or some, and gives each message on with the time of its arrival.
+
+    Parameters
+    ----------
+    write : callable
+        ``write(recorded, offered)`` gets each message, with growing stamps, and the qualities of
+        service with which its topic was offered when it was found.
+    topics : collection of str
+        Full names; empty for all, those that come later too.
+    sim_time : bool
+        Whether /clock is the time, not the system's clock.
+    context : rclpy.Context, optional
+        Of the node.
+
+    Attributes
+    ----------
+    counts : collections.Counter
+        Messages by topic.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Recorded, Sequence[QoSProfile]], None],
+        topics: Collection[str] = (),
+        sim_time: bool = False,
+        context: rclpy.Context | None = None,
+    ) -> None:
+        super().__init__('recorder', context=context, start_parameter_services=False)
+        self._write, self._topics, self._sim_time = write, frozenset(topics), sim_time
+        self._heard: dict[str, Any] = {}
+        self._last_ns = 0
+        self._clock_ns: int | None = None
+        self._early: list[tuple[str, str, Sequence[QoSProfile], bytes]] = []
+        self._is_full = False
+        self.counts: Counter[str] = Counter()
+        if sim_time:
+            # Gazebo's is best effort.
+            self.create_subscription(Clock, '/clock', self._on_clock, qos.SENSOR)
+        self._search()
+        self.create_timer(_SEARCH, self._search)
+
+    @property
+    def heard(self) -> frozenset[str]:
+        """Topics that are recorded."""
+        return frozenset(self._heard)
+
+    def settle(self, executor: Executor, needed: Collection[str], limit: float) -> None:
+        """Spin until some topics are heard, no more come, and who publishes them knows of it.
+
+        More is whatever the graph has not told yet: a topic, or a node to ask.
+
+        Raises
+        ------
+        TimeoutError
+            Where one of them does not come, or a node does not answer, within a limit of wall
+            time [s].
+        """
+        begun = changed = time.monotonic()
+        known: tuple[int, set[str]] = -1, set()
+        while (now := time.monotonic()) - changed < _SETTLED or not self.heard.issuperset(needed):
+            if now - begun > limit:
+                missing = ', '.join(sorted(set(needed) - self.heard)) or 'new topics without end'
+                raise TimeoutError(f'not recorded within {limit:g} s: {missing}')
+            if (found := (len(self._heard), self._publishing_nodes())) != known:
+                known, changed = found, now
+            executor.spin_once(timeout_sec=_SEARCH)
+        for name in sorted(self._publishing_nodes()):
+            self._hear_from(name, executor, begun + limit)
+
+    def _publishing_nodes(self) -> set[str]:
+        """Return the names of the nodes that publish what is heard and can be asked something."""
+        nodes = {
+            full_name(info)
+            for topic in self._heard for info in self.get_publishers_info_by_topic(topic)
+        }
+        services = {name for name, _ in self.get_service_names_and_types()}
+        return {name for name in nodes if f'{name}/{_QUESTION}' in services}
+
+    def _hear_from(self, node: str, executor: Executor, end: float) -> None:
+        """Spin until a node answers, which shows that its publishers know the subscriptions here.
+
+        It discovers readers in the order in which they were made, so that of the answer comes
+        last; an answer that goes out before is lost, and asked for again.
+        """
+        client: Client[Any, Any] = self.create_client(GetParameters, f'{node}/{_QUESTION}')
+        answers: list[Any] = []
+        asked = -_REPEAT
+        while not any(answer.done() for answer in answers):
+            now = time.monotonic()
+            if now > end:
+                raise TimeoutError(f'{node}/{_QUESTION}: expected an answer, got none')
+            if now - asked >= _REPEAT:
+                asked = now
+                answers.append(client.call_async(GetParameters.Request()))
+            executor.spin_once(timeout_sec=_SEARCH)
+        self.destroy_client(client)
+
+    def _search(self) -> None:
+        """Subscribe to the topics that are new."""
+        for topic, types in self.get_topic_names_and_types():
+            is_wanted = topic in self._topics or not self._topics
+            publishers = self.get_publishers_info_by_topic(topic)
+            if topic in self._heard or not is_wanted or not publishers:
+                continue
+            self._heard[topic] = None
+            try:
+                kind = message_type(types[0])
+            except LookupError as error:
+                self.get_logger().warning(f'{topic} is not recorded: {error}')
+                continue
+            offers = [info.qos_profile for info in publishers]
+            are_reliable = all(p.reliability == ReliabilityPolicy.RELIABLE for p in offers)
+            are_latched = all(p.durability == DurabilityPolicy.TRANSIENT_LOCAL for p in offers)
+            profile = QoSProfile(
+                depth=_DEPTH,
+                reliability=(
+                    ReliabilityPolicy.RELIABLE if are_reliable else ReliabilityPolicy.BEST_EFFORT
+                ),
+                durability=(
+                    DurabilityPolicy.TRANSIENT_LOCAL if are_latched else DurabilityPolicy.VOLATILE
+                ),
+            )
+            heard = functools.partial(self._on_message, topic, types[0], offers)
+            try:
+                self._heard[topic] = self.create_subscription(
+                    kind, topic, heard, profile, raw=True
+                )
+            except RCLError as error:
+                # Access control may forbid it, or this process have it of another type.
+                self.get_logger().warning(f'{topic} is not recorded: {reason_of(error)}')
+
+    def _on_clock(self, message: Clock) -> None:
+        self._clock_ns = stamp_to_ns(message.clock)
+        # What is latched came before the first time was told.
+        early, self._early = self._early, []
+        for topic, kind, offers, data in early:
+            self._on_message(topic, kind, offers, data)
+
+    def _on_message(
+        self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes
+    ) -> None:
+        if not self._sim_time:
+            now_ns = self.get_clock().now().nanoseconds
+        elif self._clock_ns is None:
+            self._keep_early(topic, kind, offers, data)
+            return
+        else:
+            now_ns = self._clock_ns
+        # Messages keep the order in which they came.
+        self._last_ns = max(now_ns, self._last_ns + 1)
+        self.counts[topic] += 1
+        self._write(Recorded(topic, kind, self._last_ns, bytes(data)), offers)
+
+    def _keep_early(
+        self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes
+    ) -> None:
+        """Keep what came before the first time, as far as there is room for it."""
+        if len(self._early) < _DEPTH:
+            self._early.append((topic, kind, offers, data))
+        elif not self._is_full:
+            self._is_full = True
+            self.get_logger().warning('no /clock yet, so no more is kept until it comes')

@@ -1,0 +1,184 @@
+"""Reader of the flight configuration, the Ricardo Markup Language of Pickle Rick (JSONC).
+
+Lengths are metres in north-east-down axes, times milliseconds, angles radians, as flown;
+conditions keep those units and say themselves in metres of altitude, seconds and degrees.
+"""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from propulsion_ros.flight.events.controllers import PidSpec
+from propulsion_ros.flight.events.events import EventSpec
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
+from propulsion_ros.flight.pyros.engines import EngineSpec
+from propulsion_ros.rml.controllers import read_controllers
+from propulsion_ros.rml.deployers import MOST, read_deployers
+from propulsion_ros.rml.document import LEGACY_NESTING, parse
+from propulsion_ros.rml.engines import read_engines
+from propulsion_ros.rml.events import Devices, EventReader
+from propulsion_ros.rml.sensors import (
+    OrientationConfig,
+    SensorsConfig,
+    read_estimator,
+    read_sensors,
+)
+from propulsion_ros.rml.unread import UNREAD, check_unread
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.json_node import JsonNode
+
+BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
+UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
+"""Of every configuration of this language."""
+
+
+@dataclass(frozen=True)
+class FlightConfig:
+    """What a configuration file says.
+
+    Attributes
+    ----------
+    events : tuple of EventSpec
+        In order of evaluation, at least one.
+    deployers : tuple of DeployerSpec
+        By id. A file without the block gets one for each id up to the highest that is used.
+    unread : tuple of str
+        Blocks of the language that the file has, whose keys are right, and that set nothing here.
+    engines : tuple of EngineSpec
+        By id.
+    controllers : tuple of PidSpec
+        By id.
+    sensors : SensorsConfig
+        How the sensors sit on the board.
+    orientation : OrientationConfig
+        How the board sits in the rocket.
+    semantics : str
+        'safe' or 'legacy': how events are evaluated.
+    fingerprint : str
+        Differs where the text or the semantics differ.
+    """
+
+    events: tuple[EventSpec, ...]
+    deployers: tuple[DeployerSpec, ...]
+    unread: tuple[str, ...] = ()
+    engines: tuple[EngineSpec, ...] = ()
+    controllers: tuple[PidSpec, ...] = ()
+    sensors: SensorsConfig = field(default_factory=SensorsConfig)
+    orientation: OrientationConfig = field(default_factory=OrientationConfig)
+    semantics: str = 'safe'
+    fingerprint: str = ''
+
+
+def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfig:
+    """Read a configuration file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; a ``~`` is the user's folder.
+    semantics : str
+        'safe', or 'legacy' to take what the flown software takes and to mean what it meant.
+
+    Raises
+    ------
+    SourceError
+        With the file's name and the path inside it, for everything that is wrong.
+    """
+    try:
+        text = Path(path).expanduser().read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError, RuntimeError) as e:
+        # A RuntimeError is of a user that there is not.
+        reason = e.strerror if isinstance(e, OSError) else str(e)
+        raise SourceError(str(path), f'cannot be read: {reason}') from e
+    try:
+        return read_flight_config(text, semantics)
+    except SourceError as e:
+        raise SourceError(f'{path}: {e.key}', e.problem) from e
+
+
+def read_flight_config(
+    text: str, semantics: str = 'safe', max_nesting: int | None = None
+) -> FlightConfig:
+    """Return what a JSONC text configures; see `load_flight_config`.
+
+    Parameters
+    ----------
+    text : str
+        The file's text.
+    semantics : str
+        'safe' or 'legacy'.
+    max_nesting : int, optional
+        Deepest nesting of the text; by default 10 in legacy, as the flown parser.
+    """
+    is_legacy = semantics == 'legacy'
+    if max_nesting is None:
+        document = parse(text, LEGACY_NESTING) if is_legacy else parse(text)
+    else:
+        document = parse(text, max_nesting)
+    document.check_keys((*BLOCKS, *UNREAD))
+    unread = check_unread(document)
+    sensors = read_sensors(document['Sensors']) if document.has('Sensors') else SensorsConfig()
+    orientation = OrientationConfig()
+    if document.has('Estimator'):
+        orientation = read_estimator(document['Estimator'])
+    deployers = None
+    if document.has('Deployers'):
+        deployers = read_deployers(document['Deployers'].items())
+    engines = read_engines(_list(document, 'Engines'))
+    controllers = read_controllers(_list(document, 'Controllers'), len(engines))
+    if not is_legacy:
+        _check_channels(document, deployers or (), engines)
+    events = _events(document, deployers, engines, controllers, is_legacy)
+    return FlightConfig(
+        events,
+        _named(events) if deployers is None else deployers,
+        unread, engines, controllers, sensors, orientation, semantics,
+        hashlib.sha256(f'{semantics}\n{text}'.encode()).hexdigest(),
+    )
+
+
+def _check_channels(
+    document: JsonNode, deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]
+) -> None:
+    """Raise where one pulse would fire two things."""
+    owners: dict[int, str] = {}
+    for name, channel in (
+        *((spec.name, spec.channel) for spec in deployers if spec.type == 'local_pyro'),
+        *((f'{spec.name}/igniter', spec.igniter.channel) for spec in engines),
+    ):
+        if channel is None:
+            continue
+        if channel in owners:
+            raise document.error(f"'{owners[channel]}' and '{name}' share the channel {channel}")
+        owners[channel] = name
+
+
+def _list(document: JsonNode, block: str) -> list[JsonNode]:
+    return document[block].items() if document.has(block) else []
+
+
+def _events(
+    document: JsonNode,
+    deployers: tuple[DeployerSpec, ...] | None,
+    engines: tuple[EngineSpec, ...],
+    controllers: tuple[PidSpec, ...],
+    is_legacy: bool,
+) -> tuple[EventSpec, ...]:
+    nodes = document['Events'].items()
+    if not nodes:
+        raise document['Events'].error('expected at least one event')
+    # The flown files leave Engines out where an engine is named on the network alone.
+    any_engine = is_legacy and not document.has('Engines')
+    devices = Devices(deployers, MOST if any_engine else len(engines), len(controllers), MOST)
+    return EventReader(devices, is_legacy).read(nodes)
+
+
+def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:
+    """Return one deployer for each id up to the highest that events name."""
+    used = [
+        action.target
+        for event in events for action in event.actions if action.kind == 'deployment'
+    ]
+    return tuple(DeployerSpec(i, f'deployer_{i}') for i in range(max(used, default=-1) + 1))

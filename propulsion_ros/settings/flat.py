@@ -1,0 +1,125 @@
+"""Configuration dataclasses as flat, named parameters and back."""
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import Group, Quantity, spec_of
+
+T = TypeVar('T')
+_OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 'qos_overrides.'
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One flat parameter of a configuration class.
+
+    Attributes
+    ----------
+    key : str
+        'max_thrust', or 'tanks.capacity' inside a group.
+    spec : Quantity
+        Type, unit, bounds and meaning.
+    default : object
+        `dataclasses.MISSING` where it is required.
+    """
+
+    key: str
+    spec: Quantity
+    default: Any
+
+    @property
+    def required(self) -> bool:
+        """Whether there is no default."""
+        return self.default is dataclasses.MISSING
+
+    @property
+    def description(self) -> str:
+        """The documentation with the unit, as `ros2 param describe` shows it."""
+        return f'{self.spec.doc} [{self.spec.unit}]' if self.spec.unit else self.spec.doc
+
+    @property
+    def constraints(self) -> str:
+        """Bounds, choices and count of elements in words."""
+        spec = self.spec
+        bounds = []
+        if np.isfinite(spec.above):
+            bounds.append(f'above {spec.above:g}')
+        if np.isfinite(spec.lo):
+            bounds.append(f'at least {spec.lo:g}')
+        if np.isfinite(spec.hi):
+            bounds.append(f'at most {spec.hi:g}')
+        if spec.choices:
+            bounds.append('one of ' + ', '.join(spec.choices))
+        if spec.per_row:
+            row = [str(size) for size in spec.shape[1:]]
+            bounds.append('one value per name' if not row else f'{" x ".join(row)} per name')
+        return ', '.join(bounds)
+
+
+def parameters_of(cls: type, prefix: str = '') -> Iterator[Parameter]:
+    """Yield every parameter of a configuration class, groups flattened with a dot."""
+    for field in dataclasses.fields(cls):
+        spec = spec_of(field)
+        if isinstance(spec, Group):
+            yield from parameters_of(spec.cls, f'{prefix}{field.name}.')
+        else:
+            yield Parameter(prefix + field.name, spec, field.default)
+
+
+def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
+    """Return a configuration from flat values; what is absent or None takes its default.
+
+    Keys that the class does not have are left alone: see `unknown_keys`.
+
+    Raises
+    ------
+    ConfigError
+        With the whole flat key of what is missing or wrong.
+    """
+    kwargs: dict[str, Any] = {}
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        spec = spec_of(field)
+        key = prefix + field.name
+        if isinstance(spec, Group):
+            kwargs[field.name] = build(spec.cls, values, f'{key}.')
+        elif values.get(key) is not None:
+            kwargs[field.name] = values[key]
+        elif field.default is dataclasses.MISSING:
+            raise ConfigError(key, f'is required: {spec.doc}')
+    try:
+        return cls(**kwargs)
+    except ConfigError as error:
+        raise error.under(prefix[:-1]) if prefix else error from None
+
+
+def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]:
+    """Return an error, with a suggestion, for each key that is not known.
+
+    What every node of rclpy has is known: quality of service among it.
+    """
+    allowed = sorted({*known, *_OF_RCLPY})
+    return [
+        ConfigError(key, f'unknown{suggestion(key, allowed)}')
+        for key in sorted(set(keys) - set(allowed)) if not key.startswith(_QOS_OVERRIDES)
+    ]
+
+
+def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `ConfigError` for the first key that is not known, and say how many more there are."""
+    errors = unknown_keys(keys, known)
+    if errors:
+        more = f' (and {len(errors) - 1} more)' if len(errors) > 1 else ''
+        raise ConfigError(errors[0].key, errors[0].problem + more)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return ", did you mean 'x'?" for the nearest known word, '' where none is near."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f", did you mean '{near[0]}'?" if near else ''

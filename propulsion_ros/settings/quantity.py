@@ -1,0 +1,277 @@
+"""Typed, bounded fields of frozen dataclasses: the one schema of every parameter.
+
+A configuration is a frozen, keyword-only dataclass whose fields are made by `quantity`, `names`
+or `group`. `validate`, called from ``__post_init__``, turns what was given into read-only
+arrays of the right shape and checks every element, so that a configuration that exists is right.
+ROS parameters, plugin tags and the documentation are all derived from the same fields.
+"""
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propulsion_ros.settings.errors import ConfigError
+
+FloatArray: TypeAlias = NDArray[np.float64]
+ComplexArray: TypeAlias = NDArray[np.complex128]
+BoolArray: TypeAlias = NDArray[np.bool_]
+IntArray: TypeAlias = NDArray[np.int64]
+
+_META = 'propulsion_ros'
+_KIND_WORDS = {float: 'a number', int: 'an integer', bool: 'true or false', str: 'a string'}
+
+_LARGEST: dict[type, float] = {float: 1e30, int: 2**63 - 1}
+"""Bound of every number: that of integers in arrays; for floats, so that products stay finite."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is known of one field.
+
+    Attributes
+    ----------
+    kind : type
+        float, int, bool or str.
+    unit : str
+        SI unit, empty where there is none.
+    lo, hi : float
+        Inclusive bounds of every element; `above` is an exclusive lower bound.
+    shape : tuple
+        () for a scalar; ('n', ...) for one row per name of the same dataclass; ('*',) for a list
+        of any length.
+    choices : tuple of str
+        Allowed strings; empty for any.
+    geometry : str
+        Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
+        'joint_axes', 'joint_origins'; empty where the value is not geometry.
+    live : bool
+        Whether it may change while running.
+    doc : str
+        One sentence.
+    """
+
+    kind: type
+    unit: str
+    doc: str
+    lo: float
+    hi: float
+    above: float
+    shape: tuple[str | int, ...]
+    choices: tuple[str, ...]
+    geometry: str
+    live: bool = False
+
+    @property
+    def per_row(self) -> bool:
+        """Whether the field has one row per name."""
+        return bool(self.shape) and self.shape[0] == 'n'
+
+
+@dataclass(frozen=True)
+class Group:
+    """A nested dataclass: parameters ``<field>.<key>``, plugin children ``<element>``."""
+
+    cls: type
+    element: str
+
+
+def quantity(
+    default: Any = dataclasses.MISSING,
+    unit: str = '',
+    *,
+    doc: str,
+    kind: type = float,
+    lo: float = -np.inf,
+    hi: float = np.inf,
+    above: float = -np.inf,
+    shape: tuple[str | int, ...] = (),
+    choices: tuple[str, ...] = (),
+    geometry: str = '',
+    live: bool = False,
+) -> Any:
+    """Return a dataclass field with the meaning of `Quantity`; no default means required."""
+    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live)
+    return dataclasses.field(default=default, metadata={_META: spec})
+
+
+def names(doc: str, default: Any = dataclasses.MISSING) -> Any:
+    """Return the field that names the rows of its dataclass, and so sets n."""
+    spec = Quantity(str, '', doc, -np.inf, np.inf, -np.inf, ('names',), (), '')
+    return dataclasses.field(default=default, metadata={_META: spec})
+
+
+def group(cls: type, *, element: str) -> Any:
+    """Return a field that holds another configuration dataclass."""
+    return dataclasses.field(default_factory=cls, metadata={_META: Group(cls, element)})
+
+
+def spec_of(field: dataclasses.Field[Any]) -> Quantity | Group:
+    """Return the `Quantity` or `Group` of a field made by this module; else raise `TypeError`."""
+    spec: Quantity | Group | None = field.metadata.get(_META)
+    if spec is None:
+        raise TypeError(f'field {field.name!r} is not made by quantity, names or group')
+    return spec
+
+
+def row_names(config: Any) -> tuple[str, ...]:
+    """Return the names of a configuration's rows, () where it has none."""
+    field = names_field(type(config))
+    return getattr(config, field.name) if field else ()
+
+
+def names_field(cls: type) -> dataclasses.Field[Any] | None:
+    """Return the field that names the rows of a configuration class, or None."""
+    for field in dataclasses.fields(cls):
+        spec = spec_of(field)
+        if isinstance(spec, Quantity) and spec.shape == ('names',):
+            return field
+    return None
+
+
+def validate(config: Any) -> None:
+    """Coerce and check every field of a frozen configuration in place.
+
+    Integers become floats where a number is meant; one value or one row serves all rows.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and element, what was expected and what came.
+    """
+    naming = names_field(type(config))
+    n = 0
+    if naming is not None:
+        rows = _strings(naming.name, getattr(config, naming.name))
+        _check_names(naming.name, rows)
+        object.__setattr__(config, naming.name, rows)
+        n = len(rows)
+    for field in dataclasses.fields(config):
+        spec = spec_of(field)
+        if isinstance(spec, Quantity) and field is not naming:
+            value = coerce(field.name, spec, getattr(config, field.name), n)
+            object.__setattr__(config, field.name, value)
+
+
+def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
+    """Return ``value`` as the field's type and shape, checked element by element.
+
+    Parameters
+    ----------
+    key : str
+        Name for the error.
+    spec : Quantity
+        What the field allows.
+    value : object
+        A scalar, a flat or a nested sequence.
+    n : int
+        Number of rows.
+
+    Raises
+    ------
+    ConfigError
+        Where an element has the wrong type, is out of range, or the count is wrong.
+    """
+    flat = _flatten(value)
+    scalar = spec.shape == ()
+    if scalar and (len(flat) != 1 or not _is_scalar(value)):
+        raise ConfigError(key, f'expected {_KIND_WORDS[spec.kind]}, got {value!r}')
+    for i, element in enumerate(flat):
+        problem = _problem(spec, element)
+        if problem:
+            raise ConfigError(key, problem, None if _is_scalar(value) else i)
+    if scalar:
+        return spec.kind(flat[0])
+    if spec.kind is str:
+        return tuple(_broadcast(key, spec, flat, n))
+    array: NDArray[Any] = np.array(_broadcast(key, spec, flat, n), dtype=spec.kind)
+    array = array.reshape([{'n': n, '*': -1}.get(str(size), size) for size in spec.shape])
+    array.flags.writeable = False
+    return array
+
+
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0
+    # Not numpy's ndim, which has no answer for rows of different lengths.
+    return isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection)
+
+
+def _flatten(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if _is_scalar(value):
+        return [value.item() if isinstance(value, np.generic) else value]
+    if isinstance(value, np.ndarray):
+        return list(value.ravel().tolist())
+    return [leaf for element in value for leaf in _flatten(element)]
+
+
+def _problem(spec: Quantity, value: Any) -> str:
+    """Return what is wrong with one element, '' where it is right."""
+    unit = f' {spec.unit}' if spec.unit else ''
+    if spec.kind is str:
+        if not isinstance(value, str):
+            return f'expected a string, got {value!r}'
+        if spec.choices and value not in spec.choices:
+            return f'expected one of {", ".join(spec.choices)}, got {value!r}'
+        return ''
+    if spec.kind is bool:
+        return '' if isinstance(value, bool) else f'expected true or false, got {value!r}'
+    numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+    too_large = f'is too large, expected a size of at most {_LARGEST[spec.kind]:g}'
+    if isinstance(value, int) and abs(value) > _LARGEST[int]:
+        return too_large
+    if spec.kind is int:
+        numeric = numeric and float(value).is_integer()
+    if not numeric:
+        return f'expected {_KIND_WORDS[spec.kind]}, got {value!r}'
+    if not math.isfinite(value):
+        return f'{value} is not finite'
+    if value < spec.lo:
+        return f'{value:g} is below {spec.lo:g}{unit}'
+    if value > spec.hi:
+        return f'{value:g} is above {spec.hi:g}{unit}'
+    if abs(value) > _LARGEST[spec.kind]:
+        return too_large
+    if value <= spec.above:
+        return f'{value:g} must be above {spec.above:g}{unit}'
+    return ''
+
+
+def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:
+    """Repeat one value or one row for all rows, and check the count."""
+    if spec.shape == ('*',):
+        return flat
+    row = math.prod(int(size) for size in spec.shape if size != 'n')
+    want = row * n if spec.per_row else row
+    if len(flat) == want:
+        return flat
+    is_vector = row > 1 and spec.geometry and spec.kind is float
+    if len(flat) == 1 and not is_vector:
+        return flat * want
+    if spec.per_row and len(flat) == row:
+        return flat * n
+    rows = f' ({row} for each of {n} names)' if spec.per_row and row > 1 else ''
+    raise ConfigError(key, f'expected {want} values{rows}, got {len(flat)}')
+
+
+def _strings(key: str, value: Any) -> tuple[str, ...]:
+    flat = _flatten(value)
+    for i, element in enumerate(flat):
+        if not isinstance(element, str):
+            raise ConfigError(key, f'expected a string, got {element!r}', i)
+    return tuple(flat)
+
+
+def _check_names(key: str, rows: tuple[str, ...]) -> None:
+    for i, name in enumerate(rows):
+        if not name:
+            raise ConfigError(key, 'a name is empty', i)
+        if name in rows[:i]:
+            raise ConfigError(key, f'{name!r} is named twice', i)

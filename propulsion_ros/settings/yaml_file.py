@@ -1,0 +1,167 @@
+"""ROS parameter files, read without ROS."""
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from propulsion_ros.settings.errors import SourceError
+
+_ROOT = 'ros__parameters'
+_LONGEST_REASON = 300
+_ALIKE = 0.8
+"""How alike the name of a node must be to be one that is misspelt; of 1."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as ROS reads it: 1e-5 is a number too, and there are no aliases."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Return the next node."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError('aliases (*name) are not taken')
+        return super().compose_node(parent, index)
+
+
+_Loader.add_implicit_resolver(
+    'tag:yaml.org,2002:float', re.compile(r'[-+]?[0-9]+[eE][-+]?[0-9]+\Z'), list('-+0123456789')
+)
+
+
+class ParameterFile:
+    """Parameters of nodes, by node name; namespaces and ``/**`` match as ROS matches them.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Raises
+    ------
+    SourceError
+        Naming the file and the key of what is wrong.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = str(path)
+        try:
+            self._entries = list(self._read(Path(path)))
+        except RecursionError:
+            raise SourceError(self._path, 'is nested too deeply') from None
+
+    @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes that have parameters of their own, in the order of the file."""
+        names = [pattern.rsplit('/', 1)[-1] for pattern, _ in self._entries]
+        return list(dict.fromkeys(name for name in names if '*' not in name))
+
+    def of(self, node: str, namespace: str = '/') -> dict[str, Any]:
+        """Return the flat parameters of a node; later entries of the file win."""
+        name = _full_name(node, namespace)
+        values: dict[str, Any] = {}
+        for pattern, parameters in self._entries:
+            if _matches(pattern, name):
+                values.update(parameters)
+        return values
+
+    def check_names(self, nodes: Iterable[str], namespace: str = '/') -> None:
+        """Refuse a file that has nothing for any of some nodes, but for one of nearly that name.
+
+        ROS says nothing of a misspelt name, nor of one in another namespace.
+
+        Raises
+        ------
+        SourceError
+            Naming the file, its name for the node, and that of the node.
+        """
+        names = {node: _full_name(node, namespace) for node in nodes}
+        patterns = [pattern for pattern, _ in self._entries]
+        if any(_matches(pattern, name) for pattern in patterns for name in names.values()):
+            return
+        for pattern in patterns:
+            near = difflib.get_close_matches(pattern.rsplit('/', 1)[-1], names, n=1, cutoff=_ALIKE)
+            if near:
+                raise SourceError(
+                    self._path,
+                    f'{pattern!r} is no node here, did you mean {names[near[0]]!r}?',
+                )
+
+    def _read(self, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+        try:
+            with path.open(encoding='utf-8') as file:
+                document = yaml.load(file, _Loader)  # noqa: S506  a subclass of the safe one
+        except OSError as error:
+            raise SourceError(self._path, f'cannot be read: {error.strerror}') from error
+        except RecursionError:
+            raise
+        except Exception as error:
+            # The constructors of YAML's own types raise whatever they meet.
+            reason = ' '.join(str(error).split())
+            raise SourceError(self._path, f'is not YAML: {reason[:_LONGEST_REASON]}') from error
+        yield from self._walk(document, '')
+
+    def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        if not isinstance(tree, Mapping):
+            raise SourceError(
+                f'{self._path}: {path or "document"}', f'expected node names, got {tree!r}'
+            )
+        for key, below in tree.items():
+            if key == _ROOT:
+                if not isinstance(below, Mapping):
+                    raise SourceError(
+                        f'{self._path}: {path}/{key}', f'expected parameters, got {below!r}'
+                    )
+                parameters = dict(_flat(below, ''))
+                for name, value in parameters.items():
+                    self._check_list(f'{path}/{name}', value)
+                yield path or '/**', parameters
+            else:
+                yield from self._walk(below, f'{path}/{str(key).strip("/")}')
+
+    def _check_list(self, place: str, value: Any) -> None:
+        kinds = {type(element) for element in value} if isinstance(value, list) else set()
+        if len(kinds) > 1:
+            hint = '; write 1.0 for 1' if kinds == {int, float} else ''
+            raise SourceError(
+                f'{self._path}: {place}',
+                f'expected values of one type, or ROS does not read them, got {value!r}{hint}',
+            )
+
+
+def _full_name(node: str, namespace: str) -> str:
+    return f'/{namespace.strip("/")}/{node}'.replace('//', '/')
+
+
+def _flat(tree: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f'{prefix}{key}.')
+        else:
+            yield f'{prefix}{key}', value
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a pattern of whole tokens, ``*`` for one and ``**`` for any, is a node's name."""
+    tokens = {'**': '(/[^/]+)*', '*': '/[^/]+'}
+    parts = [tokens.get(token, '/' + re.escape(token)) for token in pattern.split('/')[1:]]
+    return re.fullmatch(''.join(parts), name) is not None
+
+
+def settings_of(
+    paths: Iterable[str | Path], node: str, namespace: str = '/'
+) -> dict[str, Any]:
+    """Return the flat parameters that several files give a node; the later files win.
+
+    Raises
+    ------
+    SourceError
+        Naming the file and the key of what is wrong.
+    """
+    values: dict[str, Any] = {}
+    for path in paths:
+        values.update(ParameterFile(path).of(node, namespace))
+    return values

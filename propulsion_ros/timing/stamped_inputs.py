@@ -1,0 +1,307 @@
+"""Stamped inputs in the order of their stamps, whatever order and time they are of.
+
+Nothing here reads a clock. Stamps are integer nanoseconds, so that no rounding can make two runs
+differ.
+"""
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from propulsion_ros.settings.errors import ConfigError
+
+QUEUE_LIMIT = 10_000
+"""Inputs that may wait for their turn; more are refused, so that a flood cannot fill memory."""
+
+_Item = tuple[int, int, int, str, Any]
+"""What waits: when it is due, the place of its source, its arrival, the source and the payload."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ordering:
+    """Which inputs are waited for, and which are of another time.
+
+    Attributes
+    ----------
+    wait_for : tuple of str
+        Sources that must have passed a stamp before what is due at it happens; empty: any one.
+    max_lag_ns : int or None
+        Stamp time after which a silent source is not waited for; None waits for ever.
+    lead_ns : int or None
+        How far ahead of a trusted source, a clock, anything happens; nothing happens before one is
+        heard. None: no clock is waited for.
+    jump_back_ns, max_gap_ns : int
+        How far a stamp may lie behind or ahead of its source's newest before time has jumped.
+    """
+
+    wait_for: tuple[str, ...] = ()
+    max_lag_ns: int | None = None
+    lead_ns: int | None = None
+    jump_back_ns: int = 1_000_000_000
+    max_gap_ns: int = 10_000_000_000
+
+
+class StampedInputs:
+    """Applies stamped inputs in the order (stamp, source, arrival) as time passes them.
+
+    Time is the newest stamp of the awaited sources. An input that arrives when its time has
+    passed is applied at the next turn and counted as late; where nothing is late, the result
+    does not depend on how the inputs were cut into calls.
+
+    A stamp far from its source's newest is held until the next message of that source confirms
+    that time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock,
+    needs no confirmation; once it was heard, other inputs far from it are dropped.
+
+    Parameters
+    ----------
+    ordering : Ordering
+        What is waited for.
+    sources : sequence of str
+        Inputs, in the order in which equal stamps apply.
+    apply : callable
+        ``apply(source, stamp_ns, payload)``.
+    on_jump : callable
+        ``on_jump(from_ns, to_ns)``, called when time has jumped, before inputs of the new time.
+    trusted : sequence of str
+        Sources whose jumps are believed at once.
+    delays_ns : mapping of str to int
+        How long after its stamp an input of a source takes effect; 0 where absent.
+    passed : callable
+        ``passed(stamp_ns)``, called when time has passed a stamp and all that was due is applied.
+
+    Attributes
+    ----------
+    counts : collections.Counter
+        'late', 'stray' (dropped for a stamp far off), 'overflow' and 'jump'.
+    """
+
+    def __init__(
+        self,
+        ordering: Ordering,
+        sources: Sequence[str],
+        apply: Callable[[str, int, Any], None],
+        on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
+        trusted: Sequence[str] = (),
+        delays_ns: Mapping[str, int] = MappingProxyType({}),
+        passed: Callable[[int], None] = lambda stamp_ns: None,
+    ) -> None:
+        unknown = [source for source in ordering.wait_for if source not in sources]
+        if unknown:
+            raise ConfigError(
+                'wait_for', f'unknown input {unknown[0]!r}, known: {", ".join(sources)}'
+            )
+        self._ordering = ordering
+        self._order = {source: i for i, source in enumerate(sources)}
+        self._apply, self._on_jump, self._passed = apply, on_jump, passed
+        self._trusted = frozenset(trusted)
+        self._delays_ns = delays_ns
+        self.counts: Counter[str] = Counter()
+        self._arrivals = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all inputs and the time, as before the first input."""
+        self._queue: list[_Item] = []
+        self._newest: dict[str, int] = {}
+        self._first: dict[str, int] = {}
+        self._strays: dict[str, tuple[int, Any]] = {}
+        self._newest_ns: int | None = None
+        self._clock_ns: int | None = None
+        self._passed_ns: int | None = None
+        self._applied: tuple[int, int] | None = None
+
+    @property
+    def last_stamp_ns(self) -> int | None:
+        """Stamp up to which everything is applied, None before the first input."""
+        return self._passed_ns
+
+    @property
+    def newest_ns(self) -> int | None:
+        """Newest stamp that any source has reached, None before the first input."""
+        return self._newest_ns
+
+    @property
+    def clock_ns(self) -> int | None:
+        """Newest stamp of the trusted sources, None before one was heard."""
+        return self._clock_ns
+
+    @property
+    def waiting(self) -> int:
+        """How many inputs wait for their turn."""
+        return len(self._queue)
+
+    def behind(self, stamp_ns: int) -> str:
+        """Return the awaited sources that have not passed a stamp, for messages."""
+        late = [s for s in self._ordering.wait_for if self._newest.get(s, stamp_ns - 1) < stamp_ns]
+        return ', '.join(late)
+
+    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
+        """Take one input and do what it makes due; False where it was not taken."""
+        if source in self._trusted:
+            # Before a clock is heard, what has been applied stands for it.
+            known = self._newest.get(source, self.last_stamp_ns)
+            if known is not None and self._is_far(known, stamp_ns):
+                self._jump(known, stamp_ns)
+            elif source not in self._newest:
+                self._drop_far(stamp_ns)
+        elif not self._is_believed(source, stamp_ns, payload):
+            return False
+        self._enqueue(source, stamp_ns, payload)
+        self._run()
+        return True
+
+    def push_lasting(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """Take an input that holds from its stamp until the next; see `push`.
+
+        An old one, such as a latched message has, is right now, so it applies at once.
+        """
+        last = self.last_stamp_ns
+        if last is None or stamp_ns <= last:
+            self._apply(source, stamp_ns, payload)
+            return True
+        return self.push(source, stamp_ns, payload)
+
+    def drop(self, source: str) -> None:
+        """Forget the inputs of a source that wait for their turn, or to be believed."""
+        self._keep([item for item in self._queue if item[3] != source])
+        self._strays.pop(source, None)
+
+    def note(self, stamp_ns: int) -> None:
+        """Say that something was concluded at a stamp; what is older is late from now on."""
+        self._applied = stamp_ns, len(self._order)
+
+    def _keep(self, kept: list[_Item]) -> None:
+        """Let no other inputs wait for their turn than these."""
+        heapq.heapify(kept)
+        self._queue = kept
+
+    def _is_believed(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """Return whether an input is of the present time, or of a new one that it confirms."""
+        if self._clock_ns is not None:
+            # Against a clock no other input can move time.
+            is_far = self._is_far(self._clock_ns, stamp_ns)
+            self.counts['stray'] += is_far
+            return not is_far
+        if self._ordering.lead_ns is not None:
+            # The clock that is waited for will tell.
+            return True
+        # The first stamp of a source is held against what the others have reached.
+        newest = self._newest.get(source)
+        newest = self._newest_ns if newest is None else newest - self._delays_ns.get(source, 0)
+        if newest is not None and self._is_far(newest, stamp_ns):
+            return self._confirm(source, newest, stamp_ns, payload)
+        if self._strays:
+            self.counts['stray'] += self._strays.pop(source, None) is not None
+        return True
+
+    def _drop_far(self, clock_ns: int) -> None:
+        """Forget inputs that came before the clock and are not of its time."""
+        kept = [item for item in self._queue if not self._is_far(clock_ns, item[0])]
+        self.counts['stray'] += len(self._queue) - len(kept)
+        self._keep(kept)
+        for source in [s for s, newest in self._newest.items() if self._is_far(clock_ns, newest)]:
+            near = [stamp_ns for stamp_ns, _, _, own, _ in kept if own == source]
+            del self._newest[source], self._first[source]
+            if near:
+                self._newest[source], self._first[source] = max(near), min(near)
+        self._newest_ns = max(self._newest.values(), default=None)
+
+    def _is_far(self, newest: int, stamp_ns: int) -> bool:
+        return not -self._ordering.jump_back_ns <= stamp_ns - newest <= self._ordering.max_gap_ns
+
+    def _confirm(self, source: str, newest: int, stamp_ns: int, payload: Any) -> bool:
+        """Return whether an earlier stray and this one agree that time has jumped."""
+        stray = self._strays.pop(source, None)
+        if stray is None or not 0 <= stamp_ns - stray[0] <= self._ordering.max_gap_ns:
+            self.counts['stray'] += stray is not None
+            self._strays[source] = (stamp_ns, payload)
+            return False
+        # What others have said of the new time already is not lost.
+        agreeing = {
+            other: held for other, held in self._strays.items()
+            if not self._is_far(stray[0], held[0])
+        }
+        for other in agreeing:
+            del self._strays[other]
+        self._jump(newest, stray[0])
+        for agreeing_source, held in (*agreeing.items(), (source, stray)):
+            self._enqueue(agreeing_source, *held)
+        return True
+
+    def _jump(self, from_ns: int, to_ns: int) -> None:
+        self.counts['stray'] += len(self._queue) + len(self._strays)
+        self.restart()
+        self.counts['jump'] += 1
+        self._on_jump(from_ns, to_ns)
+
+    def _enqueue(self, source: str, stamp_ns: int, payload: Any) -> None:
+        self._first.setdefault(source, stamp_ns)
+        stamp_ns += self._delays_ns.get(source, 0)
+        if stamp_ns >= self._newest.get(source, stamp_ns):
+            self._newest[source] = stamp_ns
+            if self._newest_ns is None or stamp_ns > self._newest_ns:
+                self._newest_ns = stamp_ns
+            if source in self._trusted and (self._clock_ns is None or stamp_ns > self._clock_ns):
+                self._clock_ns = stamp_ns
+        if payload is None:
+            return
+        if len(self._queue) >= QUEUE_LIMIT:
+            # What is due last is lost, so that a flood of far commands locks out no near one.
+            self.counts['overflow'] += 1
+            last_due = max(self._queue)
+            if stamp_ns >= last_due[0]:
+                return
+            self._queue.remove(last_due)
+            heapq.heapify(self._queue)
+        if self._is_late(source, stamp_ns):
+            self.counts['late'] += 1
+        self._arrivals += 1
+        item = (stamp_ns, self._order[source], self._arrivals, source, payload)
+        heapq.heappush(self._queue, item)
+
+    def _horizon(self) -> int | None:
+        """Return the stamp up to which ticks may run, None for none yet."""
+        reached, lead_ns = self._awaited_horizon(), self._ordering.lead_ns
+        if reached is None or lead_ns is None:
+            return reached
+        return None if self._clock_ns is None else min(reached, self._clock_ns + lead_ns)
+
+    def _awaited_horizon(self) -> int | None:
+        """Return the stamp that the awaited sources have passed, None for none yet."""
+        newest = self._newest_ns
+        if newest is None:
+            return None
+        wait_for = self._ordering.wait_for
+        if not wait_for:
+            return newest
+        passed = [self._newest[source] for source in wait_for if source in self._newest]
+        horizon = min(passed) if len(passed) == len(wait_for) else None
+        if self._ordering.max_lag_ns is not None:
+            lagged = newest - self._ordering.max_lag_ns
+            if horizon is None:
+                return lagged if lagged >= min(self._first.values()) else None
+            return max(horizon, lagged)
+        return horizon
+
+    def _run(self) -> None:
+        """Do what is due."""
+        horizon = self._horizon()
+        if horizon is not None:
+            self._apply_until(horizon)
+            self._passed_ns = max(horizon, self._passed_ns or horizon)
+            self._passed(horizon)
+
+    def _apply_until(self, stamp_ns: int) -> None:
+        """Apply every input with a stamp up to this one."""
+        while self._queue and self._queue[0][0] <= stamp_ns:
+            due, _, _, source, payload = heapq.heappop(self._queue)
+            self._applied = due, self._order[source]
+            self._apply(source, due, payload)
+
+    def _is_late(self, source: str, stamp_ns: int) -> bool:
+        """Return whether what should come after an input has been applied before it."""
+        return self._applied is not None and (stamp_ns, self._order[source]) < self._applied

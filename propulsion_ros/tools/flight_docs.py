@@ -1,0 +1,169 @@
+"""Tables of the flight documentation, made from the code that they describe."""
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from propulsion_ros.flight.events.variables import VARIABLES
+from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
+from propulsion_ros.flight.readiness import CHECKS
+from propulsion_ros.rml import controllers, deployers, engines, events, sensors, unread
+from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
+from propulsion_ros.rml.keys import REQUIRED, Key
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ['---'] * len(head), *rows]
+    return '\n'.join(re.sub(r'\|  (?=\|)', '| ', f'| {" | ".join(row)} |') for row in lines)
+
+
+def phases() -> str:
+    """Return what each phase does."""
+    return table(
+        ('Phase', 'on entry', 'at every sample', 'on exit', 'tune'),
+        (
+            (
+                f'`{phase.value}`',
+                *('; '.join(duty.value for duty in part)
+                  for part in (duties.entry, duties.update, duties.exit)),
+                duties.tune,
+            )
+            for phase, duties in DUTIES.items()
+        ),
+    )
+
+
+def transitions() -> str:
+    """Return every way from one phase to another."""
+    return table(
+        ('From', 'by', 'to', 'refused where', 'apogee is stamped'),
+        (
+            (
+                f'`{row.source.value}`',
+                f'`~/{row.trigger}`' if row.is_command else row.trigger,
+                f'`{row.target.value}`',
+                row.guard.refusal if row.guard else '',
+                f'`{row.apogee_source}`' if row.apogee_source else '',
+            )
+            for row in TRANSITIONS
+        ),
+    )
+
+
+def checks() -> str:
+    """Return every check before a launch."""
+    rows = [(f'`{name}`', finds) for name, finds in CHECKS.items()]
+    return table(('check', 'objects where'), rows)
+
+
+def variables() -> str:
+    """Return every flight variable and its components."""
+    return table(
+        ('`flightVar`', 'unit', '`component`'),
+        (
+            (
+                f'`{name}`', variable.unit,
+                'id of the event' if variable.is_event_id
+                else ', '.join(f'{i} {label.name}' for i, label in variable.labels.items())
+                if variable.has_component else '',
+            )
+            for name, variable in VARIABLES.items()
+        ),
+    )
+
+
+def operators() -> str:
+    """Return the operators of conditions."""
+    meanings = {
+        'MORETHAN': 'at or above `threshold`', 'LESSTHAN': 'below `threshold`',
+        'AND': 'every one of `condition`', 'OR': 'any one of `condition`',
+    }
+    rows = [(f'`{name}`', meanings[name], 'yes') for name in (*COMPARISONS, *COMBINATIONS)]
+    rows += [
+        ('`BETWEEN`', 'from `lower` to `upper`, both included', ''),
+        ('`NOT`', 'not its one `condition`', ''),
+        ('none', '`localPyroChannel` 0 to 3 with `continuity` true or false', 'true alone'),
+    ]
+    return table(('`operator`', 'holds for', 'legacy'), rows)
+
+
+def keys() -> str:
+    """Return every key of every block."""
+    parts: list[tuple[str, str, Iterable[Key]]] = [
+        ('Sensors', '', sensors.SENSORS),
+        ('Estimator', '', sensors.ESTIMATOR),
+        *_each('Orientation', sensors.ORIENTATION),
+        ('Deployers', 'each', deployers.COMMON),
+        *_each('Deployers', deployers.TYPES),
+        ('Engines', 'each', engines.COMMON),
+        *_each('Engines', engines.TYPES),
+        *_each('igniter', engines.IGNITER),
+        ('valve', '', engines.VALVE),
+        ('Controllers', 'each', controllers.COMMON),
+        ('Events', 'each', events.EVENT),
+        ('Events', 'not in legacy', events.SAFE),
+        *_each('action', events.ACTIONS),
+        ('General', 'without effect', unread.GENERAL),
+        ('Networking', 'without effect', unread.NETWORKING),
+        ('Radio', 'without effect', unread.RADIO),
+    ]
+    return table(
+        ('in', 'key', 'means', 'allowed', 'default'),
+        (
+            (
+                f'{block} {f"({which})" if which else ""}'.strip(), f'`{key.name}`', key.doc,
+                key.constraint, _default(key),
+            )
+            for block, which, group in parts for key in group
+        ),
+    )
+
+
+def _each(block: str, kinds: Mapping[str, Iterable[Key]]) -> list[tuple[str, str, Iterable[Key]]]:
+    return [(block, kind, group) for kind, group in kinds.items()]
+
+
+def _default(key: Key) -> str:
+    if key.default is REQUIRED or key.name == 'id':
+        return 'required'
+    if key.default is None:
+        return ''
+    if isinstance(key.default, bool):
+        return str(key.default).lower()
+    return f'{key.default:g}' if isinstance(key.default, (int, float)) else str(key.default)
+
+
+SECTIONS = {
+    'phases': phases,
+    'transitions': transitions,
+    'checks': checks,
+    'variables': variables,
+    'operators': operators,
+    'keys': keys,
+}
+
+
+def fill(text: str) -> str:
+    """Return a document with every marked section made anew."""
+    for name, make in SECTIONS.items():
+        pattern = rf'(<!-- {name} -->\n).*?(<!-- end -->)'
+        text, count = re.subn(
+            pattern, lambda found, make=make: f'{found[1]}{make()}\n{found[2]}', text,  # type: ignore[misc]
+            count=1, flags=re.DOTALL,
+        )
+        if not count:
+            raise ValueError(f'no section <!-- {name} -->')
+    return text
+
+
+def main() -> None:
+    """Write the sections of a document in place."""
+    path = Path(sys.argv[1])
+    path.write_text(fill(path.read_text(encoding='utf-8')), encoding='utf-8')
+
+
+if __name__ == '__main__':
+    main()

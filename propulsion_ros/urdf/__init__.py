@@ -1,0 +1,4 @@
+"""A robot description to actuator specifications: tag, translate, expand, place, build.
+
+It imports `models`, `settings` and defusedxml.
+"""

@@ -1,0 +1,236 @@
+"""One plugin block: its tags against the configuration class of its family."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import parameters_of, suggestion
+from propulsion_ros.settings.quantity import Group, names_field, spec_of
+from propulsion_ros.urdf.link_tree import LinkTree
+from propulsion_ros.urdf.names_expr import TAG as NAMES_EXPR
+from propulsion_ros.urdf.names_expr import expand
+from propulsion_ros.urdf.place import Placer
+from propulsion_ros.urdf.rows import Rows, default_of_row, parse_value, serves_no_row
+from propulsion_ros.urdf.tags import Tag
+from propulsion_ros.urdf.uuv_dialect import translated
+
+ROW_LIMIT = 1000
+"""Most rows of one kind in a block."""
+
+_OF_BLOCK = ('family', 'base_link')
+_PLACING = ('joint', 'link')
+
+
+@dataclass(frozen=True)
+class ActuatorSpec:
+    """One plugin block, read.
+
+    Attributes
+    ----------
+    name : str
+        Name of the block and of its node.
+    family : str
+        Key of `propulsion_ros.families.REGISTRY`.
+    base_link : str
+        Frame that geometry and wrenches refer to.
+    values : dict
+        Flat parameters that the block and the link tree give.
+    paths : dict
+        XML path behind each value, by flat key, or key and element as ``max_thrust[1]``; where a
+        row has no value, the path that one would have.
+    geometry : frozenset of str
+        Keys that come from the link tree.
+    notes : tuple of str
+        What the block says without effect, and what was assumed, a line each.
+    """
+
+    name: str
+    family: str
+    base_link: str
+    values: Mapping[str, Any]
+    paths: Mapping[str, str]
+    geometry: frozenset[str]
+    notes: tuple[str, ...] = ()
+
+    def locate(self, error: ConfigError, overridden: Collection[str] = ()) -> ConfigError:
+        """Return the error with the XML path of what is wrong, where that is the block's.
+
+        Parameters
+        ----------
+        error : ConfigError
+            What the configuration class raised.
+        overridden : collection of str
+            Keys that parameters gave in place of the block.
+        """
+        if error.key in overridden:
+            return error
+        element = '' if error.index is None else f'{error.key}[{error.index}]'
+        path = self.paths.get(element) or self.paths.get(error.key)
+        return SourceError(path, error.problem) if path else error
+
+
+def read_block(
+    block: Tag,
+    tree: LinkTree,
+    common: type | Callable[[str], type] | None,
+    base_link: str,
+) -> ActuatorSpec:
+    """Return what a plugin block says.
+
+    Parameters
+    ----------
+    block : Tag
+        The plugin element.
+    tree : LinkTree
+        The robot.
+    common : type, callable or None
+        Configuration class of settings that a block may have beside its family's, for every
+        family or by its name.
+    base_link : str
+        Frame of the geometry; empty: as the block says, else the root link.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path, what was expected and what came.
+    """
+    if not block.name:
+        raise SourceError(block.path, 'expected a name attribute')
+    tags = {key: block.one(key) for key in _OF_BLOCK}
+    family = tags['family'].text if tags['family'] else block.name
+    path = tags['family'].path if tags['family'] else block.path
+    try:
+        params = REGISTRY.require(family).Params
+    except ConfigError as error:
+        raise SourceError(path, error.problem) from error
+    frame = tags['base_link']
+    asked = base_link or (frame.text if frame else '') or tree.root
+    path = 'base_link' if base_link else frame.path if frame else block.path
+    base_link = tree.require_link(asked, path)
+    beside = common if common is None or isinstance(common, type) else common(family)
+    reader = _Reader(family, params, beside, Placer(tree, base_link))
+    return reader.read(block)
+
+
+class _Reader:
+    """Reads one block of a known family."""
+
+    def __init__(self, family: str, params: type, common: type | None, placer: Placer) -> None:
+        self._family = family
+        self._placer = placer
+        self._scalars = {
+            parameter.key: parameter.spec
+            for cls in (params, common) if cls
+            for parameter in parameters_of(cls)
+            if not parameter.spec.per_row and parameter.spec.shape != ('names',)
+        }
+        self._element = family.removesuffix('s') if names_field(params) else ''
+        self._rows = {self._element: Rows(params, '')} if self._element else {}
+        for f in dataclasses.fields(params):
+            group = spec_of(f)
+            if isinstance(group, Group):
+                self._rows[group.element] = Rows(group.cls, f'{f.name}.')
+        self._values: dict[str, Any] = {}
+        self._paths: dict[str, str] = {}
+        self._geometry: set[str] = set()
+        self._notes: list[str] = []
+
+    def read(self, block: Tag) -> ActuatorSpec:
+        """Return what the block says."""
+        for child in block.children:
+            if child.key in _OF_BLOCK:
+                continue
+            if child.key in self._rows:
+                for row in expand(translated(child, self._family, self._notes), self._placer.tree):
+                    if not row.name:
+                        raise SourceError(row.path, 'expected a name attribute')
+                    self._row(self._rows[child.key], row, row.name)
+            else:
+                self._scalar(child)
+        if self._element and not self._rows[self._element].count:
+            raise SourceError(block.path, f'expected at least one <{self._element}>')
+        for rows in self._rows.values():
+            self._finish(rows)
+        return ActuatorSpec(
+            block.name, self._family, self._placer.base_link, self._values, self._paths,
+            frozenset(self._geometry), (*self._notes, *self._placer.notes()),
+        )
+
+    def _scalar(self, tag: Tag) -> None:
+        if tag.key not in self._scalars:
+            near = suggestion(tag.key, [*self._scalars, *self._rows, *_OF_BLOCK])
+            raise SourceError(tag.path, f'unknown tag{near}')
+        if tag.key in self._values:
+            raise SourceError(tag.path, 'is given twice')
+        self._values[tag.key] = parse_value(self._scalars[tag.key], tag)
+        self._paths[tag.key] = tag.path
+
+    def _row(self, rows: Rows, row: Tag, name: str) -> None:
+        """Take one actuator, or a part nested in one."""
+        rows.count += 1
+        if rows.count > ROW_LIMIT:
+            raise SourceError(row.path, f'expected at most {ROW_LIMIT} of <{row.key}>')
+        given: dict[str, tuple[Any, str]] = {rows.naming: (name, row.path)}
+        for tag in row.children:
+            part = self._rows.get(tag.key)
+            if rows.roles and tag.key in _PLACING:
+                continue
+            if tag.key in rows.fields:
+                if tag.key in given:
+                    raise SourceError(tag.path, 'is given twice')
+                if tag.key in rows.roles and rows.roles[tag.key].geometry != 'direction':
+                    raise SourceError(tag.path, 'comes from the link tree, expected no tag for it')
+                given[tag.key] = parse_value(rows.fields[tag.key], tag), tag.path
+            elif part and not rows.prefix and part.prefix:
+                self._row(part, tag, name)
+            else:
+                raise SourceError(tag.path, f'unknown tag{self._nearest(tag.key, rows)}')
+        if rows.roles:
+            self._place(rows, row, given)
+        for key in (rows.naming, *rows.fields):
+            rows.append(key, *given.get(key, (None, f'{row.path}/{key}')))
+
+    def _nearest(self, key: str, rows: Rows) -> str:
+        places = (*_PLACING, NAMES_EXPR) if rows.roles else ()
+        parts = () if rows.prefix else self._rows
+        return suggestion(key, [*rows.fields, *places, *parts])
+
+    def _place(self, rows: Rows, row: Tag, given: dict[str, tuple[Any, str]]) -> None:
+        """Add to what a row gives what the link tree knows of it."""
+        place = self._placer.place(row, rows.roles)
+        if not rows.prefix:
+            given.update(
+                (key, cell) for key, cell in place.from_joint(self._family).items()
+                if key not in given
+            )
+        for key, spec in rows.roles.items():
+            own, path = given.get(key, (default_of_row(rows.cls, key), f'{row.path}/{key}'))
+            if own is dataclasses.MISSING and spec.geometry == 'direction':
+                raise SourceError(path, 'is missing')
+            given[key] = place.role(spec.geometry, own), path
+            self._geometry.add(rows.prefix + key)
+
+    def _finish(self, rows: Rows) -> None:
+        """Turn the columns of a class into flat values; absent cells take the default."""
+        for key, cells in rows.columns.items():
+            whole, paths = rows.prefix + key, rows.paths[key]
+            self._paths[whole] = paths[0]
+            self._paths.update((f'{whole}[{i}]', path) for i, path in enumerate(paths))
+            if all(cell is None for cell in cells) and not serves_no_row(rows.cls, key):
+                # Nothing from the block, so a parameter or the default has the word.
+                continue
+            default = default_of_row(rows.cls, key)
+            flat: list[Any] = []
+            for given, path in zip(cells, paths, strict=True):
+                cell = default if given is None else given
+                if cell is dataclasses.MISSING:
+                    raise SourceError(path, 'is missing')
+                elements = cell if isinstance(cell, list) else [cell]
+                for i in range(len(flat), len(flat) + len(elements)):
+                    self._paths[f'{whole}[{i}]'] = path
+                flat.extend(elements)
+            self._values[whole] = flat

@@ -1,0 +1,275 @@
+"""The links and joints of a robot description, and where they are."""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.xml import name_of, numbers, path_step
+
+TURNING = ('revolute', 'continuous')
+_LOOSE = ('floating', 'planar')
+_KINDS = ('fixed', *TURNING, 'prismatic', *_LOOSE)
+
+CHAIN_LIMIT = 1000
+"""Joints between a link and the root."""
+
+_LARGEST = 1e9
+"""Bound of every length, angle, mass and moment of inertia, so that no product overflows."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a frame is: p_base = rotation @ p_frame + position."""
+
+    rotation: FloatArray
+    position: FloatArray
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(
+            self.rotation @ other.rotation, self.rotation @ other.position + self.position
+        )
+
+    def inverse(self) -> Pose:
+        """Return the pose of the base in the frame."""
+        return Pose(self.rotation.T, -(self.rotation.T @ self.position))
+
+
+IDENTITY = Pose(np.eye(3), np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One joint.
+
+    Attributes
+    ----------
+    name, kind, parent, child : str
+        As in the description; ``kind`` is its type.
+    origin : Pose
+        Of the child link in the parent link at position 0.
+    axis : FloatArray
+        Unit vector in the child link, (3,).
+    limits : tuple of float, optional
+        Lower and upper end of a revolute or prismatic joint [rad or m].
+    mimics : str
+        Joint that it follows, '' for none.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: Pose
+    axis: FloatArray
+    limits: tuple[float, float] | None = None
+    mimics: str = ''
+
+    @property
+    def path(self) -> str:
+        """XML path of the joint."""
+        return f'robot/{path_step("joint", self.name)}'
+
+    @property
+    def turns(self) -> bool:
+        """Whether it turns about its axis."""
+        return self.kind in TURNING
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether it has no one position to take as 0: a floating or planar joint."""
+        return self.kind in _LOOSE
+
+
+class LinkTree:
+    """The kinematic tree of a robot description with every joint at position 0.
+
+    Names of links and joints may be asked for without their namespace, as long as only one fits:
+    ``base_link`` finds ``rov/base_link``.
+
+    Parameters
+    ----------
+    robot : Element
+        The root element.
+
+    Attributes
+    ----------
+    root : str
+        The link without a parent.
+    joints : dict
+        Joints by name, in the order of the description.
+
+    Raises
+    ------
+    SourceError
+        For joints without ends, links or joints of one name, links with two parents, loops,
+        chains that are too long, or several roots.
+    """
+
+    def __init__(self, robot: Element) -> None:
+        self._links: dict[str, Element] = {}
+        for element in robot.findall('link'):
+            name = name_of(element, 'robot/link')
+            if name in self._links:
+                raise SourceError(f'robot/{path_step("link", name)}', 'is named twice')
+            self._links[name] = element
+        self.joints: dict[str, Joint] = {}
+        self._parent: dict[str, Joint] = {}
+        for element in robot.findall('joint'):
+            self._add(_read_joint(element, self._links))
+        roots = [link for link in self._links if link not in self._parent]
+        if len(roots) != 1:
+            found = ', '.join(map(repr, roots[:4])) or 'none'
+            raise SourceError('robot', f'expected one root link, got {len(roots)}: {found}')
+        self.root = roots[0]
+        self._poses = self._poses_in_root()
+
+    def _add(self, joint: Joint) -> None:
+        if joint.name in self.joints:
+            raise SourceError(joint.path, 'is named twice')
+        if joint.child in self._parent:
+            raise SourceError(f'{joint.path}/child', f'link {joint.child!r} already has a parent')
+        self.joints[joint.name] = joint
+        self._parent[joint.child] = joint
+
+    def _poses_in_root(self) -> dict[str, Pose]:
+        below: dict[str, list[Joint]] = {}
+        for joint in self.joints.values():
+            below.setdefault(joint.parent, []).append(joint)
+        poses, level, depth = {self.root: IDENTITY}, [self.root], 0
+        while level:
+            carried = [joint for link in level for joint in below.get(link, ())]
+            for joint in carried:
+                poses[joint.child] = poses[joint.parent] @ joint.origin
+            level, depth = [joint.child for joint in carried], depth + 1
+            if carried and depth > CHAIN_LIMIT:
+                raise SourceError(
+                    carried[0].path, f'its link hangs on more than {CHAIN_LIMIT} joints in a row'
+                )
+        for link in self._links:
+            if link not in poses:
+                raise SourceError(f'robot/{path_step("link", link)}', 'its joints form a loop')
+        return poses
+
+    def require_link(self, link: str, path: str) -> str:
+        """Return the whole name of a link, or raise `SourceError` naming ``path``."""
+        return _require('link', link, self._links, path)
+
+    def joint(self, name: str, path: str) -> Joint:
+        """Return a joint, or raise `SourceError` naming ``path`` where there is none."""
+        return self.joints[_require('joint', name, self.joints, path)]
+
+    def pose(self, link: str, base_link: str) -> Pose:
+        """Return the pose of ``link`` in ``base_link``."""
+        return self._poses[base_link].inverse() @ self._poses[link]
+
+    def joints_between(self, link: str, base_link: str) -> list[Joint]:
+        """Return the joints that carry ``link`` on its way to ``base_link``, nearest first."""
+        mine, other = self._chain(link), self._chain(base_link)
+        while mine and other and mine[-1] is other[-1]:
+            mine.pop()
+            other.pop()
+        return [*mine, *reversed(other)]
+
+    def _chain(self, link: str) -> list[Joint]:
+        chain = []
+        while link in self._parent:
+            chain.append(self._parent[link])
+            link = chain[-1].parent
+        return chain
+
+    def inertials(self, base_link: str) -> Iterator[tuple[float, FloatArray, FloatArray]]:
+        """Yield mass [kg], centre of mass [m] and inertia about it [kg m^2] of each link.
+
+        All in ``base_link``; links without an <inertial> are left out.
+        """
+        for name, link in self._links.items():
+            inertial = link.find('inertial')
+            if inertial is None:
+                continue
+            path = f'robot/{path_step("link", name)}/inertial'
+            pose = self.pose(name, base_link) @ _origin(inertial, path)
+            mass = _attribute(inertial, 'mass', 'value', path)
+            xx, xy, xz, yy, yz, zz = (
+                _attribute(inertial, 'inertia', key, path)
+                for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+            )
+            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            yield mass, pose.position, pose.rotation @ tensor @ pose.rotation.T
+
+
+def _require(kind: str, name: str, known: Collection[str], path: str) -> str:
+    """Return the one of the known names that is meant."""
+    if name in known:
+        return name
+    near = [full for full in known if name and full.endswith(f'/{name}')]
+    if len(near) > 1:
+        raise SourceError(path, f'{kind} {name!r} may be {near[0]!r} or {near[1]!r}')
+    if not near:
+        raise SourceError(path, f'unknown {kind} {name!r}{suggestion(name, known)}')
+    return near[0]
+
+
+def _read_joint(element: Element, links: Collection[str]) -> Joint:
+    name = name_of(element, 'robot/joint')
+    path = f'robot/{path_step("joint", name)}'
+    kind = element.get('type', '')
+    if kind not in _KINDS:
+        raise SourceError(f'{path}/@type', f'expected one of {", ".join(_KINDS)}, got {kind!r}')
+    ends = []
+    for tag in ('parent', 'child'):
+        end = element.find(tag)
+        link = None if end is None else end.get('link')
+        if link is None:
+            raise SourceError(f'{path}/{tag}', 'expected a link attribute')
+        if link not in links:
+            raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{suggestion(link, links)}')
+        ends.append(link)
+    mimic = element.find('mimic')
+    return Joint(
+        name, kind, ends[0], ends[1], _origin(element, path), _axis(element, path),
+        _limits(element, path) if kind in ('revolute', 'prismatic') else None,
+        '' if mimic is None else mimic.get('joint', ''),
+    )
+
+
+def _origin(element: Element, path: str) -> Pose:
+    origin = element.find('origin')
+    if origin is None:
+        return IDENTITY
+    xyz = numbers(origin.get('xyz', '0 0 0'), f'{path}/origin/@xyz', 3, _LARGEST)
+    rpy = numbers(origin.get('rpy', '0 0 0'), f'{path}/origin/@rpy', 3, _LARGEST)
+    return Pose(Rotation.from_euler('xyz', rpy).as_matrix(), np.array(xyz))
+
+
+def _axis(element: Element, path: str) -> FloatArray:
+    axis = element.find('axis')
+    xyz = '1 0 0' if axis is None else axis.get('xyz', '1 0 0')
+    vector = np.array(numbers(xyz, f'{path}/axis/@xyz', 3, _LARGEST))
+    length = float(np.linalg.norm(vector))
+    if length < 1e-12:
+        raise SourceError(f'{path}/axis/@xyz', 'expected a direction, got length 0')
+    return vector / length
+
+
+def _limits(element: Element, path: str) -> tuple[float, float] | None:
+    limit = element.find('limit')
+    if limit is None:
+        return None
+    lower, upper = (
+        numbers(limit.get(key, '0'), f'{path}/limit/@{key}', 1)[0] for key in ('lower', 'upper')
+    )
+    return lower, upper
+
+
+def _attribute(element: Element, tag: str, key: str, path: str) -> float:
+    child = element.find(tag)
+    if child is None:
+        raise SourceError(f'{path}/{tag}', 'is missing')
+    return numbers(child.get(key, '0'), f'{path}/{tag}/@{key}', 1, _LARGEST)[0]

@@ -1,0 +1,179 @@
+"""Where an actuator of a plugin block is in the link tree, and what its joint says of it."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.quantity import Quantity
+from propulsion_ros.urdf.link_tree import Joint, LinkTree, Pose
+from propulsion_ros.urdf.tags import Tag
+
+_JOINT_AXIS = {'thrusters': 'axis', 'fins': 'span'}
+"""Parameter that the axis of a turning joint gives, by family: UUV simulator, ThrusterPlugin."""
+
+_JOINT_LIMITS = {'fins': ('min_deflection', 'max_deflection')}
+"""Parameters that the limits of a revolute joint give, by family: UUV simulator, FinPlugin."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one row of a plugin block is.
+
+    Attributes
+    ----------
+    link : str
+        Link that the actuator acts on, '' for a row of joints alone.
+    pose : Pose
+        Of the link in base_link.
+    joints : list of Joint
+        Those that the row names.
+    joint_poses : list of Pose
+        Of their child links in base_link.
+    """
+
+    link: str
+    pose: Pose
+    joints: list[Joint]
+    joint_poses: list[Pose]
+
+    def role(self, role: str, own: Any) -> Any:
+        """Return the value of a field with this geometry role; ``own`` is its tag or default."""
+        if role == 'origin':
+            return self.pose.position.tolist()
+        if role == 'rotation':
+            return self.pose.rotation.ravel().tolist()
+        if role == 'direction':
+            return (self.pose.rotation @ np.asarray(own)).tolist()
+        if role == 'link':
+            return self.link
+        if role == 'joints':
+            return [joint.name for joint in self.joints]
+        if role == 'joint_origins':
+            return [x for pose in self.joint_poses for x in pose.position.tolist()]
+        if role == 'joint_axes':
+            pairs = zip(self.joint_poses, self.joints, strict=True)
+            return [x for pose, joint in pairs for x in (pose.rotation @ joint.axis).tolist()]
+        raise ValueError(f'unknown geometry role {role!r}')
+
+    def from_joint(self, family: str) -> dict[str, tuple[Any, str]]:
+        """Return parameters that the row's joint gives where no tag does, with their paths."""
+        if len(self.joints) != 1 or not self.joints[0].turns:
+            return {}
+        joint = self.joints[0]
+        found: dict[str, tuple[Any, str]] = {}
+        if family in _JOINT_AXIS:
+            found[_JOINT_AXIS[family]] = joint.axis.tolist(), f'{joint.path}/axis/@xyz'
+        if joint.limits:
+            ends = ('lower', 'upper')
+            for key, value, end in zip(
+                _JOINT_LIMITS.get(family, ()), joint.limits, ends, strict=False
+            ):
+                found[key] = value, f'{joint.path}/limit/@{end}'
+        return found
+
+
+@dataclass
+class Placer:
+    """Places the rows of one plugin block.
+
+    Attributes
+    ----------
+    tree : LinkTree
+        The robot.
+    base_link : str
+        Frame of all geometry.
+    """
+
+    tree: LinkTree
+    base_link: str
+    _own: set[str] = field(default_factory=set)
+    _passed: dict[str, str] = field(default_factory=dict)
+
+    def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
+        """Return where a row is, from its <joint> and <link>.
+
+        Parameters
+        ----------
+        row : Tag
+            The row.
+        roles : mapping
+            Fields of its class that have a part in geometry.
+
+        Raises
+        ------
+        SourceError
+            For an unknown, unsuitable or missing joint or link.
+        """
+        tags = row.all('joint')
+        joints = [self.tree.joint(tag.text, tag.path) for tag in tags]
+        for tag, joint in zip(tags, joints, strict=True):
+            if joint.mimics:
+                raise SourceError(
+                    tag.path, f'joint {joint.name!r} takes no commands, it mimics {joint.mimics!r}'
+                )
+        self._own.update(joint.name for joint in joints)
+        count = _joint_count(roles)
+        if count:
+            self._check_axes(row, tags, joints, count)
+            link, path = joints[-1].child, tags[-1].path
+        else:
+            row.one('joint')
+            link, path = self._link(row, tags, joints)
+        self._check_way(row, link, path)
+        poses = [self.tree.pose(joint.child, self.base_link) for joint in joints]
+        return Place(link, self.tree.pose(link, self.base_link), joints, poses)
+
+    def notes(self) -> list[str]:
+        """Return a line for each joint that moves actuators but belongs to none."""
+        return [
+            f'joint {joint!r} moves {row!r}, which stays where position 0 has it'
+            for joint, row in self._passed.items() if joint not in self._own
+        ]
+
+    def _link(self, row: Tag, tags: list[Tag], joints: list[Joint]) -> tuple[str, str]:
+        """Return the link of a row and the path that says so."""
+        tag = row.one('link')
+        if tag is None:
+            if not joints:
+                raise SourceError(row.path, 'expected a <joint> or a <link>')
+            return joints[0].child, tags[0].path
+        link = self.tree.require_link(tag.text, tag.path)
+        if joints and joints[0].child != link:
+            raise SourceError(
+                tag.path, f'joint {joints[0].name!r} carries {joints[0].child!r}, not {link!r}'
+            )
+        return link, tag.path
+
+    def _check_axes(self, row: Tag, tags: list[Tag], joints: list[Joint], count: int) -> None:
+        if len(joints) != count:
+            raise SourceError(f'{row.path}/joint', f'expected {count} joints, got {len(joints)}')
+        for tag, joint in zip(tags, joints, strict=True):
+            if not joint.turns:
+                raise SourceError(
+                    tag.path, f'expected a revolute or continuous joint, got {joint.kind}'
+                )
+        unused = row.one('link')
+        if unused:
+            raise SourceError(unused.path, 'unknown tag: its joints say where it is')
+
+    def _check_way(self, row: Tag, link: str, path: str) -> None:
+        for joint in self.tree.joints_between(link, self.base_link):
+            if joint.is_loose:
+                raise SourceError(
+                    path, f'{joint.kind} joint {joint.name!r} lies between {link!r} and '
+                    f'base_link {self.base_link!r}, expected another base_link',
+                )
+            if joint.kind != 'fixed':
+                self._passed.setdefault(joint.name, row.name)
+
+
+def _joint_count(roles: Mapping[str, Quantity]) -> int:
+    """Return how many joints a row must name, 0 where it needs only a place."""
+    return max(
+        (int(spec.shape[1]) for spec in roles.values() if spec.geometry.startswith('joint')),
+        default=0,
+    )

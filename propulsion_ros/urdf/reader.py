@@ -1,0 +1,102 @@
+"""Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from xml.etree.ElementTree import Element
+
+from propulsion_ros.models.body.rigid_body import MassProperties
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.urdf.block import ActuatorSpec, read_block
+from propulsion_ros.urdf.link_tree import LinkTree
+from propulsion_ros.urdf.tags import Tag, read_tag
+from propulsion_ros.urdf.uuv_dialect import family_of, gathered
+from propulsion_ros.urdf.xml import parse_urdf, path_step
+
+__all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'joints_of_urdf', 'mass_from_urdf']
+
+FILENAME = 'propulsion_ros'
+BLOCK_LIMIT = 100
+
+
+def actuators_from_urdf(
+    xml: str,
+    common: type | Callable[[str], type] | None = None,
+    base_link: str = '',
+) -> list[ActuatorSpec]:
+    """Read every plugin block of a robot description that is a group of actuators.
+
+    A block ``<gazebo><plugin filename="propulsion_ros" name="...">`` is named after its node and
+    its family (or has a <family> tag). It has one child per actuator, named after the family's
+    singular: ``<booster name="...">``. Inside, tags are parameter names; ``<joint>`` or ``<link>``
+    place the actuator in the link tree. ``<names_expr>`` in place of name and joint makes one
+    child stand for several actuators, see `propulsion_ros.urdf.names_expr`.
+
+    Plugins of the UUV simulator become groups too, see
+    `propulsion_ros.urdf.uuv_dialect`; they come last.
+
+    Parameters
+    ----------
+    xml : str
+        URDF, xacro already expanded.
+    common : type or callable, optional
+        Configuration class of settings that a block may have beside its family's, for every
+        family or by its name.
+    base_link : str
+        Frame of geometry and wrenches, with or without its namespace; empty: as each block says,
+        else the root link.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path, what was expected and what came.
+    """
+    robot = parse_urdf(xml)
+    tree = LinkTree(robot)
+    specs: dict[str, ActuatorSpec] = {}
+    for block in _blocks(robot):
+        if block.name in specs:
+            raise SourceError(block.path, f'block {block.name!r} is named twice')
+        if len(specs) == BLOCK_LIMIT:
+            raise SourceError(block.path, f'expected at most {BLOCK_LIMIT} plugin blocks')
+        specs[block.name] = read_block(block, tree, common, base_link)
+    return list(specs.values())
+
+
+def mass_from_urdf(xml: str, base_link: str = '') -> tuple[str, MassProperties]:
+    """Return the base link and the mass of all links of a robot description together.
+
+    Parameters
+    ----------
+    xml : str
+        URDF, xacro already expanded.
+    base_link : str
+        Frame of the result, with or without its namespace; empty for the root link.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path, what was expected and what came.
+    """
+    tree = LinkTree(parse_urdf(xml))
+    base_link = tree.require_link(base_link or tree.root, 'base_link')
+    parts = [MassProperties(*inertial) for inertial in tree.inertials(base_link)]
+    return base_link, MassProperties.total(parts)
+
+
+def joints_of_urdf(xml: str) -> frozenset[str]:
+    """Return the names of all joints of a robot description."""
+    return frozenset(joint.get('name', '') for joint in parse_urdf(xml).findall('joint'))
+
+
+def _blocks(robot: Element) -> list[Tag]:
+    """Return the plugin blocks of this package, then those gathered from the UUV simulator's."""
+    own: list[Tag] = []
+    others: dict[str, list[Element]] = {}
+    for plugin in robot.iterfind('gazebo/plugin'):
+        filename = plugin.get('filename', '')
+        family = family_of(filename)
+        if filename == FILENAME:
+            own.append(read_tag(plugin, f'gazebo/{path_step("plugin", plugin.get("name"))}'))
+        elif family:
+            others.setdefault(family, []).append(plugin)
+    return own + [gathered(family, plugins) for family, plugins in others.items()]

@@ -1,0 +1,76 @@
+"""Plugin blocks as trees of tags, each with the XML path that errors name."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.urdf.xml import path_step
+
+
+@dataclass(frozen=True)
+class Tag:
+    """One element of a plugin block.
+
+    Attributes
+    ----------
+    key : str
+        What it gives: a parameter, ``joint``, ``link``, or the element of an actuator.
+    text : str
+        Its text, stripped.
+    path : str
+        Its XML path in the robot description.
+    name : str
+        Its name attribute, '' for none.
+    children : tuple of Tag
+        What is inside.
+    """
+
+    key: str
+    text: str
+    path: str
+    name: str = ''
+    children: tuple[Tag, ...] = ()
+
+    def all(self, key: str) -> list[Tag]:
+        """Return the children with this key."""
+        return [child for child in self.children if child.key == key]
+
+    def one(self, key: str) -> Tag | None:
+        """Return the only child with this key, None where there is none.
+
+        Raises
+        ------
+        SourceError
+            Where there are several.
+        """
+        found = self.all(key)
+        if len(found) > 1:
+            raise SourceError(found[1].path, 'is given twice')
+        return found[0] if found else None
+
+
+def read_tag(element: Element, path: str) -> Tag:
+    """Return an element with all that is inside; repeated ones are counted in their paths."""
+    children = list(element)
+    steps = list(_steps(children))
+    return Tag(
+        element.tag, (element.text or '').strip(), path, element.get('name', ''),
+        tuple(
+            read_tag(child, f'{path}/{step}') for child, step in zip(children, steps, strict=True)
+        ),
+    )
+
+
+def _steps(elements: list[Element]) -> Iterable[str]:
+    """Yield the last step of the path of each element: by name, or else by number."""
+    unnamed = Counter(element.tag for element in elements if not element.get('name'))
+    seen: Counter[str] = Counter()
+    for element in elements:
+        name = element.get('name')
+        if not name:
+            seen[element.tag] += 1
+        repeated = not name and unnamed[element.tag] > 1
+        yield f'{element.tag}[{seen[element.tag]}]' if repeated else path_step(element.tag, name)

@@ -1,0 +1,236 @@
+"""Tags of the UUV simulator, as the parameters that they are here.
+
+Robot descriptions written for the UUV simulator, or for Plankton, are read as they stand: one
+plugin for each thruster and each fin, gathered to one group ``thrusters`` and one ``fins`` in the
+order of their IDs. The same tags may stand in a <thruster> or <fin> of this package's own blocks.
+Tags and types are spelt as in the originals; nowhere else is camelCase understood.
+"""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.urdf.tags import Tag, read_tag
+from propulsion_ros.urdf.xml import numbers, path_step, quoted
+
+_Types = Mapping[str, tuple[str, Mapping[str, str]]]
+"""Models by the original's name: the name here, and the parameter that each constant gives."""
+
+_DYNAMICS: _Types = {
+    'ZeroOrder': ('zero_order', {}),
+    'FirstOrder': ('first_order', {'timeConstant': 'time_constant'}),
+    'Yoerger': ('yoerger', {'alpha': 'alpha', 'beta': 'beta'}),
+    'Bessa': ('bessa', {
+        'Jmsp': 'rotor_inertia',
+        'Kv1': 'linear_damping',
+        'Kv2': 'quadratic_damping',
+        'Kt': 'torque_constant',
+        'Rm': 'winding_resistance',
+    }),
+}
+_CONVERSION: _Types = {
+    'Basic': ('basic', {'rotorConstant': 'rotor_constant'}),
+    'Bessa': ('dead_zone', {
+        'rotorConstantL': 'rotor_constant_left',
+        'rotorConstantR': 'rotor_constant_right',
+        'deltaL': 'delta_left',
+        'deltaR': 'delta_right',
+    }),
+    'LinearInterp': ('linear_interp', {
+        'inputValues': 'input_values', 'outputValues': 'output_values',
+    }),
+}
+_LIFT_DRAG: _Types = {
+    'Quadratic': ('quadratic', {
+        'lift_constant': 'lift_constant', 'drag_constant': 'drag_constant',
+    }),
+    'TwoLines': ('two_lines', {
+        'area': 'area',
+        'fluid_density': 'fluid_density',
+        'a0': 'angle_offset',
+        'alpha_stall': 'stall_angle',
+        'cla': 'lift_slope',
+        'cla_stall': 'stalled_lift_slope',
+        'cda': 'drag_slope',
+        'cda_stall': 'stalled_drag_slope',
+    }),
+}
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    """How the original writes one actuator of a family.
+
+    Attributes
+    ----------
+    element : str
+        What one actuator is called here.
+    number : str
+        Tag of its ID.
+    renamed : dict
+        Other tags that have another name here.
+    models : dict
+        Tags that hold a type and its constants.
+    required : tuple of str
+        Tags that a plugin of the original must have.
+    limits : tuple of pairs of str
+        Tags of limits, lower and upper; 0 for both means none.
+    ignored : tuple of str
+        Tags of topics, which here follow from the name of the node.
+    """
+
+    element: str
+    number: str
+    renamed: Mapping[str, str]
+    models: Mapping[str, _Types]
+    required: tuple[str, ...]
+    limits: tuple[tuple[str, str], ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+_DIALECTS: dict[str, _Dialect] = {
+    'thrusters': _Dialect(
+        'thruster',
+        'thrusterID',
+        {
+            'linkName': 'link',
+            'jointName': 'joint',
+            'clampMin': 'min_command',
+            'clampMax': 'max_command',
+            'thrustMin': 'min_thrust',
+            'thrustMax': 'max_thrust',
+        },
+        {'dynamics': _DYNAMICS, 'conversion': _CONVERSION},
+        ('thrusterID', 'jointName', 'dynamics', 'conversion'),
+        (('clampMin', 'clampMax'), ('thrustMin', 'thrustMax')),
+    ),
+    'fins': _Dialect(
+        'fin',
+        'fin_id',
+        {'link_name': 'link', 'joint_name': 'joint'},
+        {'dynamics': _DYNAMICS, 'liftdrag': _LIFT_DRAG},
+        ('fin_id', 'joint_name', 'dynamics', 'liftdrag'),
+        ignored=('input_topic', 'output_topic', 'wrench_topic', 'current_velocity_topic'),
+    ),
+}
+_FAMILY_OF_PLUGIN = {
+    'uuv_thruster_plugin': 'thrusters',
+    'uuv_thruster_ros_plugin': 'thrusters',
+    'uuv_fin_plugin': 'fins',
+    'uuv_fin_ros_plugin': 'fins',
+}
+
+
+def family_of(filename: str) -> str:
+    """Return the family that a plugin of the original belongs to, '' for any other plugin."""
+    return _FAMILY_OF_PLUGIN.get(filename.removeprefix('lib').removesuffix('.so'), '')
+
+
+def gathered(family: str, plugins: Sequence[Element]) -> Tag:
+    """Return one plugin block of this package for the original's plugins of one family.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path of what is missing.
+    """
+    dialect = _DIALECTS[family]
+    rows = []
+    for plugin in plugins:
+        path = f'gazebo/{path_step("plugin", plugin.get("name"))}'
+        row = dataclasses.replace(read_tag(plugin, path), key=dialect.element, name='')
+        for key in dialect.required:
+            if not row.all(key):
+                raise SourceError(f'{path}/{key}', 'is missing')
+        rows.append((_number(row, dialect), row))
+    rows.sort(key=lambda row: row[0])
+    path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
+    return Tag('plugin', '', path, family, tuple(row for _, row in rows))
+
+
+def translated(row: Tag, family: str, notes: list[str]) -> Tag:
+    """Return an actuator with its tags as this package calls them.
+
+    Parameters
+    ----------
+    row : Tag
+        The actuator; tags of this package are left as they are.
+    family : str
+        Its family; those without an original in the UUV simulator are left alone.
+    notes : list of str
+        Gets a line for each tag that has no effect.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path of an unknown type, or of a constant that is missing.
+    """
+    dialect = _DIALECTS.get(family)
+    if dialect is None or row.key != dialect.element:
+        return row
+    name = row.name
+    without = _absent_limits(row, dialect, notes)
+    children: list[Tag] = []
+    for tag in row.children:
+        if tag.key == dialect.number:
+            name = name or f'{dialect.element}_{_number(row, dialect)}'
+        elif tag.key in dialect.ignored:
+            notes.append(f'{tag.path} has no effect: topics are named after the node')
+        elif tag.key in dialect.models and tag.children:
+            children.extend(_model(tag, dialect.models[tag.key], notes))
+        elif tag.key not in without:
+            key = dialect.renamed.get(tag.key, tag.key)
+            children.append(dataclasses.replace(tag, key=key))
+    return dataclasses.replace(row, name=name, children=tuple(children))
+
+
+def _number(row: Tag, dialect: _Dialect) -> int:
+    tag = row.one(dialect.number)
+    text = tag.text if tag else ''
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        path = tag.path if tag else row.path
+        raise SourceError(path, f'expected an ID of digits, got {quoted(text)}')
+    return int(text)
+
+
+def _absent_limits(row: Tag, dialect: _Dialect, notes: list[str]) -> set[str]:
+    """Return the tags of limits that are 0 on both sides, which the original's templates ship."""
+    absent: set[str] = set()
+    for pair in dialect.limits:
+        ends = [row.one(key) for key in pair]
+        if all(end and numbers(end.text, end.path) == [0.0] for end in ends):
+            absent.update(pair)
+            notes.append(f'{row.path}: {pair[0]} and {pair[1]} of 0 mean no limit')
+    return absent
+
+
+def _model(tag: Tag, types: _Types, notes: list[str]) -> list[Tag]:
+    """Return the tags of a model and its constants; lift and drag are one tag with children."""
+    kind = tag.one('type')
+    if kind is None:
+        raise SourceError(f'{tag.path}/type', 'is missing')
+    if kind.text not in types:
+        near = suggestion(kind.text, types)
+        raise SourceError(
+            kind.path, f'unknown type {quoted(kind.text)}{near}; known: {", ".join(types)}'
+        )
+    name, constants = types[kind.text]
+    for key in constants:
+        if not tag.all(key):
+            raise SourceError(f'{tag.path}/{key}', f'is missing, {kind.text} needs it')
+    of_others = {key for _, keys in types.values() for key in keys} - set(constants)
+    given = []
+    for child in tag.children:
+        if child.key in constants:
+            given.append(dataclasses.replace(child, key=constants[child.key]))
+        elif child.key in of_others:
+            notes.append(f'{child.path} has no effect: {kind.text} does not use it')
+        elif child is not kind:
+            raise SourceError(child.path, f'unknown tag{suggestion(child.key, constants)}')
+    if types is _LIFT_DRAG:
+        return [Tag(name, '', tag.path, children=tuple(given))]
+    return [Tag(tag.key, name, kind.path), *given]

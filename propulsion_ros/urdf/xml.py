@@ -1,0 +1,103 @@
+"""Robot descriptions as safe XML, and the paths that errors name."""
+from __future__ import annotations
+
+import math
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from propulsion_ros.settings.errors import SourceError
+
+SIZE_LIMIT = 4 * 1024 * 1024
+"""Characters; the largest descriptions in use have a tenth of it."""
+
+DEPTH_LIMIT = 64
+_SHOWN = 80
+"""Characters of a text that errors show."""
+
+
+def parse_urdf(xml: str) -> Element:
+    """Return the root element of a robot description.
+
+    Raises
+    ------
+    SourceError
+        For text that is not XML, that has a DTD or entities, or that is too large or too deep.
+    """
+    if len(xml) > SIZE_LIMIT:
+        raise SourceError('robot', f'{len(xml)} characters, expected at most {SIZE_LIMIT}')
+    if '<' not in xml:
+        raise SourceError('robot', f'expected the text of a URDF, got {quoted(xml)}')
+    try:
+        root: Element = fromstring(xml, forbid_dtd=True)
+    except DefusedXmlException as error:
+        kind = type(error).__name__
+        raise SourceError('robot', f'DTDs and entities are refused ({kind})') from error
+    except (ParseError, ValueError, LookupError, RecursionError) as error:
+        raise SourceError('robot', f'not well-formed XML: {error}') from error
+    if root.tag != 'robot':
+        raise SourceError(root.tag, 'expected <robot> as the root element')
+    level, depth = [root], 0
+    while level:
+        depth += 1
+        if depth > DEPTH_LIMIT:
+            raise SourceError('robot', f'elements are nested deeper than {DEPTH_LIMIT}')
+        level = [child for element in level for child in element]
+    return root
+
+
+def quoted(text: str) -> str:
+    """Return a text as errors show it: quoted, on one line, not for ever."""
+    return repr(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...')
+
+
+def path_step(tag: str, name: str | None) -> str:
+    """Return one step of an XML path, on one line whatever the name."""
+    return f'{tag}[name={" ".join(name[:_SHOWN].split())}]' if name else tag
+
+
+def name_of(element: Element, path: str) -> str:
+    """Return the name attribute, or raise `SourceError` naming ``path`` where there is none."""
+    name = element.get('name')
+    if not name:
+        raise SourceError(path, 'expected a name attribute')
+    return name
+
+
+def numbers(
+    text: str | None, path: str, count: int | None = None, largest: float = math.inf
+) -> list[float]:
+    """Return the finite numbers of a whitespace-separated text.
+
+    Parameters
+    ----------
+    text : str or None
+        The text; None for none.
+    path : str
+        Where it stands, for the error.
+    count : int, optional
+        How many numbers there must be.
+    largest : float
+        Bound of their sizes.
+
+    Raises
+    ------
+    SourceError
+        Naming ``path``, for what is not a number, too large, or the wrong count.
+    """
+    values = []
+    for word in (text or '').split():
+        try:
+            value = float(word)
+        except ValueError:
+            raise SourceError(path, f'expected a number, got {quoted(word)}') from None
+        if not math.isfinite(value):
+            raise SourceError(path, f'{word[:_SHOWN]} is not finite')
+        if abs(value) > largest:
+            raise SourceError(path, f'expected at most {largest:g}, got {word[:_SHOWN]}')
+        values.append(value)
+    if count is not None and len(values) != count:
+        plural = 'number' if count == 1 else 'numbers'
+        raise SourceError(path, f'expected {count} {plural}, got {len(values)}')
+    return values

@@ -1,0 +1,122 @@
+"""What of a sensor may be used, and what its faults are called."""
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from propulsion_ros.flight.estimation.innovation_judge import InnovationJudge, Verdict
+from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
+from propulsion_ros.timing.stamp_gate import StampGate, Time
+
+MS = 1_000_000
+SECOND = 1000 * MS
+
+
+def _monitor():
+    return SensorMonitor(0.5, limits=(100.0, 100.0), steps=(10.0, 10.0))
+
+
+def _feed(monitor, *rows):
+    """Give rows of (ms, x, y), use what is good, and return what each was."""
+    found = []
+    for ms, *values in rows:
+        status = monitor.arrive(ms * MS, tuple(values))
+        if status is Status.OK:
+            monitor.use(ms * MS)
+        found.append(status)
+    return found
+
+
+@pytest.mark.parametrize(('rows', 'last'), [
+    ([(0, 1.0, 1.0)], Status.OK),
+    ([(10, 1.0, 1.0), (10, 2.0, 1.0)], Status.DUPLICATE),
+    ([(10, 1.0, 1.0), (9, 2.0, 1.0)], Status.LATE),
+    ([(0, math.nan, 1.0)], Status.INVALID),
+    ([(0, 1.0, -math.inf)], Status.INVALID),
+    ([(0, math.inf, -math.inf)], Status.INVALID),
+    ([(0, 1.0, 100.5)], Status.RANGE),
+    ([(0, 1.0, 1.0), (10, 1.0, 20.0)], Status.STEP),
+    ([(0, 1.0, 1.0), (10, 1.0, 20.0), (20, 1.0, 21.0)], Status.OK),
+    ([(0, 1.0, 1.0), (10, 1.0, 20.0), (20, 1.0, -20.0)], Status.STEP),
+    ([(0, 1.0, 1.0), (10, 1.0, 20.0), (20, 1.0, 2.0)], Status.OK),
+], ids=['good', 'duplicate', 'late', 'nan', 'inf', 'inf - inf', 'range', 'step', 'confirmed step',
+        'two spikes', 'spike over'])
+def test_message(rows, last):
+    monitor = _monitor()
+    assert _feed(monitor, *rows)[-1] is last
+    assert monitor.counts[last] >= 1
+
+
+def test_status_over_time():
+    monitor = _monitor()
+    assert monitor.status(0) is Status.ABSENT
+    _feed(monitor, (0, 1.0, 1.0))
+    assert monitor.status(500 * MS) is Status.OK
+    assert monitor.status(501 * MS) is Status.STALE
+    _feed(monitor, *((ms, math.nan, 1.0) for ms in range(10, 700, 10)))
+    assert monitor.status(400 * MS) is Status.OK
+    assert monitor.status(690 * MS) is Status.INVALID
+    _feed(monitor, (700, 1.0, 1.0))
+    assert monitor.status(700 * MS) is Status.OK
+
+
+def test_a_sensor_that_was_never_good_has_the_fault_of_its_messages():
+    monitor = _monitor()
+    _feed(monitor, (0, 500.0, 1.0))
+    assert monitor.status(0) is Status.RANGE
+
+
+def test_repetition_is_measured():
+    monitor = _monitor()
+    _feed(monitor, (0, 1.0, 1.0), (100, 1.0, 1.0), (200, 1.0, 1.0))
+    assert monitor.repeats(200 * MS) == pytest.approx(0.2)
+    _feed(monitor, (300, 1.0, 1.5))
+    assert monitor.repeats(300 * MS) == 0.0
+
+
+def _verdicts(innovations, width=5.0, first_ms=0):
+    """Judge innovations, one each 20 ms; those within the width are accepted."""
+    judge = InnovationJudge(0.3)
+    found = []
+    for i, value in enumerate(innovations):
+        stamp = (first_ms + 20 * i) * MS
+        if abs(value) < width:
+            judge.accept(stamp, value)
+            found.append(None)
+        else:
+            found.append(judge.refuse(stamp, value, width))
+    return found
+
+
+def test_a_spike_is_waited_out():
+    assert _verdicts([0.0, 50.0, 0.0, -50.0, 0.0]) == [None, Verdict.WAIT, None, Verdict.WAIT, None]
+
+
+def test_a_leap_that_stays_is_a_step_of_the_sensor():
+    found = _verdicts([0.0] + [50.0 + 0.1 * i for i in range(20)])
+    assert Verdict.STEP in found
+    assert Verdict.LOST not in found
+
+
+def test_what_grows_through_the_gate_is_a_lost_estimate():
+    found = _verdicts([0.5 * i for i in range(40)])
+    assert Verdict.LOST in found
+    assert Verdict.STEP not in found
+
+
+def test_a_leap_that_does_not_settle_is_a_lost_estimate():
+    found = _verdicts([0.0] + [50.0 * 1.05**i for i in range(100)])
+    assert found.index(Verdict.LOST) > 50
+    assert Verdict.STEP not in found
+
+
+@pytest.mark.parametrize(('stamps', 'last'), [
+    ([5.0], Time.GOOD), ([5.0, 4.5], Time.GOOD), ([5.0, 30.0], Time.GOOD),
+    ([5.0, 100.0], Time.STRAY), ([5.0, 1.0], Time.STRAY),
+    ([5.0, 100.0, 100.5], Time.JUMP), ([5.0, 1.0, 1.0], Time.JUMP),
+    ([5.0, 100.0, 5.1, 100.0], Time.STRAY), ([5.0, 100.0, 100.5, 101.0], Time.GOOD),
+])
+def test_no_single_stamp_moves_time(stamps, last):
+    gate = StampGate(30.0)
+    assert [gate.judge(round(stamp * SECOND)) for stamp in stamps][-1] is last

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from propulsion_ros.flight.phases.phases import (
+    COMMANDS,
+    DUTIES,
+    TRANSITIONS,
+    Duty,
+    Facts,
+    Phase,
+    find_transition,
+    refusal,
+)
+
+READY = Facts(altitude_known=True, is_moving=False)
+
+
+def test_phases_are_the_words_of_the_flown_software():
+    words = ['setup', 'preflight', 'launch', 'flight', 'recovery', 'debug']
+    assert [phase.value for phase in Phase] == words
+
+
+def test_every_way_into_recovery_stamps_apogee_and_no_other_does():
+    for row in TRANSITIONS:
+        assert bool(row.apogee_source) == (row.target is Phase.RECOVERY), row
+
+
+def test_no_trigger_is_ambiguous_in_a_phase():
+    keys = [(row.source, row.trigger) for row in TRANSITIONS]
+    assert len(keys) == len(set(keys))
+
+
+def test_every_phase_can_be_reached_and_left_for_preflight():
+    reached = {Phase.SETUP}
+    for _ in Phase:
+        reached |= {row.target for row in TRANSITIONS if row.source in reached}
+    assert reached == set(Phase)
+    back = {Phase.PREFLIGHT}
+    for _ in Phase:
+        back |= {row.source for row in TRANSITIONS if row.target in back}
+    assert back == set(Phase)
+
+
+def test_no_armed_phase_leads_to_debug():
+    assert not any(row.source.is_armed and row.target is Phase.DEBUG for row in TRANSITIONS)
+
+
+ACCEPTED = {
+    (Phase.PREFLIGHT, 'set_home'): Phase.PREFLIGHT,
+    (Phase.PREFLIGHT, 'launch'): Phase.LAUNCH,
+    (Phase.PREFLIGHT, 'debug'): Phase.DEBUG,
+    (Phase.LAUNCH, 'ignition'): Phase.LAUNCH,
+    (Phase.LAUNCH, 'abort'): Phase.PREFLIGHT,
+    (Phase.LAUNCH, 'liftoff_override'): Phase.FLIGHT,
+    (Phase.FLIGHT, 'abort'): Phase.RECOVERY,
+    (Phase.FLIGHT, 'apogee_override'): Phase.RECOVERY,
+    (Phase.RECOVERY, 'reset'): Phase.PREFLIGHT,
+    (Phase.DEBUG, 'launch'): Phase.LAUNCH,
+    (Phase.DEBUG, 'liftoff_override'): Phase.FLIGHT,
+    (Phase.DEBUG, 'apogee_override'): Phase.RECOVERY,
+    (Phase.DEBUG, 'reset'): Phase.PREFLIGHT,
+}
+
+
+@pytest.mark.parametrize(('phase', 'command'), itertools.product(Phase, COMMANDS))
+def test_commands_are_accepted_in_their_phase_alone(phase, command):
+    reason = refusal(phase, command, READY)
+    if (phase, command) in ACCEPTED:
+        assert reason == ''
+        assert find_transition(phase, command).target is ACCEPTED[phase, command]
+    else:
+        assert reason.startswith(f"'{command}' is refused in {phase.value}, it belongs to ")
+
+
+@pytest.mark.parametrize(
+    ('phase', 'command', 'facts', 'reason'),
+    [
+        pytest.param(
+            Phase.PREFLIGHT, 'launch', Facts(), "'launch' is refused: no recent sample gives an"
+            ' altitude', id='launch blind',
+        ),
+        pytest.param(
+            Phase.PREFLIGHT, 'launch', Facts(True, objections=('90 m above home', 'no timer')),
+            "'launch' is refused: 90 m above home; no timer", id='launch unready',
+        ),
+        pytest.param(
+            Phase.PREFLIGHT, 'launch', Facts(objections=('90 m above home',)),
+            "'launch' is refused: no recent sample gives an altitude", id='launch blind, unready',
+        ),
+        pytest.param(
+            Phase.LAUNCH, 'ignition', Facts(ignition_commanded=True), "'ignition' is refused: it"
+            ' was commanded before: abort and launch again', id='ignition again',
+        ),
+        pytest.param(
+            Phase.RECOVERY, 'reset', Facts(True, True), "'reset' is refused: the vehicle is still"
+            ' moving', id='reset under the parachute',
+        ),
+        pytest.param(
+            Phase.PREFLIGHT, 'lanch', READY, "unknown command 'lanch', did you mean 'launch'?",
+            id='misspelt',
+        ),
+        pytest.param(
+            Phase.PREFLIGHT, 'xyz', READY, "unknown command 'xyz', expected one of set_home,"
+            ' launch, debug, ignition, abort, liftoff_override, apogee_override, reset',
+            id='unknown',
+        ),
+        pytest.param(
+            Phase.RECOVERY, 'abort', READY,
+            "'abort' is refused in recovery, it belongs to launch or flight", id='wrong phase',
+        ),
+    ],
+)
+def test_refusals_say_why(phase, command, facts, reason):
+    assert refusal(phase, command, facts) == reason
+
+
+@pytest.mark.parametrize('phase', Phase)
+def test_armed_phases(phase):
+    assert phase.is_armed == (phase.value in ('launch', 'flight', 'recovery'))
+
+
+@pytest.mark.parametrize('phase', Phase)
+def test_duties_agree_with_what_is_armed(phase):
+    duties = DUTIES[phase]
+    assert (Duty.ARM in duties.entry) == phase.is_armed
+    assert (Duty.RUN_EVENTS in duties.update) == phase.is_armed
+    assert (Duty.SOUND_BEACON in duties.entry) == (phase is Phase.RECOVERY)
+    assert (Duty.SILENCE_BEACON in duties.exit) == (phase is Phase.RECOVERY)
+
+
+def test_every_duty_is_done_somewhere():
+    done = {
+        duty for duties in DUTIES.values()
+        for part in (duties.entry, duties.update, duties.exit) for duty in part
+    }
+    assert done == set(Duty)
+
+
+def test_debug_and_launch_begin_with_a_clean_slate():
+    forgetting = {phase for phase in Phase if Duty.FORGET_FLIGHT in DUTIES[phase].entry}
+    assert forgetting == {Phase.LAUNCH, Phase.DEBUG}

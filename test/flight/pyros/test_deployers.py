@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from propulsion_ros.flight.pyros.deployers import (
+    DeployerBank,
+    DeployerCommand,
+    DeployerSpec,
+    deployer_command,
+)
+from propulsion_ros.settings.errors import CommandError
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def bank():
+    bank = DeployerBank(['drogue', 'main'])
+    bank.arm(True)
+    return bank
+
+
+def test_a_deployer_is_on_for_its_time_and_alone(bank):
+    bank.fire(1, 1000 * MS, 250 * MS)
+    seen = [bank.efforts(t * MS).tolist() for t in (1000, 1249, 1250)]
+    assert seen == [[0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
+
+
+def test_it_is_published_at_once_at_10_hz_and_once_as_off(bank):
+    assert bank.due(0) is None
+    bank.fire(0, 1000 * MS, 250 * MS)
+    published = [
+        (t, efforts.tolist())
+        for t in range(1000, 2000, 10)
+        if (efforts := bank.due(t * MS)) is not None
+    ]
+    on, off = [1.0, 0.0], [0.0, 0.0]
+    assert published == [(1000, on), (1100, on), (1200, on), (1250, off)]
+
+
+def test_a_second_deployer_is_not_kept_waiting_for_the_next_publication(bank):
+    bank.fire(0, 0, 1000 * MS)
+    bank.due(0)
+    assert bank.due(20 * MS) is None
+    bank.fire(1, 20 * MS, 1000 * MS)
+    assert bank.due(20 * MS).tolist() == [1.0, 1.0]
+
+
+def test_firing_again_prolongs_but_never_shortens(bank):
+    bank.fire(0, 0, 1000 * MS)
+    bank.fire(0, 100 * MS, 100 * MS)
+    assert bank.efforts(999 * MS)[0] == 1.0
+    bank.fire(0, 900 * MS, 1000 * MS)
+    assert bank.efforts(1899 * MS)[0] == 1.0
+    assert bank.efforts(1900 * MS)[0] == 0.0
+
+
+def test_disarming_turns_off_and_arming_does_not_turn_on(bank):
+    bank.fire(0, 0, 1000 * MS)
+    assert bank.due(10 * MS).tolist() == [1.0, 0.0]
+    bank.arm(False)
+    assert bank.due(20 * MS).tolist() == [0.0, 0.0]
+    assert bank.due(30 * MS) is None
+    bank.arm(True)
+    assert bank.efforts(40 * MS).tolist() == [0.0, 0.0]
+
+
+def test_time_that_jumps_back_leaves_the_rest_of_the_on_time(bank):
+    bank.fire(0, 10_000 * MS, 1000 * MS)
+    bank.efforts(10_400 * MS)
+    assert bank.efforts(5_000 * MS)[0] == 1.0
+    assert bank.efforts(5_599 * MS)[0] == 1.0
+    assert bank.efforts(5_600 * MS)[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ('deployer', 'on_time_ns', 'armed', 'reason'),
+    [
+        pytest.param(2, MS, True, 'deployer 2 is unknown, there are 2', id='unknown'),
+        pytest.param(-1, MS, True, 'deployer -1 is unknown, there are 2', id='negative id'),
+        pytest.param(0, 0, True, 'an on-time of 0 ns is not above 0', id='no on-time'),
+        pytest.param(0, MS, False, "'drogue' is refused: the phase is not an armed one", id='safe'),
+    ],
+)
+def test_refusals(bank, deployer, on_time_ns, armed, reason):
+    bank.arm(armed)
+    with pytest.raises(CommandError, match=reason):
+        bank.fire(deployer, 0, on_time_ns)
+    assert not bank.efforts(0).any()
+
+
+def test_a_bank_begins_disarmed():
+    with pytest.raises(CommandError, match='not an armed one'):
+        DeployerBank(['drogue']).fire(0, 0, MS)
+
+
+def test_command_knows_its_end():
+    assert DeployerCommand(0, 'drogue', 5, 7).until_ns == 12
+
+
+def test_servo_stands_where_it_was_turned_whatever_the_phase():
+    bank = DeployerBank(['drogue', 'door'], ['door'])
+    assert repr(bank.positions().tolist()) == '[nan, nan]'
+    bank.arm(True)
+    bank.turn(1, 1.5)
+    assert repr(bank.due(0).tolist()) == '[0.0, nan]', 'published at once'
+    assert bank.due(10 * MS) is None
+    bank.arm(False)
+    assert repr(bank.positions().tolist()) == '[nan, 1.5]'
+    with pytest.raises(CommandError, match="'door' is refused: the phase is not an armed one"):
+        bank.turn(1, 0.0)
+    bank.arm(True)
+    with pytest.raises(CommandError, match="'drogue' is no servo"):
+        bank.turn(0, 0.0)
+
+
+def test_without_servos_there_are_no_positions(bank):
+    assert bank.positions().size == 0
+
+
+def test_what_is_on_can_be_told_for_a_restart(bank):
+    bank.fire(1, 0, 1000 * MS)
+    assert bank.pending(400 * MS) == ((1, 600 * MS),)
+    assert bank.pending(1000 * MS) == ()
+
+
+@pytest.mark.parametrize(('actuator', 'param', 'on_time_ns', 'angle'), [
+    pytest.param('pyro', 90.0, 90 * MS, math.nan, id='on-time'),
+    pytest.param('pyro', 0.0, 1, math.nan, id='one short pulse'),
+    pytest.param('pyro', 1e-9, 1, math.nan, id='less than a nanosecond'),
+    pytest.param('servo', 90.0, 0, math.pi / 2, id='angle'),
+])
+def test_parameter_means_what_the_deployer_is(actuator, param, on_time_ns, angle):
+    command = deployer_command(DeployerSpec(3, 'x', actuator=actuator), 5, param)
+    assert (command.id, command.stamp_ns, command.on_time_ns) == (3, 5, on_time_ns)
+    assert command.angle == pytest.approx(angle, nan_ok=True)

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from propulsion_ros.flight.pyros.engines import EngineBank, EngineSpec, IgniterSpec, ValveSpec
+from propulsion_ros.settings.errors import CommandError
+
+MS = 1_000_000
+IGNITER = IgniterSpec('local_pyro', 500 * MS, channel=2)
+VALVES = (
+    ValveSpec('ox_vent_valve', 9, 10, 0.0, math.pi),
+    ValveSpec('fuel_vent_valve', 7, 10, 0.1, 3.0),
+    ValveSpec('fuel_press_valve', 7, 11, 0.2, 2.0),
+)
+THANOS = EngineSpec(0, 'thanos', 'Thanos', IGNITER, VALVES, 12, 10, 'booster', 2600.0)
+SIMPLE = EngineSpec(1, 'simple', 'SimpleEngine', IGNITER)
+
+
+@pytest.fixture
+def bank():
+    bank = EngineBank([THANOS, SIMPLE])
+    bank.arm(True, 0)
+    return bank
+
+
+def efforts(bank, now_ms):
+    return {row.name: row.effort for row in bank.rows(now_ms * MS) if not math.isnan(row.effort)}
+
+
+def positions(bank, now_ms):
+    return [row.position for row in bank.rows(now_ms * MS) if 'valve' in row.name]
+
+
+def test_sequence_of_an_engine_with_igniter_and_three_valves(bank):
+    closed, opened = [0.0, 0.1, 0.2], [math.pi, 3.0, 2.0]
+    assert positions(bank, 0) == closed
+    bank.execute(0, 1, 1000 * MS)
+    timeline = [
+        (ms, efforts(bank, ms)['thanos'], efforts(bank, ms)['thanos/igniter'], positions(bank, ms))
+        for ms in (1000, 1499, 1500, 5000)
+    ]
+    assert timeline == [
+        (1000, 1.0, 1.0, closed), (1499, 1.0, 1.0, closed), (1500, 1.0, 0.0, closed),
+        (5000, 1.0, 0.0, closed),
+    ]
+    bank.execute(0, 0, 6000 * MS)
+    timeline = [(ms, efforts(bank, ms)['thanos'], positions(bank, ms)) for ms in (6000, 6999, 7000)]
+    assert timeline == [(6000, 0.0, closed), (6999, 0.0, closed), (7000, 0.0, opened)]
+
+
+def test_vents_stay_closed_before_ignition_although_the_original_opened_them_at_once(bank):
+    assert positions(bank, 60_000) == [0.0, 0.1, 0.2]
+
+
+def test_shutdown_before_ignition_opens_nothing(bank):
+    bank.execute(0, 0, 0)
+    assert positions(bank, 5000) == [0.0, 0.1, 0.2]
+
+
+def test_shutdown_ends_the_igniter_too(bank):
+    bank.execute(1, 1, 0)
+    assert efforts(bank, 100)['simple/igniter'] == 1.0
+    bank.execute(1, 0, 100 * MS)
+    assert efforts(bank, 100) == dict.fromkeys(
+        ('thanos', 'thanos/igniter', 'simple', 'simple/igniter'), 0.0
+    )
+
+
+def test_ignition_of_a_running_engine_does_not_fire_its_igniter_again(bank):
+    bank.execute(1, 1, 0)
+    bank.execute(1, 1, 400 * MS)
+    assert efforts(bank, 500)['simple/igniter'] == 0.0
+
+
+def test_ignition_again_closes_the_vents(bank):
+    bank.execute(0, 1, 0)
+    bank.execute(0, 0, 100 * MS)
+    assert positions(bank, 2000)[0] == math.pi
+    bank.execute(0, 1, 2000 * MS)
+    assert positions(bank, 2000)[0] == 0.0
+
+
+def test_disarming_shuts_down_and_the_vents_open_all_the_same(bank):
+    bank.execute(0, 1, 0)
+    bank.arm(False, 100 * MS)
+    assert efforts(bank, 100)['thanos'] == 0.0
+    assert positions(bank, 1100)[0] == math.pi
+
+
+def test_arming_after_a_scrub_closes_the_vents(bank):
+    bank.execute(0, 1, 0)
+    bank.arm(False, 100 * MS)
+    assert positions(bank, 2000)[0] == math.pi
+    bank.arm(True, 2000 * MS)
+    assert positions(bank, 2000) == [0.0, 0.1, 0.2]
+    assert positions(bank, 9000) == [0.0, 0.1, 0.2]
+
+
+def test_valves_are_not_commanded_before_the_first_arming():
+    bank = EngineBank([THANOS])
+    assert all(math.isnan(position) for position in positions(bank, 0))
+
+
+def test_thrust_of_boosters(bank):
+    assert bank.thrusts() == {'booster': 0.0}
+    bank.execute(0, 1, 0)
+    assert bank.thrusts() == {'booster': 2600.0}
+
+
+@pytest.mark.parametrize(
+    ('demand', 'thrust'),
+    [(math.nan, 2600.0), (1000.0, 1000.0), (9000.0, 2600.0), (-5.0, 0.0)],
+)
+def test_controller_throttles_a_running_engine_within_its_thrust(bank, demand, thrust):
+    bank.control(0, demand)
+    assert bank.thrusts() == {'booster': 0.0}, 'no controller lights an engine'
+    bank.execute(0, 1, 0)
+    assert bank.thrusts() == {'booster': thrust}
+
+
+@pytest.mark.parametrize(
+    ('engine', 'param', 'armed', 'reason'),
+    [
+        pytest.param(2, 1, True, 'engine 2 is unknown, there are 2', id='unknown'),
+        pytest.param(-1, 1, True, 'engine -1 is unknown, there are 2', id='negative'),
+        pytest.param(0, 2, True, "engine 'thanos': expected 0 or 1, got 2", id='parameter'),
+        pytest.param(0, 1, False, "engine 'thanos' is refused: the phase is not an armed one",
+                     id='disarmed'),
+    ],
+)
+def test_refusals(bank, engine, param, armed, reason):
+    bank.arm(armed, 0)
+    with pytest.raises(CommandError) as caught:
+        bank.execute(engine, param, 0)
+    assert str(caught.value) == reason
+    assert not any(efforts(bank, 0).values())
+
+
+def test_shutdown_is_never_refused():
+    bank = EngineBank([SIMPLE])
+    bank.execute(0, 0, 0)
+    assert efforts(bank, 0)['simple'] == 0.0
+
+
+def test_demand_of_a_controller_ends_with_the_burn(bank):
+    bank.execute(0, 1, 0)
+    bank.control(0, 1000.0)
+    bank.execute(0, 0, 1000 * MS)
+    bank.execute(0, 1, 2000 * MS)
+    assert bank.thrusts() == {'booster': 2600.0}
+
+
+def test_resumed_engines_are_left_alone_until_they_are_commanded_or_shut_down():
+    """How another process left them is unknown: nothing is closed, stopped or thrust."""
+    bank = EngineBank([THANOS, SIMPLE])
+    bank.arm(True, 0)
+    bank.resume()
+    assert efforts(bank, 100) == {'thanos/igniter': 0.0, 'simple/igniter': 0.0}
+    assert all(math.isnan(position) for position in positions(bank, 100))
+    assert bank.thrusts() == {}
+    bank.shut_all_down(1000 * MS)
+    assert positions(bank, 1500) == [0.0, 0.1, 0.2]
+    assert positions(bank, 2500) == [math.pi, 3.0, 2.0]
+    assert efforts(bank, 2500)['thanos'] == 0.0

@@ -1,0 +1,72 @@
+"""Parameter files that the nodes of a graph would not read."""
+from __future__ import annotations
+
+import pytest
+
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import check_settings, vehicle_graph
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.tools.cli import main
+
+SETTINGS = '{}:\n  ros__parameters:\n    command_timeout: 1.0\n'
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """Return a writer of a file for a pattern of node names."""
+    def write(pattern):
+        path = tmp_path / 'settings.yaml'
+        path.write_text(SETTINGS.format(pattern))
+        return path
+    return write
+
+
+@pytest.mark.parametrize(('pattern', 'namespace'), [
+    pytest.param('/**/rotors', '', id='any namespace'),
+    pytest.param('/**/rotors', 'a', id='any namespace, in one'),
+    pytest.param('/**', '/a', id='every node'),
+    pytest.param('rotors', '', id='a name'),
+    pytest.param('/a/rotors', 'a', id='a full name'),
+])
+def test_file_with_settings_for_a_node_is_taken(settings, pattern, namespace):
+    check_settings(vehicle_graph('quadrotor'), [settings(pattern)], namespace)
+
+
+@pytest.mark.parametrize(('pattern', 'namespace', 'problem'), [
+    pytest.param('/**/rotor', '', "'/**/rotor' is no node here, did you mean '/rotors'?",
+                 id='misspelt'),
+    pytest.param('rotors', '/a', "'/rotors' is no node here, did you mean '/a/rotors'?",
+                 id='without its namespace'),
+    pytest.param('/b/rotors', 'a', "'/b/rotors' is no node here, did you mean '/a/rotors'?",
+                 id='of another namespace'),
+])
+def test_file_for_other_nodes_is_refused(settings, pattern, namespace, problem):
+    path = settings(pattern)
+    with pytest.raises(SourceError) as caught:
+        check_settings(vehicle_graph('quadrotor'), [path], namespace)
+    assert str(caught.value) == f'{path}: {problem}'
+
+
+@pytest.mark.parametrize('name', ['vehicle', 'rotors_allocator', 'boosters'])
+def test_file_for_another_part_of_the_robot_is_taken(settings, name):
+    # A replay leaves body and allocators out, and their settings may be all that there are.
+    check_settings(vehicle_graph('quadrotor', replay=True), [settings(f'/**/{name}')])
+
+
+def test_each_of_several_files_is_looked_at(settings, tmp_path):
+    other = tmp_path / 'other.yaml'
+    other.write_text(SETTINGS.format('/**/rotor'))
+    with pytest.raises(SourceError, match=r'other\.yaml: '):
+        check_settings(vehicle_graph('quadrotor'), [settings('/**/rotors'), other])
+
+
+@pytest.mark.parametrize('name', ['push.csv', 'push_bag'])
+def test_replay_refuses_it_too(settings, tmp_path, capsys, name):
+    table = tmp_path / 'push.csv'
+    table.write_text('stamp,front_left.effort\n1.0,2.0\n')
+    model = share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
+    target = tmp_path / name.replace('push', 'out')
+    assert main([
+        'replay', str(settings('/**/rotor')), str(table), str(target), '--model', str(model),
+    ]) == 1
+    assert "'/**/rotor' is no node here, did you mean '/rotors'?" in capsys.readouterr().err

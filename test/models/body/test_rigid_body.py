@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from bodies import G, body, floating, part, run
+from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
+from propulsion_ros.settings.errors import ConfigError
+
+# Forces.
+
+
+def test_free_fall_is_the_closed_form():
+    motion = run(body(), 300)
+    np.testing.assert_allclose(motion.position, [0, 0, 1000 - 0.5 * G * 9.0], rtol=1e-12)
+    np.testing.assert_allclose(motion.velocity, [0, 0, -3.0 * G], rtol=1e-12)
+    np.testing.assert_allclose(motion.specific_force, np.zeros(3), atol=1e-10)
+
+
+def test_a_throw_is_a_parabola():
+    # One second at 3 N along x and twice the weight upwards, then two seconds of flight.
+    model = body()
+    run(model, 100, [3.0, 0.0, 4.0 * G, 0, 0, 0])
+    motion = run(model, 200)
+    height = 1000.0 + 0.5 * G + 2.0 * G - 2.0 * G
+    np.testing.assert_allclose(motion.position, [0.75 + 3.0, 0.0, height], rtol=1e-12)
+    np.testing.assert_allclose(motion.velocity, [1.5, 0.0, -G], rtol=1e-12)
+
+
+def test_fall_through_air_is_the_closed_form():
+    model = body(fluid_density=1.2, drag_area=0.5)
+    terminal = np.sqrt(2.0 * 2.0 * G / (1.2 * 0.5))
+    for second in range(1, 6):
+        motion = run(model, 100)
+        speed = terminal * np.tanh(G * second / terminal)
+        depth = terminal**2 / G * np.log(np.cosh(G * second / terminal))
+        assert motion.velocity[2] == pytest.approx(-speed, rel=1e-8)
+        assert motion.position[2] == pytest.approx(1000.0 - depth, rel=1e-8)
+    motion = run(model, 1000)
+    np.testing.assert_allclose(motion.velocity, [0, 0, -terminal], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-6, atol=1e-12)
+
+
+def test_drag_is_of_the_air_at_the_altitude():
+    model = body(height=5000.0, site_altitude=4000.0, drag_area=50.0)
+    motion = run(model, 500)
+    speed = np.sqrt(2.0 * 2.0 * G / (float(density(4000.0 + motion.position[2])) * 50.0))
+    assert motion.velocity[2] == pytest.approx(-speed, rel=1e-3)
+
+
+def test_each_axis_of_the_body_has_its_own_drag_area():
+    # Nose to +x of the world: the axis along the flow is the body's z.
+    model = floating(start_rpy=[0, 0.5 * np.pi, 0], fluid_density=1.0, drag_area=[9.0, 9.0, 0.1])
+    motion = run(model, 300, [0.0, 0.0, 20.0, 0, 0, 0], dt=0.1)
+    np.testing.assert_allclose(motion.velocity, [20.0, 0.0, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize('pull', [0.0, 0.7])
+def test_extra_drag_adds_to_the_drag_of_the_body(pull):
+    model = body(fluid_density=1.2, drag_area=0.5)
+    motion = run(model, 1000, drag=(pull, np.zeros(3)))
+    terminal = np.sqrt(2.0 * 2.0 * G / (1.2 * (0.5 + pull)))
+    assert motion.velocity[2] == pytest.approx(-terminal, rel=1e-9)
+
+
+@pytest.mark.parametrize('dt', [0.1, 0.05])
+def test_a_rocket_gains_what_tsiolkovsky_says_to_second_order(dt):
+    full, rate, velocity, empty = 10.0, 1.0, 500.0, 2.0
+    model = floating(height=0.0, ground=False)
+    for k in range(round((full - empty) / rate / dt)):
+        before, after = part(full - rate * k * dt), part(full - rate * (k + 1) * dt)
+        model.step(np.array([0, 0, rate * velocity, 0, 0, 0]), before, after, dt)
+    error = model.motion.velocity[2] - velocity * np.log(full / empty)
+    # The midpoint rule's error: dt^2 / 24 of the change of the acceleration's slope.
+    slope = velocity * rate**2 * (1.0 / empty**2 - 1.0 / full**2)
+    assert error == pytest.approx(-(dt**2) / 24.0 * slope, rel=0.01)
+
+
+def test_a_neutral_body_stays_where_it_is():
+    model = body(height=-5.0, ground=False, fluid_density=1000.0, displaced_volume=0.002)
+    motion = run(model, 500)
+    np.testing.assert_allclose(motion.position, [0, 0, -5.0], atol=1e-12)
+    np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-12)
+
+
+def test_a_light_body_rises_by_the_closed_form():
+    model = body(height=-50.0, ground=False, fluid_density=1000.0, displaced_volume=0.003)
+    assert run(model, 100).velocity[2] == pytest.approx(0.5 * G, rel=1e-12)
+
+
+# Ground.
+
+
+def test_it_stands_until_the_thrust_exceeds_the_weight():
+    model = body(height=0.0)
+    motion = run(model, 100, [0, 0, 0.999 * 2.0 * G, 0, 0, 0])
+    assert motion.on_ground
+    np.testing.assert_array_equal(motion.position, np.zeros(3))
+    np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-15)
+    lifted = body(height=0.0)
+    assert not run(lifted, 1, [0, 0, 1.001 * 2.0 * G, 0, 0, 0]).on_ground
+    motion = run(model, 100, [0, 0, 1.5 * 2.0 * G, 0, 0, 0])
+    assert not motion.on_ground
+    assert motion.position[2] == pytest.approx(0.25 * G, rel=1e-12)
+    np.testing.assert_allclose(motion.specific_force, [0, 0, 1.5 * G], rtol=1e-12)
+
+
+def test_it_lands_and_does_not_sink():
+    model = body(height=1.0)
+    lowest = min(run(model, 1).position[2] for _ in range(300))
+    assert lowest == 0.0
+    motion = model.motion
+    assert motion.on_ground
+    np.testing.assert_array_equal(motion.velocity, np.zeros(3))
+    np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-15)
+
+
+def test_it_does_not_slide_or_turn_while_it_stands():
+    motion = run(body(height=0.0), 100, [5.0, 0, 0, 3.0, 2.0, 1.0])
+    np.testing.assert_array_equal(motion.position, np.zeros(3))
+    np.testing.assert_array_equal(motion.angular_velocity, np.zeros(3))
+
+
+def test_without_ground_it_falls_on():
+    assert run(body(height=0.0, ground=False), 100).position[2] == pytest.approx(-0.5 * G)
+
+
+@given(st.floats(-np.pi, np.pi), st.floats(-1.5, 1.5), st.floats(-np.pi, np.pi))
+def test_an_accelerometer_at_rest_reads_up_in_any_attitude(roll, pitch, yaw):
+    model = body(height=0.0, start_rpy=[roll, pitch, yaw])
+    up = Rotation.from_euler('xyz', [roll, pitch, yaw]).inv().apply([0.0, 0.0, G])
+    np.testing.assert_allclose(model.motion.specific_force, up, atol=1e-12)
+    np.testing.assert_allclose(run(model, 1).specific_force, up, atol=1e-12)
+
+
+def test_a_start_below_the_ground_is_refused():
+    with pytest.raises(ConfigError) as error:
+        body(height=-5.0)
+    assert str(error.value) == (
+        "parameter 'start_position[2]': -5 m is below the ground; expected at least 0 m, or no "
+        'ground'
+    )
+
+
+# The rest.
+
+
+def test_velocity_in_the_axes_of_the_body():
+    model = body(start_rpy=[0.0, 0.0, 0.5 * np.pi])
+    motion = run(model, 100, [4.0, 0, 2.0 * G, 0, 0, 0])
+    np.testing.assert_allclose(motion.velocity, [0, 2.0, 0], atol=1e-12)
+    np.testing.assert_allclose(motion.velocity_body, [2.0, 0, 0], atol=1e-12)
+
+
+def test_reset_returns_to_the_start():
+    model = body(start_rpy=[0.1, 0.2, 0.3])
+    first = run(model, 50, [1, 2, 3, 4, 5, 6])
+    model.reset()
+    again = run(model, 50, [1, 2, 3, 4, 5, 6])
+    for field in ('position', 'quaternion', 'velocity', 'angular_velocity', 'specific_force'):
+        np.testing.assert_array_equal(getattr(again, field), getattr(first, field))
+
+
+def test_a_motion_that_leaves_the_numbers_says_so():
+    model = floating(fluid_density=1.2, drag_area=1e6)
+    with np.errstate(all='ignore'), pytest.raises(FloatingPointError, match='left the numbers'):
+        run(model, 100, [0, 0, 1e6, 0, 0, 0])
+    assert np.all(np.isfinite(np.concatenate([model.motion.position, model.motion.velocity])))
+
+
+def test_stiff_parachute_on_a_light_body_brakes_and_does_not_blow_up():
+    body = RigidBody(BodyParams(ground=False, fluid_density=1.2, start_position=[0, 0, 1e4]))
+    light = MassProperties(2.0, np.zeros(3), np.eye(3))
+    for _ in range(500):
+        body.step(np.zeros(6), light, light, 0.01)
+    assert body.motion.velocity[2] < -45.0
+    for _ in range(500):
+        body.step(np.zeros(6), light, light, 0.01, (200.0, np.zeros(3)))
+    terminal = np.sqrt(2.0 * 2.0 * STANDARD_GRAVITY / (1.2 * 200.0))
+    assert body.motion.velocity[2] == pytest.approx(-terminal, rel=1e-6)

@@ -1,0 +1,196 @@
+"""How a rigid body turns, and what its parts weigh together."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from bodies import DT, REST, G, body, floating, part, run
+from propulsion_ros.models.body.rigid_body import MassProperties, RigidBody
+from propulsion_ros.models.common.wrench import move_wrench
+
+
+def rotation(model: RigidBody) -> np.ndarray:
+    return Rotation.from_quat(model.motion.quaternion).as_matrix()
+
+
+def com_of(model: RigidBody, mass: MassProperties) -> np.ndarray:
+    return model.motion.position + rotation(model) @ mass.com
+
+
+# Rotation.
+
+
+def spin_up(model: RigidBody, rate, inertia) -> None:
+    """Bring a resting body to about a rate [rad/s] by a couple of one short step."""
+    run(model, 1, [0, 0, 0, *(np.array(rate) * inertia / 1e-6)], part(inertia=inertia), dt=1e-6)
+
+
+@pytest.mark.parametrize('rate', [(1.0, 2.0, -0.5), (0.01, 3.0, 0.01)], ids=['any', 'unstable'])
+def test_free_tumbling_keeps_angular_momentum_and_energy(rate):
+    inertia = np.array([1.0, 2.0, 2.5])
+    model = floating(drag_area=0.0)
+    spin_up(model, rate, inertia)
+    momentum = rotation(model) @ (inertia * model.motion.angular_velocity)
+    energy = inertia @ model.motion.angular_velocity**2
+    for _ in range(10):
+        motion = run(model, 100, mass=part(inertia=inertia))
+        now = rotation(model) @ (inertia * motion.angular_velocity)
+        np.testing.assert_allclose(now, momentum, atol=1e-6)
+        assert inertia @ motion.angular_velocity**2 == pytest.approx(energy, rel=1e-7)
+    assert np.linalg.norm(motion.quaternion) == pytest.approx(1.0, rel=1e-15)
+
+
+def test_a_spinning_top_in_free_fall_nutates_at_the_closed_form():
+    # For equal moments across the axis the rate circles it at (I3 - I1) / I1 * w3.
+    inertia = (2.0, 2.0, 3.0)
+    model = body()
+    spin_up(model, (0.3, 0.0, 4.0), np.array(inertia))
+    motion = run(model, 200, mass=part(inertia=inertia))
+    circled = (3.0 - 2.0) / 2.0 * 4.0 * 2.0
+    expected = [0.3 * np.cos(circled), 0.3 * np.sin(circled), 4.0]
+    np.testing.assert_allclose(motion.angular_velocity, expected, atol=1e-5)
+
+
+def test_a_constant_couple_about_a_principal_axis_is_the_closed_form():
+    motion = run(floating(), 200, [0, 0, 0, 0.0, 0.0, 0.5])
+    assert motion.angular_velocity[2] == pytest.approx(0.5 / 2.5 * 2.0, rel=1e-12)
+    yaw = Rotation.from_quat(motion.quaternion).as_euler('xyz')
+    np.testing.assert_allclose(yaw, [0, 0, 0.5 * 0.2 * 4.0], atol=1e-10)
+
+
+def test_a_couple_turns_the_body_about_its_centre_of_mass():
+    mass, model = part(com=(0.3, 0.0, 0.2)), floating()
+    motion = run(model, 500, [0, 0, 0, 0, 0, 0.5], mass)
+    np.testing.assert_allclose(com_of(model, mass), [0.3, 0.0, 1000.2], atol=1e-7)
+    arm = rotation(model) @ mass.com
+    turned = np.cross(rotation(model) @ motion.angular_velocity, -arm)
+    np.testing.assert_allclose(motion.velocity, turned, atol=1e-7)
+    assert np.linalg.norm(motion.velocity) > 0.1
+
+
+def test_a_force_through_the_centre_of_mass_turns_nothing():
+    mass, model = part(com=(0.3, 0.0, 0.0)), floating()
+    motion = run(model, 200, [0, 0, 4.0, *np.cross(mass.com, [0, 0, 4.0])], mass)
+    np.testing.assert_allclose(motion.angular_velocity, np.zeros(3), atol=1e-15)
+    np.testing.assert_allclose(motion.velocity, [0, 0, 4.0], rtol=1e-12)
+
+
+def test_an_offset_force_accelerates_the_centre_of_mass_and_spins_the_body():
+    # A force at the origin, 0.3 m behind the centre of mass, seen over one short step.
+    mass, model = part(com=(0.3, 0.0, 0.0)), floating()
+    motion = run(model, 1, [0, 4.0, 0, 0, 0, 0], mass, dt=1e-4)
+    spin = -0.3 * 4.0 / 2.5
+    np.testing.assert_allclose(motion.angular_velocity, [0, 0, spin * 1e-4], rtol=1e-6)
+    np.testing.assert_allclose(motion.specific_force, [0, 2.0 - spin * 0.3, 0], atol=1e-6)
+
+
+def test_an_accelerometer_beside_the_centre_of_mass_feels_the_spin():
+    inertia, dt = np.array([1.0, 2.0, 2.5]), 1e-4
+    mass, model = part(com=(0.5, 0.0, 0.0)), floating()
+    run(model, 1, [0, 0, 0, 0, 0, 3.0 * 2.5 / dt], mass, dt=dt)
+    assert model.motion.angular_velocity[2] * inertia[2] == pytest.approx(3.0 * 2.5, rel=1e-9)
+    motion = run(model, 1, REST, mass, dt=dt)
+    np.testing.assert_allclose(motion.specific_force, [9.0 * 0.5, 0, 0], atol=9.0 * 0.5 * 3.0 * dt)
+
+
+def test_angular_drag_slows_the_spin_by_the_closed_form():
+    model = floating(fluid_density=1000.0, angular_drag=[0.0, 0.0, 0.001])
+    spin_up(model, (0.0, 0.0, 4.0), np.array([1.0, 2.0, 2.5]))
+    start = model.motion.angular_velocity[2]
+    motion = run(model, 300)
+    assert motion.angular_velocity[2] == pytest.approx(start / (1 + start * 1.0 / 2.5 * 3.0), 1e-7)
+
+
+@pytest.mark.parametrize(('place', 'upright'), [(0.5, True), (-0.5, False)])
+def test_a_falling_body_rights_itself_if_the_drag_acts_above_its_centre_of_mass(place, upright):
+    model = body(
+        fluid_density=1.2, drag_area=0.2, centre_of_pressure=[0.0, 0.0, place],
+        angular_drag=2.0, start_rpy=[0.3, 0.0, 0.0],
+    )
+    run(model, 1500)
+    tilt = np.arccos(rotation(model)[2, 2])
+    assert tilt < 0.1 if upright else tilt > np.pi - 0.3
+
+
+def test_the_mean_of_both_ends_of_a_step_acts():
+    # The centre of mass passes through the line of thrust; the moment of inertia grows 1 to 3.
+    before, after = part(com=(0.0, 0.1, 0.0)), part(com=(0.0, -0.1, 0.0))
+    model = floating()
+    model.step(np.array([0, 0, 5.0, 0, 0, 0]), before, after, DT)
+    np.testing.assert_allclose(model.motion.angular_velocity, np.zeros(3), atol=1e-15)
+    model = floating()
+    before, after = part(inertia=(1.0, 1.0, 1.0)), part(inertia=(3.0, 3.0, 3.0))
+    model.step(np.array([0, 0, 0, 0.5, 0, 0]), before, after, DT)
+    assert model.motion.angular_velocity[0] == pytest.approx(0.5 / 2.0 * DT, rel=1e-12)
+
+
+def test_where_the_origin_of_the_body_lies_changes_nothing():
+    shift, wrench = np.array([0.4, -0.3, 0.7]), np.array([3.0, 4.0, 12.0, 0.3, -0.2, 0.1])
+    paths = []
+    for origin in (np.zeros(3), shift):
+        mass = part(com=np.array([0.1, 0.0, 0.2]) - origin)
+        model = body(
+            ground=False, fluid_density=2.0, drag_area=[0.1, 0.2, 0.3], displaced_volume=0.5,
+            centre_of_pressure=np.array([0.0, 0.1, -0.3]) - origin,
+            centre_of_buoyancy=np.array([0.1, 0.2, 0.5]) - origin,
+            start_position=np.array([0.0, 0.0, 50.0]) + origin,
+        )
+        moved = move_wrench(wrench, -origin)
+        run(model, 200, moved, mass, drag=(0.5, np.array([0.0, 0.0, 0.8]) - origin))
+        motion = model.motion
+        paths.append([*com_of(model, mass), *motion.quaternion, *motion.angular_velocity])
+    np.testing.assert_allclose(paths[1], paths[0], rtol=0, atol=1e-9)
+    assert np.linalg.norm(paths[0][7:]) > 0.1
+
+
+def test_a_parachute_pulls_its_attachment_up():
+    model = body(fluid_density=1.2, drag_area=0.2, angular_drag=2.0, start_rpy=[0.3, 0, 0])
+    run(model, 1500, drag=(2.0, np.array([0.0, 0.0, 0.5])))
+    assert np.arccos(rotation(model)[2, 2]) < 0.1
+
+
+def test_a_neutral_body_swings_like_a_pendulum():
+    # Buoyancy 0.1 m above the centre of mass: w^2 = m g d / I.
+    small = 1e-3
+    model = body(
+        height=-5.0, ground=False, fluid_density=1000.0, displaced_volume=0.002,
+        centre_of_buoyancy=[0.0, 0.0, 0.1], start_rpy=[small, 0.0, 0.0],
+    )
+    frequency = np.sqrt(2.0 * G * 0.1 / 1.0)
+    for k in range(1, 11):
+        roll = Rotation.from_quat(run(model, 100).quaternion).as_euler('xyz')[0]
+        assert roll == pytest.approx(small * np.cos(frequency * k), abs=1e-5 * small)
+
+
+# Mass.
+
+
+def test_parts_add_up_by_the_parallel_axis_theorem():
+    point = np.zeros(3)
+    whole = MassProperties.total([
+        part(1.0, (1.0, 0.0, 0.0), point), part(1.0, (-1.0, 0.0, 0.0), point),
+        part(2.0, (0.0, 0.0, 2.0), (0.1, 0.2, 0.3)),
+    ])
+    assert whole.mass == 4.0
+    np.testing.assert_allclose(whole.com, [0, 0, 1.0])
+    # 2 kg 1 m below, 2 kg 1 m above; 1 kg at 1 m to either side.
+    np.testing.assert_allclose(whole.inertia, np.diag([4.1, 6.2, 2.3]), atol=1e-15)
+
+
+@pytest.mark.parametrize('parts', [[], [part(0.0)]], ids=['nothing', 'an empty tank'])
+def test_nothing_weighs_nothing(parts):
+    whole = MassProperties.total(parts)
+    assert whole.mass == 0.0
+    np.testing.assert_array_equal(whole.inertia, np.zeros((3, 3)))
+
+
+@given(st.floats(-2.0, 2.0), st.floats(0.1, 5.0))
+def test_order_and_grouping_of_parts_do_not_matter(place, mass):
+    parts = [part(mass, (place, 0.2, 0.0)), part(1.0, (0.0, place, 1.0)), part(3.0)]
+    at_once = MassProperties.total(parts)
+    paired = MassProperties.total([parts[2], MassProperties.total(parts[:2])])
+    np.testing.assert_allclose(at_once.com, paired.com, atol=1e-12)
+    np.testing.assert_allclose(at_once.inertia, paired.inertia, atol=1e-10)

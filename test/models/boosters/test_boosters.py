@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.settings.errors import CommandError, ConfigError
+
+STILL = BodyState()
+QUARTER = 0.5 * np.pi
+
+
+def boosters(batch: tuple[int, ...] = (), **kwargs) -> Boosters:
+    given_params = {'names': ['a'], 'max_thrust': 100.0, 'max_fuel_rate': 0.5, **kwargs}
+    return Boosters(BoostersParams(**given_params), batch)
+
+
+def fuelled(capacity, batch: tuple[int, ...] = (), **kwargs) -> Boosters:
+    """Return boosters on tanks 't0', 't1', ... of given capacities; each on its own by default."""
+    names = [f't{i}' for i in range(len(capacity))]
+    tanks = TanksParams(names=names, capacity=capacity, inertia=[1.0, 2.0, 3.0])
+    given_params = {'names': [f'b{i}' for i in range(len(names))], 'tank': names, **kwargs}
+    return boosters(batch, tanks=tanks, **given_params)
+
+
+def push(model: Boosters, *effort: float, dt: float = 0.1, tick: int = 0) -> Output:
+    return model.step(Command(effort=np.array(effort)), STILL, dt, tick)
+
+
+def shown(model: Boosters, output: Output, name: str) -> float:
+    """Return the position or effort published under a name."""
+    i = list(model.state_names).index(name)
+    position = output.position[..., i]
+    return np.where(np.isnan(position), output.effort[..., i], position)
+
+
+# What a command means.
+
+
+@pytest.mark.parametrize(
+    ('effort', 'lit', 'thrust', 'saturated'),
+    [
+        pytest.param(0.0, False, 0.0, False, id='zero shuts down'),
+        pytest.param(-0.0, False, 0.0, False, id='minus zero shuts down'),
+        pytest.param(np.nan, False, 0.0, False, id='nan shuts down'),
+        pytest.param(1e-9, True, 20.0, True, id='a little is the least that burns'),
+        pytest.param(20.0, True, 20.0, False, id='least'),
+        pytest.param(50.0, True, 50.0, False, id='between'),
+        pytest.param(100.0, True, 100.0, False, id='most'),
+        pytest.param(1e300, True, 100.0, True, id='more'),
+    ],
+)
+def test_effort_is_thrust(effort, lit, thrust, saturated):
+    model = boosters(min_thrust=20.0)
+    push(model, 50.0)
+    output = push(model, effort)
+    assert output.applied == pytest.approx([thrust], rel=1e-15)
+    np.testing.assert_allclose(output.wrench, [0, 0, thrust, 0, 0, 0], rtol=1e-15)
+    assert output.flags['saturated'] == [saturated]
+    assert model.ignition == [lit]
+    assert shown(model, output, 'a') == output.applied
+    assert shown(model, output, 'a/ignition') == lit
+    assert shown(model, output, 'a/throttle') == pytest.approx(thrust / 100.0, rel=1e-15)
+
+
+def test_no_command_at_all_shuts_down():
+    model = boosters()
+    push(model, 50.0)
+    assert model.step(Command(), STILL, 0.1, 1).applied == [0.0]
+
+
+@pytest.mark.parametrize(
+    'effort', [np.array([1.0, -3.0]), np.array([[1.0, 2.0], [5.0, -3.0]])], ids=['one', 'batch']
+)
+def test_negative_effort_is_refused(effort):
+    model = boosters(names=['a', 'b'])
+    with pytest.raises(CommandError) as error:
+        model.check_command(Command(effort=effort))
+    assert str(error.value) == 'b: effort -3 N is negative, a booster only pushes'
+
+
+def test_what_a_booster_can_do_is_not_refused():
+    model = boosters(names=['a', 'b'])
+    model.check_command(Command())
+    model.check_command(Command(effort=np.array([0.0, np.nan])))
+
+
+def test_a_booster_that_cannot_be_cut_burns_until_its_tank_is_empty():
+    model = fuelled([0.2], min_thrust=20.0, reignitable=False)
+    efforts = (0.0, np.nan, 60.0, 0.0, np.nan, 80.0)
+    thrusts = [push(model, effort).applied[0] for effort in efforts]
+    assert thrusts == pytest.approx([0.0, 0.0, 60.0, 20.0, 20.0, 80.0], rel=1e-15)
+    for _ in range(40):
+        output = push(model, 0.0)
+    assert output.applied == [0.0]
+    assert output.flags['dry'] == [True]
+    assert shown(model, output, 't0/fuel_ratio') == 0.0
+
+
+def test_a_cut_booster_decays_with_its_time_constant_and_still_burns():
+    model = fuelled([1000.0], time_constant=0.5)
+    push(model, 100.0, dt=1e3)
+    before = model.propellant
+    output = push(model, 0.0, dt=0.25)
+    assert output.applied == pytest.approx([100.0 * np.exp(-0.5)], rel=1e-14)
+    assert before - model.propellant == pytest.approx(0.25 * 0.5 * np.exp(-0.5), abs=1e-12)
+
+
+@given(st.lists(st.floats(0.0, 0.3), min_size=1, max_size=8))
+def test_step_response_is_the_closed_form_whatever_the_steps(steps):
+    model = boosters(time_constant=0.1)
+    for dt in steps:
+        output = push(model, 80.0, dt=dt)
+    assert output.applied[0] == pytest.approx(-80.0 * np.expm1(-sum(steps) / 0.1), abs=1e-11)
+
+
+# Propellant and impulse.
+
+
+def test_boosters_that_empty_a_tank_share_what_is_left_by_hand():
+    # They want 0.5 * 2 + 1.5 * 2 = 4 kg and find 1 kg; the third has its own.
+    model = fuelled(
+        [1.0, 9.0], names=['a', 'b', 'c'], tank=['t0', 't0', 't1'],
+        max_thrust=[100.0, 300.0, 50.0], max_fuel_rate=[0.5, 1.5, 0.25],
+    )
+    output = push(model, 100.0, 300.0, 50.0, dt=2.0)
+    np.testing.assert_allclose(output.applied, [25.0, 75.0, 50.0], rtol=1e-15)
+    np.testing.assert_allclose(output.computed, [100.0, 300.0, 50.0], rtol=1e-15)
+    np.testing.assert_array_equal(output.tanks.mass, [0.0, 8.5])
+    np.testing.assert_array_equal(output.flags['dry'], [True, False])
+    np.testing.assert_allclose(push(model, 100.0, 300.0, 50.0).applied, [0.0, 0.0, 50.0])
+
+
+def test_the_original_gives_full_thrust_in_the_step_that_empties_the_tank():
+    model = fuelled([0.01], exact_final_step=False)
+    assert push(model, 100.0).applied == [100.0]
+    assert model.propellant == [0.0]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_impulse_is_propellant_times_exhaust_velocity(data):
+    n, m = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 3))
+    tank = data.draw(st.lists(st.integers(0, m - 1), min_size=n, max_size=n))
+    rate = np.array(data.draw(st.lists(st.floats(0.1, 5.0), min_size=n, max_size=n)))
+    capacity = np.array(data.draw(st.lists(st.floats(0.0, 20.0), min_size=m, max_size=m)))
+    velocity = data.draw(st.floats(100.0, 5e3))
+    noise = data.draw(st.sampled_from([0.0, 0.2]))
+    model = fuelled(
+        capacity, names=[f'b{i}' for i in range(n)], tank=[f't{i}' for i in tank],
+        max_thrust=velocity * rate, max_fuel_rate=rate, noise_ratio=noise,
+        time_constant=data.draw(st.sampled_from([0.0, 0.05])),
+    )
+    impulse = np.zeros(m)
+    thrusts = st.lists(st.floats(0.0, 3e4), min_size=n, max_size=n)
+    for tick, dt in enumerate(data.draw(st.lists(st.floats(0.0, 3.0), max_size=12))):
+        before = model.propellant
+        output = push(model, *data.draw(thrusts), dt=dt, tick=tick)
+        impulse += np.bincount(tank, output.applied * dt, m)
+        assert np.all((model.propellant >= 0.0) & (model.propellant <= before))
+        np.testing.assert_array_equal(output.tanks.mass, model.propellant)
+    burnt = capacity - model.propellant
+    np.testing.assert_allclose(impulse, burnt * velocity, rtol=1e-12, atol=1e-11 * velocity)
+
+
+@pytest.mark.parametrize('dt', [0.5, 0.07, 0.003])
+def test_all_of_a_tank_gives_the_same_impulse_for_every_step(dt):
+    model = fuelled([0.9], time_constant=0.2, min_thrust=10.0)
+    steps = int(10.0 / dt)
+    impulse = sum(push(model, 70.0, dt=dt, tick=k).applied[0] * dt for k in range(steps))
+    assert model.propellant == [0.0]
+    assert impulse == pytest.approx(0.9 * 100.0 / 0.5, rel=1e-12)
+
+
+def test_a_booster_without_a_tank_never_runs_dry():
+    model = fuelled([0.01], names=['a', 'b'], tank=['t0', ''])
+    push(model, 100.0, 100.0, dt=100.0)
+    np.testing.assert_array_equal(push(model, 100.0, 100.0, dt=100.0).applied, [0.0, 100.0])
+
+
+def test_a_tank_without_capacity_gives_no_thrust():
+    output = push(fuelled([0.0]), 100.0)
+    assert output.applied == [0.0]
+    assert output.flags['dry'] == [True]
+
+
+def test_no_time_changes_nothing():
+    model = fuelled([1.0], time_constant=0.1)
+    push(model, 100.0)
+    before = model.throttle, model.propellant
+    output = push(model, 30.0, dt=0.0)
+    np.testing.assert_array_equal((model.throttle, model.propellant), before)
+    np.testing.assert_array_equal(output.applied, model.throttle * 100.0)
+
+
+def test_reset_restores_the_start():
+    model = fuelled([1.0], time_constant=0.1, noise_ratio=0.1)
+    first = [push(model, 100.0, tick=k).wrench for k in range(30)]
+    model.reset()
+    assert not model.ignition.any()
+    np.testing.assert_array_equal([push(model, 100.0, tick=k).wrench for k in range(30)], first)
+
+
+# Noise.
+
+
+def test_noise_depends_on_seed_and_tick_alone_and_never_pulls():
+    model = boosters(names=['a', 'b', 'c'], noise_ratio=1.0, noise_seed=[1, 2, 1])
+    drawn = np.stack([push(model, 100.0, 100.0, 100.0, tick=k).applied for k in range(500)])
+    np.testing.assert_array_equal(drawn[:, 0], drawn[:, 2])
+    assert abs(np.corrcoef(drawn[:, :2].T)[0, 1]) < 0.2
+    assert drawn.min() == 0.0
+    np.testing.assert_array_equal(push(model, 100.0, 100.0, 100.0, tick=123).applied, drawn[123])
+    np.testing.assert_array_equal(model.throttle, [1.0, 1.0, 1.0])
+
+
+def test_a_booster_that_is_off_makes_no_noise():
+    model = boosters(noise_ratio=1.0)
+    assert all(push(model, 0.0, tick=k).applied == [0.0] for k in range(100))
+
+
+# Geometry.
+
+
+def test_a_thrust_beside_the_origin_turns_by_hand():
+    model = boosters(
+        names=['a', 'b'], position=[[0.0, 2.0, 0.0], [0.0, 0.0, 3.0]],
+        axis=[[0.0, 0.0, 5.0], [0.6, 0.0, 0.8]],
+    )
+    output = push(model, 10.0, 50.0)
+    np.testing.assert_allclose(output.forces, [[0, 0, 10], [30, 0, 40]], rtol=1e-15)
+    np.testing.assert_allclose(output.wrench, [30, 0, 50, 20, 90, 0], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ('command', 'pivots', 'wrench'),
+    [
+        # Booster 1 m below one pivot: it swings to (0, 1, -1) and pushes along -y.
+        pytest.param([QUARTER, 0.0], [[0, 0, -1]] * 2, [0, -100, 0, -100, 0, 0], id='outer'),
+        # The inner pivot swings to (0, 1, 0), the booster to (-1, 1, 0), pushing along +x.
+        pytest.param([QUARTER] * 2, [[0, 0, 0], [0, 0, -1]], [100, 0, 0, 0, 0, -100], id='both'),
+    ],
+)
+def test_a_gimbal_moves_and_turns_the_thrust_by_hand(command, pivots, wrench):
+    gimbals = GimbalsParams(booster=['a'], range=np.pi, pivots=pivots)
+    model = boosters(position=[0.0, 0.0, -2.0], gimbals=gimbals)
+    asked = Command(effort=np.array([100.0, np.nan, np.nan]), position=np.array([0.0, *command]))
+    output = model.step(asked, STILL, 0.1, 0)
+    np.testing.assert_allclose(output.wrench, wrench, atol=1e-12)
+    joints = [shown(model, output, joint) for joint in ('a_gimbal_1', 'a_gimbal_2')]
+    np.testing.assert_allclose(joints, command, rtol=1e-15)
+
+
+def test_only_the_gimballed_booster_turns_and_nan_centres_it():
+    model = boosters(names=['a', 'b'], gimbals=GimbalsParams(booster=['b'], range=[0.1, 1.0]))
+    asked = np.array([np.nan, np.nan, 0.5, QUARTER])
+    output = model.step(Command(effort=np.full(4, 10.0), position=asked), STILL, 0.1, 0)
+    turned = [10.0 * np.sin(1.0), -10.0 * np.sin(0.1) * np.cos(1.0),
+              10.0 * np.cos(0.1) * np.cos(1.0)]
+    np.testing.assert_allclose(output.forces, [[0, 0, 10], turned], rtol=1e-14)
+    np.testing.assert_array_equal(output.flags['gimbal_limit'], [[True, True]])
+    centred = Command(effort=np.full(4, 10.0), position=np.full(4, np.nan))
+    output = model.step(centred, STILL, 0.1, 1)
+    np.testing.assert_array_equal(output.forces, [[0, 0, 10], [0, 0, 10]])
+
+
+# Configuration.
+
+
+@pytest.mark.parametrize(
+    ('given_params', 'text'),
+    [
+        pytest.param({'min_thrust': 101.0},
+                     "'min_thrust[0]': 101 is above max_thrust 100 N", id='least above most'),
+        pytest.param({'max_thrust': 0.0}, "'max_thrust': 0 must be above 0 N", id='no thrust'),
+        pytest.param({'time_constant': -0.1}, "'time_constant': -0.1 is below 0 s", id='tau'),
+        pytest.param({'tank': 'main'}, "'tank[0]': unknown tank 'main', known: none", id='tank'),
+        pytest.param({'gimbals': GimbalsParams(booster=['b'])},
+                     "'gimbals.booster[0]': unknown booster 'b', known: a", id='gimbal'),
+        pytest.param({'gimbals': GimbalsParams(booster=['a'], joints=['a', 'j'])},
+                     "'gimbals.joints[0]': 'a' is named twice", id='joint like a booster'),
+        pytest.param({'gimbals': GimbalsParams(booster=['a'], joints=['j', 'j'])},
+                     "'gimbals.joints[1]': 'j' is named twice", id='joint twice'),
+        pytest.param({'axis': [0.0, 0.0, 0.0]},
+                     "'axis[0]': expected a direction, got a vector of length 0", id='axis'),
+        pytest.param({'integrator': 'rk4'},
+                     "'integrator': expected one of exact, euler, got 'rk4'", id='integrator'),
+    ],
+)
+def test_refused_configuration(given_params, text):
+    with pytest.raises(ConfigError) as error:
+        boosters(**given_params)
+    assert str(error.value) == f'parameter {text}'
+
+
+def test_names_and_safe_commands():
+    model = fuelled([1.0], gimbals=GimbalsParams(booster=['b0']))
+    assert model.command_names == ('b0', 'b0_gimbal_1', 'b0_gimbal_2')
+    assert model.command_fields == ('effort', 'position', 'position')
+    assert model.nan_is_safe == (True, False, False)
+    assert model.state_names == (*model.command_names, 'b0/ignition', 'b0/throttle',
+                                 't0/fuel_ratio')
+    np.testing.assert_array_equal(model.safe_command, np.zeros(3))

@@ -1,0 +1,151 @@
+"""Boosters against what was recorded of PyFlyt's, run one at a time and as one array."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.settings.errors import ConfigError
+
+GOLDEN = Path(__file__).parents[2] / 'data/golden'
+RECORDED = json.loads((GOLDEN / 'pyflyt_boosters.json').read_text())
+SCENARIOS = {each['name']: each for each in RECORDED['scenarios']}
+MEMBERS = RECORDED['multi']['members']
+REFUSED = {
+    'start_overfull': "parameter 'starting_fuel_ratio[0]': 1.5 is above 1",
+    'start_negative': "parameter 'starting_fuel_ratio[0]': -0.2 is below 0",
+    'dt_gt_2tau_diverges': (
+        "parameter 'integrator': euler diverges for a step of 0.025 s with a time constant of "
+        '0.01 s; expected at least 0.0125 s, or the exact integrator'
+    ),
+}
+BIASED = 'noise_seeded'
+REPRODUCED = [
+    pytest.param(each, id=name) for name, each in SCENARIOS.items()
+    if name not in REFUSED and name != BIASED
+] + [pytest.param(each, id=each['name']) for each in MEMBERS]
+
+
+def original(*recorded, gimbals: GimbalsParams | None = None) -> Boosters:
+    """Return the recorded boosters as one array, stepped as the original steps."""
+    names = [f'booster_{i}' for i in range(len(recorded))]
+
+    def joined(key: str) -> list:
+        return [each['params'][key] for each in recorded]
+
+    tanks = TanksParams(
+        names=names, capacity=joined('total_fuel_mass'), inertia=joined('max_inertia'),
+        starting_fuel_ratio=[each['start_fuel_ratio'] for each in recorded],
+    )
+    return Boosters(BoostersParams(
+        names=names, tank=names, tanks=tanks, gimbals=gimbals or GimbalsParams(),
+        max_thrust=joined('max_thrust'), min_thrust=joined('min_thrust'),
+        max_fuel_rate=joined('max_fuel_rate'), time_constant=joined('tau'),
+        axis=joined('thrust_unit'), reignitable=joined('reignitable'),
+        integrator='euler', exact_final_step=False,
+    ))
+
+
+def replay(recorded) -> None:
+    """Check that our array of boosters does what was recorded of each original."""
+    rotations = recorded[0]['inputs'].get('rotation')
+    # Gimbals without lag turn to the recorded attitude R1(x) R2(y) at once.
+    turning = GimbalsParams(booster=['booster_0'], range=np.pi) if rotations else None
+    model = original(*recorded, gimbals=turning)
+    idle = np.array([each['params']['min_thrust'] for each in recorded])
+    full = np.array([each['params']['max_thrust'] for each in recorded])
+    ratio = idle / full
+
+    def joined(part: str, key: str) -> np.ndarray:
+        return np.stack([each[part][key] for each in recorded], axis=1)
+
+    ignition, pwm = joined('inputs', 'ignition') > 0.5, joined('inputs', 'pwm')
+    outputs = {key: joined('outputs', key) for key in recorded[0]['outputs']}
+    for k in range(len(pwm)):
+        angles = None
+        if rotations:
+            r = np.array(rotations[k])
+            angles = np.array([[np.arctan2(r[2, 1], r[1, 1]), np.arctan2(r[0, 2], r[0, 0])]])
+        demand = pwm[k] * (1.0 - ratio) + ratio
+        output = model.advance(ignition[k], demand, angles, recorded[0]['dt'], k)
+
+        def same(ours, key, scale=1.0, k=k):
+            recorded_value = outputs[key][k]
+            np.testing.assert_allclose(ours / scale, recorded_value / scale, 1e-12, 1e-12, key)
+
+        n = len(recorded)
+        fuel_ratio = output.position[-n:]
+        np.testing.assert_array_equal(model.ignition, outputs['ignition_state'][k])
+        same(model.throttle, 'throttle')
+        same(fuel_ratio, 'fuel_ratio')
+        same(output.applied, 'thrust', full)
+        same(output.effort[:n], 'thrust', full)
+        same(output.forces, 'thrust_vector', full[:, None])
+        same(output.tanks.mass, 'tank_mass')
+        same(np.diagonal(output.tanks.inertia, axis1=1, axis2=2), 'tank_inertia')
+        same(np.stack((model.ignition, fuel_ratio, model.throttle), axis=-1), 'states')
+
+
+@pytest.mark.parametrize('recorded', REPRODUCED)
+def test_recorded_outputs(recorded):
+    replay([recorded])
+
+
+def test_members_that_the_original_cannot_run_together_run_as_one_array():
+    assert 'ValueError' in RECORDED['n_gt_1_probe']['n4']['physics_update_raises']
+    replay(MEMBERS)
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_recorded_inputs_that_are_refused(name):
+    recorded = SCENARIOS[name]
+    with pytest.raises(ConfigError) as error:
+        replay([recorded])
+    assert str(error.value) == REFUSED[name]
+
+
+def test_noise_is_biased_in_the_original_and_is_not_in_ours():
+    recorded = SCENARIOS[BIASED]
+    params, dt = recorded['params'], recorded['dt']
+    # The original draws normal(mean n = 1) and feeds it back into the throttle: its fixed point
+    # is a (1 + s) / (1 - (1 - a) (1 + s)), not 1.
+    a, s = dt / params['tau'], params['noise_ratio']
+    biased = a * (1.0 + s) / (1.0 - (1.0 - a) * (1.0 + s))
+    settled = np.array(recorded['outputs']['throttle'][20:])
+    assert biased > 1.02
+    assert settled.mean() == pytest.approx(biased, abs=0.005)
+
+    model = Boosters(BoostersParams(
+        names=['a'], max_thrust=params['max_thrust'], max_fuel_rate=params['max_fuel_rate'],
+        noise_ratio=s, noise_seed=7,
+    ))
+    lit = np.array([True]), np.ones(1), None, dt
+    thrust = np.array([model.advance(*lit, tick).applied[0] for tick in range(20_000)])
+    ratio = thrust / params['max_thrust']
+    assert ratio.mean() == pytest.approx(1.0, abs=5.0 * s / np.sqrt(len(ratio)))
+    assert ratio.std() == pytest.approx(s, rel=5.0 / np.sqrt(2 * len(ratio)))
+
+
+def test_an_overshooting_explicit_step_never_overfills_a_tank():
+    # PyFlyt's recurrence, written out: between one and two time constants the throttle swings
+    # below 0 after a cut, and what flows back is clipped at the full tank.
+    dt, tau, rate, capacity = 0.015, 0.01, 0.5, 1.0
+    model = Boosters(BoostersParams(
+        names=['a'], max_thrust=100.0, max_fuel_rate=rate, time_constant=tau, tank='t',
+        tanks=TanksParams(names=['t'], capacity=capacity),
+        integrator='euler', exact_final_step=False,
+    ))
+    throttle, ratio, highest = 0.0, 1.0, 0.0
+    for k, lit in enumerate([1, 0, 0, 0, 1, 1, 0, 0, 0, 0]):
+        throttle += dt / tau * (lit - throttle)
+        ratio = min(max(ratio - throttle * rate / capacity * dt, 0.0), 1.0)
+        output = model.advance(np.array([lit > 0]), np.ones(1), None, dt, k)
+        assert output.applied[0] == pytest.approx(100.0 * throttle, rel=1e-12)
+        assert output.tanks.mass[0] == pytest.approx(ratio * capacity, rel=1e-12)
+        highest = max(highest, -throttle)
+    assert highest > 0.5

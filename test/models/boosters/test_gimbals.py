@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.models.boosters.gimbals import Gimbals, GimbalsParams
+from propulsion_ros.settings.errors import ConfigError
+
+GOLDEN = Path(__file__).parents[2] / 'data/golden'
+RECORDED = json.loads((GOLDEN / 'pyflyt_gimbals.json').read_text())
+MEMBERS = RECORDED['multi']['members']
+ALONE = [
+    pytest.param(recorded, id=recorded['name']) for recorded in RECORDED['scenarios'] + MEMBERS
+]
+QUARTER = 0.5 * np.pi
+angles = st.floats(-3.0, 3.0)
+
+
+def gimbals(batch: tuple[int, ...] = (), **kwargs) -> Gimbals:
+    return Gimbals(GimbalsParams(**{'booster': ['a'], 'range': np.pi, **kwargs}), batch)
+
+
+def original(*recorded) -> Gimbals:
+    """Return the recorded gimbals as one array, stepped as the original steps."""
+    params = [each['params'] for each in recorded]
+
+    def joined(key: str) -> np.ndarray:
+        return np.concatenate([each[key] for each in params])
+
+    axes = np.stack((joined('gimbal_unit_1'), joined('gimbal_unit_2')), axis=1)
+    return gimbals(
+        booster=[f'booster_{i}' for i in range(len(axes))], axes=axes,
+        range=np.deg2rad(joined('gimbal_range_degrees')), time_constant=joined('gimbal_tau'),
+        integrator='euler',
+    )
+
+
+def replay(recorded) -> None:
+    """Check that our array of gimbals does what was recorded of each original."""
+    model = original(*recorded)
+    limits = np.deg2rad(np.concatenate([r['params']['gimbal_range_degrees'] for r in recorded]))
+
+    def joined(part: str, key: str) -> np.ndarray:
+        return np.concatenate([r[part][key] for r in recorded], axis=1)
+
+    commands, states = joined('inputs', 'command'), joined('outputs', 'gimbal_state')
+    expected, rotations = joined('outputs', 'angles_rad'), joined('outputs', 'rotation')
+    for k, command in enumerate(commands):
+        model.step(command * limits, recorded[0]['dt'])
+        np.testing.assert_allclose(model.angles, expected[k], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(model.angles, states[k] * limits, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(model.rotations()[1], rotations[k], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize('recorded', ALONE)
+def test_recorded_angles_and_rotations(recorded):
+    replay([recorded])
+
+
+def test_members_that_the_original_cannot_run_together_run_as_one_array():
+    assert 'ValueError' in RECORDED['n_gt_1_probe']['n3']
+    replay(MEMBERS)
+
+
+def test_step_response_is_the_closed_form_whatever_the_steps():
+    model = gimbals(time_constant=0.1)
+    for dt in (0.01, 0.05, 0.002):
+        model.step(np.array([[0.2, -0.3]]), dt)
+    gone = 1.0 - np.exp(-0.62)
+    np.testing.assert_allclose(model.angles, [[0.2 * gone, -0.3 * gone]], rtol=1e-14)
+
+
+def test_each_gimbal_has_its_own_time_constant():
+    model = gimbals(booster=['a', 'b'], time_constant=[0.1, 0.4])
+    model.step(np.ones((2, 2)), 0.2)
+    gone = 1.0 - np.exp([[-2.0, -2.0], [-0.5, -0.5]])
+    np.testing.assert_allclose(model.angles, gone, rtol=1e-14)
+
+
+def test_the_range_clips_the_command_axis_by_axis_and_says_so():
+    model = gimbals(range=[0.1, 0.3])
+    clipped = model.step(np.array([[-0.2, 0.2]]), 0.01)
+    np.testing.assert_array_equal(model.angles, [[-0.1, 0.2]])
+    np.testing.assert_array_equal(clipped, [[True, False]])
+
+
+def test_the_rate_limit_bounds_the_angle_per_second():
+    model = gimbals(rate_limit=0.5)
+    model.step(np.array([[1.0, -1.0]]), 0.1)
+    np.testing.assert_allclose(model.angles, [[0.05, -0.05]], rtol=1e-14)
+
+
+@given(angles, angles)
+def test_rotation_is_the_outer_one_after_the_inner_one(first, second):
+    axes = np.array([[1.0, 2.0, 2.0], [0.0, 3.0, -4.0]])
+    model = gimbals(axes=axes)
+    model.step(np.array([[first, second]]), 0.01)
+    outer = Rotation.from_rotvec(first * axes[0] / 3.0)
+    inner = Rotation.from_rotvec(second * axes[1] / 5.0)
+    outer_ours, whole = model.rotations()
+    np.testing.assert_allclose(outer_ours[0], outer.as_matrix(), atol=1e-14)
+    np.testing.assert_allclose(whole[0], (outer * inner).as_matrix(), atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ('command', 'pivots', 'point', 'axis'),
+    [
+        pytest.param([0, 0], [[0, 0, -1], [0, 0, -1]], [0, 0, -2], [0, 0, 1], id='centred'),
+        # About x the nozzle 1 m below its pivot swings to +y, and its thrust points to -y.
+        pytest.param([QUARTER, 0], [[0, 0, -1], [0, 0, -1]], [0, 1, -1], [0, -1, 0], id='outer'),
+        pytest.param([0, QUARTER], [[0, 0, -1], [0, 0, -1]], [-1, 0, -1], [1, 0, 0], id='inner'),
+        # The outer axis carries the inner pivot from (0, 0, -1) to (0, 1, 0).
+        pytest.param(
+            [QUARTER, QUARTER], [[0, 0, 0], [0, 0, -1]], [-1, 1, 0], [1, 0, 0], id='both, apart'
+        ),
+    ],
+)
+def test_points_turn_about_the_pivots_by_hand(command, pivots, point, axis):
+    model = gimbals(pivots=pivots)
+    model.step(np.array([command], float), 0.01)
+    points, turned = model.carry(np.array([[0.0, 0.0, -2.0]]), np.array([[0.0, 0.0, 1.0]]))
+    np.testing.assert_allclose(points, [point], atol=1e-15)
+    np.testing.assert_allclose(turned, [axis], atol=1e-15)
+
+
+@given(st.lists(st.tuples(angles, angles), min_size=2, max_size=4))
+def test_n_gimbals_are_n_times_one_and_a_batch_is_a_loop(commands):
+    axes = np.random.default_rng(0).normal(size=(len(commands), 2, 3))
+    pivots = np.random.default_rng(1).normal(size=(len(commands), 2, 3))
+    points = np.random.default_rng(2).normal(size=(len(commands), 3))
+    names = [f'b{i}' for i in range(len(commands))]
+    many = gimbals(booster=names, axes=axes, pivots=pivots, time_constant=0.1)
+    batch = gimbals((2,), booster=names, axes=axes, pivots=pivots, time_constant=0.1)
+    command = np.array(commands)
+    many.step(command, 0.05)
+    batch.step(np.stack((command, -command)), 0.05)
+    moved, turned = many.carry(points, points)
+    np.testing.assert_array_equal(batch.carry(points, points)[0][0], moved)
+    directions = np.random.default_rng(3).normal(size=(len(commands), 3))
+    moved_again, turned_directions = batch.carry(points, directions)
+    np.testing.assert_allclose(
+        batch.wrenches(batch.wrench_table(points, directions)),
+        np.concatenate((turned_directions, np.cross(moved_again, turned_directions)), axis=-1),
+        rtol=0.0, atol=1e-13,
+    )
+    for i, each in enumerate(command):
+        one = gimbals(axes=axes[i], pivots=pivots[i], time_constant=0.1)
+        one.step(each[None], 0.05)
+        alone = one.carry(points[i : i + 1], points[i : i + 1])
+        np.testing.assert_allclose(moved[i], alone[0][0], atol=1e-14)
+        np.testing.assert_allclose(turned[i], alone[1][0], atol=1e-14)
+
+
+def test_reset_centres():
+    model = gimbals()
+    model.step(np.array([[0.2, 0.1]]), 0.1)
+    model.reset()
+    np.testing.assert_array_equal(model.angles, np.zeros((1, 2)))
+
+
+def test_joints_without_a_name_are_named_after_their_booster():
+    params = GimbalsParams(booster=['a', 'b'], joints=['tilt', '', '', 'pan'])
+    assert params.joints == ('tilt', 'a_gimbal_2', 'b_gimbal_1', 'pan')
+
+
+def test_the_explicit_step_refuses_to_diverge():
+    model = gimbals(time_constant=0.01, integrator='euler')
+    with pytest.raises(ConfigError, match='euler diverges'):
+        model.step(np.zeros((1, 2)), 0.1)
+
+
+@pytest.mark.parametrize(
+    ('given_params', 'text'),
+    [
+        pytest.param({'time_constant': -0.1}, "'time_constant': -0.1 is below 0 s", id='tau'),
+        pytest.param({'range': [0.1, 4.0]}, "'range[1]': 4 is above 3.14159 rad", id='range'),
+        pytest.param(
+            {'axes': [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]},
+            "'gimbals.axes[0]': expected a direction, got a vector of length 0", id='axis',
+        ),
+    ],
+)
+def test_refused_configuration(given_params, text):
+    with pytest.raises(ConfigError) as error:
+        gimbals(**given_params)
+    assert str(error.value) == f'parameter {text}'

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from propulsion_ros.models.boosters.tanks import Tanks, TanksParams
+from propulsion_ros.settings.errors import ConfigError
+
+TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+"""A quarter turn about z."""
+
+
+def tanks(batch: tuple[int, ...] = (), **kwargs) -> Tanks:
+    return Tanks(TanksParams(**{'names': ['a'], 'capacity': [10.0], **kwargs}), batch)
+
+
+def test_mass_and_inertia_fall_with_the_propellant_and_the_centre_stays():
+    model = tanks(inertia=[4.0, 6.0, 2.0], com=[0.0, 0.0, 1.5])
+    model.draw(np.array([2.5]))
+    state = model.state()
+    np.testing.assert_array_equal(state.mass, [7.5])
+    np.testing.assert_array_equal(state.com, [[0.0, 0.0, 1.5]])
+    np.testing.assert_allclose(state.inertia, [np.diag([3.0, 4.5, 1.5])], rtol=1e-15)
+    np.testing.assert_array_equal(model.fuel_ratio, [0.75])
+
+
+def test_inertia_is_turned_into_the_axes_of_the_vehicle():
+    model = tanks(names=['a', 'b'], inertia=[1.0, 2.0, 3.0], rotation=[np.eye(3), TURN])
+    inertia = model.state().inertia
+    np.testing.assert_array_equal(inertia[0], np.diag([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(inertia[1], np.diag([2.0, 1.0, 3.0]))
+
+
+@pytest.mark.parametrize(
+    ('wanted', 'share', 'left'),
+    [
+        pytest.param(0.0, None, 10.0, id='nothing'),
+        pytest.param(4.0, None, 6.0, id='some'),
+        pytest.param(10.0, None, 0.0, id='all'),
+        pytest.param(40.0, [0.25], 0.0, id='more than there is'),
+        pytest.param(-1.0, None, 10.0, id='an overshoot back into a full tank'),
+    ],
+)
+def test_draw_by_hand(wanted, share, left):
+    model = tanks()
+    assert model.draw(np.array([wanted])) == share
+    np.testing.assert_array_equal(model.propellant, [left])
+    np.testing.assert_array_equal(model.is_dry, [left == 0.0])
+
+
+@given(
+    st.floats(0.0, 1e4), st.floats(0.0, 1.0),
+    st.lists(st.floats(0.0, 1e3), min_size=1, max_size=20),
+)
+def test_what_is_got_is_what_leaves(capacity, ratio, wishes):
+    model = tanks(capacity=[capacity], starting_fuel_ratio=[ratio])
+    for wanted in wishes:
+        before = model.propellant
+        share = model.draw(np.array([wanted]))
+        got = wanted if share is None else share * wanted
+        assert got == pytest.approx(before - model.propellant, abs=1e-12 * max(capacity, 1.0))
+        assert 0.0 <= model.propellant[0] <= before[0]
+
+
+def test_a_tank_without_capacity_is_dry_and_weighs_nothing():
+    model = tanks(capacity=0.0, inertia=[1.0, 1.0, 1.0])
+    assert model.is_dry.all()
+    assert model.fuel_ratio == 0.0
+    np.testing.assert_array_equal(model.draw(np.array([1.0])), [0.0])
+    assert model.draw(np.array([0.0])) is None
+    np.testing.assert_array_equal(model.state().inertia, np.zeros((1, 3, 3)))
+
+
+def test_no_tanks_at_all():
+    model = Tanks(TanksParams())
+    assert model.draw(np.empty(0)) is None
+    assert model.state().mass.shape == (0,)
+
+
+def test_each_member_of_a_batch_has_its_own_propellant():
+    model = tanks((3,), names=['a', 'b'], capacity=[10.0, 20.0])
+    model.draw(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 60.0]]))
+    np.testing.assert_array_equal(model.propellant, [[9, 18], [7, 16], [5, 0]])
+    assert model.state().inertia.shape == (3, 2, 3, 3)
+
+
+def test_reset_fills_to_the_start():
+    model = tanks(starting_fuel_ratio=0.3)
+    model.draw(np.array([2.0]))
+    model.reset()
+    np.testing.assert_allclose(model.propellant, [3.0], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ('given_params', 'text'),
+    [
+        pytest.param({'starting_fuel_ratio': 1.5}, "'starting_fuel_ratio': 1.5 is above 1",
+                     id='overfull'),
+        pytest.param({'starting_fuel_ratio': [-0.2]}, "'starting_fuel_ratio[0]': -0.2 is below 0",
+                     id='less than empty'),
+        pytest.param({'capacity': -1.0}, "'capacity': -1 is below 0 kg", id='capacity'),
+        pytest.param({'inertia': [1.0, 1.0, -1.0]}, "'inertia[2]': -1 is below 0 kg m^2",
+                     id='inertia'),
+        pytest.param({'names': ['a', 'a']}, "'names[1]': 'a' is named twice", id='twice'),
+    ],
+)
+def test_refused_configuration(given_params, text):
+    with pytest.raises(ConfigError) as error:
+        tanks(**given_params)
+    assert str(error.value) == f'parameter {text}'

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.models.common.allocation import Allocator, allocation_matrix, rotate_wrench
+from propulsion_ros.models.common.wrench import move_wrench, net_wrench
+from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
+from propulsion_ros.settings.errors import CommandError, ConfigError
+
+GOLDEN = json.loads(
+    (Path(__file__).parents[2] / 'data/golden/uuv_thruster_manager.json').read_text()
+)
+seeds = st.integers(0, 10**6)
+
+
+def vehicle(seed, n):
+    """Return a matrix of n thrusters at random places."""
+    rng = np.random.default_rng(seed)
+    axes = rng.normal(size=(n, 3))
+    return allocation_matrix(
+        rng.uniform(-1, 1, (n, 3)), axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    ), rng
+
+
+# ---- the original
+
+
+@pytest.mark.parametrize('thruster', GOLDEN['tam_columns'], ids=lambda t: f'{t["pos"][0]:.3f}')
+def test_golden_columns(thruster):
+    axis = Rotation.from_quat(thruster['quat_xyzw']).apply(thruster['axis'][:3])
+    column = allocation_matrix([thruster['pos']], [axis])[:, 0]
+    np.testing.assert_allclose(column, thruster['tam_column'], rtol=1e-12)
+
+
+@pytest.mark.parametrize('method', ['clipped', 'bounded'])
+def test_golden_allocation(method):
+    golden = GOLDEN['allocation']
+    allocator = Allocator(golden['TAM'], -golden['max_thrust'], golden['max_thrust'], method)
+    cases = golden['cases']
+    answer = allocator.allocate([case['wrench'] for case in cases])
+    unbounded = Allocator(golden['TAM'], -np.inf, np.inf).allocate(
+        [case['wrench'] for case in cases]
+    )
+    for i, case in enumerate(cases):
+        np.testing.assert_allclose(unbounded.effort[i], case['unclipped'], rtol=1e-11)
+        if method == 'clipped':
+            np.testing.assert_allclose(answer.effort[i], case['thrust'], rtol=1e-11)
+        else:
+            original = np.array(golden['TAM']) @ case['thrust'] - case['wrench']
+            assert np.linalg.norm(answer.residual[i]) <= np.linalg.norm(original) + 1e-9
+
+
+@pytest.mark.parametrize('model', GOLDEN['models'], ids=lambda m: m['name'])
+def test_golden_inverse_curves(model):
+    """What turns an allocated thrust into the command of its thruster."""
+    if model['name'] == 'proportional':
+        curve = {'conversion': 'basic', 'rotor_constant': model['gain']}
+    else:
+        texts = {f'{side}_values': ' '.join(map(str, model[side])) for side in ('input', 'output')}
+        curve = {'conversion': 'linear_interp', **texts}
+    curves = ThrustCurves(CurvesParams(names='a', **curve))
+    thrust = np.array(model['thrust'])[:, None]
+    speed = curves.speed(thrust, None)
+    np.testing.assert_allclose(speed[:, 0], model['command'], rtol=1e-12, atol=1e-14)
+    if 'thrust_back' in model:
+        np.testing.assert_allclose(
+            curves.thrust(speed, None)[:, 0], model['thrust_back'], rtol=1e-12
+        )
+        given, made = np.array(model['curve'])
+        np.testing.assert_allclose(curves.thrust(given[:, None], None)[:, 0], made, rtol=1e-12)
+
+
+# ---- the matrix
+
+
+def test_matrix_by_hand():
+    matrix = allocation_matrix([[1, 0, 0], [0, 2, 0]], [[0, 0, 1], [1, 0, 0]], [0.5, -0.1])
+    np.testing.assert_array_equal(
+        matrix.T, [[0, 0, 1, 0, -1, 0.5], [1, 0, 0, -0.1, 0, -2]]
+    )
+
+
+@given(seed=seeds, n=st.integers(1, 12))
+def test_matrix_gives_the_net_wrench(seed, n):
+    rng = np.random.default_rng(seed)
+    points, axes, efforts = rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), rng.normal(size=n)
+    np.testing.assert_allclose(
+        allocation_matrix(points, axes) @ efforts,
+        net_wrench(axes * efforts[:, None], points), rtol=1e-10, atol=1e-12,
+    )
+
+
+@given(seed=seeds)
+def test_power_is_the_same_in_all_axes_and_about_all_points(seed):
+    rng = np.random.default_rng(seed)
+    wrench, twist, offset = rng.normal(size=6), rng.normal(size=6), rng.normal(size=3)
+    turn = Rotation.random(random_state=seed).as_matrix()
+    there = twist.copy()
+    there[:3] -= np.cross(twist[3:], offset)
+    moved = move_wrench(wrench, offset)
+    assert moved @ there == pytest.approx(wrench @ twist, abs=1e-11)
+    turned = rotate_wrench(wrench, turn)
+    assert turned @ rotate_wrench(twist, turn) == pytest.approx(wrench @ twist, abs=1e-11)
+    np.testing.assert_allclose(rotate_wrench(turned, turn.T), wrench, atol=1e-13)
+    np.testing.assert_allclose(
+        rotate_wrench(moved, turn), move_wrench(turned, turn @ offset), atol=1e-12
+    )
+
+
+# ---- bounded allocation
+
+
+@given(seed=seeds, n=st.integers(1, 10))
+def test_bounded_keeps_limits_and_no_change_helps(seed, n):
+    """The conditions of Karush, Kuhn and Tucker, which mark the optimum of a convex problem."""
+    matrix, rng = vehicle(seed, n)
+    low, high = -rng.uniform(0.1, 2, n), rng.uniform(0.1, 2, n)
+    weights = rng.uniform(0.5, 2, 6)
+    demand = rng.normal(size=6) * 3
+    answer = Allocator(matrix, low, high, weights=weights).allocate(demand)
+    assert np.all((answer.effort >= low) & (answer.effort <= high))
+    np.testing.assert_allclose(answer.residual, demand - matrix @ answer.effort, atol=1e-12)
+    slope = -matrix.T @ (weights**2 * answer.residual)
+    np.testing.assert_array_less(-1e-7, np.where(answer.effort > low, -slope, 0.0))
+    np.testing.assert_array_less(-1e-7, np.where(answer.effort < high, slope, 0.0))
+
+
+@pytest.mark.parametrize(('seed', 'size'), [
+    pytest.param(1, 1.0, id='attainable'), pytest.param(2, 1.3, id='near'),
+    pytest.param(3, 4.0, id='far'),
+])
+def test_bounded_is_the_best_of_all_active_sets(seed, size):
+    n = 7
+    matrix, rng = vehicle(seed, n)
+    demand = matrix @ rng.choice([-1.0, 1.0, 0.5], n) * size
+    answer = Allocator(matrix, -1.0, 1.0).allocate(demand)
+    assert np.any(answer.saturated)
+    best = (np.inf, np.inf)
+    for signs in itertools.product((-1.0, 0.0, 1.0), repeat=n):
+        effort = np.array(signs)
+        free = effort == 0.0
+        effort[free] = np.linalg.lstsq(matrix[:, free], demand - matrix @ effort, rcond=None)[0]
+        if np.all(np.abs(effort) <= 1.0 + 1e-12):
+            cost = round(float(np.linalg.norm(matrix @ effort - demand)), 9)
+            best = min(best, (cost, float(np.linalg.norm(effort))))
+    assert np.linalg.norm(answer.residual) == pytest.approx(best[0], abs=2e-9)
+    assert np.linalg.norm(answer.effort) == pytest.approx(best[1], rel=1e-6)
+
+
+def test_others_make_up_for_a_saturated_actuator():
+    matrix = allocation_matrix([[0, 1, 0], [0, -1, 0], [0, 0.5, 0], [0, -0.5, 0]], [[1, 0, 0]] * 4)
+    high = np.array([0.5, 9.0, 9.0, 9.0])
+    demand = np.array([10.0, 0, 0, 0, 0, 0])
+    answer = Allocator(matrix, -high, high).allocate(demand)
+    np.testing.assert_allclose(answer.residual, 0.0, atol=1e-9)
+    assert answer.effort[0] == 0.5
+    np.testing.assert_array_equal(answer.saturated, [True, False, False, False])
+    clipped = Allocator(matrix, -high, high, 'clipped').allocate(demand)
+    assert np.linalg.norm(clipped.residual) > 1.0
+
+
+@given(seed=seeds, n=st.integers(6, 10))
+def test_efforts_move_little_with_the_demand(seed, n):
+    matrix, rng = vehicle(seed, n)
+    allocator = Allocator(matrix, -1.0, 1.0)
+    demand = matrix @ rng.uniform(-1.5, 1.5, n)
+    nudge = 1e-6 * rng.normal(size=6)
+    one, other = allocator.allocate(demand), allocator.allocate(demand + nudge)
+    gain = 1e-6 / np.linalg.svd(matrix, compute_uv=False)[-1]
+    assert np.linalg.norm(one.effort - other.effort) < 1e4 * gain + 1e-6
+
+
+def test_a_fixed_actuator_is_made_up_for():
+    matrix = allocation_matrix([[0, 1, 0], [0, -1, 0]], [[1, 0, 0]] * 2)
+    answer = Allocator(matrix, [1.0, -5.0], [1.0, 5.0]).allocate([2.0, 0, 0, 0, 0, 0])
+    np.testing.assert_allclose(answer.effort, [1.0, 1.0], rtol=1e-12)
+    np.testing.assert_array_equal(answer.saturated, False)
+    frozen = Allocator(matrix, 1.0, 1.0).allocate([9.0, 0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(frozen.effort, 1.0)
+
+
+def test_actuators_that_cannot_stop():
+    matrix = allocation_matrix(
+        [[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]], [[0, 0, 1]] * 4, [0.1, -0.1, 0.1, -0.1]
+    )
+    answer = Allocator(matrix, 0.1, 10.0).allocate(np.zeros(6))
+    np.testing.assert_allclose(answer.effort, 0.1, rtol=1e-9)
+
+
+# ---- scaling
+
+
+@given(seed=seeds, n=st.integers(6, 12), size=st.sampled_from([0.0, 1e-200, 0.01, 0.3, 1.0, 50.0]))
+def test_scaled_keeps_the_direction(seed, n, size):
+    matrix, rng = vehicle(seed, n)
+    demand = matrix @ rng.normal(size=n) * size
+    allocator = Allocator(matrix, -rng.uniform(0.1, 1, n), rng.uniform(0.1, 1, n), 'scaled')
+    answer = allocator.allocate(demand)
+    assert np.all((answer.effort >= allocator.lower) & (answer.effort <= allocator.upper))
+    ideal = np.linalg.pinv(matrix) @ demand
+    fits = np.all((ideal >= allocator.lower) & (ideal <= allocator.upper))
+    factor = 1.0 if fits else answer.effort @ ideal / (ideal @ ideal)
+    assert 0.0 <= factor <= 1.0
+    np.testing.assert_allclose(answer.effort, factor * ideal, rtol=1e-8, atol=1e-9)
+    assert np.any(answer.saturated) != fits
+
+
+# ---- all methods
+
+
+@pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
+@given(seed=seeds)
+@settings(max_examples=25)
+def test_inside_the_limits_all_methods_agree(method, seed):
+    matrix, rng = vehicle(seed, 8)
+    demand = rng.normal(size=6)
+    answer = Allocator(matrix, -1e6, 1e6, method).allocate(demand)
+    np.testing.assert_allclose(answer.effort, np.linalg.pinv(matrix) @ demand, rtol=1e-8, atol=1e-9)
+    assert not np.any(answer.saturated)
+
+
+@pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
+def test_a_batch_is_its_members(method):
+    matrix, rng = vehicle(5, 8)
+    allocator = Allocator(matrix, -1.0, 2.0, method)
+    demands = rng.normal(size=(3, 7, 6)) * 3
+    answer = allocator.allocate(demands)
+    assert answer.effort.shape == (3, 7, 8)
+    for at in np.ndindex(3, 7):
+        single = allocator.allocate(demands[at])
+        np.testing.assert_allclose(answer.effort[at], single.effort, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(answer.saturated[at], single.saturated)
+
+
+@pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
+def test_no_demand_no_effort(method):
+    matrix, _ = vehicle(1, 8)
+    answer = Allocator(matrix, -1.0, 1.0, method).allocate(np.zeros(6))
+    np.testing.assert_array_equal(answer.effort, 0.0)
+
+
+@pytest.mark.parametrize('n', [1, 200])
+@pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
+def test_few_and_many(n, method):
+    matrix, rng = vehicle(9, n)
+    answer = Allocator(matrix, -1.0, 1.0, method).allocate(rng.normal(size=6) * 30 * n)
+    assert np.all(np.abs(answer.effort) <= 1.0)
+    assert np.any(answer.saturated)
+
+
+def test_idle_actuator_gets_nothing():
+    matrix = np.zeros((6, 3))
+    matrix[0, :2] = 1.0
+    answer = Allocator(matrix, -1.0, 1.0).allocate([5.0, 0, 0, 0, 0, 0])
+    np.testing.assert_allclose(answer.effort, [1.0, 1.0, 0.0], atol=1e-12)
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    ('change', 'text'),
+    [
+        pytest.param({'matrix': np.ones((3, 2))}, "'matrix': expected shape (6, n), got (3, 2)",
+                     id='shape'),
+        pytest.param({'matrix': np.full((6, 2), np.nan)}, "'matrix': expected finite numbers",
+                     id='nan'),
+        pytest.param({'lower': [0.0, 2.0]}, "'lower[1]': 2 must not be above upper 1", id='order'),
+        pytest.param({'lower': np.nan}, "'lower[0]': nan must not be above upper 1", id='no_limit'),
+        pytest.param({'upper': [1.0] * 3}, "'upper': expected a number or 2 values, got shape (3,)",
+                     id='count'),
+        pytest.param({'weights': 0.0}, "'weights[0]': 0 must be finite and above 0", id='weights'),
+        pytest.param({'method': 'pinv'}, "'method': expected one of bounded, scaled, clipped, "
+                     "got 'pinv'", id='method'),
+        pytest.param({'method': 'scaled', 'lower': 0.5},
+                     "'method[0]': scaled needs 0 inside the limits, got [0.5, 1]", id='scaled'),
+    ],
+)
+def test_refuses_configuration(change, text):
+    values = {'matrix': np.ones((6, 2)), 'lower': -1.0, 'upper': 1.0, **change}
+    with pytest.raises(ConfigError) as error:
+        Allocator(**values)
+    assert str(error.value) == f'parameter {text}'
+
+
+@pytest.mark.parametrize(('wrench', 'text'), [
+    pytest.param([1.0] * 5, 'wrench: expected shape (..., 6), got (5,)', id='shape'),
+    pytest.param([1.0] * 5 + [np.inf],
+                 'wrench: expected finite numbers, got [1.0, 1.0, 1.0, 1.0, 1.0, inf]', id='inf'),
+])
+def test_refuses_demand(wrench, text):
+    with pytest.raises(CommandError) as error:
+        Allocator(np.ones((6, 2)), -1.0, 1.0).allocate(wrench)
+    assert str(error.value) == text

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from propulsion_ros.models.common.wrench import cross, move_wrench, net_wrench, unit_rows
+from propulsion_ros.settings.errors import ConfigError
+
+numbers = st.floats(-1e3, 1e3)
+
+
+def rows(*shape: int):
+    return arrays(float, shape, elements=numbers)
+
+
+@given(rows(4, 3), rows(4, 3))
+def test_cross_product_agrees_with_numpy(a, b):
+    np.testing.assert_allclose(cross(a, b), np.cross(a, b), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('force', 'position', 'torque'),
+    [
+        pytest.param([0, 0, 10], [2, 0, 0], [0, -20, 0], id='up at the nose pitches it up'),
+        pytest.param([0, 0, 10], [0, 3, 0], [30, 0, 0], id='up on the left rolls it right'),
+        pytest.param([10, 0, 0], [0, 3, 0], [0, 0, -30], id='ahead on the left turns right'),
+        pytest.param([0, 0, 10], [0, 0, 5], [0, 0, 0], id='along the line through the origin'),
+        pytest.param([1, 2, 3], [4, 5, 6], [3, -6, 3], id='oblique'),
+    ],
+)
+def test_lever_arms_by_hand(force, position, torque):
+    wrench = net_wrench(np.array([force], float), np.array([position], float))
+    np.testing.assert_array_equal(wrench, [*force, *torque])
+
+
+def test_forces_and_their_torques_add_up():
+    forces = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 3.0]])
+    positions = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(net_wrench(forces, positions), [0, 0, 4, 0, 2, 0])
+    np.testing.assert_array_equal(net_wrench(np.empty((0, 3)), np.empty((0, 3))), np.zeros(6))
+
+
+def test_a_wrench_moves_to_another_point_by_hand():
+    # 10 N upwards at the tail: about the nose, 4 m ahead of it, they push the nose down.
+    moved = move_wrench(np.array([0.0, 0.0, 10.0, 1.0, 2.0, 3.0]), np.array([-4.0, 0.0, 0.0]))
+    np.testing.assert_array_equal(moved, [0, 0, 10, 1, 42, 3])
+
+
+@given(rows(6), rows(3))
+def test_moving_there_and_back_changes_nothing(wrench, offset):
+    there_and_back = move_wrench(move_wrench(wrench, offset), -offset)
+    np.testing.assert_allclose(there_and_back, wrench, rtol=0, atol=1e-8)
+
+
+@given(rows(6), rows(3), rows(3))
+def test_two_moves_are_one(wrench, first, second):
+    twice = move_wrench(move_wrench(wrench, first), second)
+    np.testing.assert_allclose(twice, move_wrench(wrench, first + second), rtol=0, atol=1e-8)
+
+
+@given(rows(5, 3), rows(5, 3), rows(3))
+def test_moving_the_sum_is_moving_every_position(forces, positions, offset):
+    moved = move_wrench(net_wrench(forces, positions), offset)
+    direct = net_wrench(forces, positions + offset)
+    np.testing.assert_allclose(moved, direct, rtol=0, atol=1e-7)
+
+
+@given(rows(2, 3, 4, 3), rows(4, 3))
+def test_leading_axes_are_wrenches_of_their_own(forces, positions):
+    batch = net_wrench(forces, np.broadcast_to(positions, forces.shape))
+    assert batch.shape == (2, 3, 6)
+    np.testing.assert_allclose(batch[1, 2], net_wrench(forces[1, 2], positions), atol=1e-9)
+
+
+def test_each_row_becomes_a_unit_vector_and_the_input_stays():
+    given_rows = np.array([[0.0, 3.0, 4.0], [0.0, 0.0, -7.0]])
+    kept = given_rows.copy()
+    np.testing.assert_allclose(unit_rows('axis', given_rows), [[0, 0.6, 0.8], [0, 0, -1]])
+    np.testing.assert_array_equal(given_rows, kept)
+
+
+def test_a_row_without_direction_is_refused():
+    with pytest.raises(ConfigError) as error:
+        unit_rows('axis', np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    assert str(error.value) == (
+        "parameter 'axis[1]': expected a direction, got a vector of length 0"
+    )

@@ -1,0 +1,407 @@
+"""The force allocation against what Astrobee's own code computed, and against its equations."""
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.wrench import move_wrench
+from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.curve import PolynomialCurve, TableCurve, flow_area, flow_pressure
+from propulsion_ros.models.fam.fam import Fam, FamParams
+from propulsion_ros.models.fam.params import NozzlesParams
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
+
+ROOT = Path(__file__).parents[3]
+RECORDED = json.loads((ROOT / 'test/data/golden/fam_forward.json').read_text())
+MODES = ('off', 'quiet', 'nominal', 'precision')
+STILL = BodyState()
+COM = (0.003713818, -0.000326347, -0.002532192)
+CURVES = ('table', 'polynomial')
+
+wrenches = st.tuples(*[st.floats(-2.0, 2.0)] * 3, *[st.floats(-0.2, 0.2)] * 3).map(np.array)
+coms = st.tuples(*[st.floats(-0.05, 0.05)] * 3).map(np.array)
+
+
+def commanded(wrench) -> Command:
+    return Command(effort=np.asarray(wrench, dtype=float))
+
+
+def sent(fam: Fam, wrench):
+    return fam.step(commanded(wrench), STILL, 0.016, 0)
+
+
+def recorded(key: str) -> np.ndarray:
+    return np.array(RECORDED[key], dtype=float)
+
+
+@pytest.fixture(scope='module')
+def replayed():
+    """Allocate every recorded command with the settings of the original."""
+    fam, found = Fam(FamParams()), []
+    rows = zip(*(RECORDED[key] for key in ('speed_gain_cmd', 'com', 'force', 'torque')),
+               strict=True)
+    for speed, com, force, torque in rows:
+        fam.set_flight_mode(MODES[speed])
+        fam.set_com(np.array(com))
+        found.append(fam.allocate(np.array([*force, *torque])))
+    return found
+
+
+def test_recorded_commands_are_all_there(replayed):
+    assert len(replayed) == 869
+    assert np.bincount(RECORDED['speed_gain_cmd']).min() > 200
+
+
+def test_recorded_bytes_are_equal_in_every_case(replayed):
+    np.testing.assert_array_equal(
+        [each.servo_count for each in replayed], RECORDED['nozzle_position_byte']
+    )
+    np.testing.assert_array_equal(
+        [each.motor_count for each in replayed], RECORDED['motor_speed_cmd']
+    )
+
+
+def test_recorded_thrusts_and_pressures(replayed):
+    thrust = np.array([each.thrust for each in replayed])
+    np.testing.assert_allclose(thrust, recorded('thrust'), rtol=0.0, atol=2e-6)
+    pressure = np.array([each.pressure for each in replayed])
+    np.testing.assert_allclose(pressure, recorded('delta_p'), rtol=2e-5, atol=0.0)
+
+
+@pytest.mark.parametrize(('key', 'com'), [
+    pytest.param('forcetorque2thrust_com0', (0.0, 0.0, 0.0), id='origin'),
+    pytest.param('forcetorque2thrust_com_iss', COM, id='com'),
+])
+def test_recorded_pseudoinverse(key, com):
+    fam = Fam(FamParams(com=com))
+    for column, expected in enumerate(recorded(key).T):
+        thrust = fam.allocate(np.eye(6)[column]).thrust
+        lines = [(0, 1, 6, 7), (2, 3, 8, 9), (4, 5, 10, 11)]
+        lifted = expected.copy()
+        for line in map(list, lines):
+            lifted[line] -= min(0.0, lifted[line].min())
+        # Its single precision, entries of 3, condition number 13.
+        np.testing.assert_allclose(thrust, lifted, rtol=0.0, atol=1e-5)
+
+
+def test_table_agrees_with_the_printed_one():
+    # A few rows of the original's table: load over N^2, and pressure coefficient.
+    scale = astrobee.AIR_DENSITY * astrobee.IMPELLER_DIAMETER ** 2
+    table = TableCurve()
+    rows = {0: (-4.597132e-08, None), 1: (3.836612e-08, None), -2: (4.407031e-06, 0.01452534),
+            -1: (4.407059e-06, 0.01405202)}
+    assert len(table.load) == 80
+    for row, (load, pressure) in rows.items():
+        assert table.load[row] * scale == pytest.approx(load, abs=5e-12)
+        if pressure is not None:
+            assert table.pressure[row] == pytest.approx(pressure, abs=4e-8)
+
+
+# The equations ---------------------------------------------------------------------------------
+
+
+def test_force_forward_opens_the_nozzles_that_blow_backward():
+    count = Fam(FamParams()).allocate(np.array([0.1, 0, 0, 0, 0, 0])).servo_count
+    assert (count[[1, 6]] > 20).all()
+    assert (count[[0, 7]] == 0).all()
+
+
+@given(wrench=wrenches, com=coms)
+@settings(max_examples=50)
+def test_thrusts_make_the_wrench_and_push_only(wrench, com):
+    params = FamParams(com=com)
+    thrust = Fam(params).allocate(wrench).thrust
+    assert (thrust >= 0.0).all()
+    for line in params.lines:
+        assert thrust[line].min() == pytest.approx(0.0, abs=1e-15)
+    about_com = move_wrench(params.allocation_matrix @ thrust, -com)
+    np.testing.assert_allclose(about_com, wrench, rtol=0.0, atol=1e-13)
+
+
+@given(wrench=wrenches, com=coms)
+@settings(max_examples=30)
+def test_a_wrench_about_the_origin_needs_no_centre_of_mass(wrench, com):
+    about_com = Fam(FamParams(com=com)).allocate(wrench)
+    about_origin = Fam(FamParams(com=com, torque_about='origin'))
+    same = about_origin.allocate(move_wrench(wrench, com))
+    np.testing.assert_allclose(same.thrust, about_com.thrust, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize('curve', CURVES)
+@pytest.mark.parametrize('mode', MODES[1:])
+def test_areas_make_the_thrusts(curve, mode):
+    params = FamParams(curve=curve, flight_mode=mode)
+    asked = Fam(params).allocate(np.array([0.03, -0.02, 0.01, 0.002, -0.001, 0.003]))
+    gap = astrobee.INTAKE_HEIGHT - astrobee.FLAP_LENGTH * asked.cosine
+    area = 2.0 * params.nozzles.width * gap
+    coefficient = params.nozzles.discharge_coefficient
+    pressure = asked.pressure[params.plenum_of]
+    np.testing.assert_allclose(
+        2.0 * area * coefficient ** 2 * pressure, asked.thrust, rtol=0.0, atol=1e-15
+    )
+
+
+def test_polynomial_pressure_is_where_impeller_and_openings_agree():
+    params = FamParams(curve='polynomial')
+    asked = Fam(params).allocate(np.array([0.05, 0.03, -0.04, 0.001, 0.002, -0.003]))
+    load = (asked.thrust / params.nozzles.discharge_coefficient).reshape(2, 6).sum(axis=1)
+    speed = astrobee.IMPELLER_SPEEDS[1]
+    scale = params.air_density * astrobee.IMPELLER_DIAMETER ** 2 * speed ** 2
+    for p in range(2):
+        # The flow that the polynomial needs for this pressure must leave through the openings.
+        roots = np.roots([*astrobee.PRESSURE_POLYNOMIAL[:-1],
+                          astrobee.PRESSURE_POLYNOMIAL[-1] - asked.pressure[p] / scale])
+        flow = roots[(abs(roots.imag) < 1e-9) & (roots.real > 0.2) & (roots.real < 0.334)].real
+        leaves = astrobee.ZERO_THRUST_AREAS[p] + 0.5 * load[p] / asked.pressure[p]
+        assert np.abs(flow_area(flow) - leaves).min() < 1e-14
+
+
+@pytest.mark.parametrize(('curve', 'limit'), [
+    pytest.param(TableCurve(), 0.01339, id='table'),
+    pytest.param(PolynomialCurve(np.array(astrobee.ZERO_THRUST_AREAS)), 0.0128, id='polynomial'),
+])
+def test_curve_directions_are_inverse(curve, limit):
+    opening = np.linspace(0.0, limit, 2000)[:, None] * np.ones(2)
+    pressure = curve.from_opening(opening)
+    np.testing.assert_allclose(curve.from_load(pressure * opening), pressure, rtol=1e-11)
+    assert (np.diff(pressure, axis=0) < 0.0).all()
+
+
+def test_spline_is_the_polynomial():
+    curve = PolynomialCurve(np.zeros(2))
+    flow = np.linspace(0.0, astrobee.MAX_FLOW, 30_011)
+    opening = 2.0 * flow_area(flow)[:, None] * np.ones(2)
+    np.testing.assert_allclose(
+        curve.from_opening(opening)[:, 0], flow_pressure(flow), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize(('mode', 'maxima'), [
+    pytest.param('quiet', (0.236, 0.232, 0.151, 0.130, 0.184, 0.190, 0.026), id='quiet'),
+    pytest.param('nominal', (0.369, 0.363, 0.236, 0.204, 0.287, 0.298, 0.040), id='nominal'),
+    pytest.param('difficult', (0.463, 0.455, 0.296, 0.255, 0.360, 0.373, 0.050), id='difficult'),
+])
+def test_largest_wrench_along_each_axis(mode, maxima):
+    # +Fx, -Fx, +Fy, -Fy, +Fz, -Fz, +Tx, of what is really applied.
+    fam = Fam(FamParams(flight_mode=mode, com=COM))
+    for i, expected in enumerate(maxima):
+        axis, sense = divmod(i, 2)
+        wrench = np.zeros((1000, 6))
+        wrench[:, axis] = np.linspace(0.0, 1.0 if axis < 3 else 0.2, 1000) * (-1.0) ** sense
+        assert np.abs(sent(fam, wrench).wrench[:, axis]).max() == pytest.approx(expected, abs=1e-3)
+
+
+# Saturation, modes, hard cases -----------------------------------------------------------------
+
+
+def test_open_stop_is_254_and_closed_stop_0():
+    asked = Fam(FamParams()).allocate(np.array([2.0, 0, 0, 0, 0, 0]))
+    assert set(asked.servo_count[[1, 6]]) == {254}
+    assert asked.servo_count.min() == 0
+    assert Fam(FamParams(largest_count=255)).allocate(
+        np.array([2.0, 0, 0, 0, 0, 0])
+    ).servo_count.max() == 255
+
+
+@pytest.mark.parametrize('curve', CURVES)
+def test_overload_is_where_the_plenum_has_no_more_thrust(curve):
+    fam = Fam(FamParams(curve=curve))
+    force = np.zeros((2000, 6))
+    force[:, 0] = np.linspace(0.0, 0.8, 2000)
+    asked = fam.allocate(force)
+    load = asked.thrust / FamParams().nozzles.discharge_coefficient
+    # 0.30206 N per plenum is the largest of the original's table, at the nominal speed.
+    largest = {'table': (0.30206, 0.30206), 'polynomial': (0.302075, 0.313411)}[curve]
+    for p in range(2):
+        total = load[:, 6 * p : 6 * p + 6].sum(axis=1)
+        overloaded = fam.is_overloaded(asked)[:, p]
+        assert total[~overloaded].max() < largest[p] + 1e-5
+        assert total[overloaded].min() > largest[p] - 1e-5
+        np.testing.assert_array_equal(overloaded, np.arange(2000) >= np.argmax(overloaded))
+
+
+@pytest.mark.parametrize(('closes', 'count'), [(False, 254), (True, 0)])
+@pytest.mark.parametrize('curve', CURVES)
+def test_mode_off(curve, closes, count):
+    fam = Fam(FamParams(flight_mode='off', close_when_off=closes, curve=curve))
+    output = sent(fam, [0.1, 0, 0, 0, 0, 0])
+    assert set(fam.allocate(np.ones(6)).servo_count) == {count}
+    np.testing.assert_array_equal(output.velocity[12:], 0.0)
+    np.testing.assert_array_equal(output.wrench, 0.0)
+
+
+@pytest.mark.parametrize('curve', CURVES)
+def test_a_speed_for_each_sample(curve):
+    fam = Fam(FamParams(curve=curve))
+    wrench = np.array([0.05, 0.0, 0.01, 0.0, 0.001, 0.0])
+    speeds = np.array([(0.0, *astrobee.IMPELLER_SPEEDS)[i] * np.ones(2) for i in range(4)])
+    batch = fam.allocate(np.tile(wrench, (4, 1)), speeds)
+    for i, mode in enumerate(MODES):
+        fam.set_flight_mode(mode)
+        one = fam.allocate(wrench)
+        np.testing.assert_array_equal(batch.servo_count[i], one.servo_count)
+        np.testing.assert_array_equal(batch.motor_count[i], one.motor_count)
+        np.testing.assert_allclose(batch.pressure[i], one.pressure, rtol=1e-14)
+
+
+@pytest.mark.parametrize('curve', CURVES)
+def test_a_batch_is_each_sample_alone(curve):
+    fam = Fam(FamParams(curve=curve))
+    wrenches = np.random.default_rng(2).normal(size=(40, 5, 6)) * [0.2] * 6
+    batch = sent(fam, wrenches)
+    for index in np.ndindex(40, 5):
+        one = sent(fam, wrenches[index])
+        np.testing.assert_allclose(batch.position[index], one.position, rtol=1e-14)
+        np.testing.assert_allclose(batch.wrench[index], one.wrench, rtol=0.0, atol=1e-15)
+
+
+@given(
+    effort=st.lists(
+        st.floats(allow_infinity=False), min_size=6, max_size=6
+    ).map(np.array),
+    curve=st.sampled_from(CURVES),
+    mode=st.sampled_from(MODES),
+)
+@settings(max_examples=60)
+def test_no_finite_or_missing_command_makes_nan(effort, curve, mode):
+    output = sent(Fam(FamParams(curve=curve, flight_mode=mode)), effort)
+    angle, speed = output.position[:12], output.velocity[12:]
+    assert np.isfinite(output.wrench).all()
+    assert ((angle >= astrobee.MIN_ANGLE) & (angle <= astrobee.MAX_ANGLE)).all()
+    assert np.isfinite(speed).all()
+
+
+def test_nothing_commanded_is_no_wrench():
+    fam = Fam(FamParams())
+    nothing = fam.step(Command(), STILL, 0.016, 0)
+    np.testing.assert_array_equal(nothing.position, sent(fam, np.full(6, np.nan)).position)
+    assert np.abs(nothing.wrench).max() < 1e-5
+
+
+def test_names_and_fields():
+    fam = Fam(FamParams())
+    assert fam.command_names == tuple(
+        f'{part}.{axis}' for part in ('force', 'torque') for axis in 'xyz'
+    )
+    assert set(fam.command_fields) == {'effort'}
+    assert fam.state_names[0] == 'nozzle_1'
+    assert fam.state_names[12:] == ('impeller_1', 'impeller_2')
+    output = sent(fam, [0.1, 0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(np.isnan(output.position), [False] * 12 + [True] * 2)
+    np.testing.assert_array_equal(np.isnan(output.velocity), [True] * 12 + [False] * 2)
+
+
+def test_quantised_state_means_counts():
+    output = sent(Fam(FamParams()), [0.1, 0.02, 0, 0, 0.002, 0])
+    count = (output.position[:12] - astrobee.MIN_ANGLE) / (
+        (astrobee.MAX_ANGLE - astrobee.MIN_ANGLE) / 255
+    )
+    np.testing.assert_allclose(count, np.round(count), atol=1e-10)
+    np.testing.assert_allclose(output.velocity[12:], 207 / 0.792095, rtol=1e-15)
+    exact = sent(Fam(FamParams(quantise=False)), [0.1, 0.02, 0, 0, 0.002, 0])
+    np.testing.assert_allclose(exact.velocity[12:], astrobee.IMPELLER_SPEEDS[1], rtol=1e-15)
+    np.testing.assert_allclose(exact.wrench, [0.1, 0.02, 0, 0, 0.002, 0], rtol=0, atol=5e-5)
+
+
+def test_density_and_scale_are_proportional_to_thrust():
+    wrench = np.array([0.1, 0.0, 0.02, 0.001, 0.0, 0.0])
+    plain = sent(Fam(FamParams()), wrench)
+    for more in ({'air_density': 1.5}, {'thrust_scale': 1.25}):
+        output = sent(Fam(FamParams(**more)), 1.25 * wrench)
+        np.testing.assert_allclose(output.position, plain.position, rtol=1e-14)
+        np.testing.assert_allclose(output.wrench, 1.25 * plain.wrench, rtol=0, atol=1e-15)
+
+
+def test_reset_restores_mode_and_com():
+    fam = Fam(FamParams(com=COM))
+    before = fam.allocate(np.full(6, 0.01))
+    fam.set_com(np.array([0.01, 0.0, 0.0]))
+    fam.set_flight_mode('quiet')
+    fam.reset()
+    np.testing.assert_array_equal(fam.allocate(np.full(6, 0.01)).angle, before.angle)
+
+
+# Configuration ---------------------------------------------------------------------------------
+
+
+def astrobee_nozzles(**changed) -> NozzlesParams:
+    return dataclasses.replace(NozzlesParams(), **changed)
+
+
+@pytest.mark.parametrize(('make', 'message'), [
+    pytest.param(lambda: FamParams(flight_mode='fast'), 'expected one of off, quiet', id='mode'),
+    pytest.param(lambda: FamParams(min_angle=1.4), 'is not below max_angle', id='angles'),
+    pytest.param(
+        lambda: FamParams(nozzles=astrobee_nozzles(impeller='impeller_3')),
+        r"'nozzles.impeller\[0\]': unknown impeller 'impeller_3', known: impeller_1, impeller_2",
+        id='impeller',
+    ),
+    pytest.param(
+        lambda: FamParams(nozzles=astrobee_nozzles(
+            position=[*astrobee.NOZZLE_POSITIONS[:-1], 0.0]
+        )), None, id='moved along its axis',
+    ),
+    pytest.param(
+        lambda: FamParams(nozzles=astrobee_nozzles(
+            position=[*astrobee.NOZZLE_POSITIONS[:-2], 0.0, astrobee.NOZZLE_POSITIONS[-1]]
+        )), 'equal thrusts of nozzle_5, nozzle_6, nozzle_11, nozzle_12 along one line do not',
+        id='unbalanced',
+    ),
+    pytest.param(
+        lambda: FamParams(nozzles=NozzlesParams(
+            names=['a', 'b'], impeller='impeller_1', width=0.1, discharge_coefficient=0.9,
+            position=[0.0] * 6, axis=[1.0, 0, 0, -1.0, 0, 0],
+        )), 'the nozzles reach 1 of the 6 parts of a wrench', id='rank',
+    ),
+    pytest.param(
+        lambda: NozzlesParams(axis=[0.0] * 36), 'expected a direction', id='no direction'
+    ),
+])
+def test_refused(make, message):
+    if message is None:
+        make()
+        return
+    with pytest.raises(ConfigError, match=message):
+        make()
+
+
+def test_unknown_mode_is_refused_at_run_time():
+    with pytest.raises(ConfigError, match='expected one of off, quiet, nominal'):
+        Fam(FamParams()).set_flight_mode('warp')
+
+
+def test_two_lines_of_different_length_share_one_table():
+    # Sixteen nozzles: four more along x, so that lines hold 8, 4 and 4.
+    shape = NozzlesParams()
+    extra = [0, 1, 6, 7]
+    params = FamParams(nozzles=NozzlesParams(
+        names=[*shape.names, *'abcd'], impeller=[*shape.impeller, *np.take(shape.impeller, extra)],
+        width=[*shape.width, *shape.width[extra]],
+        discharge_coefficient=[*shape.discharge_coefficient, *shape.discharge_coefficient[extra]],
+        position=np.concatenate([shape.position, shape.position[extra]]),
+        axis=np.concatenate([shape.axis, shape.axis[extra]]),
+    ))
+    wrench = np.array([0.1, -0.05, 0.02, 0.003, 0.001, -0.002])
+    thrust = Fam(params).allocate(wrench).thrust
+    assert (thrust >= 0.0).all()
+    np.testing.assert_allclose(params.allocation_matrix @ thrust, wrench, rtol=0, atol=1e-15)
+
+
+def test_shipped_configuration_is_the_default():
+    shipped = yaml.safe_load((ROOT / 'config/fam.yaml').read_text())['/**/fam']['ros__parameters']
+    params = build(FamParams, shipped)
+    known = {parameter.key for parameter in parameters_of(FamParams)}
+    assert set(shipped) - known == {'update_rate', 'command_timeout'}
+    np.testing.assert_array_equal(
+        Fam(params).allocate(np.full(6, 0.01)).angle,
+        Fam(FamParams()).allocate(np.full(6, 0.01)).angle,
+    )

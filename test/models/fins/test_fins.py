@@ -1,0 +1,472 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.wrench import move_wrench
+from propulsion_ros.models.fins.fins import Fins, FinsParams
+from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams, angle_of_attack
+from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / 'test/data/golden'
+PLUGIN = json.loads((GOLDEN / 'uuv_fin_plugin.json').read_text())['scenarios']
+MANAGER = json.loads((GOLDEN / 'uuv_thruster_manager.json').read_text())
+LINES = dict(
+    area=0.0064, fluid_density=1028.0, stall_angle=0.5, lift_slope=4.0, stalled_lift_slope=-1.2,
+    drag_slope=0.8, stalled_drag_slope=0.9,
+)
+TIME_CONSTANT = {'quadratic_random': 0.1, 'two_lines_random': 0.1, 'identity_sweep': 0.2,
+                 'custom_topics': 0.2}
+FORWARD = BodyState(velocity=np.array([2.0, 0.0, 0.0]))
+
+
+def models(quadratic=(), two_lines=(), surface=()):
+    return dict(
+        quadratic=QuadraticParams(
+            fin=quadratic, **(dict(lift_constant=3.0, drag_constant=2.0) if quadratic else {})
+        ),
+        two_lines=TwoLinesParams(fin=two_lines, **(LINES if two_lines else {})),
+        lifting_surface=LiftingSurfaceParams(
+            fin=surface, **(dict(chord_length=0.2, span_length=0.3) if surface else {})
+        ),
+    )
+
+
+def params(n=1, model='quadratic', **values) -> FinsParams:
+    names = [f'fin_{i}' for i in range(n)]
+    return FinsParams(names=names, **models(**{model: names}), **values)
+
+
+def mixed(n, **values) -> FinsParams:
+    """Return n different fins of all models and places."""
+    names = [f'fin_{i}' for i in range(n)]
+    rng = np.random.default_rng(n)
+    return FinsParams(
+        names=names, **models(names[0::3], names[1::3], names[2::3]),
+        position=rng.normal(size=(n, 3)), chord=rng.normal(size=(n, 3)),
+        span=rng.normal(size=(n, 3)), **values,
+    )
+
+
+def commands(*angles) -> Command:
+    return Command(position=np.array(angles, dtype=float))
+
+
+def run(fins, command, body, dt, steps):
+    return [fins.step(command, body, dt, tick) for tick in range(steps)][-1]
+
+
+numbers = st.floats(-10.0, 10.0).map(lambda x: round(x, 6))
+twists = st.lists(numbers, min_size=6, max_size=6).map(np.array)
+
+
+def body_of(twist) -> BodyState:
+    return BodyState(velocity=twist[:3], angular_velocity=twist[3:])
+
+
+# ---- the originals
+
+
+@pytest.mark.parametrize('scenario', PLUGIN, ids=lambda s: s['name'])
+def test_golden_plugin(scenario):
+    """The original makes the force of the link as it stands, then turns it."""
+    rows = np.array(scenario['rows'])
+    model = 'two_lines' if 'TwoLines' in scenario['xml'] else 'quadratic'
+    low, high = scenario['joint_limits']
+    turning = Fins(params(
+        model=model, min_deflection=low, max_deflection=high,
+        time_constant=TIME_CONSTANT[scenario['name']],
+    ))
+    since = np.diff(rows[:, 1], prepend=rows[0, 1])
+    for tick, (row, dt) in enumerate(zip(rows, since, strict=True)):
+        link = Rotation.from_quat(np.roll(row[2:6], -1)).as_matrix()
+        standing = Fins(params(
+            model=model, min_deflection=0.0, max_deflection=0.0, compat='uuv',
+            chord=link[:, 0], span=link[:, 2],
+        ))
+        body = BodyState(velocity=row[6:9] - row[9:12])
+        force = standing.step(commands(0.0), body, 0.0, tick).forces[0] @ link
+        np.testing.assert_allclose(
+            force, row[13:16], rtol=1e-12, atol=1e-12 * np.linalg.norm(row[13:16])
+        )
+        turning.step(commands(row[0]), body, dt, tick)
+        np.testing.assert_allclose(turning.deflection[0], row[12], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize('fin', MANAGER['fin_models'], ids=lambda f: f'{f["quat_xyzw"][0]:.3f}')
+def test_golden_lift_direction(fin):
+    """The allocator's lift vector is where a fin that lags the surge by some angle lifts."""
+    link = Rotation.from_quat(fin['quat_xyzw']).as_matrix()
+    alone = FinsParams(
+        names='a', chord=link[:, 0], span=link[:, 2],
+        quadratic=QuadraticParams(fin='a', lift_constant=1.0, drag_constant=0.0),
+    )
+    surge = BodyState(velocity=np.array([1.0, 0.0, 0.0]))
+    force = Fins(alone).step(commands(0.0), surge, 0.0, 0).forces[0]
+    along = link.T @ surge.velocity
+    flow = np.array(along[0] + 1j * along[1])
+    expected = angle_of_attack(flow) * np.abs(flow) ** 2 * np.array(fin['lift_vector'])
+    np.testing.assert_allclose(force, expected, rtol=1e-12, atol=1e-15)
+
+
+# ---- closed forms and conservation
+
+
+@pytest.mark.parametrize('dt', [1e-6, 1e-3, 0.1, 1.0])
+def test_step_response_is_exponential(dt):
+    fins = Fins(params(time_constant=0.1))
+    for k in range(1, 8):
+        output = fins.step(commands(0.4), BodyState(), dt, k)
+        expected = -0.4 * np.expm1(-k * dt / 0.1)
+        np.testing.assert_allclose(output.position, expected, rtol=1e-12)
+
+
+def test_rate_limit_then_lag():
+    fins = Fins(params(time_constant=0.1, rate_limit=1.0))
+    slewing = run(fins, commands(0.5), BodyState(), 0.01, 40).position[0]
+    assert slewing == pytest.approx(0.4, rel=1e-12)
+    lagging = run(fins, commands(0.5), BodyState(), 0.01, 10).position[0]
+    assert lagging == pytest.approx(0.5 - 0.1 * np.exp(-1.0), rel=1e-12)
+
+
+def test_yoerger_settles_and_keeps_the_rate_limit():
+    fins = Fins(params(2, dynamics=['yoerger', 'first_order'], alpha=4.0, beta=2.0,
+                       time_constant=0.1, rate_limit=0.5))
+    one = run(fins, commands(0.5, 0.5), BodyState(), 0.01, 1)
+    np.testing.assert_allclose(one.position, 0.005, rtol=1e-12)
+    end = run(fins, commands(0.5, 0.5), BodyState(), 0.01, 2000)
+    np.testing.assert_allclose(end.position, [np.sqrt(2.0 * 0.5 / 4.0), 0.5], rtol=1e-9)
+
+
+@pytest.mark.parametrize(('model', 'normal'), [
+    pytest.param('quadratic', 3.0 * 0.1 * 4.0, id='quadratic'),
+    pytest.param('two_lines', 0.5 * 1028.0 * 4.0 * 0.0064 * 4.0 * 0.1, id='two_lines'),
+    pytest.param('surface', None, id='lifting_surface'),
+])
+def test_positive_deflection_in_forward_motion_pushes_to_the_normal(model, normal):
+    output = Fins(params(model=model, position=(-1.0, 0.0, 0.2))).step(
+        commands(0.1), FORWARD, 0.01, 0
+    )
+    force = output.forces[0]
+    assert force[1] > 0.0 > force[0]
+    assert force[2] == 0.0
+    moment = output.wrench[3:] - np.cross([-1.0, 0.0, 0.2], force)
+    np.testing.assert_allclose(moment[:2], 0.0, atol=1e-15)
+    if normal is None:
+        assert moment[2] < 0.0
+    else:
+        assert force[1] == pytest.approx(normal, rel=1e-12)
+        assert moment[2] == pytest.approx(0.0, abs=1e-14)
+
+
+def test_rotation_of_the_body_is_flow_at_the_fin():
+    at_tail = params(position=(-1.0, 0.0, 0.0))
+    turning = BodyState(velocity=np.zeros(3), angular_velocity=np.array([0.0, 0.0, 0.5]))
+    sliding = BodyState(velocity=np.array([0.0, -0.5, 0.0]))
+    one = Fins(at_tail).step(commands(0.0), turning, 0.01, 0)
+    other = Fins(at_tail).step(commands(0.0), sliding, 0.01, 0)
+    np.testing.assert_allclose(one.wrench, other.wrench, rtol=1e-14, atol=1e-15)
+    assert one.forces[0, 1] > 0.0
+
+
+@given(twist=twists, angles=st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
+@settings(max_examples=50)
+def test_wrench_and_forces_give_the_same_power_and_never_a_gain(twist, angles):
+    fins = Fins(mixed(6))
+    output = fins.step(commands(*angles), body_of(twist), 0.01, 0)
+    points, span = mixed(6).position, fins._span
+    speeds = twist[:3] + np.cross(twist[3:], points)
+    in_plane = speeds - np.sum(speeds * span, axis=1, keepdims=True) * span
+    scale = np.linalg.norm(output.forces)
+    power = np.sum(output.forces * in_plane, axis=1)
+    assert np.all(power <= 1e-12 * scale * np.linalg.norm(speeds))
+    # What the wrench has beyond the forces is the moment of the flapped surfaces.
+    about = output.wrench - np.concatenate(
+        (output.forces.sum(axis=0), np.cross(points, output.forces).sum(axis=0))
+    )
+    np.testing.assert_allclose(about[:3], 0.0, rtol=0.0, atol=1e-12 * scale)
+    flapped = span[2::3]
+    pitch = np.linalg.lstsq(flapped.T, about[3:], rcond=None)[0]
+    np.testing.assert_allclose(flapped.T @ pitch, about[3:], rtol=0.0, atol=1e-10 * scale)
+
+
+# ---- properties
+
+
+@given(twist=twists, angles=st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
+@settings(max_examples=25)
+def test_n_fins_of_one_are_one_array_of_n(twist, angles):
+    together = mixed(6, time_constant=0.05)
+    output = Fins(together).step(commands(*angles), body_of(twist), 0.02, 0)
+    wrench = np.zeros(6)
+    for i, name in enumerate(together.names):
+        alone = FinsParams(
+            names=name, time_constant=0.05, position=together.position[i],
+            chord=together.chord[i], span=together.span[i],
+            **models(*([name] if i % 3 == k else [] for k in range(3))),
+        )
+        single = Fins(alone).step(commands(angles[i]), body_of(twist), 0.02, 0)
+        np.testing.assert_allclose(single.forces[0], output.forces[i], rtol=1e-9, atol=1e-12)
+        assert single.position[0] == output.position[i]
+        wrench += single.wrench
+    np.testing.assert_allclose(wrench, output.wrench, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize('order', [[0, 1, 2], [2, 0, 1]], ids=['names', 'another'])
+@pytest.mark.parametrize('model', ['quadratic', 'two_lines', 'surface'])
+def test_the_order_in_a_lift_model_is_its_own(model, order):
+    names = [f'fin_{i}' for i in order]
+    fins = Fins(FinsParams(names=['fin_0', 'fin_1', 'fin_2'], **models(**{model: names})), (2,))
+    angles = np.array([[0.1, 0.3, -0.2], [0.4, -0.6, 0.0]])
+    # The body is that of all of the batch.
+    output = fins.step(Command(position=angles), FORWARD, 0.01, 0)
+    for place in np.ndindex(2, 3):
+        alone = Fins(params(model=model)).step(commands(angles[place]), FORWARD, 0.01, 0)
+        np.testing.assert_allclose(output.forces[place], alone.forces[0], rtol=1e-14)
+        assert output.flags['stalled'][place] == alone.flags['stalled'][0]
+
+
+@given(parts=st.integers(1, 20), rate=st.sampled_from([0.0, 0.7]), angle=st.floats(-1.5, 1.5))
+def test_splitting_a_step_changes_nothing(parts, rate, angle):
+    config = params(time_constant=0.1, rate_limit=rate)
+    whole, split = Fins(config), Fins(config)
+    one = run(whole, commands(angle), FORWARD, 0.3, 1)
+    many = run(split, commands(angle), FORWARD, 0.3 / parts, parts)
+    np.testing.assert_allclose(many.position, one.position, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(many.wrench, one.wrench, rtol=1e-10, atol=1e-10)
+
+
+@given(
+    angles=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8), low=st.floats(-1.0, 0.5),
+    width=st.floats(0.0, 1.0), ratio=st.floats(0.0, 2.0),
+    integrator=st.sampled_from(['exact', 'euler']),
+)
+def test_deflection_stays_inside_its_limits(angles, low, width, ratio, integrator):
+    fins = Fins(params(min_deflection=low, max_deflection=low + width, time_constant=0.1,
+                       integrator=integrator))
+    for tick, angle in enumerate(angles):
+        output = fins.step(commands(angle), FORWARD, 0.1 * ratio, tick)
+        assert low <= output.position[0] <= low + width
+        assert output.applied[0] == np.clip(angle, low, low + width)
+        assert output.flags['saturated'][0] == (output.applied[0] != angle)
+        assert np.all(np.isfinite(output.wrench))
+
+
+@pytest.mark.parametrize('model', ['quadratic', 'two_lines', 'surface'])
+@given(twist=twists, angle=st.floats(-1.5, 1.5))
+@settings(max_examples=50)
+def test_mirrored_fins_make_mirrored_wrenches(model, twist, angle):
+    """Mirror in the plane of x and z: true vectors flip y, axial ones flip x and z."""
+    true, axial = np.array([1, -1, 1]), np.array([-1, 1, -1])
+    chord, span = np.array([1.0, 0.2, 0.1]), np.array([0.1, -1.0, 0.4])
+    place = np.array([-1.0, 0.3, 0.1])
+    port = Fins(params(model=model, position=place, chord=chord, span=span))
+    starboard = Fins(params(model=model, position=true * place, chord=true * chord,
+                            span=true * span))
+    mirrored = body_of(np.concatenate((true * twist[:3], axial * twist[3:])))
+    one = port.step(commands(angle), body_of(twist), 0.01, 0)
+    other = starboard.step(commands(-angle), mirrored, 0.01, 0)
+    np.testing.assert_allclose(
+        other.wrench, np.concatenate((true, axial)) * one.wrench, rtol=1e-9,
+        atol=1e-10 * float(twist @ twist),
+    )
+
+
+@given(offset=st.lists(st.floats(-5.0, 5.0), min_size=3, max_size=3).map(np.array), twist=twists)
+def test_choice_of_base_point_does_not_matter(offset, twist):
+    here = mixed(3)
+    there = replace(here, position=here.position + offset)
+    # The same motion and fins seen from a base link that lies at -offset.
+    moved = BodyState(
+        velocity=twist[:3] - np.cross(twist[3:], offset), angular_velocity=twist[3:]
+    )
+    one = Fins(here).step(commands(0.2, 0.2, 0.2), body_of(twist), 0.01, 0)
+    other = Fins(there).step(commands(0.2, 0.2, 0.2), moved, 0.01, 0)
+    scale = np.linalg.norm(one.wrench) + 1e-9
+    np.testing.assert_allclose(
+        other.wrench, move_wrench(one.wrench, offset), rtol=1e-7, atol=1e-9 * scale
+    )
+
+
+@pytest.mark.parametrize('ratio', [1e-5, 1e-2, 0.5, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize('dynamics', ['zero_order', 'first_order', 'yoerger', 'bessa'])
+def test_any_step_stays_finite_and_bounded(ratio, dynamics):
+    fins = Fins(params(
+        3, dynamics=dynamics, time_constant=0.1, rate_limit=[0.0, 5.0, 0.1], alpha=5.0, beta=10.0,
+        rotor_inertia=0.1, linear_damping=1.0, torque_constant=0.5, winding_resistance=0.6,
+    ))
+    for tick in range(200):
+        output = fins.step(commands(1.0, -1.0, 1.0), FORWARD, 0.1 * ratio, tick)
+    assert np.all(np.isfinite(output.wrench))
+    assert np.all(np.abs(output.position) <= np.pi / 2)
+
+
+# ---- hard cases
+
+
+@pytest.mark.parametrize('command', [
+    pytest.param(Command(), id='none'), pytest.param(commands(np.nan), id='nan'),
+])
+def test_never_commanded_is_safe(command):
+    fins = Fins(params(min_deflection=0.1, max_deflection=0.3))
+    assert fins.step(command, FORWARD, 0.1, 0).position[0] == 0.1
+
+
+def test_a_nan_leaves_the_state_finite_and_the_others_alone():
+    fins = Fins(params(2))
+    output = fins.step(commands(np.nan, 0.2), FORWARD, 0.1, 0)
+    np.testing.assert_array_equal(output.position, [0.0, 0.2])
+    assert np.all(np.isfinite(output.wrench))
+
+
+def test_no_time_no_change():
+    fins = Fins(params(2, dynamics=['zero_order', 'first_order'], time_constant=0.1))
+    run(fins, commands(0.3, 0.3), FORWARD, 0.05, 1)
+    before = fins.deflection.copy()
+    np.testing.assert_array_equal(
+        fins.step(commands(-0.3, -0.3), FORWARD, 0.0, 1).position, before
+    )
+
+
+def test_without_a_velocity_there_is_no_force():
+    fins = Fins(mixed(5), batch=(2,))
+    output = fins.step(Command(position=np.full((2, 5), 0.3)), BodyState(), 0.1, 0)
+    assert output.wrench.shape == (2, 6)
+    assert output.forces.shape == (2, 5, 3)
+    assert not np.any(output.wrench)
+    assert np.all(output.position == 0.3)
+
+
+def test_fixed_fin_does_not_turn():
+    fins = Fins(params(min_deflection=0.1, max_deflection=0.1, time_constant=0.1))
+    output = run(fins, commands(-1.0), FORWARD, 0.1, 5)
+    assert output.position[0] == 0.1
+    assert output.wrench[1] > 0.0
+
+
+def test_a_thousand_fins():
+    n = 1000
+    output = Fins(mixed(n)).step(
+        Command(position=np.linspace(-1, 1, n)), body_of(np.ones(6)), 0.1, 0
+    )
+    np.testing.assert_allclose(output.wrench[:3], output.forces.sum(axis=0), rtol=1e-10)
+
+
+def test_a_batch_is_its_members():
+    batch = (4096,)
+    rng = np.random.default_rng(3)
+    angles, twist = rng.uniform(-1, 1, (*batch, 4)), rng.normal(size=(*batch, 6))
+    config = mixed(4, time_constant=0.1)
+    body = BodyState(velocity=twist[:, :3], angular_velocity=twist[:, 3:])
+    output = Fins(config, batch).step(Command(position=angles), body, 0.05, 0)
+    assert output.wrench.shape == (4096, 6)
+    for i in (0, 17, 4095):
+        single = Fins(config).step(commands(*angles[i]), body_of(twist[i]), 0.05, 0)
+        np.testing.assert_allclose(output.wrench[i], single.wrench, rtol=1e-10, atol=1e-12)
+        np.testing.assert_array_equal(output.flags['stalled'][i], single.flags['stalled'])
+
+
+def test_reset_restores_the_start():
+    fins = Fins(params(time_constant=0.1))
+    first = run(fins, commands(0.5), FORWARD, 0.01, 30).wrench
+    fins.reset()
+    np.testing.assert_array_equal(run(fins, commands(0.5), FORWARD, 0.01, 30).wrench, first)
+
+
+def test_stall_is_flagged():
+    fins = Fins(params(model='two_lines'))
+    flags = [bool(fins.step(commands(a), FORWARD, 0.1, 0).flags['stalled'][0]) for a in (0.4, 0.6)]
+    assert flags == [False, True]
+
+
+def test_families_contract():
+    fins = Fins(mixed(3))
+    assert fins.command_names == fins.state_names == fins.actuator_names
+    assert fins.command_fields == ('position',) * 3
+    assert fins.nan_is_safe == (False,) * 3
+    output = fins.step(commands(0.1, 0.2, 0.3), FORWARD, 0.1, 0)
+    assert output.position.shape == output.effort.shape == (3,)
+
+
+# ---- configuration
+
+
+@pytest.mark.parametrize(
+    ('make', 'text'),
+    [
+        pytest.param(
+            lambda: FinsParams(names=['a', 'b'], **models(quadratic=['a'])),
+            "parameter 'names[1]': 'b' has no lift model, expected it in quadratic.fin, "
+            'two_lines.fin or lifting_surface.fin', id='no_model',
+        ),
+        pytest.param(
+            lambda: FinsParams(names=['a'], **models(['a'], ['a'])),
+            "parameter 'two_lines.fin[0]': 'a' is also in quadratic", id='two_models',
+        ),
+        pytest.param(
+            lambda: FinsParams(names=['a'], **models(['b'])),
+            "parameter 'quadratic.fin[0]': unknown fin 'b', known: a", id='unknown',
+        ),
+        pytest.param(
+            lambda: params(min_deflection=0.2, max_deflection=0.1),
+            "parameter 'min_deflection[0]': 0.2 is above max_deflection 0.1 rad", id='limits',
+        ),
+        pytest.param(
+            lambda: params(model='surface', max_deflection=2.0),
+            "parameter 'max_deflection[0]': a flap turns by at most 1.5708 rad, got 2", id='flap',
+        ),
+        pytest.param(
+            lambda: params(time_constant=-0.1),
+            "parameter 'time_constant': -0.1 is below 0 s", id='time_constant',
+        ),
+        pytest.param(
+            lambda: params(compat='gazebo'),
+            "parameter 'compat': expected one of none, uuv, pyflyt, got 'gazebo'", id='compat',
+        ),
+        pytest.param(
+            lambda: Fins(params(chord=(0.0, 0.0, 2.0))),
+            "parameter 'chord[0]': [0.0, 0.0, 1.0] is parallel to the span", id='parallel',
+        ),
+        pytest.param(
+            lambda: Fins(params(span=(0.0, 0.0, 0.0))),
+            "parameter 'span[0]': expected a direction, got a vector of length 0", id='no_span',
+        ),
+        pytest.param(
+            lambda: run(Fins(params(time_constant=0.1, integrator='euler')), commands(0.1),
+                        FORWARD, 0.3, 1),
+            "parameter 'integrator': euler diverges for a step of 0.3 s with a time constant of "
+            '0.1 s; expected at least 0.15 s, or the exact integrator', id='euler',
+        ),
+    ],
+)
+def test_refusals(make, text):
+    with pytest.raises(ConfigError) as error:
+        make()
+    assert str(error.value) == text
+
+
+def test_shipped_configuration_flies():
+    document = yaml.safe_load((ROOT / 'config/fins.yaml').read_text())
+    values = document['/**/fins']['ros__parameters']
+    flat = {}
+    for key, value in values.items():
+        nested = value.items() if isinstance(value, dict) else ()
+        flat.update({f'{key}.{inner}': content for inner, content in nested} or {key: value})
+    fins = Fins(build(FinsParams, flat))
+    # Top and bottom the same way round the rudder axis: sway force, no roll.
+    output = run(fins, commands(0.2, -0.2, 0.0, 0.0), FORWARD, 0.1, 50)
+    assert output.wrench[1] > 5.0
+    np.testing.assert_allclose(output.wrench[[2, 3]], 0.0, atol=1e-12)
+    assert output.wrench[5] < 0.0

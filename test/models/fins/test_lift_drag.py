@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from propulsion_ros.models.fins.lift_drag import (
+    Quadratic,
+    QuadraticParams,
+    TwoLines,
+    TwoLinesParams,
+    angle_of_attack,
+)
+from propulsion_ros.settings.errors import ConfigError
+
+GOLDEN = Path(__file__).parents[2] / 'data/golden'
+ORIGINAL = json.loads((GOLDEN / 'uuv_liftdrag.json').read_text())['scenarios']
+CORRECTED = json.loads((GOLDEN / 'uuv_fixed.json').read_text())['liftdrag']
+OUR_NAME = {
+    'a0': 'angle_offset', 'alpha_stall': 'stall_angle', 'cla': 'lift_slope',
+    'cla_stall': 'stalled_lift_slope', 'cda': 'drag_slope', 'cda_stall': 'stalled_drag_slope',
+}
+REFUSED = {
+    'two_lines_missing': "parameter 'stall_angle': expected 1 values, got 0",
+    'quadratic_missing': "parameter 'drag_constant': expected 1 values, got 0",
+}
+ONLY_PARTS = {'two_lines_missing': {'area': 1.0}, 'quadratic_missing': {'lift_constant': 1.0}}
+
+FIN = dict(
+    fin='a', area=0.0064, fluid_density=1028.0, stall_angle=0.5, lift_slope=4.0,
+    stalled_lift_slope=-1.2, drag_slope=0.8, stalled_drag_slope=0.9,
+)
+component = st.floats(-20.0, 20.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
+velocities = st.tuples(component, component, component).map(np.array)
+
+
+def model_of(name: str, params: dict[str, float], compat: str):
+    values = {OUR_NAME.get(key, key): value for key, value in params.items()}
+    if name.startswith('quadratic'):
+        return Quadratic(QuadraticParams(fin='a', **values))
+    return TwoLines(TwoLinesParams(fin='a', **values), compat)
+
+
+def planar(velocity) -> np.ndarray:
+    velocity = np.asarray(velocity)
+    return velocity[..., 0] + 1j * velocity[..., 1]
+
+
+def force_on(model, velocity) -> np.ndarray:
+    """Return the force on one fin, which sees no flow along its span."""
+    flow = planar(np.atleast_2d(velocity))
+    force, moment = model.coefficients(flow, np.zeros(1)).loads(flow)
+    assert not np.any(moment)
+    return np.array([force[0].real, force[0].imag, 0.0])
+
+
+def force_in_space(model, velocity) -> np.ndarray:
+    """Return forces (..., 3) as the originals have them: with drag of flow along the span too."""
+    flow, speed = planar(velocity), np.linalg.norm(velocity, axis=-1)
+    made = model.coefficients(flow, np.zeros(1)).force
+    size = np.abs(flow)
+    across = 1j * made.imag * flow * speed**2 / np.where(size > 0.0, size, np.inf)
+    still = np.zeros_like(speed)
+    lift = np.stack((across.real, across.imag, still), axis=-1)
+    return lift + (made.real * speed)[..., None] * velocity
+
+
+MODELS = [
+    pytest.param(Quadratic(QuadraticParams(fin='a', lift_constant=3.0, drag_constant=2.0)),
+                 id='quadratic'),
+    pytest.param(TwoLines(TwoLinesParams(**FIN)), id='two_lines'),
+    pytest.param(TwoLines(TwoLinesParams(**FIN, zero_lift_drag=0.02)), id='zero_lift_drag'),
+    pytest.param(TwoLines(TwoLinesParams(**{**FIN, 'stalled_lift_slope': -20.0})), id='deep_stall'),
+]
+
+
+@pytest.mark.parametrize(
+    ('scenario', 'compat'),
+    [pytest.param(s, 'uuv', id=f'original-{s["name"]}') for s in ORIGINAL
+     if s['name'] not in REFUSED]
+    + [pytest.param(s, 'none', id=f'corrected-{s["name"]}') for s in CORRECTED],
+)
+def test_golden_sweep(scenario, compat):
+    rows = np.array(scenario['rows'])
+    model = model_of(scenario['name'], scenario['params'], compat)
+    scale = np.maximum(np.linalg.norm(rows[:, 3:], axis=1, keepdims=True), 1e-3)
+    force = force_in_space(model, rows[:, None, :3])[:, 0]
+    assert np.max(np.abs(force - rows[:, 3:]) / scale) < 1e-12
+    in_plane = rows[:, 2] == 0.0
+    force = np.array([force_on(model, row[:3]) for row in rows])
+    assert np.max((np.abs(force - rows[:, 3:]) / scale)[in_plane]) < 1e-12
+
+
+@pytest.mark.parametrize('scenario', [s for s in ORIGINAL if s['name'] in REFUSED],
+                         ids=lambda s: s['name'])
+def test_golden_refused(scenario):
+    name = scenario['name']
+    assert scenario['create'] == 'null'
+    with pytest.raises(ConfigError) as error:
+        model_of(name, ONLY_PARTS[name], 'none')
+    assert str(error.value) == REFUSED[name]
+
+
+@pytest.mark.parametrize(
+    ('change', 'text'),
+    [
+        pytest.param({'area': 0.0}, "'area': 0 must be above 0 m^2", id='area'),
+        pytest.param({'stall_angle': 2.0}, "'stall_angle': 2 is above 1.5708 rad", id='stall'),
+        pytest.param({'drag_slope': -0.1}, "'drag_slope': -0.1 is below 0 1/rad", id='drag'),
+        pytest.param({'lift_slope': np.nan}, "'lift_slope': nan is not finite", id='nan'),
+    ],
+)
+def test_refuses_what_is_not_physical(change, text):
+    with pytest.raises(ConfigError, match='parameter') as error:
+        TwoLinesParams(**{**FIN, **change})
+    assert text in str(error.value)
+
+
+def test_quadratic_by_hand():
+    model = Quadratic(QuadraticParams(fin='a', lift_constant=3.0, drag_constant=2.0))
+    a = np.pi / 6
+    force = force_on(model, [2.0 * np.cos(a), 2.0 * np.sin(a), 0.0])
+    lift, drag = 3.0 * a * 4.0, 2.0 * a * a * 4.0
+    expected = [
+        lift * np.sin(a) - drag * np.cos(a), -lift * np.cos(a) - drag * np.sin(a), 0.0
+    ]
+    np.testing.assert_allclose(force, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(('degrees', 'lift', 'drag'), [
+    pytest.param(10.0, 4.0 * np.radians(10), 0.8 * np.radians(10), id='attached'),
+    pytest.param(-10.0, -4.0 * np.radians(10), 0.8 * np.radians(10), id='attached_negative'),
+    pytest.param(60.0, 2.0 - 1.2 * (np.radians(60) - 0.5), 0.4 + 0.9 * (np.radians(60) - 0.5),
+                 id='stalled'),
+    pytest.param(-60.0, -2.0 + 1.2 * (np.radians(60) - 0.5), 0.4 + 0.9 * (np.radians(60) - 0.5),
+                 id='stalled_negative'),
+])
+def test_two_lines_by_hand(degrees, lift, drag):
+    a, speed = np.radians(degrees), 3.0
+    model, velocity = TwoLines(TwoLinesParams(**FIN)), [speed * np.cos(a), speed * np.sin(a), 0.0]
+    pressure = 0.5 * 1028.0 * speed**2 * 0.0064
+    expected = pressure * np.array(
+        [lift * np.sin(a) - drag * np.cos(a), -lift * np.cos(a) - drag * np.sin(a), 0.0]
+    )
+    np.testing.assert_allclose(force_on(model, velocity), expected, rtol=1e-13)
+    made = model.coefficients(planar([velocity]), np.zeros(1))
+    assert made.stalled[0] == (abs(degrees) > np.degrees(0.5))
+
+
+def test_original_feeds_power_in_and_default_does_not():
+    velocity = np.array([1.73, -1.0, 0.0])
+    params = TwoLinesParams(**FIN)
+    assert force_on(TwoLines(params, 'uuv'), velocity) @ velocity > 10.0
+    assert force_on(TwoLines(params), velocity) @ velocity < -10.0
+
+
+def test_lift_does_not_change_sign_beyond_stall():
+    model = TwoLines(TwoLinesParams(**{**FIN, 'stalled_lift_slope': -20.0}))
+    a = 1.2
+    velocity = np.array([np.cos(a), np.sin(a), 0.0])
+    force = force_on(model, velocity)
+    np.testing.assert_allclose(np.cross(force, velocity), 0.0, atol=1e-14)
+    assert force @ velocity < 0.0
+
+
+@pytest.mark.parametrize('compat', ['none', 'uuv'])
+def test_a_fin_does_not_notice_that_another_is_stalled_or_backwards(compat):
+    model = TwoLines(TwoLinesParams(**FIN), compat)
+    flow = np.exp(1j * np.radians([5.0, -20.0, 40.0, -60.0, 170.0, -100.0]))
+    together = model.coefficients(flow, np.zeros(6))
+    np.testing.assert_array_equal(together.stalled, [False, False, True, True, False, True])
+    for i in range(6):
+        alone = model.coefficients(flow[i : i + 1], np.zeros(1))
+        for whole, one in zip(together, alone, strict=True):
+            assert whole[i] == one[0]
+
+
+@pytest.mark.parametrize('model', MODELS)
+@given(velocity=velocities)
+def test_never_gives_power(model, velocity):
+    force = force_on(model, velocity)
+    assert np.all(np.isfinite(force))
+    assert force @ velocity <= 1e-12 * np.linalg.norm(force) * np.linalg.norm(velocity)
+
+
+@pytest.mark.parametrize('model', MODELS)
+@given(velocity=velocities)
+def test_mirror_images(model, velocity):
+    alpha = angle_of_attack(planar(velocity))
+    force = force_on(model, velocity)
+    # The fold leaves the rounding of pi in the angle, whatever the angle is.
+    scale = 1e-14 * float(velocity @ velocity)
+    if abs(alpha) < np.pi / 2:
+        for mirror in ([1, -1, 1], [-1, 1, 1], [1, 1, -1]):
+            image = force_on(model, mirror * velocity)
+            np.testing.assert_allclose(image, mirror * force, rtol=1e-11, atol=scale)
+
+
+@pytest.mark.parametrize('model', MODELS)
+@given(velocity=velocities, factor=st.floats(0.01, 100.0))
+def test_force_grows_with_squared_speed(model, velocity, factor):
+    force = force_on(model, velocity)
+    np.testing.assert_allclose(
+        force_on(model, factor * velocity), factor**2 * force,
+        rtol=1e-9, atol=1e-12 * factor**2 * np.linalg.norm(force),
+    )
+
+
+@pytest.mark.parametrize('model', MODELS)
+@pytest.mark.parametrize('velocity', [
+    pytest.param([0.0, 0.0, 0.0], id='rest'), pytest.param([1e-200, 1e-200, 0.0], id='tiny'),
+    pytest.param([-0.0, -0.0, -0.0], id='negative_zero'),
+])
+def test_no_flow_no_force(model, velocity):
+    np.testing.assert_array_equal(force_on(model, velocity), 0.0)
+
+
+def test_angle_of_attack_is_folded_and_keeps_the_right_angle():
+    velocity = np.array([[1, 1], [-1, -1], [-1, 1], [0, 1], [0, -1], [0, 0]], dtype=float)
+    np.testing.assert_allclose(
+        angle_of_attack(planar(velocity)),
+        np.pi * np.array([0.25, 0.25, -0.25, 0.5, -0.5, 0]), atol=1e-15,
+    )

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.fins.fins import Fins, FinsParams
+from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
+from propulsion_ros.settings.errors import ConfigError
+
+GOLDEN = Path(__file__).parents[2] / 'data/golden'
+SCENARIOS = json.loads((GOLDEN / 'pyflyt_lifting_surface.json').read_text())['scenarios']
+
+PLAIN = dict(fin='a', chord_length=0.3, span_length=0.9, flap_to_chord=0.4)
+alphas = st.floats(-np.pi, np.pi)
+flaps = st.floats(-1.5, 1.5)
+
+
+def params_of(scenario) -> LiftingSurfaceParams:
+    p = scenario['params']
+    return LiftingSurfaceParams(
+        fin='a', chord_length=p['chord'], span_length=p['span'], lift_slope=p['Cl_alpha_2D'],
+        flap_to_chord=p['flap_to_chord'], flap_effectiveness=p['eta'],
+        zero_lift_angle=np.radians(p['alpha_0_base']),
+        max_stall_angle=np.radians(p['alpha_stall_P_base']),
+        min_stall_angle=np.radians(p['alpha_stall_N_base']), zero_lift_drag=p['Cd_0'],
+    )
+
+
+def loads_in(model, flow, deflection):
+    """Return chord force, normal force and moment, (..., 3)."""
+    force, moment = model.coefficients(flow, deflection).loads(flow)
+    return np.stack((force.real, force.imag, moment), axis=-1)
+
+
+def loads_at(model, alpha, deflection=0.0, speed=1.0):
+    flow = speed * np.exp([-1j * alpha])
+    return loads_in(model, flow, np.array([deflection]))[0]
+
+
+@pytest.mark.parametrize('scenario', SCENARIOS, ids=lambda s: s['name'])
+def test_golden_sweep(scenario):
+    rows = np.array(scenario['rows'])
+    forward, lift = np.array(scenario['forward_unit']), np.array(scenario['lifting_unit'])
+    axes = np.stack((forward, lift, np.cross(forward, lift)))
+    model = LiftingSurface(params_of(scenario), 'pyflyt')
+    limit = np.radians(scenario['params']['deflection_limit'])
+    velocity = rows[:, 2:5] @ axes.T
+    assert not np.any(velocity[:, 2])
+    loads = loads_in(model, velocity[:, 0] + 1j * velocity[:, 1], limit * rows[:, 0])
+    got, want = np.hstack((loads[:, :2] @ axes[:2], loads[:, 2:] * axes[2])), rows[:, 5:]
+    scale = np.maximum(np.linalg.norm(want, axis=1, keepdims=True), 1e-3)
+    assert np.max(np.abs(got - want) / scale) < 1e-12
+
+
+@pytest.mark.parametrize('scenario', SCENARIOS, ids=lambda s: s['name'])
+def test_golden_step_response(scenario):
+    rows = np.array(scenario['step_rows'])
+    forward, lift = scenario['forward_unit'], scenario['lifting_unit']
+    limit = np.radians(scenario['params']['deflection_limit'])
+    fins = Fins(FinsParams(
+        names='a', min_deflection=-limit, max_deflection=limit, integrator='euler',
+        time_constant=scenario['params']['tau'], chord=forward, span=np.cross(forward, lift),
+        lifting_surface=params_of(scenario), compat='pyflyt',
+    ))
+    body = BodyState(velocity=np.array(scenario['step_velocity']))
+    for tick, row in enumerate(rows):
+        output = fins.step(Command(position=limit * row[:1]), body, scenario['dt'], tick)
+        np.testing.assert_allclose(fins.deflection[0], limit * row[1], rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(output.wrench, row[2:], rtol=1e-12, atol=1e-12)
+
+
+def test_small_angle_by_hand():
+    model = LiftingSurface(LiftingSurfaceParams(**PLAIN, zero_lift_drag=0.0))
+    aspect, alpha = 3.0, 0.02
+    slope = 2 * np.pi * aspect / (aspect + 2 * (aspect + 4) / (aspect + 2))
+    lift = slope * alpha
+    effective = alpha - lift / (np.pi * aspect)
+    drag = lift * np.tan(effective)
+    pressure = 0.5 * 1.225 * 10.0**2 * 0.27
+    chord, normal, moment = loads_at(model, alpha, speed=10.0)
+    assert chord == pytest.approx(pressure * (lift * np.sin(alpha) - drag * np.cos(alpha)))
+    assert normal == pytest.approx(pressure * (lift * np.cos(alpha) + drag * np.sin(alpha)))
+    centre = 0.25 - 0.175 * (1 - 2 * effective / np.pi)
+    assert moment == pytest.approx(-pressure * 0.3 * lift / np.cos(effective) * centre)
+
+
+def test_plate_broadside_to_the_flow_by_hand():
+    model = LiftingSurface(LiftingSurfaceParams(**PLAIN, zero_lift_drag=0.0))
+    pressure, chord = 0.5 * 1.225 * 0.27, 0.3
+    normal = pressure * 1.98 * (1.0 - 0.41 * (1.0 - np.exp(-17.0 / 3.0)))
+    got = loads_at(model, np.pi / 2)
+    np.testing.assert_allclose(got, [0.0, normal, -0.25 * chord * normal], atol=1e-15)
+
+
+def test_moment_is_that_of_a_force_behind_the_quarter_chord():
+    # r x F with r = -x chord and F = N normal is -x N about the span; the original has +x N.
+    params = LiftingSurfaceParams(**PLAIN)
+    for alpha in (0.1, 0.5, 1.5, -0.1, -0.5, -1.5):
+        _, normal, moment = loads_at(LiftingSurface(params), alpha)
+        assert 0.0 < -moment / normal < 0.25 * 0.3 + 1e-12
+        original = loads_at(LiftingSurface(params, 'pyflyt'), alpha)
+        assert original[1] == normal
+        assert original[2] * moment < 0.0
+
+
+def test_moment_joins_at_negative_stall_where_the_original_jumps():
+    params = LiftingSurfaceParams(**PLAIN, zero_lift_drag=0.0)
+    stall = params.min_stall_angle[0]
+
+    def centres(compat):
+        model = LiftingSurface(params, compat)
+        sides = [loads_at(model, stall + side) for side in (1e-9, -1e-9)]
+        return [abs(moment / np.hypot(chord, normal)) / 0.3 for chord, normal, moment in sides]
+
+    attached, stalled = centres('none')
+    assert attached == pytest.approx(stalled, abs=1e-8)
+    attached, stalled = centres('pyflyt')
+    assert stalled - attached > 0.02
+
+
+@given(alpha=alphas, deflection=flaps, zero=st.floats(-0.1, 0.1))
+def test_mirror_images(alpha, deflection, zero):
+    def surface(sign):
+        return LiftingSurface(LiftingSurfaceParams(
+            **PLAIN, zero_lift_angle=sign * zero, max_stall_angle=0.3 - 0.05 * sign,
+            min_stall_angle=-0.3 - 0.05 * sign,
+        ))
+
+    one = loads_at(surface(1.0), alpha, deflection)
+    other = loads_at(surface(-1.0), -alpha, -deflection)
+    np.testing.assert_allclose(other, one * [1, -1, -1], rtol=1e-10, atol=1e-12)
+
+
+@given(
+    alpha=alphas, deflection=flaps, span=st.floats(0.01, 30.0), ratio=st.floats(0.0, 1.0),
+    slope=st.floats(0.01, 4 * np.pi), drag=st.floats(0.0, 0.5),
+)
+def test_never_gives_power(alpha, deflection, span, ratio, slope, drag):
+    model = LiftingSurface(LiftingSurfaceParams(
+        fin='a', chord_length=0.3, span_length=span, flap_to_chord=ratio, lift_slope=slope,
+        zero_lift_drag=drag,
+    ))
+    force = loads_at(model, alpha, deflection, 7.0)[:2]
+    assert np.all(np.isfinite(force))
+    power = 7.0 * float(force @ [np.cos(alpha), -np.sin(alpha)])
+    assert power <= 1e-12 * np.linalg.norm(force) * 7.0
+
+
+@pytest.mark.parametrize('compat', ['none', 'pyflyt'])
+def test_a_surface_does_not_notice_that_another_is_stalled(compat):
+    model = LiftingSurface(LiftingSurfaceParams(**PLAIN), compat)
+    alpha, deflection = np.radians([3.0, -7.0, 14.0, 40.0, -170.0]), np.linspace(-0.4, 0.4, 5)
+    together = model.coefficients(np.exp(-1j * alpha), deflection)
+    np.testing.assert_array_equal(together.stalled, [False, False, False, True, True])
+    for i in range(5):
+        alone = model.coefficients(np.exp(-1j * alpha[i : i + 1]), deflection[i : i + 1])
+        for whole, one in zip(together, alone, strict=True):
+            assert whole[i] == one[0]
+
+
+@given(alpha=st.floats(-0.15, 0.15))
+def test_positive_flap_adds_lift(alpha):
+    model = LiftingSurface(LiftingSurfaceParams(**PLAIN))
+    assert loads_at(model, alpha, 0.1)[1] > loads_at(model, alpha, 0.0)[1]
+
+
+def test_rest_is_without_load():
+    still = np.zeros(1, complex)
+    assert not np.any(loads_in(LiftingSurface(LiftingSurfaceParams(**PLAIN)), still, np.zeros(1)))
+
+
+@pytest.mark.parametrize(
+    ('change', 'text'),
+    [
+        pytest.param({'span_length': 0.0}, "'span_length': 0 must be above 0 m", id='span'),
+        pytest.param({'flap_to_chord': 1.2}, "'flap_to_chord': 1.2 is above 1", id='flap'),
+        pytest.param({'lift_slope': 13.0}, "'lift_slope': 13 is above 12.5664 1/rad", id='slope'),
+        pytest.param(
+            {'zero_lift_angle': 0.3},
+            "'zero_lift_angle[0]': expected a value between min_stall_angle -0.261799 and "
+            'max_stall_angle 0.261799 rad, got 0.3', id='stall_order',
+        ),
+    ],
+)
+def test_refuses_what_is_not_physical(change, text):
+    with pytest.raises(ConfigError) as error:
+        LiftingSurfaceParams(**{**PLAIN, **change})
+    assert text in str(error.value)

@@ -1,0 +1,647 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.wrench import net_wrench
+from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.flat import build as build_params
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / 'test/data/golden'
+ISAAC, REFERENCE, FORCE_MODE = (
+    json.loads((GOLDEN / f'{name}.json').read_text())['scenarios']
+    for name in ('isaac_thruster', 'recommended_thruster_reference', 'aerial_gym_force_mode')
+)
+DIVERGES = "parameter 'integrator': isaaclab_{} diverges for a step of {} s with a time constant"
+REFUSED = {
+    'negative_range': "parameter 'max_thrust': -1 is below 0 N",
+    'reversible_range': "parameter 'min_thrust': -10 is below 0 N",
+    'zero_thrust_const': "parameter 'motor_constant': 0 is below 1e-12 N s^2/rad^2",
+    'tau_zero_continuous': DIVERGES.format('euler', '0.01') + ' of 0 s',
+    'big_dt_euler_continuous': DIVERGES.format('euler', '0.05') + ' of 0.02 s',
+    'big_dt_rk4_continuous': DIVERGES.format('rk4', '0.05') + ' of 0.02 s',
+}
+
+STILL = BodyState()
+K = 1.5e-5
+QUAD = {
+    'names': ['front_left', 'front_right', 'rear_left', 'rear_right'],
+    'min_thrust': 0.1, 'max_thrust': 10.0, 'motor_constant': K, 'moment_constant': 0.016,
+    'direction': [-1, 1, 1, -1], 'time_constant_up': 0.06, 'time_constant_down': 0.02,
+    'position': [0.2, 0.1, 0.0, 0.2, -0.1, 0.0, -0.2, 0.1, 0.0, -0.2, -0.1, 0.0],
+}
+ONE = {
+    'names': ['rotor'], 'max_thrust': 10.0, 'motor_constant': K,
+    'time_constant_up': 0.06, 'time_constant_down': 0.02,
+}
+LIMITS = [
+    pytest.param({}, id='free'),
+    pytest.param({'max_rotor_acceleration': 3000.0}, id='acceleration'),
+    pytest.param({'max_thrust_rate': 50.0}, id='thrust rate'),
+    # Rising: limited in acceleration, in thrust rate, then free; or free in between as well.
+    pytest.param({'max_rotor_acceleration': 3000.0, 'max_thrust_rate': 30.0}, id='both'),
+    pytest.param({'max_rotor_acceleration': 11000.0, 'max_thrust_rate': 60.0}, id='in turns'),
+]
+LAGS = pytest.mark.parametrize('lag_on', ['rotor_speed', 'thrust'])
+thrusts = st.floats(-2.0, 12.0)
+rows = st.lists(thrusts, min_size=4, max_size=4).map(np.array)
+random_limits = st.sampled_from([
+    {'max_rotor_acceleration': a, 'max_thrust_rate': r}
+    for a in (0.0, 800.0, 20000.0) for r in (0.0, 30.0, 900.0)
+])
+lags = st.sampled_from(['rotor_speed', 'thrust'])
+
+
+def build(config=QUAD, batch=(), **changes):
+    return Rotors(RotorsParams(**{**config, **changes}), batch)
+
+
+def push(rotors, effort, dt=0.01):
+    return rotors.step(Command(effort=np.asarray(effort, float)), STILL, dt, 0)
+
+
+# Originals
+
+
+def isaac_segments(scenario):
+    """Return (first step, constants) of each stretch between resets, for each environment."""
+    for env in range(scenario['num_envs']):
+        stretches = [(0, scenario['params'])] + [
+            (reset['before_step'], reset['params_after']) for reset in scenario['resets']
+            if reset['env_ids'] is None or env in reset['env_ids']
+        ]
+        ends = [start for start, _ in stretches[1:]] + [len(scenario['inputs']['thrust_cmd'])]
+        for (start, constants), end in zip(stretches, ends, strict=True):
+            yield env, start, end, {name: value[env] for name, value in constants.items()}
+
+
+def isaac_rotors(scenario, env, constants):
+    cfg = scenario['cfg']
+    return Rotors(RotorsParams(
+        names=[f'rotor_{i}' for i in range(scenario['num_thrusters'])],
+        min_thrust=cfg['thrust_range'][0], max_thrust=cfg['thrust_range'][1],
+        motor_constant=constants['thrust_const'],
+        time_constant_up=constants['tau_inc'], time_constant_down=constants['tau_dec'],
+        max_rotor_acceleration=cfg['max_thrust_rate'],
+        initial_rotor_speed=scenario['init_rps'][env],
+        integrator=f'isaaclab_{cfg["integration_scheme"]}',
+        mixing='discrete' if cfg['use_discrete_approximation'] else 'continuous',
+    ))
+
+
+def isaac_run(scenario):
+    command = np.array(scenario['inputs']['thrust_cmd'])
+    computed, applied = np.empty_like(command), np.empty_like(command)
+    for env, start, end, constants in isaac_segments(scenario):
+        rotors = isaac_rotors(scenario, env, constants)
+        for i in range(start, end):
+            output = push(rotors, command[i, env], scenario['dt'])
+            computed[i, env], applied[i, env] = output.computed, output.applied
+    return computed, applied
+
+
+def plain(scenario):
+    return scenario['name'].rsplit('_', 1)[0]
+
+
+def test_refused_scenarios_are_recorded_ones():
+    assert set(REFUSED) <= {plain(scenario) for scenario in ISAAC}
+
+
+@pytest.mark.parametrize(
+    'scenario', [s for s in ISAAC if plain(s) not in REFUSED], ids=lambda s: s['name']
+)
+def test_isaaclab_schemes_reproduce_isaac_lab(scenario):
+    single = scenario['dtype'] == 'float32'
+    tolerance = {'rtol': 1e-5, 'atol': 1e-6} if single else {'rtol': 1e-12, 'atol': 1e-15}
+    computed, applied = isaac_run(scenario)
+    np.testing.assert_allclose(computed, scenario['outputs']['computed_thrust'], **tolerance)
+    np.testing.assert_allclose(applied, scenario['outputs']['applied_thrust'], **tolerance)
+
+
+@pytest.mark.parametrize(
+    'scenario', [s for s in ISAAC if plain(s) in REFUSED], ids=lambda s: s['name']
+)
+def test_isaac_lab_scenarios_that_are_refused(scenario):
+    with pytest.raises(ConfigError) as refusal:
+        isaac_run(scenario)
+    text = str(refusal.value).replace('[0]', '')
+    assert text.startswith(REFUSED[plain(scenario)])
+
+
+@pytest.mark.parametrize('scenario', REFERENCE, ids=lambda s: s['name'])
+def test_default_and_rk4_match_the_closed_forms(scenario):
+    rotors = build(
+        ONE, max_thrust=scenario['thrust_range'][1], motor_constant=scenario['thrust_const'],
+        time_constant_up=scenario['tau_inc'], time_constant_down=scenario['tau_dec'],
+        max_rotor_acceleration=scenario['max_rps_rate'],
+        integrator='rk4' if scenario['name'].startswith('rk4') else 'exact',
+    )
+    thrust = [push(rotors, [u], scenario['dt']).computed[0] for u in scenario['inputs']]
+    np.testing.assert_allclose(thrust, scenario['outputs'], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize('scenario', FORCE_MODE, ids=lambda s: s['name'])
+def test_lag_on_thrust_reproduces_aerial_gym(scenario):
+    _, scheme, mixing, _ = scenario['name'].split('_')
+    rotors = build(
+        ONE, min_thrust=scenario['thrust_range'][0], max_thrust=scenario['thrust_range'][1],
+        time_constant_up=scenario['tau_inc'], time_constant_down=scenario['tau_dec'],
+        max_thrust_rate=scenario['max_thrust_rate'], lag_on='thrust',
+        initial_rotor_speed=np.sqrt(scenario['initial_thrust'] / K),
+        integrator=f'isaaclab_{scheme}', mixing=mixing,
+    )
+    thrust = [push(rotors, [u], scenario['dt']).computed[0] for u in scenario['inputs']]
+    np.testing.assert_allclose(thrust, scenario['outputs'], rtol=1e-12, atol=1e-15)
+
+
+# Closed forms
+
+
+@pytest.mark.parametrize(('start', 'goal', 'tau'), [(0.0, 8.0, 0.06), (9.0, 0.5, 0.02)])
+@LAGS
+def test_free_lag_is_an_exponential_after_one_step_of_any_length(start, goal, tau, lag_on):
+    for dt in (1e-6, 0.003, 0.06, 0.6):
+        rotors = build(ONE, lag_on=lag_on, initial_rotor_speed=np.sqrt(start / K))
+        thrust = push(rotors, [goal], dt).computed[0]
+        decay = np.exp(-dt / tau)
+        expected = (
+            goal + (start - goal) * decay if lag_on == 'thrust'
+            else (np.sqrt(goal) + (np.sqrt(start) - np.sqrt(goal)) * decay) ** 2
+        )
+        assert thrust == pytest.approx(expected, rel=1e-12)
+
+
+def test_speed_at_63_percent_is_thrust_at_40_percent():
+    output = push(build(ONE), [10.0], 0.06)
+    assert output.computed[0] / 10.0 == pytest.approx((1.0 - np.exp(-1.0)) ** 2, rel=1e-12)
+
+
+def test_limited_acceleration_without_a_lag_is_a_straight_line():
+    rotors = build(ONE, time_constant_up=0.0, max_rotor_acceleration=3000.0)
+    speeds = [push(rotors, [10.0], 0.05).velocity[0] for _ in range(8)]
+    end = np.sqrt(10.0 / K)
+    np.testing.assert_allclose(speeds, np.minimum(150.0 * np.arange(1, 9), end), rtol=1e-12)
+
+
+@LAGS
+def test_limited_thrust_rate_without_a_lag_is_a_straight_line(lag_on):
+    rotors = build(ONE, time_constant_down=0.0, max_thrust_rate=50.0, lag_on=lag_on,
+                   initial_rotor_speed=np.sqrt(8.0 / K))
+    thrust = [push(rotors, [1.0], 0.05).computed[0] for _ in range(4)]
+    np.testing.assert_allclose(thrust, [5.5, 3.0, 1.0, 1.0], rtol=1e-12)
+
+
+def by_ode(start, goal, dt, lag_on, max_rotor_acceleration=np.inf, max_thrust_rate=np.inf):
+    """Integrate the limited lag of the rotor speed numerically; no closed form is used."""
+    tau = ONE['time_constant_up' if goal > start else 'time_constant_down']
+    top, w_goal = np.sqrt(start / K), np.sqrt(goal / K)
+
+    def rate(_, w):
+        free = (w_goal - w) / tau
+        if lag_on == 'thrust':
+            free = (w_goal**2 - w**2) / (2.0 * w * tau)
+        limit = np.minimum(max_rotor_acceleration, max_thrust_rate / (2.0 * K * w))
+        return np.clip(free, -limit, limit)
+
+    end = solve_ivp(rate, (0.0, dt), [top], rtol=1e-9, atol=1e-9, max_step=dt / 200).y[0, -1]
+    return K * end**2
+
+
+@pytest.mark.parametrize('limits', LIMITS)
+@pytest.mark.parametrize(('start', 'goal'), [(0.05, 9.5), (0.3, 2.0), (9.5, 0.3), (4.0, 3.5)])
+@LAGS
+def test_limited_motion_matches_numerical_integration(limits, start, goal, lag_on):
+    for dt in (0.01, 0.05, 0.2):
+        rotors = build(ONE, lag_on=lag_on, initial_rotor_speed=np.sqrt(start / K), **limits)
+        thrust = push(rotors, [goal], dt).computed[0]
+        assert thrust == pytest.approx(by_ode(start, goal, dt, lag_on, **limits), rel=1e-6)
+
+
+@pytest.mark.parametrize('integrator', ['euler', 'rk4'])
+@LAGS
+def test_explicit_schemes_approach_the_exact_one_at_their_order(integrator, lag_on):
+    own = 'max_thrust_rate' if lag_on == 'thrust' else 'max_rotor_acceleration'
+
+    def error(steps, scheme):
+        rotors = build(ONE, lag_on=lag_on, integrator=scheme, **{own: 1e6})
+        for _ in range(steps):
+            output = push(rotors, [8.0], 0.06 / steps)
+        return output.computed[0]
+
+    exact = error(1, 'exact')
+    gain = abs(error(8, integrator) - exact) / abs(error(16, integrator) - exact)
+    assert gain == pytest.approx({'euler': 2.0, 'rk4': 16.0}[integrator], rel=0.15)
+
+
+@pytest.mark.parametrize(('integrator', 'expected'), [('euler', 3.0), ('rk4', 3.0)])
+def test_explicit_schemes_respect_the_limit_in_every_stage(integrator, expected):
+    rotors = build(ONE, integrator=integrator, max_rotor_acceleration=300.0)
+    assert push(rotors, [8.0]).velocity[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_isaac_lab_squares_a_negative_speed_away():
+    rotors = build(ONE, integrator='isaaclab_rk4', initial_rotor_speed=800.0)
+    fall, rise = (
+        z + z**2 / 2.0 + z**3 / 6.0 + z**4 / 24.0 for z in (0.1 / 0.12, 0.1 / 0.16)
+    )
+    assert fall > 1.0
+    reflected = 800.0 * (fall - 1.0)
+    speed = push(rotors, [0.0], 0.1).velocity[0]
+    assert speed == pytest.approx(reflected, rel=1e-12)
+    expected = reflected + rise * (np.sqrt(8.0 / K) - reflected)
+    assert push(rotors, [8.0], 0.1).velocity[0] == pytest.approx(expected, rel=1e-12)
+
+
+# Wrench
+
+
+def test_counterclockwise_rotor_pushes_the_body_clockwise():
+    rotors = build(ONE, direction=1, moment_constant=0.02, time_constant_up=0.0)
+    # Seen from above a clockwise torque is negative about z, which points up.
+    np.testing.assert_allclose(push(rotors, [5.0]).wrench, [0, 0, 5, 0, 0, -0.1], atol=1e-15)
+
+
+def test_reaction_torque_follows_a_tilted_axis_and_the_clockwise_sense():
+    rotors = build(
+        ONE, direction=-1, moment_constant=0.02, time_constant_up=0.0, axis=[0.0, 2.0, 0.0],
+        position=[0.5, 0.0, 0.0],
+    )
+    np.testing.assert_allclose(push(rotors, [5.0]).wrench, [0, 5, 0, 0, 0.1, 2.5], atol=1e-15)
+
+
+def test_wrench_is_the_sum_of_forces_moments_and_reactions():
+    axes = [0.0, 0.1, 1.0, 0.1, 0.0, 1.0, 0.0, -0.1, 1.0, -0.1, 0.0, 1.0]
+    rotors = build(axis=axes)
+    output = push(rotors, [1.0, 4.0, 7.0, 9.0], 0.1)
+    unit = np.reshape(axes, (4, 3)) / np.sqrt(1.01)
+    np.testing.assert_allclose(output.forces, output.applied[:, None] * unit, rtol=1e-15)
+    expected = net_wrench(output.forces, np.reshape(QUAD['position'], (4, 3)))
+    expected[3:] += -0.016 * (output.applied * QUAD['direction']) @ unit
+    np.testing.assert_allclose(output.wrench, expected, rtol=1e-13, atol=1e-15)
+
+
+def test_equal_thrusts_of_a_quadrotor_only_lift():
+    output = push(build(), [5.0] * 4)
+    lift = output.applied.sum()
+    np.testing.assert_allclose(output.wrench, [0, 0, lift, 0, 0, 0], atol=1e-15)
+
+
+@given(rows)
+def test_mirrored_command_gives_the_mirrored_wrench(effort):
+    output = push(build(), effort).wrench
+    mirrored = push(build(), effort[[1, 0, 3, 2]]).wrench
+    np.testing.assert_allclose(mirrored, output * [1, -1, 1, -1, 1, -1], atol=1e-12)
+
+
+# Properties
+
+
+@given(rows, random_limits, lags, st.floats(1e-4, 0.3))
+def test_array_of_rotors_is_as_many_single_rotors(effort, limits, lag_on, dt):
+    constants = [1e-5, 1.3e-5, 2e-5, 3e-5]
+    array = push(build(motor_constant=constants, lag_on=lag_on, **limits), effort, dt)
+    for i, constant in enumerate(constants):
+        single = push(
+            build(
+                names=['rotor'], motor_constant=constant, direction=QUAD['direction'][i],
+                position=QUAD['position'][3 * i : 3 * i + 3], lag_on=lag_on, **limits,
+            ),
+            effort[i : i + 1], dt,
+        )
+        assert single.applied[0] == pytest.approx(array.applied[i], rel=1e-13)
+        assert single.velocity[0] == pytest.approx(array.velocity[i], rel=1e-13)
+
+
+@given(rows, rows, random_limits, lags, st.floats(1e-3, 0.3), st.floats(0.05, 0.95))
+def test_splitting_a_step_changes_nothing(first, second, limits, lag_on, dt, part):
+    whole, split = build(lag_on=lag_on, **limits), build(lag_on=lag_on, **limits)
+    for effort in (first, second):
+        push(split, effort, part * dt)
+        expected, output = push(whole, effort, dt), push(split, effort, (1.0 - part) * dt)
+        np.testing.assert_allclose(output.computed, expected.computed, rtol=1e-9, atol=1e-12)
+
+
+@given(
+    st.lists(rows, min_size=1, max_size=5), random_limits, lags, st.floats(-6.0, -0.22),
+    st.sampled_from(['effort', 'velocity']),
+)
+def test_state_stays_between_start_and_demand_for_any_step(
+    commands, limits, lag_on, exponent, interface
+):
+    dt = 10.0**exponent
+    rotors = build(lag_on=lag_on, command_interface=interface, **limits)
+    for row in commands:
+        before = rotors.thrust
+        speed = np.abs(row) * 100.0
+        asked, thrust = (speed, K * speed**2) if interface == 'velocity' else (row, row)
+        output = rotors.step(Command(**{interface: asked}), STILL, dt, 0)
+        demand = np.clip(thrust, 0.1, 10.0)
+        assert np.all(output.computed >= np.minimum(before, demand) - 1e-12)
+        assert np.all(output.computed <= np.maximum(before, demand) + 1e-12)
+        assert np.all((output.applied >= 0.1) & (output.applied <= 10.0))
+        assert np.all(np.isfinite(output.wrench))
+
+
+@given(rows, random_limits, lags, st.floats(1e-4, 0.2))
+def test_no_step_breaks_a_limit(effort, limits, lag_on, dt):
+    rotors = build(lag_on=lag_on, initial_rotor_speed=500.0, **limits)
+    speed, thrust = rotors.rotor_speed, rotors.thrust
+    output = push(rotors, effort, dt)
+    if limits['max_rotor_acceleration']:
+        travel = limits['max_rotor_acceleration'] * dt
+        assert np.all(np.abs(output.velocity - speed) <= travel * (1.0 + 1e-9))
+    if limits['max_thrust_rate']:
+        travel = limits['max_thrust_rate'] * dt
+        assert np.all(np.abs(output.computed - thrust) <= travel * (1.0 + 1e-9))
+
+
+@given(rows, st.sampled_from(['isaaclab_euler', 'isaaclab_rk4']), st.floats(-6.0, -0.22), lags)
+def test_discrete_isaaclab_schemes_stay_finite_for_any_step(effort, integrator, exponent, lag_on):
+    rotors = build(integrator=integrator, lag_on=lag_on)
+    for row in (effort, effort[::-1], np.zeros(4), effort):
+        output = push(rotors, row, 10.0**exponent)
+        assert np.all((output.computed >= 0.0) & (output.computed <= 30.0))
+
+
+@given(rows, random_limits, lags)
+def test_thrust_and_velocity_commands_agree(effort, limits, lag_on):
+    by_effort = push(build(lag_on=lag_on, **limits), effort)
+    by_speed = build(lag_on=lag_on, command_interface='velocity', **limits).step(
+        Command(velocity=np.sqrt(np.maximum(effort, 0.0) / K)), STILL, 0.01, 0
+    )
+    np.testing.assert_allclose(by_speed.computed, by_effort.computed, rtol=1e-12)
+
+
+# Commands
+
+
+def test_state_is_speed_and_clamped_thrust():
+    rotors = build(initial_rotor_speed=1000.0)
+    output = push(rotors, [20.0] * 4)
+    np.testing.assert_allclose(K * output.velocity**2, output.computed, rtol=1e-14)
+    assert np.all(output.computed > 10.0)
+    np.testing.assert_array_equal(output.applied, [10.0] * 4)
+    np.testing.assert_array_equal(output.effort, output.applied)
+    assert rotors.state_names == rotors.command_names == tuple(QUAD['names'])
+
+
+@pytest.mark.parametrize('command', [Command(), Command(effort=np.full(4, np.nan))])
+def test_never_commanded_rotor_gives_its_smallest_thrust(command):
+    output = build(time_constant_up=0.0).step(command, STILL, 0.01, 0)
+    np.testing.assert_allclose(output.applied, [0.1] * 4, rtol=1e-14)
+    assert not output.flags['saturated'].any()
+
+
+@pytest.mark.parametrize('interface', ['effort', 'velocity'])
+def test_safe_command_is_the_smallest_thrust(interface):
+    rotors = build(command_interface=interface, time_constant_up=0.0)
+    output = rotors.step(Command(**{interface: rotors.safe_command}), STILL, 0.01, 0)
+    np.testing.assert_allclose(output.applied, [0.1] * 4, rtol=1e-14)
+    assert not output.flags['saturated'].any()
+
+
+def test_saturated_tells_which_commands_were_clamped():
+    output = push(build(), [0.05, 0.1, 10.0, np.inf])
+    np.testing.assert_array_equal(output.flags['saturated'], [True, False, False, True])
+    assert np.all(np.isfinite(output.wrench))
+
+
+def test_negative_speed_is_refused_and_negative_thrust_clamped():
+    rotors = build(command_interface='velocity')
+    with pytest.raises(CommandError, match='rear_left: velocity -5 rad/s is negative'):
+        rotors.check_command(Command(velocity=np.array([1.0, np.nan, -5.0, 2.0])))
+    rotors.check_command(Command(velocity=np.array([1.0, np.nan, 0.0, 2.0])))
+    build().check_command(Command(effort=np.full(4, -1.0)))
+
+
+# Ranges and resets
+
+RANGES = {
+    'motor_constant_range': [9e-6, 1.8e-5], 'time_constant_up_range': [0.05, 0.08],
+    'time_constant_down_range': [0.0, 0.0, 0.01, 0.03, 0.0, 0.0, 0.01, 0.03], 'seed': 7,
+}
+
+
+def test_ranges_are_drawn_per_rotor_and_environment():
+    constants = build(batch=(500,), **RANGES).constants
+    k, up, down = (
+        constants[name] for name in ('motor_constant', 'time_constant_up', 'time_constant_down')
+    )
+    assert k.shape == up.shape == down.shape == (500, 4)
+    for values, low, high in ((k, 9e-6, 1.8e-5), (up, 0.05, 0.08), (down[:, 1::2], 0.01, 0.03)):
+        assert values.min() >= low
+        assert values.max() <= high
+        assert values.mean() == pytest.approx(0.5 * (low + high), rel=0.05)
+        assert len(np.unique(values)) == values.size
+    np.testing.assert_array_equal(down[:, ::2], 0.02)
+
+
+def test_equal_seeds_draw_equal_constants():
+    one, same, other = (build(batch=(3,), **{**RANGES, 'seed': s}) for s in (7, 7, 8))
+    np.testing.assert_array_equal(one.constants['motor_constant'], same.constants['motor_constant'])
+    assert np.all(one.constants['motor_constant'] != other.constants['motor_constant'])
+
+
+@pytest.mark.parametrize('limits', LIMITS)
+@pytest.mark.parametrize('indices', [[1], slice(1, 2), np.array([False, True, False])], ids=str)
+def test_reset_of_some_draws_anew_and_leaves_the_others_alone(indices, limits):
+    rotors = build(batch=(3,), initial_rotor_speed=400.0, **RANGES, **limits)
+    before = {name: rotors.constants[name].copy() for name in ('motor_constant',
+                                                              'time_constant_up')}
+    output = push(rotors, np.full((3, 4), 8.0))
+    kept = output.computed.copy()
+    rotors.reset(indices)
+    np.testing.assert_array_equal(output.computed, kept)
+    np.testing.assert_array_equal(rotors.thrust[[0, 2]], kept[[0, 2]])
+    np.testing.assert_allclose(rotors.rotor_speed[1], 400.0, rtol=1e-14)
+    for name, values in before.items():
+        np.testing.assert_array_equal(rotors.constants[name][[0, 2]], values[[0, 2]])
+        assert np.all(rotors.constants[name][1] != values[1])
+    # What was reset goes on as rotors that were built with the constants just drawn.
+    fresh = build(
+        initial_rotor_speed=400.0, **limits,
+        **{name: rotors.constants[name][1] for name in (*before, 'time_constant_down')},
+    )
+    after = push(rotors, np.full((3, 4), 8.0))
+    np.testing.assert_allclose(
+        after.computed[1], push(fresh, [8.0] * 4).computed, rtol=1e-13
+    )
+
+
+def test_whole_reset_restores_the_state_at_construction():
+    rotors = build(batch=(3,), **RANGES)
+    commands = np.random.default_rng(0).uniform(0.0, 12.0, (5, 3, 4))
+
+    def run():
+        outputs = [push(rotors, row).computed for row in commands]
+        rotors.reset([0, 2])
+        return np.array([*outputs, *(push(rotors, row).computed for row in commands)])
+
+    first = run()
+    rotors.reset()
+    np.testing.assert_array_equal(run(), first)
+
+
+def test_indices_without_a_batch_are_refused():
+    with pytest.raises(IndexError, match='there is no batch axis'):
+        build().reset([0])
+
+
+# Hard cases
+
+
+@pytest.mark.parametrize('limits', LIMITS)
+@LAGS
+def test_step_of_no_time_changes_nothing(limits, lag_on):
+    rotors = build(lag_on=lag_on, initial_rotor_speed=300.0, time_constant_up=0.0, **limits)
+    start = rotors.thrust.copy()
+    np.testing.assert_array_equal(push(rotors, [8.0] * 4, 0.0).computed, start)
+
+
+def test_negative_step_is_refused():
+    with pytest.raises(ValueError, match=r'dt: expected at least 0 s, got -0\.01'):
+        push(build(), [1.0] * 4, -0.01)
+
+
+@LAGS
+def test_no_time_constant_follows_at_once(lag_on):
+    rotors = build(time_constant_up=0.0, time_constant_down=0.0, lag_on=lag_on)
+    for effort in ([8.0, 1.0, 0.1, 10.0], [0.2, 9.0, 10.0, 0.1]):
+        np.testing.assert_allclose(push(rotors, effort, 1e-6).applied, effort, rtol=1e-14)
+
+
+def test_zero_thrust_range_gives_nothing():
+    rotors = build(min_thrust=0.0, max_thrust=0.0)
+    np.testing.assert_array_equal(push(rotors, [5.0, -5.0, np.nan, 0.0]).wrench, np.zeros(6))
+
+
+@pytest.mark.parametrize('limits', LIMITS)
+@LAGS
+def test_large_batch_is_as_many_rows(limits, lag_on):
+    commands = np.random.default_rng(3).uniform(-1.0, 12.0, (3, 4096, 4))
+    batch = build(batch=(4096,), lag_on=lag_on, **limits)
+    rows_apart = [build(lag_on=lag_on, **limits) for _ in range(0, 4096, 1024)]
+    for command in commands:
+        output = push(batch, command)
+        assert output.wrench.shape == (4096, 6)
+        assert output.forces.shape == (4096, 4, 3)
+        for row, rotors in zip(range(0, 4096, 1024), rows_apart, strict=True):
+            single = push(rotors, command[row])
+            np.testing.assert_allclose(output.computed[row], single.computed, rtol=1e-13)
+            np.testing.assert_allclose(output.wrench[row], single.wrench, atol=1e-12)
+            np.testing.assert_allclose(output.forces[row], single.forces, rtol=1e-13)
+
+
+def test_wrench_of_a_batch_beyond_one_block_is_row_by_row():
+    commands = np.random.default_rng(4).uniform(0.0, 10.0, (20000, 4))
+    output = push(build(batch=(20000,)), commands)
+    torque = -0.016 * output.applied @ QUAD['direction']
+    np.testing.assert_allclose(output.wrench[:, 2], output.applied.sum(-1), rtol=1e-13)
+    np.testing.assert_allclose(output.wrench[:, 5], torque, atol=1e-12)
+
+
+def test_thousand_rotors():
+    names = [f'rotor_{i}' for i in range(1000)]
+    rotors = build(ONE, names=names, time_constant_up=np.linspace(0.0, 0.1, 1000))
+    output = push(rotors, np.linspace(0.0, 10.0, 1000))
+    assert output.wrench[2] == pytest.approx(output.applied.sum(), rel=1e-12)
+
+
+def test_rise_and_fall_of_mixed_order_are_told_apart():
+    # One rotor rises slower than it falls, the other faster.
+    rotors = build(
+        ONE, names=['a', 'b'], time_constant_up=[0.06, 0.02], time_constant_down=[0.02, 0.06],
+        lag_on='thrust', initial_rotor_speed=np.sqrt(4.0 / K),
+    )
+    slow, fast = np.exp(-0.01 / 0.06), np.exp(-0.01 / 0.02)
+    expected = [8.0 - 4.0 * slow, 8.0 - 4.0 * fast]
+    np.testing.assert_allclose(push(rotors, [8.0, 8.0]).computed, expected, rtol=1e-13)
+    expected = [fast * expected[0], slow * expected[1]]
+    np.testing.assert_allclose(push(rotors, [0.0, 0.0]).computed, expected, rtol=1e-13)
+
+
+def test_no_output_changes_after_it_was_given():
+    rotors = build(batch=(2,), **RANGES)
+    outputs = [push(rotors, np.full((2, 4), u)) for u in (8.0, 3.0)]
+    kept = [[o.computed.copy(), o.velocity.copy(), o.applied.copy()] for o in outputs]
+    push(rotors, np.full((2, 4), 9.0))
+    rotors.reset([0])
+    rotors.reset()
+    for output, values in zip(outputs, kept, strict=True):
+        for array, value in zip((output.computed, output.velocity, output.applied), values,
+                                strict=True):
+            np.testing.assert_array_equal(array, value)
+
+
+# Configuration
+
+
+@pytest.mark.parametrize(('changes', 'text'), [
+    pytest.param(
+        {'min_thrust': 11.0}, "'min_thrust[0]': 11 is above max_thrust 10 N", id='limits'
+    ),
+    pytest.param(
+        {'direction': [1, 0, 1, -1]},
+        "'direction[1]': expected 1 (counterclockwise) or -1 (clockwise), got 0", id='direction',
+    ),
+    pytest.param(
+        {'motor_constant': 0.0}, "'motor_constant': 0 is below 1e-12 N s^2/rad^2", id='constant'
+    ),
+    pytest.param(
+        {'motor_constant_range': [1e-5, 2e-5]},
+        "'seed': expected at least 0 to draw from motor_constant_range, got -1", id='seed',
+    ),
+    pytest.param(
+        {'time_constant_up_range': [0.0, 0.0, 0.2, 0.1] * 2},
+        "'time_constant_up_range[2]': 0.2 is above its high end 0.1", id='range',
+    ),
+    pytest.param(
+        {'motor_constant_range': [0.0, 2e-5], 'seed': 1},
+        "'motor_constant_range[0]': 0 is below 1e-12 N s^2/rad^2", id='zero constant in range',
+    ),
+    pytest.param({'axis': [0.0, 0.0, 0.0] * 4}, "'axis[0]': expected a direction", id='axis'),
+    pytest.param(
+        {'integrator': 'rk4', 'max_thrust_rate': 5.0},
+        "'max_thrust_rate': rk4 limits only the rate of what lags, the rotor speed; expected 0, "
+        'or the exact integrator', id='rate beside the lag',
+    ),
+    pytest.param(
+        {'integrator': 'euler', 'lag_on': 'thrust', 'max_rotor_acceleration': 5.0},
+        "'max_rotor_acceleration': euler limits only the rate of what lags, the thrust",
+        id='acceleration beside the lag',
+    ),
+    pytest.param({'integrator': 'heun'}, "'integrator': expected one of exact", id='integrator'),
+])
+def test_wrong_configuration_is_refused(changes, text):
+    with pytest.raises(ConfigError) as refusal:
+        build(**changes)
+    assert str(refusal.value).startswith(f'parameter {text}')
+
+
+@pytest.mark.parametrize(('integrator', 'ratio'), [
+    ('euler', 2.0), ('rk4', 2.785293563405282), ('isaaclab_euler', 2.0),
+    ('isaaclab_rk4', 1.1036),
+])
+def test_explicit_schemes_refuse_steps_that_diverge(integrator, ratio):
+    settings = {'integrator': integrator, 'mixing': 'continuous', 'time_constant_down': 0.06}
+    push(build(**settings), [5.0] * 4, 0.06 * (ratio - 1e-3))
+    with pytest.raises(ConfigError, match=f'{integrator} diverges for a step of'):
+        push(build(**settings), [5.0] * 4, 0.06 * (ratio + 1e-3))
+
+
+def test_shipped_configuration_is_a_quadrotor_that_hovers():
+    document = yaml.safe_load((ROOT / 'config/rotors.yaml').read_text())
+    settings = document['/**/rotors']['ros__parameters']
+    output = push(Rotors(build_params(RotorsParams, settings)), [5.0] * 4, 1.0)
+    np.testing.assert_allclose(output.wrench, [0, 0, 20, 0, 0, 0], rtol=1e-5, atol=1e-12)

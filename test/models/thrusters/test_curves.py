@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
+from propulsion_ros.models.thrusters.table import parse_table
+from propulsion_ros.settings.errors import ConfigError
+
+GOLDEN = Path(__file__).parents[2] / 'data/golden'
+ORIGINAL = {
+    s['name']: s for s in json.loads((GOLDEN / 'uuv_conversions.json').read_text())['scenarios']
+}
+GAZEBO = {s['name']: s for s in json.loads((GOLDEN / 'gz_sim.json').read_text())['thruster']}
+OUR_NAME = {
+    'rotorConstant': 'rotor_constant', 'rotorConstantL': 'rotor_constant_left',
+    'rotorConstantR': 'rotor_constant_right', 'deltaL': 'delta_left', 'deltaR': 'delta_right',
+    'inputValues': 'input_values', 'outputValues': 'output_values',
+}
+OUR_CURVE = {'Basic': 'basic', 'Bessa': 'dead_zone', 'LinearInterp': 'linear_interp'}
+REFUSED = {
+    'basic_negative': "parameter 'rotor_constant': -0.002 is below 0 N s^2/rad^2",
+    'basic_missing': "parameter 'rotor_constant[0]': basic needs a size of at least 1e-12, got 0",
+    'bessa_bad_dl': "parameter 'delta_left': 1 is above 0 rad^2/s^2",
+    'bessa_bad_dr': "parameter 'delta_right': -1 is below 0 rad^2/s^2",
+    'bessa_bad_cl': "parameter 'rotor_constant_left': -1 is below 0 N s^2/rad^2",
+    'bessa_bad_cr': "parameter 'rotor_constant_right': -1 is below 0 N s^2/rad^2",
+    'interp_text': "parameter 'input_values[0]': expected a number, got 'a'",
+    'unknown': (
+        "parameter 'conversion': expected one of basic, dead_zone, linear_interp, propeller, "
+        "got 'unknown'"
+    ),
+}
+NO_PARAMS = {'interp_text': {'input_values': 'a b', 'output_values': '1 2'}}
+
+BASIC = {'conversion': 'basic', 'rotor_constant': 0.00031}
+DEAD = {
+    'conversion': 'dead_zone', 'rotor_constant_left': 0.001, 'rotor_constant_right': 0.002,
+    'delta_left': -50.0, 'delta_right': 80.0,
+}
+TABLE = {
+    'conversion': 'linear_interp', 'input_values': '-120 -60 -8 8 70 150',
+    'output_values': '-31 -9 0 0 14 52',
+}
+PROPELLER = {
+    'conversion': 'propeller', 'thrust_coefficient': 0.004422, 'propeller_diameter': 0.2,
+    'advance_coefficient': -0.004,
+}
+LEFT_HANDED = {**PROPELLER, 'thrust_coefficient': -0.004422}
+CURVES = [
+    pytest.param(BASIC, id='basic'), pytest.param(DEAD, id='dead_zone'),
+    pytest.param(TABLE, id='linear_interp'), pytest.param(PROPELLER, id='propeller'),
+    pytest.param(LEFT_HANDED, id='left-handed propeller'),
+]
+# Below this size the square of a speed is no normal number.
+speeds = st.floats(-300.0, 300.0).filter(lambda speed: speed == 0.0 or abs(speed) > 1e-100)
+thrusts = st.floats(-30.0, 50.0)
+
+
+def curves(**kwargs) -> ThrustCurves:
+    return ThrustCurves(CurvesParams(**{'names': ['a'], **kwargs}))
+
+
+def kind_of(scenario: dict) -> str:
+    return scenario['xml'].split('<type>')[1].split('</type>')[0]
+
+
+def from_uuv(scenario: dict) -> dict:
+    values = {
+        OUR_NAME[key]: ' '.join(map(repr, value)) if isinstance(value, list) else value
+        for key, value in scenario['params'].items()
+    }
+    return {'conversion': OUR_CURVE.get(kind_of(scenario), 'unknown'), **values}
+
+
+def from_gazebo(params: dict) -> dict:
+    return {
+        'conversion': 'propeller',
+        'thrust_coefficient': params.get('thrust_coefficient', params['alpha_1']),
+        **{key: params[key] for key in ('fluid_density', 'propeller_diameter', 'wake_fraction')},
+        'advance_coefficient': params['alpha_2'],
+    }
+
+
+def thrust(model: ThrustCurves, speed: float, advance: float | None = None) -> float:
+    given_advance = None if advance is None else np.array([advance])
+    return float(model.thrust(np.array([speed]), given_advance)[0])
+
+
+def speed_for(model: ThrustCurves, wanted: float, advance: float | None = None) -> float:
+    given_advance = None if advance is None else np.array([advance])
+    return float(model.speed(np.array([wanted]), given_advance)[0])
+
+
+# The originals.
+
+
+@pytest.mark.parametrize('name', [name for name in ORIGINAL if name not in REFUSED])
+def test_the_original_is_reproduced(name):
+    model = curves(**from_uuv(ORIGINAL[name]))
+    found = [thrust(model, speed) for speed in ORIGINAL[name]['inputs']]
+    np.testing.assert_allclose(found, ORIGINAL[name]['outputs'], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_scenario_is_refused(name):
+    with pytest.raises(ConfigError) as caught:
+        curves(**{**from_uuv(ORIGINAL[name]), **NO_PARAMS.get(name, {})})
+    assert str(caught.value) == REFUSED[name]
+
+
+@pytest.mark.parametrize('name', [name for name in GAZEBO if name != 'alpha_update'])
+def test_gazebo_is_reproduced_both_ways(name):
+    scenario = GAZEBO[name]
+    model = curves(**from_gazebo(scenario['params']))
+    found = [thrust(model, speed) for speed in scenario['w_in']]
+    np.testing.assert_allclose(found, scenario['thrust_out'], rtol=1e-12)
+    found = [speed_for(model, wanted) for wanted in scenario['thrust']]
+    np.testing.assert_allclose(found, scenario['ang_vel'], rtol=1e-12)
+
+
+def test_gazebo_takes_the_coefficient_of_the_step_before():
+    """Its coefficient at the last speed is ours there; its next speed is that coefficient's."""
+    scenario = GAZEBO['alpha_update']
+    rows = scenario['rows']
+    model = curves(**from_gazebo(scenario['params']))
+    density, diameter = (scenario['params'][key] for key in ('fluid_density', 'propeller_diameter'))
+    for (_, _, before, _), (stream, wanted, speed, coefficient) in pairwise(rows):
+        ours = thrust(model, before, stream) / (density * diameter**4 * before**2)
+        assert ours == pytest.approx(coefficient, rel=1e-12)
+        frozen = curves(**{
+            **from_gazebo(scenario['params']), 'thrust_coefficient': ours,
+            'advance_coefficient': 0.0,
+        })
+        assert speed_for(frozen, wanted) == pytest.approx(speed, rel=1e-12)
+    # The first step of the original knows no speed yet and takes 1.
+    first = curves(**{
+        **from_gazebo(scenario['params']), 'thrust_coefficient': 1.0, 'advance_coefficient': 0.0,
+    })
+    assert speed_for(first, rows[0][1]) == pytest.approx(rows[0][2], rel=1e-12)
+
+
+@pytest.mark.parametrize('stream', [0.0, 0.5, 2.0])
+def test_gazebo_settles_where_ours_is_at_once(stream):
+    params = GAZEBO['alpha_update']['params']
+    density, diameter = params['fluid_density'], params['propeller_diameter']
+    speed = 50.0
+    for _ in range(200):
+        ratio = (1.0 - params['wake_fraction']) * stream / (speed * diameter)
+        coefficient = params['alpha_1'] + params['alpha_2'] * ratio
+        speed = np.sqrt(20.0 / (density * coefficient * diameter**4))
+    ours = speed_for(curves(**from_gazebo(params)), 20.0, stream)
+    assert ours == pytest.approx(speed, rel=1e-12)
+
+
+# Inverses.
+
+
+@pytest.mark.parametrize('curve', CURVES)
+@given(wanted=thrusts, advance=st.none() | st.floats(-3.0, 3.0))
+def test_inverse_makes_the_thrust(curve, wanted, advance):
+    model = curves(**curve)
+    assert thrust(model, speed_for(model, wanted, advance), advance) == pytest.approx(
+        wanted, rel=1e-9, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize('curve', CURVES)
+@given(speed=speeds)
+def test_inverse_takes_the_speed_nearest_to_rest(curve, speed):
+    model = curves(**curve)
+    again = speed_for(model, thrust(model, speed))
+    assert abs(again) <= abs(speed) * (1.0 + 1e-9)
+    assert again * speed >= 0.0
+
+
+@pytest.mark.parametrize('curve', CURVES)
+@pytest.mark.parametrize('advance', [None, -2.0, 2.0])
+def test_no_thrust_is_rest(curve, advance):
+    model = curves(**curve)
+    assert speed_for(model, 0.0, advance) == 0.0
+    assert thrust(model, 0.0, advance) == 0.0
+
+
+@pytest.mark.parametrize(
+    ('wanted', 'speed'),
+    [
+        pytest.param(-31.0, -120.0, id='low end'),
+        pytest.param(-99.0, -120.0, id='below the table'),
+        pytest.param(52.0, 150.0, id='high end'),
+        pytest.param(99.0, 150.0, id='above the table'),
+        pytest.param(0.0, 0.0, id='rest'),
+        pytest.param(1e-9, 8.0, id='edge of the dead zone'),
+        pytest.param(14.0, 70.0, id='knot'),
+        pytest.param(33.0, 110.0, id='between knots'),
+    ],
+)
+def test_inverse_table_by_hand(wanted, speed):
+    assert speed_for(curves(**TABLE), wanted) == pytest.approx(speed, rel=1e-9)
+
+
+def test_flat_parts_give_their_end_nearest_to_rest():
+    model = curves(
+        conversion='linear_interp', input_values='-20 -10 0 10 20 30 40',
+        output_values='-5 -5 0 5 5 9 9',
+    )
+    assert [speed_for(model, wanted) for wanted in (-5.0, -9.0, 5.0, 9.0, 99.0)] == [
+        -10.0, -10.0, 10.0, 30.0, 30.0
+    ]
+    assert speed_for(model, 7.0) == 25.0
+
+
+def test_one_way_dead_zone_never_pulls():
+    model = curves(**{**DEAD, 'rotor_constant_left': 0.0})
+    assert speed_for(model, -5.0) == 0.0
+    assert thrust(model, -500.0) == 0.0
+    assert (model.min_thrust[0], model.max_thrust[0]) == (0.0, np.inf)
+
+
+def test_falling_table_has_no_inverse():
+    model = curves(conversion='linear_interp', input_values='0 1 2', output_values='0 4 3')
+    assert thrust(model, 1.5) == 3.5
+    with pytest.raises(ConfigError, match=r"'output_values\[0\]': falls as input_values rise"):
+        speed_for(model, 1.0)
+
+
+@given(st.lists(st.tuples(speeds, st.floats(0.01, 20.0)), min_size=2, max_size=12), speeds)
+def test_table_agrees_with_numpy(rows, speed):
+    knots = np.sort([knot for knot, _ in rows])
+    assume(np.all(np.diff(knots) > 1e-6))
+    values = np.cumsum([rise for _, rise in rows])
+    model = curves(
+        conversion='linear_interp', input_values=' '.join(map(repr, knots.tolist())),
+        output_values=' '.join(map(repr, values.tolist())),
+    )
+    assert thrust(model, speed) == pytest.approx(np.interp(speed, knots, values), rel=1e-9)
+    wanted = thrust(model, speed)
+    assume(values[0] < wanted < values[-1])
+    assert speed_for(model, wanted) == pytest.approx(
+        np.interp(wanted, values, knots), rel=1e-9, abs=1e-9
+    )
+
+
+# Properties and hard cases.
+
+
+@pytest.mark.parametrize(
+    'curve',
+    [
+        pytest.param(BASIC, id='basic'), pytest.param(PROPELLER, id='propeller'),
+        pytest.param(
+            {**DEAD, 'rotor_constant_left': 0.002, 'delta_left': -80.0}, id='dead_zone'
+        ),
+        pytest.param(
+            {'conversion': 'linear_interp', 'input_values': '-9 -4 4 9', 'output_values':
+             '-7 -1 1 7'}, id='linear_interp',
+        ),
+    ],
+)
+@given(speed=speeds, advance=st.floats(-3.0, 3.0))
+def test_mirrored_speed_mirrors_the_thrust(curve, speed, advance):
+    model = curves(**curve)
+    assert thrust(model, -speed, -advance) == pytest.approx(
+        -thrust(model, speed, advance), rel=1e-12, abs=1e-12
+    )
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([BASIC, DEAD, TABLE, PROPELLER, LEFT_HANDED]), speeds,
+                       thrusts), min_size=1, max_size=7),
+    st.floats(-3.0, 3.0),
+)
+def test_mixed_array_is_one_curve_each(rows, stream):
+    fallback = {'conversion': 'basic', 'input_values': '', 'output_values': ''}
+    keys = {key for curve, _, _ in rows for key in curve}
+    merged = {key: [curve.get(key, fallback.get(key, 0.0)) for curve, _, _ in rows] for key in keys}
+    together = curves(**{'names': [f't{i}' for i in range(len(rows))], **merged})
+    advance = np.full(len(rows), stream)
+    speed, wanted = (np.array([row[k] for row in rows]) for k in (1, 2))
+    np.testing.assert_array_equal(
+        together.thrust(speed, advance), [thrust(curves(**c), s, stream) for c, s, _ in rows]
+    )
+    np.testing.assert_array_equal(
+        together.speed(wanted, advance), [speed_for(curves(**c), w, stream) for c, _, w in rows]
+    )
+
+
+def test_stream_against_a_batch_of_speeds():
+    model = curves(names=['a', 'b'], **PROPELLER)
+    speed = np.linspace(-50.0, 50.0, 12).reshape(3, 2, 2)
+    still = model.thrust(speed, np.zeros(2))
+    np.testing.assert_allclose(model.thrust(speed), still, rtol=1e-12)
+    assert model.thrust(speed[0, 0], np.ones((5, 2))).shape == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ('speeds_text', 'thrusts_text', 'problem'),
+    [
+        pytest.param('', '', "'input_values[2]': linear_interp needs at least one", id='empty'),
+        pytest.param('0 1', '0', "'output_values[2]': expected 2 numbers, one for each of "
+                     'input_values, got 1', id='count'),
+        pytest.param('0 1', '0 x', "'output_values[2]': expected a number, got 'x'", id='text'),
+        pytest.param('0 nan', '0 1', "'input_values[2]': expected a number of at most 1e+12, "
+                     'got nan', id='nan'),
+        pytest.param('0 1e999', '0 1', 'at most 1e+12, got 1e999', id='infinite'),
+    ],
+)
+def test_unusable_table_is_refused(speeds_text, thrusts_text, problem):
+    with pytest.raises(ConfigError) as caught:
+        parse_table(speeds_text, thrusts_text, 2)
+    assert problem in str(caught.value)
+
+
+def test_close_knots_do_not_overflow():
+    model = curves(
+        conversion='linear_interp', input_values='-1 0 5e-324 1', output_values='-1e12 0 1e12 1e12'
+    )
+    assert [thrust(model, speed) for speed in (0.0, 5e-324, 0.5)] == [0.0, 1e12, 1e12]
+    assert np.isfinite(speed_for(model, 1e11))

@@ -1,0 +1,392 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+
+from propulsion_ros.models.thrusters.dynamics import DynamicsParams, RotorDynamics
+from propulsion_ros.settings.errors import ConfigError
+
+GOLDEN = Path(__file__).parents[2] / 'data/golden'
+RECORDED = json.loads((GOLDEN / 'uuv_dynamics.json').read_text())
+ORIGINAL = {s['name']: s for s in RECORDED['scenarios']}
+STONEFISH = RECORDED['stonefish_reference']['scenarios']
+FIXED = json.loads((GOLDEN / 'uuv_fixed.json').read_text())['dynamics']
+GAZEBO_FILTER = json.loads((GOLDEN / 'gz_sim.json').read_text())['first_order_filter']
+OUR_NAME = {
+    'timeConstant': 'time_constant', 'Jmsp': 'rotor_inertia', 'Kv1': 'linear_damping',
+    'Kv2': 'quadratic_damping', 'Kt': 'torque_constant', 'Rm': 'winding_resistance',
+}
+REPRODUCED = (
+    'zero_order', 'first_order', 'first_order_irregular', 'first_order_dt_gt_tau',
+    'first_order_reset', 'first_order_start_late', 'yoerger_two_calls', 'bessa_two_calls',
+)
+REFUSED = {
+    'first_order_tau_negative': "parameter 'time_constant': -0.2 is below 0 s",
+}
+PARSE_REFUSED = {
+    'no_type': (
+        {'dynamics': '', 'alpha': 1.0},
+        "parameter 'dynamics': expected one of zero_order, first_order, yoerger, bessa, got ''",
+    ),
+    'unknown': (
+        {'dynamics': 'firstorder'},
+        "parameter 'dynamics': expected one of zero_order, first_order, yoerger, bessa, "
+        "got 'firstorder'",
+    ),
+    'yoerger_no_beta': (
+        {'dynamics': 'yoerger', 'alpha': 1.0},
+        "parameter 'beta[0]': yoerger needs a size of at least 1e-12, got 0",
+    ),
+    'bessa_no_rm': (
+        {
+            'dynamics': 'bessa', 'rotor_inertia': 1.0, 'linear_damping': 1.0,
+            'quadratic_damping': 1.0, 'torque_constant': 1.0,
+        },
+        "parameter 'winding_resistance[0]': bessa needs a size of at least 1e-12, got 0",
+    ),
+}
+PARSE_ACCEPTED = {'first_no_tau': {'dynamics': 'first_order', 'time_constant': 1.0}}
+
+YOERGER = {'dynamics': 'yoerger', 'alpha': 0.5, 'beta': 0.8}
+BESSA = {
+    'dynamics': 'bessa', 'rotor_inertia': 0.1, 'linear_damping': 0.05, 'quadratic_damping': 0.01,
+    'torque_constant': 0.3, 'winding_resistance': 0.6,
+}
+FIRST = {'dynamics': 'first_order', 'time_constant': 0.2}
+ZERO = {'dynamics': 'zero_order'}
+MODELS = [
+    pytest.param(model, id=model['dynamics']) for model in (ZERO, FIRST, YOERGER, BESSA)
+]
+SMOOTH = [pytest.param(model, id=model['dynamics']) for model in (FIRST, YOERGER, BESSA)]
+
+constants = st.floats(1e-3, 1e3)
+# Smaller ones have products that are no normal numbers; they only have to stay finite.
+values = st.floats(-300.0, 300.0).filter(lambda value: value == 0.0 or abs(value) > 1e-100)
+steps = st.floats(1e-6, 10.0)
+
+
+def dynamics(limit: float | None = None, **kwargs) -> RotorDynamics:
+    params = DynamicsParams(**{'names': ['a'], **kwargs})
+    return RotorDynamics(params, None if limit is None else np.array([limit]))
+
+
+def ours(name: str, params: dict[str, float]) -> dict[str, object]:
+    kinds = ('zero_order', 'first_order', 'yoerger', 'bessa')
+    kind = next(kind for kind in kinds if name.startswith(kind))
+    return {'dynamics': kind, **{OUR_NAME.get(key, key): params[key] for key in params}}
+
+
+def run(model: RotorDynamics, dts, commands, restarts=()) -> np.ndarray:
+    speed, states = np.zeros(1), []
+    for k, (dt, command) in enumerate(zip(dts, commands, strict=True)):
+        if k in restarts:
+            speed = np.zeros(1)
+        speed = model.step(speed, np.array([command]), 0.0 if k in restarts else dt)
+        states.append(speed[0])
+    return np.array(states)
+
+
+def one_step(model: RotorDynamics, speed: float, demand: float, dt: float) -> float:
+    return float(model.step(np.array([speed]), np.array([demand]), dt)[0])
+
+
+# The originals.
+
+
+def test_every_recorded_scenario_is_in_a_table():
+    elsewhere = {
+        'first_order_time_jump_back', 'first_order_time_jump_back_far',
+        'first_order_tau_zero', 'first_order_negative_time',
+    }
+    assert set(ORIGINAL) == {*REPRODUCED, *REFUSED, *elsewhere}
+    assert set(RECORDED['parse_errors']) == {*PARSE_REFUSED, *PARSE_ACCEPTED}
+
+
+@pytest.mark.parametrize('name', REPRODUCED)
+def test_the_original_is_reproduced(name):
+    scenario = ORIGINAL[name]
+    commands = scenario['inputs']['cmd']
+    model = dynamics(
+        **ours(name, scenario['params']), integrator='euler', limit=max(map(abs, commands))
+    )
+    # The original's first call only stores the time, which is a step of 0 s.
+    dts = np.diff(scenario['inputs']['t'], prepend=scenario['inputs']['t'][0])
+    states = run(model, dts, commands, scenario['resets_before_step'])
+    np.testing.assert_allclose(states, scenario['outputs']['state'], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize('scenario', FIXED, ids=lambda s: s['name'])
+def test_euler_is_the_original_with_the_elapsed_time_right(scenario):
+    t, commands = scenario['inputs']['t'], scenario['inputs']['cmd']
+    model = dynamics(
+        **ours(scenario['name'], scenario['params']), integrator='euler',
+        limit=max(map(abs, commands)),
+    )
+    states = run(model, np.diff(t, prepend=t[0]), commands)
+    np.testing.assert_allclose(states, scenario['outputs']['state'], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize('scenario', STONEFISH, ids=lambda s: s['name'])
+def test_euler_is_that_of_stonefish(scenario):
+    commands = scenario['inputs']['cmd']
+    model = dynamics(
+        **ours(scenario['name'], scenario['params']), integrator='euler',
+        limit=max(map(abs, commands)),
+    )
+    states = run(model, scenario['inputs']['dt'], commands)
+    np.testing.assert_allclose(states, scenario['outputs']['state'], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize('scenario', GAZEBO_FILTER, ids=lambda s: f'{s["name"]} {s["dt"]}')
+def test_each_step_of_the_filter_of_gazebo_is_a_lag(scenario):
+    up, down = (
+        dynamics(dynamics='first_order', time_constant=scenario[f'timeConstant{way}'])
+        for way in ('Up', 'Down')
+    )
+    state, found = scenario['initial'], []
+    for command in scenario['inputs']:
+        state = one_step(up if command > state else down, state, command, scenario['dt'])
+        found.append(state)
+    np.testing.assert_allclose(found, scenario['outputs'], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_scenario_is_refused(name):
+    with pytest.raises(ConfigError) as caught:
+        dynamics(**ours(name, ORIGINAL[name]['params']))
+    assert str(caught.value) == REFUSED[name]
+
+
+@pytest.mark.parametrize(('kwargs', 'text'), PARSE_REFUSED.values(), ids=PARSE_REFUSED)
+def test_unusable_parameters_are_refused(kwargs, text):
+    with pytest.raises(ConfigError) as caught:
+        dynamics(**kwargs)
+    assert str(caught.value) == text
+
+
+def test_the_time_constant_is_read_by_our_own_name():
+    assert one_step(dynamics(**PARSE_ACCEPTED['first_no_tau']), 0.0, 1.0, 1.0) == -np.expm1(-1.0)
+
+
+@pytest.mark.parametrize(
+    'name', ['first_order_time_jump_back', 'first_order_time_jump_back_far']
+)
+def test_time_that_goes_back_is_refused(name):
+    scenario = ORIGINAL[name]
+    t, commands = scenario['inputs']['t'], scenario['inputs']['cmd']
+    dts = np.diff(t, prepend=t[0])
+    jump = int(np.argmax(dts < 0.0))
+    model = dynamics(**ours(name, scenario['params']))
+    states = run(model, dts[:jump], commands[:jump])
+    np.testing.assert_allclose(
+        states, scenario['outputs']['state'][:jump], rtol=1e-12, atol=1e-12
+    )
+    with pytest.raises(ValueError, match=r'expected a step of at least 0 s, got -'):
+        one_step(model, states[-1], commands[jump], dts[jump])
+
+
+def test_no_time_constant_follows_and_a_repeated_stamp_holds():
+    scenario = ORIGINAL['first_order_tau_zero']
+    t, commands = scenario['inputs']['t'], scenario['inputs']['cmd']
+    model = dynamics(dynamics='first_order', time_constant=0.0)
+    states = run(model, np.diff(t, prepend=t[0]), commands)
+    np.testing.assert_array_equal(states[:3], scenario['outputs']['state'][:3])
+    assert np.isnan(scenario['outputs']['state'][3:]).all()
+    np.testing.assert_array_equal(states[3:], [7.0, 8.0])
+
+
+def test_negative_time_is_as_good_as_any():
+    scenario = ORIGINAL['first_order_negative_time']
+    t, commands = np.array(scenario['inputs']['t']), scenario['inputs']['cmd']
+    starts = int(np.argmax(t >= 0.0))
+    model = dynamics(**ours('first_order', scenario['params']))
+    dts = np.diff(t, prepend=t[0])
+    late = run(model, [0.0, *dts[starts + 1:]], commands[starts:])
+    np.testing.assert_allclose(late, scenario['outputs']['state'][starts:], rtol=1e-12, atol=1e-12)
+    assert run(model, dts, commands)[starts] == pytest.approx(-10.0 * np.expm1(-5.0), rel=1e-12)
+
+
+def stale_euler(rate, dt: float, count: int) -> np.ndarray:
+    """The original's error: step k counts all the time since the start, not since step k - 1."""
+    states = [0.0]
+    with np.errstate(over='ignore', invalid='ignore'):
+        for k in range(1, count):
+            state = np.float64(states[-1])
+            states.append(state + k * dt * rate(state))
+    return np.array(states)
+
+
+@pytest.mark.parametrize(
+    ('model', 'command', 'rate', 'steady'),
+    [
+        pytest.param(
+            YOERGER, 3.0, lambda w: 0.8 * 3.0 - 0.5 * w * abs(w), np.sqrt(4.8), id='yoerger'
+        ),
+        pytest.param(
+            BESSA, 12.0,
+            lambda w: (12.0 * 0.3 / 0.6 - 0.05 * w - 0.01 * w * abs(w)) / 0.1,
+            (np.sqrt(0.05**2 + 4 * 0.01 * 6.0) - 0.05) / 0.02, id='bessa',
+        ),
+    ],
+)
+def test_the_stale_time_of_the_original_diverges_and_ours_does_not(model, command, rate, steady):
+    stale = stale_euler(rate, 0.01, 1000)
+    right = run(dynamics(**model), [0.0] + [0.01] * 999, [command] * 1000)
+    assert not np.isfinite(stale).all()
+    assert np.all(np.diff(right) >= 0.0)
+    assert right[-1] == pytest.approx(steady, rel=1e-3)
+
+
+# Closed forms that the step does not use, and an integrator.
+
+
+@given(alpha=constants, beta=constants, command=st.floats(1e-3, 300.0), t=steps)
+def test_yoerger_from_rest_is_a_tanh(alpha, beta, command, t):
+    model = dynamics(dynamics='yoerger', alpha=alpha, beta=beta)
+    steady = np.sqrt(beta * command / alpha)
+    expected = steady * np.tanh(np.sqrt(alpha * beta * command) * t)
+    assert one_step(model, 0.0, command, t) == pytest.approx(expected, rel=1e-12)
+
+
+@given(alpha=constants, speed=values, t=steps)
+def test_yoerger_coasts_as_the_reciprocal_of_time(alpha, speed, t):
+    model = dynamics(dynamics='yoerger', alpha=alpha, beta=1.0)
+    expected = speed / (1.0 + alpha * abs(speed) * t)
+    assert one_step(model, speed, 0.0, t) == pytest.approx(expected, rel=1e-12)
+
+
+@given(linear=constants, speed=values, command=values, t=steps)
+def test_bessa_without_quadratic_drag_is_a_lag(linear, speed, command, t):
+    model = dynamics(**{**BESSA, 'rotor_inertia': 1.0, 'linear_damping': linear,
+                        'quadratic_damping': 0.0})
+    steady = 0.5 * command / linear
+    expected = steady + (speed - steady) * np.exp(-linear * t)
+    scale = abs(speed) + abs(steady)
+    assert one_step(model, speed, command, t) == pytest.approx(expected, abs=1e-12 * scale)
+
+
+@pytest.mark.parametrize(
+    ('model', 'speed', 'command', 't'),
+    [
+        pytest.param(YOERGER, -8.0, 3.0, 0.5, id='yoerger slows'),
+        pytest.param(YOERGER, -8.0, 3.0, 4.0, id='yoerger turns round'),
+        pytest.param(YOERGER, 40.0, 3.0, 0.3, id='yoerger from above'),
+        pytest.param(BESSA, -30.0, 12.0, 0.1, id='bessa slows'),
+        pytest.param(BESSA, -30.0, 12.0, 2.0, id='bessa turns round'),
+        pytest.param(BESSA, 30.0, -0.01, 1.0, id='bessa slows by linear drag'),
+        pytest.param(BESSA, 30.0, -0.01, 40.0, id='bessa turns round by linear drag'),
+        pytest.param(BESSA, 30.0, 0.0, 3.0, id='bessa coasts'),
+    ],
+)
+def test_step_agrees_with_an_integrator(model, speed, command, t):
+    def rate(_, w):
+        if model is YOERGER:
+            return 0.8 * command - 0.5 * w * abs(w)
+        return (0.5 * command - 0.05 * w - 0.01 * w * abs(w)) / 0.1
+
+    oracle = solve_ivp(rate, (0.0, t), [speed], method='DOP853', rtol=1e-12, atol=1e-13)
+    assert one_step(dynamics(**model), speed, command, t) == pytest.approx(
+        oracle.y[0, -1], rel=1e-8, abs=1e-9
+    )
+
+
+# Properties.
+
+
+@pytest.mark.parametrize('model', SMOOTH)
+@given(speed=values, command=values, dt=st.floats(1e-3, 3.0), part=st.floats(0.0, 1.0))
+def test_splitting_a_step_changes_nothing(model, speed, command, dt, part):
+    whole = one_step(dynamics(**model), speed, command, dt)
+    middle = one_step(dynamics(**model), speed, command, part * dt)
+    split = one_step(dynamics(**model), middle, command, dt - part * dt)
+    assert split == pytest.approx(whole, abs=1e-12 * (abs(speed) + abs(command)))
+
+
+@pytest.mark.parametrize('model', MODELS)
+@given(speed=values, command=values, dt=steps)
+def test_mirrored_input_mirrors_the_speed(model, speed, command, dt):
+    forward = one_step(dynamics(**model), speed, command, dt)
+    assert one_step(dynamics(**model), -speed, -command, dt) == -forward
+
+
+@pytest.mark.parametrize('model', MODELS)
+@given(speed=values, command=values, dt=steps)
+def test_speed_stays_between_start_and_steady_speed(model, speed, command, dt):
+    rotor = dynamics(**model)
+    steady = float(rotor.steady_speed(np.array([command]))[0])
+    end = one_step(rotor, speed, command, dt)
+    slack = 1e-12 * (abs(speed) + abs(steady))
+    assert min(speed, steady) - slack <= end <= max(speed, steady) + slack
+
+
+@pytest.mark.parametrize('model', MODELS)
+@given(command=st.floats(1e-3, 300.0) | st.floats(-300.0, -1e-3))
+def test_steady_speed_and_steady_input_are_inverses(model, command):
+    rotor = dynamics(**model)
+    speed = rotor.steady_speed(np.array([command]))
+    assert rotor.steady_input(speed)[0] == pytest.approx(command, rel=1e-9)
+    assert one_step(rotor, speed[0], command, 0.7) == pytest.approx(speed[0], rel=1e-12)
+
+
+@given(st.lists(st.tuples(st.sampled_from([ZERO, FIRST, YOERGER, BESSA]), values, values),
+                min_size=1, max_size=6), steps)
+def test_mixed_array_is_one_rotor_each(rows, dt):
+    keys = {key for model in (FIRST, YOERGER, BESSA) for key in model}
+    merged = {
+        key: [model.get(key, 'zero_order' if key == 'dynamics' else 0.0) for model, _, _ in rows]
+        for key in keys
+    }
+    params = DynamicsParams(names=[f't{i}' for i in range(len(rows))], **merged)
+    speeds, demands = (np.array([row[k] for row in rows]) for k in (1, 2))
+    together = RotorDynamics(params).step(speeds, demands, dt)
+    apart = [one_step(dynamics(**model), speed, demand, dt) for model, speed, demand in rows]
+    np.testing.assert_allclose(together, apart, rtol=1e-14, atol=1e-300)
+
+
+@pytest.mark.parametrize('model', SMOOTH)
+def test_no_time_no_change(model):
+    assert one_step(dynamics(**model), 12.5, -40.0, 0.0) == 12.5
+
+
+ends = st.sampled_from([1e-12, 1e12])
+
+
+@given(
+    model=st.one_of(
+        st.fixed_dictionaries({'dynamics': st.just('yoerger'), 'alpha': ends, 'beta': ends}),
+        st.fixed_dictionaries({
+            'dynamics': st.just('bessa'), 'rotor_inertia': ends, 'quadratic_damping': ends,
+            'linear_damping': st.sampled_from([0.0, 1e-12, 1e12]), 'torque_constant': ends,
+            'winding_resistance': ends,
+        }),
+        st.fixed_dictionaries({
+            'dynamics': st.just('first_order'), 'time_constant': st.sampled_from([0.0, 1e12]),
+        }),
+    ),
+    speed=st.sampled_from([-1e18, -1e-300, 0.0, 1e-300, 1e18]),
+    demand=st.sampled_from([-1e18, -1e-300, 0.0, 1e-300, 1e18]),
+    dt=st.sampled_from([0.0, 1e-9, 1.0, 1e9]),
+)
+def test_the_ends_of_every_range_stay_finite(model, speed, demand, dt):
+    assert np.isfinite(one_step(dynamics(**model), speed, demand, dt))
+
+
+def test_euler_refuses_a_step_that_could_overshoot():
+    model = dynamics(**YOERGER, integrator='euler', limit=3.0)
+    one_step(model, 0.0, 3.0, 0.45)
+    with pytest.raises(ConfigError, match=r"'integrator': euler may overshoot .* 0\.5 s .* at most"
+                                          r" 0\.456"):
+        one_step(model, 0.0, 3.0, 0.5)
+    with pytest.raises(ConfigError, match="'integrator'"):
+        one_step(dynamics(**YOERGER, integrator='euler'), 0.0, 3.0, 1e-6)
+
+
+def test_bessa_without_drag_is_refused():
+    with pytest.raises(ConfigError, match=r"'quadratic_damping\[0\]': bessa needs this or linear"):
+        dynamics(**{**BESSA, 'linear_damping': 0.0, 'quadratic_damping': 0.0})

@@ -1,0 +1,483 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
+from propulsion_ros.settings.errors import CommandError, ConfigError
+
+GOLDEN = Path(__file__).parents[2] / 'data/golden'
+PLUGIN = json.loads((GOLDEN / 'uuv_thruster_plugin.json').read_text())['scenarios']
+DEADBAND = json.loads((GOLDEN / 'gz_sim.json').read_text())['deadband']
+
+LAG = {'dynamics': 'first_order', 'time_constant': 0.1}
+SQUARE = {'conversion': 'basic', 'rotor_constant': 0.002}
+OUR_SETTINGS = {
+    'plain': {},
+    'thrust_limits': {'min_thrust': -3.0, 'max_thrust': 5.0},
+    'efficiencies': {'thrust_efficiency': 0.7, 'propeller_efficiency': 0.8},
+    'on_off': {},
+    'runtime_efficiency': {},
+    'reset': {},
+}
+REFUSED = {
+    'invalid_efficiency': (
+        {'thrust_efficiency': 1.2, 'propeller_efficiency': -0.1},
+        "parameter 'propeller_efficiency': -0.1 is below 0",
+    ),
+}
+
+YOERGER = {'dynamics': 'yoerger', 'alpha': 0.024, 'beta': 22.0, **SQUARE}
+BESSA = {
+    'dynamics': 'bessa', 'rotor_inertia': 0.1, 'linear_damping': 0.05, 'quadratic_damping': 0.01,
+    'torque_constant': 0.3, 'winding_resistance': 0.6, 'conversion': 'dead_zone',
+    'rotor_constant_left': 0.01, 'rotor_constant_right': 0.02, 'delta_left': -9.0,
+    'delta_right': 4.0,
+}
+TABLE = {
+    **LAG, 'conversion': 'linear_interp', 'input_values': '-120 -60 -8 8 70 150',
+    'output_values': '-31 -9 0 0 14 52',
+}
+PROPELLER = {
+    **LAG, 'conversion': 'propeller', 'thrust_coefficient': -0.004422, 'propeller_diameter': 0.2,
+    'advance_coefficient': -0.004,
+}
+MIRRORED_TABLE = {**TABLE, 'input_values': '-90 -8 8 90', 'output_values': '-20 0 0 20'}
+MIRRORED_ZONE = {**BESSA, 'rotor_constant_left': 0.02, 'delta_left': -4.0}
+KINDS = [
+    pytest.param({**LAG, **SQUARE}, id='first_order basic'),
+    pytest.param(YOERGER, id='yoerger basic'),
+    pytest.param(BESSA, id='bessa dead_zone'),
+    pytest.param(TABLE, id='first_order linear_interp'),
+    pytest.param(PROPELLER, id='first_order propeller'),
+]
+STILL = BodyState()
+
+
+def thrusters(n: int = 1, batch: tuple[int, ...] = (), **kwargs) -> Thrusters:
+    settings = {'names': [f't{i}' for i in range(n)], **kwargs}
+    return Thrusters(ThrustersParams(**settings), batch)
+
+
+def velocity(*values: float) -> Command:
+    return Command(velocity=np.array(values))
+
+
+def effort(*values: float) -> Command:
+    return Command(effort=np.array(values))
+
+
+def settled(model: Thrusters, command: Command, body: BodyState = STILL):
+    for tick in range(200):
+        output = model.step(command, body, 1.0, tick)
+    return output
+
+
+def merged(rows: list[dict]) -> dict:
+    fallback = {'dynamics': 'zero_order', 'conversion': 'basic', 'input_values': '',
+                'output_values': ''}
+    keys = {key for row in rows for key in row}
+    return {key: [row.get(key, fallback.get(key, 0.0)) for row in rows] for key in keys}
+
+
+# The originals.
+
+
+def test_every_recorded_scenario_is_in_a_table():
+    assert {scenario['name'] for scenario in PLUGIN} == {*OUR_SETTINGS, *REFUSED}
+
+
+@pytest.mark.parametrize(
+    'scenario', [s for s in PLUGIN if s['name'] not in REFUSED], ids=lambda s: s['name']
+)
+def test_the_original_plugin_is_reproduced(scenario):
+    model = thrusters(
+        **LAG, **SQUARE, **OUR_SETTINGS[scenario['name']], axis=scenario['joint_axis'],
+    )
+    found, before = [], None
+    for tick, step in enumerate(scenario['steps']):
+        if step[0] == 'on':
+            model.set_on(step[1])
+        elif step[0] == 'eff':
+            model.set_efficiency(thrust=step[1], propeller=step[2])
+        elif step[0] == 'reset':
+            model.reset()
+            before = None
+        else:
+            command, now = step
+            # The original's first call after a start only stores the time.
+            dt = 0.0 if before is None else now - before
+            before = now
+            output = model.step(velocity(command), STILL, dt, tick)
+            found.append([command, now, *output.effort, *output.velocity, *output.wrench[:3]])
+    np.testing.assert_allclose(found, scenario['rows'], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_scenario_is_refused(name):
+    settings, text = REFUSED[name]
+    with pytest.raises(ConfigError) as caught:
+        thrusters(**LAG, **SQUARE, **settings)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize('interface', ['velocity', 'effort'])
+def test_dead_band_is_that_of_gazebo(interface):
+    model = thrusters(
+        conversion='linear_interp', input_values='-16 16', output_values='-8 8',
+        thrust_deadband=DEADBAND['deadband'], command_interface=interface,
+    )
+    for thrust, speed, expected_thrust, expected_speed in DEADBAND['rows']:
+        command = effort(thrust) if interface == 'effort' else velocity(speed)
+        output = model.step(command, STILL, 0.01, 0)
+        assert output.effort[0] == pytest.approx(expected_thrust, rel=1e-12)
+        assert output.velocity[0] == pytest.approx(expected_speed, rel=1e-12)
+
+
+# The pipeline by hand.
+
+
+def test_order_of_the_pipeline():
+    model = thrusters(
+        **SQUARE, min_command=-10.0, max_command=20.0, gain=-3.0, propeller_efficiency=0.5,
+        thrust_efficiency=0.25, max_thrust=0.4, min_thrust=-0.2,
+    )
+    output = model.step(velocity(99.0), STILL, 0.01, 0)
+    # Clamped to 20, then the gain: -60, -30 after the propeller, -1.8 N, -0.45 N, limited.
+    assert output.velocity[0] == -30.0
+    assert output.computed[0] == pytest.approx(-0.45, rel=1e-15)
+    assert output.applied[0] == output.effort[0] == -0.2
+    assert output.flags['saturated'].tolist() == [True]
+    output = model.step(velocity(-10.0), STILL, 0.01, 1)
+    assert output.computed[0] == pytest.approx(0.1125, rel=1e-15)
+    assert output.applied[0] == output.computed[0]
+    assert output.flags['saturated'].tolist() == [False]
+
+
+def test_wrench_is_force_and_moment_at_the_position():
+    model = thrusters(
+        2, **SQUARE, position=[0.0, 0.5, 0.0, -0.2, 0.0, 0.1],
+        axis=[2.0, 0.0, 0.0, 0.0, 0.0, -1.0], moment_constant=[0.0, 0.03], direction=[1, -1],
+    )
+    output = model.step(velocity(10.0, 20.0), STILL, 0.01, 0)
+    np.testing.assert_allclose(output.forces, [[0.2, 0.0, 0.0], [0.0, 0.0, -0.8]], rtol=1e-15)
+    # Moments: r x F of both; the left-handed one leaves its torque along its axis.
+    np.testing.assert_allclose(
+        output.wrench, [0.2, 0.0, -0.8, 0.0, -0.16, -0.1 - 0.03 * 0.8], rtol=1e-12, atol=1e-15
+    )
+
+
+def test_original_has_no_reaction_torque():
+    output = thrusters(**SQUARE).step(velocity(50.0), STILL, 0.01, 0)
+    assert output.wrench.tolist() == [5.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+
+def test_stream_along_the_axis_takes_thrust():
+    model = thrusters(**PROPELLER, position=[0.0, 2.0, 0.0], moment_constant=0.3)
+    body = BodyState(velocity=np.array([1.0, 0.5, 0.0]), angular_velocity=np.array([4, 5, -0.25]))
+    still = settled(model, velocity(-50.0)).applied[0]
+    moving = settled(model, velocity(-50.0), body).applied[0]
+    # 1 m/s of the body and 0.5 m/s of its turn at the lever of 2 m.
+    assert moving - still == pytest.approx(-0.004 * 0.8 * 1000 * 0.2**3 * 1.5 * 50.0, rel=1e-12)
+
+
+# Commands.
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('wanted', [-6.0, -0.5, 0.0, 0.5, 9.0])
+def test_commanded_thrust_is_where_it_settles(kind, wanted):
+    model = thrusters(
+        **kind, command_interface='effort', gain=-2.5, propeller_efficiency=0.8,
+        thrust_efficiency=0.7,
+    )
+    body = BodyState(velocity=np.array([0.7, 0.0, 0.0]))
+    output = settled(model, effort(wanted), body)
+    assert output.applied[0] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    assert output.flags['saturated'].tolist() == [False]
+
+
+def test_fault_is_not_made_up_for():
+    model = thrusters(**LAG, **SQUARE, command_interface='effort', thrust_efficiency=0.5)
+    assert settled(model, effort(4.0)).applied[0] == pytest.approx(4.0, rel=1e-12)
+    model.set_efficiency(thrust=0.25)
+    assert settled(model, effort(4.0)).applied[0] == pytest.approx(2.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('settings', 'wanted', 'reached'),
+    [
+        pytest.param({**TABLE}, 99.0, 52.0, id='end of the table'),
+        pytest.param({**TABLE, 'thrust_efficiency': 0.5}, -20.0, -15.5, id='end, half efficient'),
+        pytest.param({**SQUARE, 'max_thrust': 3.0}, 9.0, 3.0, id='thrust limit'),
+        pytest.param({**SQUARE, 'max_command': 10.0}, 9.0, 0.2, id='command limit'),
+        pytest.param({**BESSA, 'rotor_constant_left': 0.0}, -9.0, 0.0, id='one way'),
+    ],
+)
+def test_unreachable_thrust_is_the_nearest_and_flagged(settings, wanted, reached):
+    output = settled(thrusters(**settings, command_interface='effort'), effort(wanted))
+    assert output.applied[0] == pytest.approx(reached, rel=1e-12)
+    assert output.flags['saturated'].tolist() == [True]
+
+
+@pytest.mark.parametrize('settings', [
+    pytest.param({'gain': 0.0}, id='no gain'),
+    pytest.param({'thrust_efficiency': 0.0}, id='no thrust'),
+    pytest.param({'propeller_efficiency': 0.0}, id='no speed'),
+])
+def test_thruster_that_cannot_push_rests(settings):
+    output = settled(thrusters(**SQUARE, **settings, command_interface='effort'), effort(5.0))
+    assert (output.applied[0], output.velocity[0]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize('interface', ['velocity', 'effort'])
+@pytest.mark.parametrize('kind', KINDS)
+def test_never_commanded_is_safe_and_rests(interface, kind):
+    model = thrusters(**kind, command_interface=interface, min_command=-50.0, max_command=50.0)
+    for command in (Command(), Command(**{interface: np.array([np.nan])}),
+                    Command(**{interface: model.safe_command})):
+        output = model.step(command, STILL, 0.1, 0)
+        np.testing.assert_array_equal(output.wrench, np.zeros(6))
+        np.testing.assert_array_equal(model.rotor_speed, [0.0])
+
+
+def test_other_field_is_not_a_command():
+    assert thrusters(**SQUARE).step(effort(5.0), STILL, 0.1, 0).applied[0] == 0.0
+
+
+def test_speed_beyond_the_table_is_flagged():
+    model = thrusters(**{**TABLE, 'time_constant': 0.0})
+    assert model.step(velocity(151.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [True]
+    assert model.step(velocity(150.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [False]
+
+
+# On, off, efficiencies, reset.
+
+
+def test_off_coasts_and_reset_restores_everything():
+    model = thrusters(2, **LAG, **SQUARE, thrust_efficiency=[0.9, 0.8])
+    moving = settled(model, velocity(80.0, 80.0)).velocity
+    model.set_on([True, False])
+    model.set_efficiency(thrust=[0.5, 0.5], propeller=0.5)
+    output = model.step(velocity(80.0, 80.0), STILL, 0.1, 0)
+    np.testing.assert_allclose(output.velocity, 0.5 * moving * [1.0, np.exp(-1.0)], rtol=1e-12)
+    assert output.flags['off'].tolist() == [False, True]
+    model.reset()
+    assert model.on.tolist() == [True, True]
+    np.testing.assert_array_equal(model.thrust_efficiency, [0.9, 0.8])
+    np.testing.assert_array_equal(model.propeller_efficiency, [1.0, 1.0])
+    np.testing.assert_array_equal(model.rotor_speed, [0.0, 0.0])
+
+
+def test_efficiency_does_not_touch_the_state():
+    model = thrusters(**LAG, **SQUARE)
+    settled(model, velocity(80.0))
+    model.set_efficiency(propeller=0.0, thrust=0.0)
+    model.step(velocity(80.0), STILL, 0.1, 0)
+    model.set_efficiency(propeller=1.0, thrust=1.0)
+    assert model.step(velocity(80.0), STILL, 0.1, 1).velocity[0] == pytest.approx(80.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('change', 'text'),
+    [
+        pytest.param({'thrust': [1.0, 1.5]}, 't1: thrust efficiency 1.5 is outside 0 to 1',
+                     id='above'),
+        pytest.param({'thrust': 0.5, 'propeller': [-0.1, 1.0]},
+                     't0: propeller efficiency -0.1 is outside 0 to 1', id='below'),
+        pytest.param({'propeller': np.nan}, 't0: propeller efficiency nan is outside 0 to 1',
+                     id='nan'),
+        pytest.param({'thrust': [1.0, 1.0, 1.0]},
+                     'thrust efficiency: expected 2 values, got shape (3,)', id='count'),
+    ],
+)
+def test_wrong_efficiency_changes_nothing(change, text):
+    model = thrusters(2, **LAG, **SQUARE)
+    with pytest.raises(CommandError) as caught:
+        model.set_efficiency(**change)
+    assert str(caught.value) == text
+    np.testing.assert_array_equal(model.thrust_efficiency, [1.0, 1.0])
+
+
+def test_on_takes_only_booleans():
+    with pytest.raises(CommandError, match='on: expected true or false'):
+        thrusters(**LAG, **SQUARE).set_on([0.5])
+
+
+# Configuration.
+
+
+@pytest.mark.parametrize(
+    ('settings', 'text'),
+    [
+        pytest.param({'min_command': 0.0, 'max_command': 0.0},
+                     "'min_command[0]': expected less than max_command, got 0 and 0",
+                     id='no room for commands'),
+        pytest.param({'min_thrust': 0.0, 'max_thrust': 0.0},
+                     "'min_thrust[0]': expected less than max_thrust, got 0 and 0",
+                     id='no room for thrust'),
+        pytest.param({'min_thrust': 2.0}, "'min_thrust': 2 is above 0 N", id='cannot stop pushing'),
+        pytest.param({'max_command': -2.0}, "'max_command': -2 is below 0", id='cannot stop'),
+        pytest.param({'direction': 0}, "'direction[0]': expected 1 or -1, got 0", id='no hand'),
+        pytest.param({'rotor_constant': 0.0}, "'rotor_constant[0]': basic needs", id='no constant'),
+        pytest.param({**TABLE, 'input_values': '-5 0 2 5', 'output_values': '-100 -10 20 120'},
+                     "'output_values[0]': a thruster at rest would push -10 N",
+                     id='pushes at rest'),
+        pytest.param({**TABLE, 'input_values': '-1 0 1 2', 'output_values': '-5 0 5 4',
+                      'command_interface': 'effort'},
+                     "'output_values[0]': falls as input_values rise", id='falls'),
+        pytest.param({'axis': [0.0, 0.0, 0.0]}, "'axis[0]': expected a direction", id='no axis'),
+    ],
+)
+def test_unusable_configuration_is_refused(settings, text):
+    with pytest.raises(ConfigError) as caught:
+        thrusters(**{**SQUARE, **settings})
+    assert text in str(caught.value)
+
+
+def test_euler_needs_limits_that_it_can_hold():
+    settings = {**YOERGER, 'integrator': 'euler'}
+    with pytest.raises(ConfigError, match="'integrator': euler may overshoot"):
+        thrusters(**settings).step(velocity(1.0), STILL, 0.01, 0)
+    model = thrusters(**settings, min_command=-5.0, max_command=5.0)
+    assert settled_in(model, 5.0, 0.01) == pytest.approx(np.sqrt(22.0 * 5.0 / 0.024), rel=1e-9)
+
+
+def settled_in(model: Thrusters, command: float, dt: float) -> float:
+    for tick in range(2000):
+        output = model.step(velocity(command), STILL, dt, tick)
+    return float(output.velocity[0])
+
+
+# Properties.
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([{**LAG, **SQUARE}, YOERGER, BESSA, TABLE, PROPELLER]),
+            st.floats(-100.0, 100.0), st.floats(-1.0, 1.0),
+        ),
+        min_size=1, max_size=6,
+    ),
+    st.sampled_from(['velocity', 'effort']),
+)
+def test_array_is_one_thruster_each(rows, interface):
+    common = {'command_interface': interface, 'min_thrust': -40.0, 'max_thrust': 40.0}
+    body = BodyState(velocity=np.array([0.5, 0.2, 0.0]), angular_velocity=np.array([0, 0.1, 0.3]))
+    array = thrusters(
+        len(rows), **merged([row for row, _, _ in rows]), **common, moment_constant=0.02,
+        position=[x for _, _, y in rows for x in (0.1, y, 0.0)],
+    )
+    each = [
+        thrusters(**row, **common, moment_constant=0.02, position=[0.1, y, 0.0])
+        for row, _, y in rows
+    ]
+    for tick in range(3):
+        commands = [value * (1 - tick) for _, value, _ in rows]
+        output = array.step(Command(**{interface: np.array(commands)}), body, 0.05, tick)
+        alone = [
+            model.step(Command(**{interface: np.array([value])}), body, 0.05, tick)
+            for model, value in zip(each, commands, strict=True)
+        ]
+        np.testing.assert_allclose(output.applied, [o.applied[0] for o in alone], rtol=1e-12)
+        np.testing.assert_allclose(output.velocity, [o.velocity[0] for o in alone], rtol=1e-12)
+        np.testing.assert_allclose(
+            output.wrench, sum(o.wrench for o in alone), rtol=1e-12, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@given(command=st.floats(-100.0, 100.0), dt=st.floats(1e-3, 1.0), pieces=st.integers(2, 5))
+def test_splitting_a_step_changes_nothing(kind, command, dt, pieces):
+    whole, split = thrusters(**kind), thrusters(**kind)
+    for model in (whole, split):
+        model.step(velocity(-30.0), STILL, 0.2, 0)
+    expected = whole.step(velocity(command), STILL, dt, 1)
+    for tick in range(pieces):
+        found = split.step(velocity(command), STILL, dt / pieces, tick)
+    np.testing.assert_allclose(found.velocity, expected.velocity, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    'kind',
+    [
+        pytest.param({**LAG, **SQUARE}, id='first_order basic'),
+        pytest.param(YOERGER, id='yoerger basic'),
+        pytest.param(MIRRORED_ZONE, id='bessa dead_zone'),
+        pytest.param(MIRRORED_TABLE, id='first_order linear_interp'),
+        pytest.param(PROPELLER, id='first_order propeller'),
+    ],
+)
+@given(commands=st.lists(st.floats(-100.0, 100.0), min_size=1, max_size=5),
+       stream=st.floats(-2.0, 2.0))
+def test_mirrored_commands_mirror_the_wrench(kind, commands, stream):
+    model, mirrored = (thrusters(**kind, moment_constant=0.1, position=[0, 1, 2]) for _ in '12')
+    flow = np.array([stream, 0.0, 0.0])
+    for tick, command in enumerate(commands):
+        output = model.step(velocity(command), BodyState(velocity=flow), 0.05, tick)
+        mirror = mirrored.step(velocity(-command), BodyState(velocity=-flow), 0.05, tick)
+        np.testing.assert_allclose(mirror.wrench, -output.wrench, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('interface', ['velocity', 'effort'])
+@given(command=st.floats(allow_nan=True, allow_infinity=False), dt=st.floats(1e-6, 30.0),
+       gain=st.sampled_from([1.0, -1e6, 0.0]))
+def test_any_command_stays_finite_and_inside_the_limits(kind, interface, command, dt, gain):
+    model = thrusters(
+        **kind, command_interface=interface, gain=gain, min_thrust=-7.0, max_thrust=11.0
+    )
+    for tick, value in enumerate((command, -command, 0.0)):
+        output = model.step(Command(**{interface: np.array([value])}), STILL, dt, tick)
+        assert np.isfinite(output.wrench).all()
+        assert np.isfinite(model.rotor_speed).all()
+        assert -7.0 <= output.applied[0] <= 11.0
+
+
+# Hard cases.
+
+
+@pytest.mark.parametrize('dt', [0.0, 0.01])
+def test_no_time_constant_and_no_time(dt):
+    model = thrusters(**SQUARE, dynamics='first_order')
+    assert model.step(velocity(10.0), STILL, dt, 0).velocity[0] == (10.0 if dt else 0.0)
+
+
+def test_a_thousand_thrusters_of_all_kinds():
+    rows = [{**LAG, **SQUARE}, YOERGER, BESSA, TABLE, PROPELLER] * 200
+    model = thrusters(1000, **merged(rows))
+    output = model.step(Command(velocity=np.full(1000, 20.0)), STILL, 0.02, 0)
+    by_kind = output.applied.reshape(200, 5)
+    np.testing.assert_array_equal(by_kind, np.broadcast_to(by_kind[0], (200, 5)))
+    assert output.wrench[0] == pytest.approx(output.applied.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize('interface', ['velocity', 'effort'])
+def test_batch_is_one_array_each(interface):
+    rows = [{**LAG, **SQUARE}, YOERGER, BESSA, TABLE]
+    settings = {**merged(rows), 'command_interface': interface}
+    command = np.linspace(-40.0, 40.0, 4096 * 4).reshape(4096, 4)
+    batch, single = thrusters(4, (4096,), **settings), thrusters(4, **settings)
+    for tick in range(3):
+        output = batch.step(Command(**{interface: command}), STILL, 0.02, tick)
+        alone = single.step(Command(**{interface: command[777]}), STILL, 0.02, tick)
+    assert output.wrench.shape == (4096, 6)
+    assert output.forces.shape == (4096, 4, 3)
+    np.testing.assert_allclose(output.applied[777], alone.applied, rtol=1e-14)
+    np.testing.assert_allclose(output.wrench[777], alone.wrench, rtol=1e-14)
+
+
+def test_faults_within_a_batch():
+    model = thrusters(2, (3,), **LAG, **SQUARE)
+    on = np.ones((3, 2), bool)
+    on[1, 0] = False
+    model.set_on(on)
+    output = settled(model, velocity(10.0, 10.0))
+    np.testing.assert_allclose(output.applied, np.where(on, 0.2, 0.0), rtol=1e-12)

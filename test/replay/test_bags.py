@@ -1,0 +1,162 @@
+"""Bags are read as they were written, and what is wrong with one is said in one line."""
+from __future__ import annotations
+
+import pytest
+
+from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag
+from propulsion_ros.settings.errors import SourceError
+
+rosbags = pytest.importorskip('rosbags')
+
+KIND = 'std_msgs/msg/String'
+TEXTS = ['first', 'second', 'at the same time']
+STAMPS = [5, 7, 7]
+
+
+def recorded():
+    return [
+        Recorded(f'/{i % 2}', KIND, stamp, b'\x00\x01\x00\x00'
+                 + (len(text) + 1).to_bytes(4, 'little') + text.encode() + b'\x00')
+        for i, (stamp, text) in enumerate(zip(STAMPS, TEXTS, strict=True))
+    ]
+
+
+@pytest.fixture(params=['bag', 'bag.mcap', 'bag.db3'])
+def bag(request, tmp_path):
+    path = tmp_path / request.param
+    with BagWriter(path) as writer:
+        for message in recorded():
+            writer.write(message)
+    return path
+
+
+def test_messages_come_back_in_their_order(bag):
+    assert is_bag(bag)
+    with BagReader(bag) as reader:
+        assert reader.topics == {'/0': KIND, '/1': KIND}
+        assert reader.count == 3
+        messages = list(reader.messages())
+        assert [m.stamp_ns for m in messages] == STAMPS
+        assert sorted(m.data for m in messages) == sorted(m.data for m in recorded())
+        assert [reader.decode(m).data for m in reader.messages({'/0'})] == [TEXTS[0], TEXTS[2]]
+        assert list(reader.messages(())) == []
+
+
+def test_one_file_of_a_bag_is_a_bag_too(bag):
+    (file,) = [path for path in bag.iterdir() if path.suffix in ('.mcap', '.db3')]
+    with BagReader(file) as reader:
+        assert len(list(reader.messages())) == 3
+
+
+def test_format_follows_the_name(bag):
+    suffix = '.db3' if bag.suffix == '.db3' else '.mcap'
+    assert any(path.suffix == suffix for path in bag.iterdir())
+
+
+def test_nothing_is_overwritten(bag):
+    with pytest.raises(SourceError, match='exists already'), BagWriter(bag):
+        pass
+
+
+def no_bag(path):
+    path.mkdir()
+
+
+def cut(path):
+    with BagWriter(path) as writer:
+        for message in recorded():
+            writer.write(message)
+    (file,) = path.glob('*.mcap')
+    file.write_bytes(file.read_bytes()[:200])
+
+
+@pytest.mark.parametrize('spoil', [
+    pytest.param(lambda path: None, id='absent'),
+    pytest.param(no_bag, id='empty folder'),
+    pytest.param(cut, id='cut off'),
+    pytest.param(lambda path: path.write_bytes(b'\x89MCAP0\r\nrubbish'), id='rubbish'),
+    pytest.param(lambda path: path.write_text('stamp\n'), id='text'),
+])
+def test_what_is_no_bag_is_named_in_one_line(tmp_path, spoil):
+    path = tmp_path / 'bag.mcap'
+    spoil(path)
+    with pytest.raises(SourceError) as caught, BagReader(path) as reader:
+        list(reader.messages())
+    assert str(caught.value).startswith(f'{path}')
+    assert '\n' not in str(caught.value)
+
+
+def test_definitions_in_a_bag_are_not_used(tmp_path):
+    """The library would make Python code of them."""
+    path = tmp_path / 'bag.db3'
+    with BagWriter(path) as writer:
+        for message in recorded():
+            writer.write(message)
+    (file,) = path.glob('*.db3')
+    content = file.read_bytes()
+    assert b'string data' in content
+    file.write_bytes(content.replace(b'string data', b'(string):;('))
+    with BagReader(path) as reader:
+        assert {reader.decode(m).data for m in reader.messages()} == set(TEXTS)
+
+
+@pytest.mark.parametrize(('said', 'instead'), [
+    pytest.param('message_count: 3', 'message_count: many', id='count'),
+    pytest.param('message_count: 3', 'message_count: -3', id='negative count'),
+    pytest.param('message_count: 3', 'message_count:', id='no count'),
+    pytest.param('name: /0', 'name: 0', id='topic'),
+    pytest.param(f'type: {KIND}', 'type: [1]', id='type'),
+    pytest.param('RIHS01_', '{RIHS01: 1} #', id='hash'),
+    pytest.param('relative_file_paths:', 'relative_file_paths: [../../x.mcap]\nold:', id='files'),
+])
+def test_metadata_that_no_bag_has_are_refused_in_one_line(tmp_path, said, instead):
+    path = tmp_path / 'bag.mcap'
+    with BagWriter(path) as writer:
+        for message in recorded():
+            writer.write(message)
+    metadata = path / 'metadata.yaml'
+    text = metadata.read_text(encoding='utf-8')
+    assert said in text
+    metadata.write_text(text.replace(said, instead), encoding='utf-8')
+    with pytest.raises(SourceError, match='is not a readable bag') as caught, BagReader(path):
+        pass
+    assert str(caught.value).isprintable()
+
+
+def test_type_that_was_another_one_is_not_decoded(tmp_path):
+    path = tmp_path / 'bag.mcap'
+    with BagWriter(path) as writer:
+        for message in recorded():
+            writer.write(message)
+    metadata = path / 'metadata.yaml'
+    text = metadata.read_text(encoding='utf-8')
+    assert 'RIHS01_' in text
+    metadata.write_text(text.replace('RIHS01_', 'RIHS01_0'), encoding='utf-8')
+    with BagReader(path) as reader:
+        (first, *_) = reader.messages()
+        with pytest.raises(SourceError, match=f'was recorded with another {KIND}'):
+            reader.decode(first)
+
+
+def unknown():
+    return Recorded('/odd', 'nowhere_msgs/msg/Nothing', 9, b'')
+
+
+@pytest.mark.parametrize('keeps', [False, True])
+def test_type_that_is_not_known_ends_in_one_line_and_costs_no_recording(tmp_path, keeps):
+    path = tmp_path / 'bag.mcap'
+    with pytest.raises(SourceError, match=r'/odd .nowhere_msgs/msg/Nothing. cannot be written'), \
+            BagWriter(path, keeps) as writer:
+        for message in (*recorded(), unknown()):
+            writer.write(message)
+    assert path.exists() == keeps
+    if keeps:
+        with BagReader(path) as reader:
+            assert len(list(reader.messages())) == 3
+
+
+def test_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(SourceError) as caught, BagWriter(tmp_path / 'file' / 'bag'):
+        pass
+    assert str(tmp_path / 'file' / 'bag') in str(caught.value)

@@ -1,0 +1,30 @@
+"""What a file holds reaches a terminal or a log as one line that can be read."""
+from __future__ import annotations
+
+import pytest
+
+from propulsion_ros.settings.errors import CommandError, ConfigError, SourceError
+
+
+@pytest.mark.parametrize(('found', 'said'), [
+    pytest.param('café ☃', 'café ☃', id='printable'),
+    pytest.param('a\nb', r'a\nb', id='line end'),
+    pytest.param('\x1b[2J', r'\x1b[2J', id='escape sequence'),
+    pytest.param('\x00\x7f\u202e', r'\x00\x7f\u202e', id='control characters'),
+    pytest.param('\ud800', r'\ud800', id='half of a character'),
+])
+def test_what_cannot_be_printed_is_escaped(found, said):
+    assert str(ConfigError('key', found)) == f"parameter 'key': {said}"
+    assert str(SourceError(found, 'wrong')) == f'{said}: wrong'
+    assert str(CommandError(found)) == said
+
+
+def test_a_long_text_of_escapes_is_cut_too():
+    assert len(str(ConfigError('key', '\U000e0001' * 900))) < 1100
+
+
+def test_a_long_text_is_cut_in_its_middle():
+    text = str(ConfigError('key', f'got {"x" * 5_000_000}, expected y'))
+    assert len(text) < 1100
+    assert text.startswith("parameter 'key': got xx")
+    assert text.endswith('xx, expected y')

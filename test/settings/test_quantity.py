@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import names, quantity, row_names, validate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Params:
+    names: tuple = names('rows')
+    gain: object = quantity(2.0, 'N', doc='gain', lo=0.0, hi=10.0, shape=('n',))
+    size: object = quantity(1.0, 'm', doc='size', above=0.0)
+    axis: object = quantity((0, 0, 1), doc='axis', shape=('n', 3), geometry='direction')
+    moments: object = quantity(0.0, 'kg m^2', doc='moments', shape=('n', 3))
+    count: object = quantity(1, doc='count', kind=int, lo=0)
+    lit: object = quantity(True, doc='lit', kind=bool, shape=('n',))
+    mode: object = quantity('a', doc='mode', kind=str, choices=('a', 'b'))
+    tags: object = quantity((), doc='any number', kind=str, shape=('*',))
+
+    def __post_init__(self):
+        validate(self)
+
+
+@pytest.mark.parametrize(('given', 'expected'), [
+    pytest.param({'gain': 3}, [3.0, 3.0], id='integer for all rows'),
+    pytest.param({'gain': [1, 2.5]}, [1.0, 2.5], id='mixed list'),
+    pytest.param({'gain': np.array([1, 2])}, [1.0, 2.0], id='array'),
+    pytest.param({}, [2.0, 2.0], id='default'),
+])
+def test_numbers_become_one_float_per_row(given, expected):
+    params = Params(names=['x', 'y'], **given)
+    assert params.gain.dtype == float
+    np.testing.assert_array_equal(params.gain, expected)
+
+
+def test_one_row_serves_all_rows():
+    params = Params(names=['x', 'y'], axis=[0, 1, 0])
+    np.testing.assert_array_equal(params.axis, [[0, 1, 0], [0, 1, 0]])
+
+
+def test_arrays_cannot_be_changed():
+    params = Params(names=['x'])
+    with pytest.raises(ValueError, match='read-only'):
+        params.gain[0] = 5.0
+
+
+def test_caller_keeps_its_own_array():
+    mine = np.array([1.0, 2.0])
+    params = Params(names=['x', 'y'], gain=mine)
+    mine[0] = 9.0
+    assert params.gain[0] == 1.0
+
+
+@pytest.mark.parametrize(('given', 'message'), [
+    pytest.param({'gain': [1.0, -0.1]}, "parameter 'gain[1]': -0.1 is below 0 N", id='below'),
+    pytest.param({'gain': 11}, "parameter 'gain': 11 is above 10 N", id='above'),
+    pytest.param({'size': 0}, "parameter 'size': 0 must be above 0 m", id='exclusive'),
+    pytest.param({'gain': [1.0, float('nan')]}, "parameter 'gain[1]': nan is not finite", id='nan'),
+    pytest.param({'size': float('inf')}, "parameter 'size': inf is not finite", id='infinity'),
+    pytest.param({'gain': 'high'}, "parameter 'gain': expected a number, got 'high'", id='text'),
+    pytest.param({'gain': True}, "parameter 'gain': expected a number, got True", id='bool'),
+    pytest.param({'gain': [1, 2, 3]}, "parameter 'gain': expected 2 values, got 3", id='count'),
+    pytest.param(
+        {'axis': [1, 2]}, "parameter 'axis': expected 6 values (3 for each of 2 names), got 2",
+        id='count of rows',
+    ),
+    pytest.param(
+        {'axis': 1}, "parameter 'axis': expected 6 values (3 for each of 2 names), got 1",
+        id='one number is no direction',
+    ),
+    pytest.param({'count': 1.5}, "parameter 'count': expected an integer, got 1.5", id='integer'),
+    pytest.param({'lit': 1}, "parameter 'lit': expected true or false, got 1", id='not a bool'),
+    pytest.param({'mode': 'c'}, "parameter 'mode': expected one of a, b, got 'c'", id='choice'),
+    pytest.param({'tags': [1]}, "parameter 'tags[0]': expected a string, got 1", id='list'),
+    pytest.param({'size': [1.0]}, "parameter 'size': expected a number, got [1.0]", id='no list'),
+    pytest.param({'names': ['x', 'x']}, "parameter 'names[1]': 'x' is named twice", id='twice'),
+    pytest.param({'names': ['x', '']}, "parameter 'names[1]': a name is empty", id='empty name'),
+    pytest.param({'names': [3]}, "parameter 'names[0]': expected a string, got 3", id='no name'),
+])
+def test_errors_name_the_element(given, message):
+    with pytest.raises(ConfigError) as error:
+        Params(**{'names': ['x', 'y'], **given})
+    assert str(error.value) == message
+
+
+def test_row_names():
+    assert row_names(Params(names=['x', 'y'])) == ('x', 'y')

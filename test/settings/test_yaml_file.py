@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.yaml_file import ParameterFile
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text):
+        path = tmp_path / 'params.yaml'
+        path.write_text(text)
+        return path
+    return write
+
+
+def parameters(name, values):
+    return f'{name}:\n  ros__parameters:\n' + ''.join(f'    {line}\n' for line in values)
+
+
+@pytest.mark.parametrize(('pattern', 'node', 'namespace', 'is_meant'), [
+    pytest.param('fam', 'fam', '/', True, id='name'),
+    pytest.param('/fam', 'fam', '/', True, id='absolute name'),
+    pytest.param('/**/fam', 'fam', '/', True, id='any namespace, none'),
+    pytest.param('/**/fam', 'fam', '/a/b', True, id='any namespace, two'),
+    pytest.param('/**', 'fam', '/a', True, id='any node'),
+    pytest.param('/*/fam', 'fam', '/a', True, id='one token'),
+    pytest.param('/*/fam', 'fam', '/', False, id='one token, none'),
+    pytest.param('/*/fam', 'fam', '/a/b', False, id='one token, two'),
+    pytest.param('/a/fam', 'fam', '/a', True, id='namespace'),
+    pytest.param('/a/fam', 'fam', '/b', False, id='another namespace'),
+    pytest.param('/**/fam', 'inverse_fam', '/', False, id='a part of the name'),
+])
+def test_names_match_as_in_ros(written, pattern, node, namespace, is_meant):
+    file = ParameterFile(written(parameters(pattern, ['x: 1'])))
+    assert file.of(node, namespace) == ({'x': 1} if is_meant else {})
+
+
+def test_groups_are_flattened_and_later_entries_win(written):
+    text = parameters('/**', ['a: 1', 'b: {c: 2, d.e: [3, 4]}']) + parameters('fam', ['b.c: 5'])
+    file = ParameterFile(written(text))
+    assert file.of('fam') == {'a': 1, 'b.c': 5, 'b.d.e': [3, 4]}
+    assert file.nodes == ['fam']
+
+
+def test_namespaces_may_be_nested(written):
+    file = ParameterFile(written('a:\n  b:\n    fam:\n      ros__parameters: {x: 1}\n'))
+    assert file.of('fam', '/a/b') == {'x': 1}
+    assert file.of('fam') == {}
+
+
+@pytest.mark.parametrize('number', ['1e-5', '-1E3', '1.4e-5', '2e10'])
+def test_numbers_with_an_exponent_are_numbers(written, number):
+    assert ParameterFile(written(parameters('n', [f'x: {number}']))).of('n') == {'x': float(number)}
+
+
+@pytest.mark.parametrize(('text', 'said'), [
+    pytest.param('a: [', 'is not YAML', id='no YAML'),
+    pytest.param('- a', "document: expected node names, got ['a']", id='a list'),
+    pytest.param('', 'document: expected node names, got None', id='empty'),
+    pytest.param('a:\n  x: 1\n', '/a/x: expected node names, got 1', id='no ros__parameters'),
+    pytest.param('a:\n  ros__parameters: 3\n', 'expected parameters, got 3', id='no parameters'),
+    pytest.param('n:\n  ros__parameters: &a\n    x: *a', 'aliases', id='alias'),
+    pytest.param('n:\n  ros__parameters:\n    x: [1, 2.5]\n', '/n/x: expected values of one type, '
+                 'or ROS does not read them, got [1, 2.5]; write 1.0 for 1', id='two types'),
+    pytest.param('n:\n  ros__parameters:\n    a: {x: [1.0, true]}\n', 'n/a.x: expected values of '
+                 'one type', id='two types in a group'),
+    pytest.param('n:\n  ros__parameters:\n    x: !!timestamp soon', 'is not YAML', id='type'),
+    pytest.param('[' * 5000, 'is nested too deeply', id='depth'),
+    pytest.param('x: !!python/object/apply:os.system [ls]', 'is not YAML', id='no objects'),
+])
+def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
+    path = written(text)
+    with pytest.raises(SourceError) as error:
+        ParameterFile(path)
+    assert said in str(error.value)
+    assert str(path) in str(error.value)
+    assert '\n' not in str(error.value)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(SourceError, match='cannot be read: No such file'):
+        ParameterFile(tmp_path / 'none.yaml')
+
+
+SHIPPED = sorted((Path(__file__).resolve().parents[2] / 'config').glob('*.yaml'))
+
+
+@pytest.mark.parametrize('seed', range(200))
+def test_mutated_text_is_refused_or_read(tmp_path, seed):
+    rng = random.Random(seed)
+    text = list(SHIPPED[seed % len(SHIPPED)].read_text())
+    for _ in range(rng.randint(1, 8)):
+        at = rng.randrange(len(text))
+        kind = rng.randrange(4)
+        if kind == 0:
+            del text[at:at + rng.randint(1, 40)]
+        elif kind == 1:
+            text.insert(at, rng.choice(['*a', '&a ', '!!', ': ', '[', '}', '\t', '\0', '\U0001f680',
+                                        '- ', '!!timestamp ', '1e999', '<<: ', '|', '%']))
+        elif kind == 2:
+            text[at] = chr(rng.randrange(1, 1000))
+        else:
+            part = text[at:at + rng.randint(1, 200)]
+            text[at:at] = part
+    path = tmp_path / 'mutated.yaml'
+    path.write_text(''.join(text))
+    problem = ''
+    try:
+        file = ParameterFile(path)
+    except SourceError as error:
+        problem = str(error)
+    if problem:
+        assert str(path) in problem
+        assert '\n' not in problem
+        return
+    for node in file.nodes:
+        assert all(isinstance(key, str) for key in file.of(node))

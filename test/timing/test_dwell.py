@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from propulsion_ros.timing.dwell import Dwell
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ('times', 'holds'),
+    [
+        pytest.param((0, 50, 100), [False, False, True], id='regular'),
+        pytest.param((0, 99, 100), [False, False, False], id='one step counts for half at most'),
+        pytest.param((0, 9000, 9001), [False, False, False], id='gap'),
+        pytest.param((0, 9000, 18000), [False, False, True], id='slow feed needs three'),
+    ],
+)
+def test_dwell_of_a_tenth_of_a_second(times, holds):
+    dwell = Dwell(0.1)
+    assert [dwell.update(t * MS, True) for t in times] == holds
+    assert dwell.start_ns == 0
+
+
+def test_dwell_starts_over_when_it_does_not_hold():
+    dwell = Dwell(0.1)
+    seen = [dwell.update(t * MS, t != 90) for t in range(0, 220, 10)]
+    assert seen.index(True) == 20
+    assert dwell.start_ns == 100 * MS
+
+
+def test_no_duration_is_satisfied_at_once():
+    assert Dwell(0.0).update(5, True)

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from propulsion_ros.timing.flight_clock import FlightClock, Stamp
+
+S = 1_000_000_000
+
+
+def run(*stamps, flight_from=None):
+    """Return (verdict, clock [s]) after each stamp [s]."""
+    clock = FlightClock(2.0)
+    out = []
+    for i, stamp in enumerate(stamps):
+        verdict = clock.advance(round(stamp * S)).value
+        if i == flight_from:
+            clock.begin_flight()
+        out.append((verdict, clock.now_ns / S))
+    return out
+
+
+@pytest.mark.parametrize(
+    ('stamps', 'expected'),
+    [
+        pytest.param((5, 6, 8), [('accepted', 0), ('accepted', 1), ('accepted', 3)], id='plain'),
+        pytest.param((5, 6, 6), [('accepted', 0), ('accepted', 1), ('duplicate', 1)], id='twice'),
+        pytest.param((5, 6, 5.6), [('accepted', 0), ('accepted', 1), ('late', 1)], id='late'),
+        pytest.param(
+            (5, 6, 900, 7), [('accepted', 0), ('accepted', 1), ('stray', 1), ('accepted', 2)],
+            id='one stamp from the far future',
+        ),
+        pytest.param(
+            (5, 6, 0, 7), [('accepted', 0), ('accepted', 1), ('stray', 1), ('accepted', 2)],
+            id='one stamp that was never set',
+        ),
+        pytest.param(
+            (5, 6, 20, 21, 22),
+            [('accepted', 0), ('accepted', 1), ('stray', 1), ('jumped', 3), ('accepted', 4)],
+            id='forward jump counts for the longest step',
+        ),
+        pytest.param(
+            (5, 9, 9.5, 10), [('accepted', 0), ('stray', 0), ('jumped', 2), ('accepted', 2.5)],
+            id='gap of 4 s',
+        ),
+        pytest.param(
+            (1, 2, 0, 0.1, 0.2),
+            [('accepted', 0), ('accepted', 1), ('stray', 1), ('restarted', 0), ('accepted', 0.1)],
+            id='time starts again',
+        ),
+    ],
+)
+def test_stamps(stamps, expected):
+    got = run(*stamps)
+    assert [verdict for verdict, _ in got] == [verdict for verdict, _ in expected]
+    assert [now for _, now in got] == pytest.approx([now for _, now in expected])
+
+
+def test_backward_jump_within_the_flight_goes_on():
+    got = run(5, 6, 7, 8, 6.5, 6.6, 6.7, flight_from=1)
+    assert [verdict for verdict, _ in got[4:]] == ['stray', 'jumped', 'accepted']
+    assert [now for _, now in got[4:]] == pytest.approx([3.0, 3.1, 3.2])
+
+
+def test_backward_jump_before_the_flight_is_a_new_beginning():
+    got = run(5, 6, 7, 8, 5.5, 5.6, flight_from=1)
+    assert got[-1] == ('restarted', 0.0)
+
+
+def test_jump_that_may_not_be_a_restart_goes_on_and_so_does_what_follows():
+    clock = FlightClock(2.0)
+    for stamp in (5, 6, 7):
+        clock.advance(stamp * S)
+    got = [clock.advance(round(t * S), may_restart=False) for t in (0.0, 0.1, 0.2)]
+    assert got == [Stamp.STRAY, Stamp.JUMPED, Stamp.ACCEPTED]
+    assert clock.now_ns == pytest.approx(2.2 * S)
+    assert [clock.advance(t * S) for t in (90, 91)] == [Stamp.STRAY, Stamp.JUMPED]
+
+
+@given(st.lists(st.integers(-(10**10), 10**12), max_size=60))
+def test_clock_never_runs_backward_nor_leaps(stamps):
+    clock = FlightClock(2.0)
+    for stamp in stamps:
+        before = clock.now_ns
+        verdict = clock.advance(stamp)
+        if verdict is not Stamp.RESTARTED:
+            assert 0 <= clock.now_ns - before <= 2 * S
+    assert sum(clock.counts.values()) == len(stamps)

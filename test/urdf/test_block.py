@@ -1,0 +1,404 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.models.boosters.boosters import BoostersParams
+from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.fam import FamParams
+from propulsion_ros.models.registry import FAMILIES
+from propulsion_ros.models.rotors.rotors import RotorsParams
+from propulsion_ros.models.thrusters.thrusters import ThrustersParams
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import build
+from propulsion_ros.urdf.block import ROW_LIMIT
+from propulsion_ros.urdf.reader import BLOCK_LIMIT, actuators_from_urdf
+
+FORCE_ALLOCATION = ('fam', 'inverse_fam', 'propulsion_modules')
+
+
+def link(name, parent='base', xyz=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0), kind='fixed', extra=''):
+    place = 'xyz="{!r} {!r} {!r}" rpy="{!r} {!r} {!r}"'.format(*map(float, (*xyz, *rpy)))
+    return (
+        f'<link name="{name}"/><joint name="{name}_joint" type="{kind}"><origin {place}/>'
+        f'<parent link="{parent}"/><child link="{name}"/>{extra}</joint>'
+    )
+
+
+def robot(links, *blocks):
+    plugins = ''.join(
+        f'<gazebo><plugin filename="propulsion_ros" name="{name}">{inside}</plugin></gazebo>'
+        for name, inside in blocks
+    )
+    return f'<robot name="r"><link name="base"/>{links}{plugins}</robot>'
+
+
+def read(links, name, inside, **kwargs):
+    (spec,) = actuators_from_urdf(robot(links, (name, inside)), LoopParams, **kwargs)
+    return spec
+
+
+def fam(name, inside, links=''):
+    spec = read(links, name, inside)
+    try:
+        return build(FAMILIES[name].Params, spec.values)
+    except ConfigError as error:
+        raise spec.locate(error) from None
+
+
+# Geometry from the link tree.
+
+ROTOR = (
+    '<rotor name="{0}"><link>{0}</link><max_thrust>9</max_thrust>'
+    '<motor_constant>1e-5</motor_constant></rotor>'
+)
+
+
+def test_worked_example_of_nested_joints():
+    """An arm to the left and its rotor at the end, canted by a quarter turn about the arm."""
+    quarter = math.pi / 2
+    links = link('arm', xyz=(0, 0.2, 0), rpy=(0, 0, quarter)) + link(
+        'hub', 'arm', (0.5, 0, 0.1), (quarter, 0, 0),
+    )
+    params = build(RotorsParams, read(links, 'rotors', ROTOR.format('hub')).values)
+    # The arm's x axis is the body's y; the hub's z axis is the arm's -y, the body's +x.
+    np.testing.assert_allclose(params.position, [[0.0, 0.7, 0.1]], atol=1e-15)
+    np.testing.assert_allclose(params.axis, [[1.0, 0.0, 0.0]], atol=1e-15)
+    assert params.link == ('hub',)
+
+
+angle, length = st.floats(-4.0, 4.0), st.floats(-5.0, 5.0)
+pose = st.tuples(st.tuples(length, length, length), st.tuples(angle, angle, angle))
+
+
+@given(pose, pose, pose)
+def test_geometry_is_that_of_composed_rotations(first, second, base):
+    links = (
+        link('arm', xyz=first[0], rpy=first[1]) + link('hub', 'arm', second[0], second[1])
+        + link('camera', xyz=base[0], rpy=base[1])
+    )
+    turns = [Rotation.from_euler('xyz', rpy) for _, rpy in (first, second, base)]
+    place = np.add(first[0], turns[0].apply(second[0]))
+    for base_link, back, origin in (
+        ('base', Rotation.identity(), np.zeros(3)), ('camera', turns[2].inv(), np.array(base[0])),
+    ):
+        spec = read(links, 'rotors', ROTOR.format('hub'), base_link=base_link)
+        params = build(RotorsParams, spec.values)
+        np.testing.assert_allclose(params.position[0], back.apply(place - origin), atol=1e-12)
+        expected = (back * turns[0] * turns[1]).apply([0, 0, 1])
+        np.testing.assert_allclose(params.axis[0], expected, atol=1e-13)
+
+
+def test_a_joint_places_its_child():
+    row = ROTOR.format('hub').replace('<link>hub</link>', '<joint>hub_joint</joint>')
+    spec = read(link('hub', xyz=(1, 2, 3)), 'rotors', row)
+    assert spec.values['position'] == [1, 2, 3]
+
+
+@pytest.mark.parametrize('kind', ['prismatic', 'revolute', 'continuous'])
+def test_what_hangs_on_a_moving_joint_stays_at_position_0_and_says_so(kind):
+    links = link('arm', xyz=(1, 0, 0), kind=kind) + link('hub', 'arm', (0, 2, 0))
+    spec = read(links, 'rotors', ROTOR.format('hub') + ROTOR.format('arm'))
+    assert spec.values['position'] == [1, 2, 0, 1, 0, 0]
+    assert spec.notes == ("joint 'arm_joint' moves 'hub', which stays where position 0 has it",)
+
+
+def test_joints_of_the_actuators_themselves_are_not_worth_a_note():
+    links = link('hub', kind='continuous')
+    row = ROTOR.format('hub').replace('<link>hub</link>', '<joint>hub_joint</joint>')
+    assert read(links, 'rotors', row).notes == ()
+
+
+@pytest.mark.parametrize('kind', ['floating', 'planar'])
+def test_what_floats_free_of_base_link_has_no_place(kind):
+    links = link('body', kind=kind) + link('hub', 'body', (1, 0, 0))
+    with pytest.raises(SourceError) as error:
+        read(links, 'rotors', ROTOR.format('hub'))
+    assert str(error.value) == (
+        f"gazebo/plugin[name=rotors]/rotor[name=hub]/link: {kind} joint 'body_joint' lies between "
+        "'hub' and base_link 'base', expected another base_link"
+    )
+    spec = read(links, 'rotors', ROTOR.format('hub'), base_link='body')
+    assert spec.values['position'] == [1, 0, 0]
+
+
+@pytest.mark.parametrize('asked', ['base_link', 'rov/base_link'])
+def test_base_link_is_given_with_or_without_its_namespace(asked):
+    xml = robot(
+        link('rov/base_link', xyz=(1, 0, 0)) + link('hub', xyz=(3, 0, 0)),
+        ('rotors', f'<base_link>{asked}</base_link>{ROTOR.format("hub")}'),
+    )
+    by_tag, by_parameter = (
+        actuators_from_urdf(xml, LoopParams, base_link)[0] for base_link in ('', asked)
+    )
+    assert by_tag == by_parameter
+    assert by_tag.base_link == 'rov/base_link'
+    assert by_tag.values['position'] == [2, 0, 0]
+
+
+def test_links_and_joints_of_rows_need_no_namespace():
+    links = link('rov/hub', xyz=(1, 0, 0), kind='continuous')
+    spec = read(links, 'rotors', ROTOR.format('hub'))
+    assert spec.values['link'] == ['rov/hub']
+
+
+@pytest.mark.parametrize(('base_link', 'message'), [
+    ('arm', "base_link: link 'arm' may be 'a/arm' or 'b/arm'"),
+    ('amr', "base_link: unknown link 'amr'"),
+])
+def test_base_link_that_is_not_one_link(base_link, message):
+    with pytest.raises(SourceError) as error:
+        read(link('a/arm') + link('b/arm') + link('hub'), 'rotors', ROTOR.format('hub'),
+             base_link=base_link)
+    assert str(error.value).startswith(message)
+    with pytest.raises(SourceError) as error:
+        read(link('a/arm') + link('b/arm') + link('hub'), 'rotors',
+             f'<base_link>{base_link}</base_link>{ROTOR.format("hub")}')
+    assert str(error.value).startswith(f'gazebo/plugin[name=rotors]/{message}')
+
+
+GIMBALLED = (
+    '<booster name="one"><joint>{0}</joint><max_thrust>1</max_thrust>'
+    '<max_fuel_rate>1</max_fuel_rate><gimbal><joint>{1}</joint><joint>{2}</joint></gimbal>'
+    '</booster>'
+)
+CHAIN = (
+    link('x', kind='revolute') + link('y', 'x', kind='{kind}', extra='{extra}')
+    + link('engine', 'y')
+)
+
+
+def gimballed(kind='revolute', extra='', joints=('x_joint', 'y_joint')):
+    links = CHAIN.replace('{kind}', kind).replace('{extra}', extra)
+    return read(links, 'boosters', GIMBALLED.format('engine_joint', *joints))
+
+
+def test_gimbal_joints_are_not_worth_a_note():
+    assert gimballed().notes == ()
+
+
+GIMBAL = 'gazebo/plugin[name=boosters]/booster[name=one]/gimbal'
+
+
+@pytest.mark.parametrize(('kind', 'extra', 'message'), [
+    ('fixed', '', '/joint[2]: expected a revolute or continuous joint, got fixed'),
+    ('prismatic', '', '/joint[2]: expected a revolute or continuous joint, got prismatic'),
+    ('revolute', '<mimic joint="x_joint"/>',
+     "/joint[2]: joint 'y_joint' takes no commands, it mimics 'x_joint'"),
+])
+def test_gimbal_needs_joints_that_turn_by_themselves(kind, extra, message):
+    with pytest.raises(SourceError) as error:
+        gimballed(kind, extra)
+    assert str(error.value) == GIMBAL + message
+
+
+@pytest.mark.parametrize(('tag', 'message'), [
+    ('<link>hub</link><link>hub</link>', 'link[2]: is given twice'),
+    ('<joint>hub_joint</joint><joint>hub_joint</joint>', 'joint[2]: is given twice'),
+    ('<joint>arm_joint</joint><link>hub</link>',
+     "link: joint 'arm_joint' carries 'arm', not 'hub'"),
+    ('<link>hub</link><position>1 2 3</position>',
+     'position: comes from the link tree, expected no tag for it'),
+    ('<link>hub</link><axis>1</axis>', "axis: expected 3 numbers, got '1'"),
+    ('<link>hub</link><lnk>hub</lnk>', "lnk: unknown tag, did you mean 'link'?"),
+    ('<link>hub</link><names_exp>.*</names_exp>',
+     "names_exp: unknown tag, did you mean 'names_expr'?"),
+])
+def test_places_are_given_once_and_agree(tag, message):
+    row = ROTOR.format('hub').replace('<link>hub</link>', tag)
+    with pytest.raises(SourceError) as error:
+        read(link('hub') + link('arm'), 'rotors', row)
+    assert str(error.value) == f'gazebo/plugin[name=rotors]/rotor[name=hub]/{message}'
+
+
+def test_part_of_joints_has_no_link():
+    with pytest.raises(SourceError, match=r'gimbal/link: unknown tag'):
+        read(CHAIN.format(kind='revolute', extra=''), 'boosters', GIMBALLED.format(
+            'engine_joint', 'x_joint', 'y_joint').replace('<gimbal>', '<gimbal><link>x</link>'))
+
+
+# Values.
+
+
+def test_several_groups_and_several_actuators():
+    links = ''.join(link(f'hub_{i}', xyz=(i, 0, 0)) for i in range(4))
+    upper, lower = actuators_from_urdf(robot(
+        links,
+        ('upper', '<family>rotors</family>' + ROTOR.format('hub_0') + ROTOR.format('hub_1')),
+        ('lower', '<family>rotors</family>' + ROTOR.format('hub_2') + ROTOR.format('hub_3')),
+    ), LoopParams)
+    assert (upper.name, upper.family) == ('upper', 'rotors')
+    assert upper.values['names'] == ['hub_0', 'hub_1']
+    assert lower.values['position'] == [2, 0, 0, 3, 0, 0]
+
+
+@pytest.mark.parametrize(('inside', 'message'), [
+    ('', ': expected at least one <rotor>'),
+    ('<family>rotor</family>', "/family: unknown family 'rotor', did you mean 'rotors'?"),
+    ('<family>rotors</family><family>fins</family>', '/family[2]: is given twice'),
+    ('<base_link>a</base_link><base_link>b</base_link>', '/base_link[2]: is given twice'),
+    ('<bse_link>a</bse_link>', "/bse_link: unknown tag, did you mean 'base_link'?"),
+])
+def test_block_is_refused(inside, message):
+    with pytest.raises(SourceError) as error:
+        read('', 'rotors', inside)
+    assert str(error.value).startswith('gazebo/plugin[name=rotors]' + message)
+
+
+@pytest.mark.parametrize(('row', 'key', 'problem'), [
+    ('<booster name="a"><link>hub</link><max_fuel_rate>1</max_fuel_rate></booster>',
+     'max_thrust', 'is required: thrust at throttle 1'),
+])
+def test_what_no_row_says_may_come_from_a_parameter_and_is_missed_by_its_path(row, key, problem):
+    spec = read(link('hub'), 'boosters', row)
+    assert key not in spec.values
+    build(BoostersParams, {**spec.values, key: [5.0]})
+    with pytest.raises(ConfigError) as error:
+        build(BoostersParams, spec.values)
+    assert str(spec.locate(error.value)) == (
+        f'gazebo/plugin[name=boosters]/booster[name=a]/{key}: {problem}'
+    )
+
+
+def test_rows_and_blocks_are_limited():
+    row = '<thruster name="t{}"><link>base</link><rotor_constant>1</rotor_constant></thruster>'
+    rows = ''.join(row.format(i) for i in range(ROW_LIMIT + 1))
+    with pytest.raises(SourceError, match=f'expected at most {ROW_LIMIT} of <thruster>'):
+        read('', 'thrusters', rows)
+    whole = rows.rpartition('<thruster')[0]
+    assert len(build(ThrustersParams, read('', 'thrusters', whole).values).names) == ROW_LIMIT
+    block = f'<family>thrusters</family>{row}'
+    blocks = [(f'b{i}', block) for i in range(BLOCK_LIMIT + 1)]
+    assert len(actuators_from_urdf(robot('', *blocks[:-1]))) == BLOCK_LIMIT
+    with pytest.raises(SourceError, match=f'expected at most {BLOCK_LIMIT} plugin blocks'):
+        actuators_from_urdf(robot('', *blocks))
+
+
+# Families whose own class has no rows.
+
+
+@pytest.mark.parametrize('name', FORCE_ALLOCATION)
+def test_block_of_force_allocation_without_rows_is_astrobee(name):
+    params = fam(name, '<update_rate>62.5</update_rate>')
+    defaults = FAMILIES[name].Params()
+    assert params.nozzles.names == astrobee.NOZZLE_NAMES
+    np.testing.assert_array_equal(params.allocation_matrix, defaults.allocation_matrix)
+    FAMILIES[name](params)
+
+
+NOZZLE = (
+    '<nozzle name="{name}"><link>{name}</link><impeller>impeller_1</impeller><axis>0 0 -1</axis>'
+    '<width>0.1</width><discharge_coefficient>0.9</discharge_coefficient></nozzle>'
+)
+_Z_ALONG = {
+    (1, 0, 0): (0, math.pi / 2, 0), (-1, 0, 0): (0, -math.pi / 2, 0),
+    (0, 1, 0): (-math.pi / 2, 0, 0), (0, -1, 0): (math.pi / 2, 0, 0),
+    (0, 0, 1): (0, 0, 0), (0, 0, -1): (math.pi, 0, 0),
+}
+
+
+def nozzle_link(i):
+    """Return Astrobee's nozzle ``i`` as a link whose z axis is its outflow."""
+    axis = tuple(round(-x) for x in astrobee.NOZZLE_AXES[3 * i:3 * i + 3])
+    return link(
+        astrobee.NOZZLE_NAMES[i], xyz=astrobee.NOZZLE_POSITIONS[3 * i:3 * i + 3],
+        rpy=_Z_ALONG[axis],
+    )
+
+
+def nozzle_row(i):
+    return (
+        f'<nozzle name="{astrobee.NOZZLE_NAMES[i]}"><link>{astrobee.NOZZLE_NAMES[i]}</link>'
+        f'<axis>0 0 -1</axis><impeller>{astrobee.NOZZLE_IMPELLERS[i]}</impeller>'
+        f'<width>{astrobee.NOZZLE_WIDTHS[i]!r}</width><discharge_coefficient>'
+        f'{astrobee.DISCHARGE_COEFFICIENTS[i]!r}</discharge_coefficient></nozzle>'
+    )
+
+
+LINKS = ''.join(nozzle_link(i) for i in range(12))
+NOZZLES = ''.join(nozzle_row(i) for i in range(12))
+
+
+@pytest.mark.parametrize('name', FORCE_ALLOCATION)
+def test_nozzles_as_links_give_astrobee_again(name):
+    params, defaults = fam(name, NOZZLES, LINKS), FAMILIES[name].Params()
+    for key in ('names', 'impeller'):
+        assert getattr(params.nozzles, key) == getattr(defaults.nozzles, key)
+    for key in ('position', 'axis', 'width', 'discharge_coefficient', 'open_stop'):
+        np.testing.assert_allclose(
+            getattr(params.nozzles, key), getattr(defaults.nozzles, key), atol=1e-15, err_msg=key
+        )
+    assert params.nozzles.link == astrobee.NOZZLE_NAMES
+    FAMILIES[name](params)
+
+
+def test_scalar_default_serves_each_row_and_one_row_may_differ():
+    row = nozzle_row(0).replace('</nozzle>', '<open_stop>1.29</open_stop></nozzle>')
+    params = fam('propulsion_modules', row + nozzle_row(1), LINKS)
+    np.testing.assert_array_equal(params.nozzles.open_stop, [1.29, astrobee.MAX_ANGLE])
+
+
+@pytest.mark.parametrize('tag', ['axis', 'impeller', 'width', 'discharge_coefficient'])
+@pytest.mark.parametrize('which', ['one', 'all'])
+def test_default_of_all_twelve_serves_no_row(tag, which):
+    """Twelve rows without a width are not Astrobee's twelve widths."""
+    begin, end = f'<{tag}>', f'</{tag}>'
+    rows = NOZZLES
+    for _ in range(12 if which == 'all' else 1):
+        rows = rows[:rows.index(begin)] + rows[rows.index(end) + len(end):]
+    with pytest.raises(SourceError) as error:
+        fam('fam', rows, LINKS)
+    assert str(error.value) == f'gazebo/plugin[name=fam]/nozzle[name=nozzle_1]/{tag}: is missing'
+
+
+IMPELLERS = (
+    '<impeller name="impeller_1"><zero_thrust_area>0.004</zero_thrust_area><axis>0 1 0</axis>'
+    '</impeller><impeller name="impeller_2"><zero_thrust_area>0.005</zero_thrust_area>'
+    '<axis>0 -1 0</axis></impeller>'
+)
+
+
+def test_impellers_have_rows_without_a_place():
+    params = fam('inverse_fam', IMPELLERS)
+    np.testing.assert_array_equal(params.impellers.zero_thrust_area, [0.004, 0.005])
+    np.testing.assert_array_equal(params.impellers.axis, [[0, 1, 0], [0, -1, 0]])
+    assert params.nozzles.names == astrobee.NOZZLE_NAMES
+
+
+@pytest.mark.parametrize(('inside', 'message'), [
+    pytest.param(IMPELLERS.replace('<axis>0 1 0</axis>', ''),
+                 '/impeller[name=impeller_1]/axis: is missing', id='axis of an impeller'),
+    pytest.param(IMPELLERS.replace('<axis>', '<link>base</link><axis>', 1),
+                 '/impeller[name=impeller_1]/link: unknown tag', id='link of an impeller'),
+    pytest.param(nozzle_row(0).replace('>impeller_1<', '>impeller_9<'),
+                 "/nozzle[name=nozzle_1]/impeller: unknown impeller 'impeller_9'", id='impeller'),
+    pytest.param(nozzle_row(0).replace('<link>nozzle_1</link>', ''),
+                 '/nozzle[name=nozzle_1]: expected a <joint> or a <link>', id='no place'),
+    pytest.param(nozzle_row(0).replace('<width>', '<position>1 2 3</position><width>'),
+                 '/nozzle[name=nozzle_1]/position: comes from the link tree', id='position'),
+    pytest.param('<nozzle><link>nozzle_1</link></nozzle>',
+                 '/nozzle: expected a name attribute', id='nameless'),
+    pytest.param('<fam name="a"/>', '/fam[name=a]: unknown tag', id='row of the family itself'),
+    pytest.param('<com>0 0</com>', "/com: expected 3 numbers, got '0 0'", id='com'),
+    pytest.param('<quantise>maybe</quantise>',
+                 "/quantise: expected true or false, got 'maybe'", id='boolean'),
+    pytest.param('<nozzle name="a"><nozzle name="b"/></nozzle>',
+                 '/nozzle[name=a]/nozzle[name=b]: unknown tag', id='nozzle in a nozzle'),
+])
+def test_force_allocation_block_is_refused(inside, message):
+    with pytest.raises(SourceError) as error:
+        fam('fam', inside, LINKS)
+    assert str(error.value).startswith('gazebo/plugin[name=fam]' + message)
+
+
+def test_settings_of_force_allocation_stand_beside_the_rows():
+    params = fam('fam', f'<com>0 0 0.1</com><curve>polynomial</curve>{NOZZLES}', LINKS)
+    assert isinstance(params, FamParams)
+    assert params.curve == 'polynomial'
+    np.testing.assert_array_equal(params.com, [0, 0, 0.1])

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.urdf.link_tree import CHAIN_LIMIT, LinkTree
+from propulsion_ros.urdf.xml import parse_urdf
+
+QUARTER = 1.5707963267948966
+
+
+def robot(body):
+    return f'<robot name="r">{body}</robot>'
+
+
+def joint(name, parent, child, origin='', extra='', kind='fixed'):
+    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/>'
+            f'<child link="{child}"/>{origin}{extra}</joint>')
+
+
+def links(*names):
+    return ''.join(f'<link name="{name}"/>' for name in names)
+
+
+def test_poses_are_composed_along_the_tree():
+    tree = LinkTree(parse_urdf(robot(
+        links('base', 'a', 'b')
+        + joint('j1', 'base', 'a', f'<origin xyz="1 2 3" rpy="0 0 {QUARTER}"/>')
+        + joint('j2', 'a', 'b', f'<origin xyz="1 0 0" rpy="{QUARTER} 0 0"/>')
+    )))
+    pose = tree.pose('b', 'base')
+    np.testing.assert_allclose(pose.position, [1, 3, 3], atol=1e-15)
+    # b's z axis: -y of a, which is +x of the base.
+    np.testing.assert_allclose(pose.rotation @ [0, 0, 1], [1, 0, 0], atol=1e-15)
+    back = tree.pose('base', 'b')
+    np.testing.assert_allclose((pose @ back).position, 0, atol=1e-15)
+
+
+def test_rpy_turns_about_fixed_axes_roll_first():
+    tree = LinkTree(parse_urdf(robot(
+        links('base', 'a') + joint('j', 'base', 'a', f'<origin rpy="{QUARTER} 0 {QUARTER}"/>')
+    )))
+    # y rolls to z, and yaw about z leaves it there.
+    np.testing.assert_allclose(tree.pose('a', 'base').rotation @ [0, 1, 0], [0, 0, 1], atol=1e-15)
+
+
+def test_mass_is_turned_and_placed():
+    tree = LinkTree(parse_urdf(robot(
+        '<link name="base"/><link name="a"><inertial><origin xyz="0 0 1"/><mass value="2"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/></inertial></link>'
+        + joint('j', 'base', 'a', f'<origin xyz="5 0 0" rpy="0 {QUARTER} 0"/>')
+    )))
+    ((mass, com, inertia),) = tree.inertials('base')
+    assert mass == 2.0
+    np.testing.assert_allclose(com, [6, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(np.diag(inertia), [3, 2, 1], atol=1e-14)
+
+
+@pytest.mark.parametrize(('xml', 'message'), [
+    pytest.param('<robot name="r"/>', 'expected one root link, got 0: none', id='no link'),
+    pytest.param(robot(links('a', 'b')), "expected one root link, got 2: 'a', 'b'", id='two roots'),
+    pytest.param(robot(links('a', 'a')), r'robot/link\[name=a\]: is named twice', id='two links'),
+    pytest.param(robot(links('a', 'b', 'c') + joint('j', 'a', 'b') + joint('j', 'a', 'c')),
+                 r'robot/joint\[name=j\]: is named twice', id='two joints'),
+    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', kind='hinge')),
+                 r"robot/joint\[name=j\]/@type: expected one of fixed, .*, got 'hinge'", id='type'),
+    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<origin xyz="1e200 0 0"/>')),
+                 r'robot/joint\[name=j\]/origin/@xyz: expected at most 1e\+09',
+                 id='huge'),
+    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<limit lower="x"/>',
+                                               kind='revolute')),
+                 r"robot/joint\[name=j\]/limit/@lower: expected a number, got 'x'", id='limit'),
+    pytest.param(robot('<link/>'), 'robot/link: expected a name attribute', id='nameless link'),
+    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'c')),
+                 r"robot/joint\[name=j\]/child: unknown link 'c'", id='unknown child'),
+    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b') + joint('k', 'a', 'b')),
+                 r"robot/joint\[name=k\]/child: link 'b' already has a parent", id='two parents'),
+    pytest.param(robot(links('r', 'a', 'b') + joint('j', 'a', 'b') + joint('k', 'b', 'a')),
+                 'its joints form a loop', id='loop'),
+    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<origin xyz="1 2"/>')),
+                 r'robot/joint\[name=j\]/origin/@xyz: expected 3 numbers, got 2', id='two numbers'),
+    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<origin rpy="0 0 x"/>')),
+                 r"robot/joint\[name=j\]/origin/@rpy: expected a number, got 'x'", id='text'),
+    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '', '<axis xyz="0 0 0"/>')),
+                 r'robot/joint\[name=j\]/axis/@xyz: expected a direction, got length 0', id='axis'),
+])
+def test_errors_name_the_path(xml, message):
+    with pytest.raises(SourceError, match=message):
+        LinkTree(parse_urdf(xml))
+
+
+def test_unknown_joint_gets_a_suggestion():
+    tree = LinkTree(parse_urdf(robot(links('a', 'b') + joint('wheel', 'a', 'b'))))
+    with pytest.raises(SourceError, match=r"here: unknown joint 'whel', did you mean 'wheel'\?"):
+        tree.joint('whel', 'here')
+
+
+# Geometry.
+
+angles = st.floats(-7.0, 7.0)
+lengths = st.floats(-10.0, 10.0)
+triples = st.tuples(lengths, lengths, lengths), st.tuples(angles, angles, angles)
+
+
+def chain(origins):
+    """Return a robot whose links l0, l1, ... hang on each other, and their poses by scipy."""
+    text = links(*(f'l{i}' for i in range(len(origins) + 1)))
+    turn, place, expected = Rotation.identity(), np.zeros(3), []
+    for i, (xyz, rpy) in enumerate(origins):
+        text += joint(f'j{i}', f'l{i}', f'l{i + 1}', '<origin xyz="{} {} {}" rpy="{} {} {}"/>'
+                      .format(*map(repr, (*xyz, *rpy))))
+        place = place + turn.apply(xyz)
+        # Roll, pitch, yaw about fixed axes are yaw, pitch, roll about moving ones.
+        turn = turn * Rotation.from_euler('ZYX', rpy[::-1])
+        expected.append((turn.as_matrix(), place))
+    return LinkTree(parse_urdf(robot(text))), expected
+
+
+@given(st.lists(st.tuples(*triples), min_size=1, max_size=6))
+def test_nested_joints_turn_and_carry_what_hangs_on_them(origins):
+    tree, expected = chain(origins)
+    for i, (rotation, position) in enumerate(expected):
+        pose = tree.pose(f'l{i + 1}', 'l0')
+        np.testing.assert_allclose(pose.rotation, rotation, atol=1e-13)
+        np.testing.assert_allclose(pose.position, position, atol=1e-12)
+
+
+@given(st.lists(st.tuples(*triples), min_size=2, max_size=6), st.data())
+def test_pose_does_not_depend_on_the_way(origins, data):
+    tree, _ = chain(origins)
+    a, b, c = (
+        f'l{data.draw(st.integers(0, len(origins)), label=name)}' for name in 'abc'
+    )
+    whole, parts = tree.pose(a, c), tree.pose(b, c) @ tree.pose(a, b)
+    np.testing.assert_allclose(parts.rotation, whole.rotation, atol=1e-12)
+    np.testing.assert_allclose(parts.position, whole.position, atol=1e-11)
+    np.testing.assert_allclose(whole.rotation @ whole.rotation.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(whole.rotation) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize('branch', [False, True])
+def test_chains_of_joints_are_limited(branch):
+    def tree(count):
+        text = links(*(f'l{i}' for i in range(count + 1)), 'side') + ''.join(
+            joint(f'j{i}', f'l{i}', f'l{i + 1}', '<origin xyz="0.5 0 0"/>') for i in range(count)
+        )
+        return LinkTree(parse_urdf(robot(text + joint('s', 'l1' if branch else 'l0', 'side'))))
+
+    assert tree(CHAIN_LIMIT).pose(f'l{CHAIN_LIMIT}', 'l0').position[0] == 0.5 * CHAIN_LIMIT
+    with pytest.raises(SourceError, match=f'hangs on more than {CHAIN_LIMIT} joints in a row'):
+        tree(CHAIN_LIMIT + 1)
+
+
+# Joints.
+
+TREE = robot(
+    links('world', 'ns/base', 'ns/arm', 'ns/fin', 'other/fin', 'loose')
+    + joint('free', 'world', 'ns/base', kind='floating')
+    + joint('ns/shoulder', 'ns/base', 'ns/arm', '<axis xyz="0 0 -2"/>',
+            '<limit lower="-0.5" upper="1e16"/><mimic joint="ns/fin_joint"/>', kind='revolute')
+    + joint('ns/fin_joint', 'ns/arm', 'ns/fin', kind='continuous')
+    + joint('other/fin_joint', 'ns/arm', 'other/fin', kind='prismatic')
+    + joint('slide', 'world', 'loose', kind='planar')
+)
+
+
+@pytest.fixture(scope='module')
+def tree():
+    return LinkTree(parse_urdf(TREE))
+
+
+def test_joint_says_how_it_moves(tree):
+    shoulder, fin = tree.joint('ns/shoulder', 'p'), tree.joint('ns/fin_joint', 'p')
+    np.testing.assert_array_equal(shoulder.axis, [0, 0, -1])
+    assert (shoulder.kind, shoulder.limits, shoulder.mimics) == (
+        'revolute', (-0.5, 1e16), 'ns/fin_joint',
+    )
+    assert shoulder.turns
+    assert not shoulder.is_loose
+    np.testing.assert_array_equal(fin.axis, [1, 0, 0])
+    assert (fin.turns, fin.limits, fin.mimics) == (True, None, '')
+    assert tree.joint('other/fin_joint', 'p').limits is None
+    assert [name for name, j in tree.joints.items() if j.is_loose] == ['free', 'slide']
+
+
+def test_limits_default_to_0():
+    xml = robot(links('a', 'b') + joint('j', 'a', 'b', '<limit upper="2"/>', kind='prismatic'))
+    assert LinkTree(parse_urdf(xml)).joint('j', 'p').limits == (0.0, 2.0)
+
+
+@pytest.mark.parametrize(('link', 'base', 'joints'), [
+    ('ns/fin', 'ns/base', ['ns/fin_joint', 'ns/shoulder']),
+    ('ns/base', 'ns/fin', ['ns/shoulder', 'ns/fin_joint']),
+    ('ns/fin', 'other/fin', ['ns/fin_joint', 'other/fin_joint']),
+    ('loose', 'ns/arm', ['slide', 'free', 'ns/shoulder']),
+    ('ns/fin', 'ns/fin', []),
+])
+def test_joints_between_two_links(tree, link, base, joints):
+    assert [joint.name for joint in tree.joints_between(link, base)] == joints
+
+
+@pytest.mark.parametrize(('asked', 'found'), [
+    ('ns/base', 'ns/base'), ('base', 'ns/base'), ('ns/fin', 'ns/fin'), ('world', 'world'),
+])
+def test_link_is_found_without_its_namespace(tree, asked, found):
+    assert tree.require_link(asked, 'p') == found
+
+
+def test_joint_is_found_without_its_namespace(tree):
+    assert tree.joint('shoulder', 'p').name == 'ns/shoulder'
+
+
+@pytest.mark.parametrize(('asked', 'message'), [
+    pytest.param('fin', "p: link 'fin' may be 'ns/fin' or 'other/fin'", id='ambiguous'),
+    pytest.param('my/base', "p: unknown link 'my/base', did you mean 'ns/base'?",
+                 id='another namespace'),
+    pytest.param('se', "p: unknown link 'se'", id='not a whole name'),
+    pytest.param('', "p: unknown link ''", id='empty'),
+])
+def test_link_is_not_found(tree, asked, message):
+    with pytest.raises(SourceError) as error:
+        tree.require_link(asked, 'p')
+    assert str(error.value) == message
+
+
+def test_ends_of_joints_are_named_whole():
+    xml = robot(links('ns/a', 'ns/b') + joint('j', 'a', 'ns/b'))
+    with pytest.raises(SourceError, match="unknown link 'a'"):
+        LinkTree(parse_urdf(xml))

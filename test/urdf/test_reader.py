@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.models.boosters.boosters import BoostersParams
+from propulsion_ros.models.registry import FAMILIES
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+
+URDF = """
+<robot name="r">
+  <link name="base"/> <link name="tank"/> <link name="ring"/> <link name="plate"/>
+  <link name="one"/> <link name="ns/two"/>
+  <joint name="tank_joint" type="fixed"><parent link="base"/><child link="tank"/>
+    <origin xyz="0 0 2" rpy="0 1.5707963267948966 0"/></joint>
+  <joint name="gx" type="revolute"><parent link="base"/><child link="ring"/>
+    <origin xyz="0.5 0 0.3"/><axis xyz="1 0 0"/></joint>
+  <joint name="gy" type="revolute"><parent link="ring"/><child link="plate"/>
+    <axis xyz="0 2 0"/></joint>
+  <joint name="one_joint" type="fixed"><parent link="plate"/><child link="one"/>
+    <origin xyz="0 0 -0.3"/></joint>
+  <joint name="two_joint" type="fixed"><parent link="base"/><child link="ns/two"/>
+    <origin xyz="-0.5 0 0" rpy="3.141592653589793 0 0"/></joint>
+  <gazebo><plugin filename="libgazebo_ros_control.so" name="other"/></gazebo>
+  <gazebo>
+    <plugin filename="propulsion_ros" name="boosters">
+      <update_rate>200</update_rate>
+      <integrator>euler</integrator>
+      <tank name="main"><link>tank</link><capacity>5</capacity><inertia>1 2 3</inertia></tank>
+      <booster name="one">
+        <joint>one_joint</joint><tank>main</tank>
+        <max_thrust>100</max_thrust><max_fuel_rate>0.1</max_fuel_rate>
+        <time_constant>0.2</time_constant>
+        <gimbal><joint>gx</joint><joint>gy</joint><range>0.1 0.2</range></gimbal>
+      </booster>
+      <booster name="two">
+        <link>ns/two</link><axis>0 0 1</axis><reignitable>false</reignitable>
+        <max_thrust>50</max_thrust><max_fuel_rate>0.1</max_fuel_rate>
+      </booster>
+    </plugin>
+  </gazebo>
+</robot>
+"""
+
+
+def read(xml=URDF):
+    (spec,) = actuators_from_urdf(xml, LoopParams)
+    return spec
+
+
+@pytest.fixture(scope='module')
+def params():
+    return build(BoostersParams, read().values)
+
+
+def test_block_gives_name_family_and_rates():
+    spec = read()
+    assert (spec.name, spec.family, spec.base_link) == ('boosters', 'boosters', 'base')
+    assert build(LoopParams, spec.values).update_rate == 200.0
+
+
+def test_values_stand_in_rows_and_absent_ones_take_the_default(params):
+    assert params.names == ('one', 'two')
+    np.testing.assert_array_equal(params.max_thrust, [100, 50])
+    np.testing.assert_array_equal(params.time_constant, [0.2, 0.0])
+    np.testing.assert_array_equal(params.reignitable, [True, False])
+    assert params.tank == ('main', '')
+    assert params.integrator == 'euler'
+
+
+def test_geometry_comes_from_the_link_tree(params):
+    np.testing.assert_allclose(params.position, [[0.5, 0, 0], [-0.5, 0, 0]], atol=1e-15)
+    np.testing.assert_allclose(params.axis, [[0, 0, 1], [0, 0, -1]], atol=1e-15)
+    assert params.link == ('one', 'ns/two')
+    np.testing.assert_allclose(params.tanks.com, [[0, 0, 2]], atol=1e-15)
+    # The tank lies on its side: its z axis is the base's x axis.
+    np.testing.assert_allclose(params.tanks.rotation[0] @ [0, 0, 1], [1, 0, 0], atol=1e-15)
+
+
+def test_gimbal_belongs_to_its_booster(params):
+    assert params.gimbals.booster == ('one',)
+    assert params.gimbals.joints == ('gx', 'gy')
+    np.testing.assert_array_equal(params.gimbals.range, [[0.1, 0.2]])
+    np.testing.assert_allclose(params.gimbals.axes, [[[1, 0, 0], [0, 1, 0]]])
+    np.testing.assert_allclose(params.gimbals.pivots, [[[0.5, 0, 0.3]] * 2])
+
+
+def test_base_link_moves_the_geometry():
+    spec = read(URDF.replace('<update_rate>', '<base_link>ns/two</base_link><update_rate>'))
+    assert spec.base_link == 'ns/two'
+    np.testing.assert_allclose(spec.values['position'][:3], [1, 0, 0], atol=1e-15)
+
+
+def test_base_link_of_the_caller_wins():
+    (spec,) = actuators_from_urdf(URDF, LoopParams, 'ns/two')
+    assert spec.base_link == 'ns/two'
+    np.testing.assert_allclose(spec.values['position'][:3], [1, 0, 0], atol=1e-15)
+
+
+BLOCK = 'gazebo/plugin[name=boosters]'
+ONE = f'{BLOCK}/booster[name=one]'
+
+
+@pytest.mark.parametrize(('old', 'new', 'message'), [
+    pytest.param('<max_thrust>100<', '<max_thrust>abc<',
+                 f"{ONE}/max_thrust: expected a number, got 'abc'", id='text'),
+    pytest.param('<max_thrust>100<', '<max_thrust>1 2<',
+                 f"{ONE}/max_thrust: expected a number, got '1 2'", id='two numbers'),
+    pytest.param('<max_thrust>100<', '<max_thrust>-100<',
+                 f'{ONE}/max_thrust: -100 must be above 0 N', id='out of range'),
+    pytest.param('<max_thrust>100</max_thrust>', '', f'{ONE}/max_thrust: is missing', id='missing'),
+    pytest.param('<max_thrust>100</max_thrust>', '<max_trust>1</max_trust>',
+                 f"{ONE}/max_trust: unknown tag, did you mean 'max_thrust'?", id='misspelt'),
+    pytest.param('<range>0.1 0.2</range>', '<rang>0.1</rang>',
+                 f"{ONE}/gimbal/rang: unknown tag, did you mean 'range'?", id='misspelt, nested'),
+    pytest.param('<range>0.1 0.2<', '<range>0.1 9<', f'{ONE}/gimbal/range: 9 is above 3.14159 rad',
+                 id='out of range, nested'),
+    pytest.param('<joint>gy</joint>', '', f'{ONE}/gimbal/joint: expected 2 joints, got 1',
+                 id='one axis'),
+    pytest.param('<joint>one_joint<', '<joint>one_jont<',
+                 f"{ONE}/joint: unknown joint 'one_jont', did you mean 'one_joint'?", id='joint'),
+    pytest.param('<joint>one_joint</joint>', '', f'{ONE}: expected a <joint> or a <link>',
+                 id='no place'),
+    pytest.param('<link>tank<', '<link>tnk<',
+                 f"{BLOCK}/tank[name=main]/link: unknown link 'tnk', did you mean 'tank'?",
+                 id='link'),
+    pytest.param('<tank>main<', '<tank>mine<', f"{ONE}/tank: unknown tank 'mine', known: main",
+                 id='unknown tank'),
+    pytest.param('<update_rate>200<', '<update_rate>fast<',
+                 f"{BLOCK}/update_rate: expected a number, got 'fast'", id='setting'),
+    pytest.param('<update_rate>', '<update_rte>1</update_rte><update_rate>',
+                 f"{BLOCK}/update_rte: unknown tag, did you mean 'update_rate'?", id='unknown'),
+    pytest.param('<update_rate>', '<update_rate>1</update_rate><update_rate>',
+                 f'{BLOCK}/update_rate[2]: is given twice', id='twice'),
+    pytest.param('<booster name="one">', '<booster>',
+                 f'{BLOCK}/booster: expected a name attribute', id='no name'),
+    pytest.param('<booster name="two">', '<booster name="one">',
+                 f"{ONE}: 'one' is named twice",
+                 id='same name'),
+    pytest.param('name="boosters"', 'name="rockets"',
+                 "gazebo/plugin[name=rockets]: unknown family 'rockets'", id='family'),
+    pytest.param('name="boosters"', '', 'gazebo/plugin: expected a name attribute', id='nameless'),
+    pytest.param('<reignitable>false', '<reignitable>no',
+                 f"{BLOCK}/booster[name=two]/reignitable: expected true or false, got 'no'",
+                 id='bool'),
+    pytest.param('<tank>main</tank>', '<tank><b/></tank>', f'{ONE}/tank: expected a value, got <b>',
+                 id='nested by mistake'),
+])
+def test_errors_name_the_path_in_the_description(old, new, message):
+    assert old in URDF
+    with pytest.raises(ConfigError) as error:
+        spec = read(URDF.replace(old, new, 1))
+        try:
+            build(BoostersParams, spec.values)
+        except ConfigError as wrong:
+            raise spec.locate(wrong) from None
+    assert message in str(error.value)
+
+
+def test_two_blocks_may_not_share_a_name():
+    block = URDF[URDF.index('<gazebo>\n'):URDF.index('</robot>')]
+    with pytest.raises(ConfigError, match='is named twice'):
+        actuators_from_urdf(URDF.replace('</robot>', block + '</robot>'), LoopParams)
+
+
+def test_several_groups_of_one_family():
+    block = URDF[URDF.index('<gazebo>\n'):URDF.index('</robot>')]
+    upper = block.replace('name="boosters">', 'name="upper"><family>boosters</family>')
+    specs = actuators_from_urdf(URDF.replace('</robot>', upper + '</robot>'), LoopParams)
+    assert [(spec.name, spec.family) for spec in specs] == [
+        ('boosters', 'boosters'), ('upper', 'boosters'),
+    ]
+
+
+def test_rocket_weighs_what_its_links_weigh():
+    description = load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro')
+    base_link, mass = mass_from_urdf(description)
+    assert base_link == 'base_link'
+    assert mass.mass == pytest.approx(38.0)
+    assert mass.com[2] == pytest.approx((34.0 * 1.7 + 4.0 * 0.12) / 38.0)
+
+
+SHIPPED = sorted((share_directory() / 'urdf').glob('*.urdf.xacro'))
+
+
+@pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name.partition('.')[0])
+def test_shipped_vehicles_are_read_without_a_remark(path):
+    specs = actuators_from_urdf(load_robot_description(path), LoopParams)
+    assert specs
+    for spec in specs:
+        FAMILIES[spec.family](build(FAMILIES[spec.family].Params, spec.values))
+        assert spec.notes == ()
+
+
+def test_error_in_what_a_parameter_gave_instead_is_left_to_the_parameter():
+    spec = read()
+    error = ConfigError('max_thrust', '-1 must be above 0 N', 0)
+    assert str(spec.locate(error)) == f'{ONE}/max_thrust: -1 must be above 0 N'
+    assert spec.locate(error, {'max_thrust'}) is error
+    assert spec.locate(ConfigError('no_such_key', 'is odd')).key == 'no_such_key'

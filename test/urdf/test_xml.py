@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.urdf.xml import DEPTH_LIMIT, SIZE_LIMIT, numbers, parse_urdf, path_step
+
+LAUGHS = ''.join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10 if i else "ha"}">' for i in range(9))
+
+
+@pytest.mark.parametrize(('xml', 'message'), [
+    pytest.param('<robot', 'robot: not well-formed XML', id='cut off'),
+    pytest.param('', "robot: expected the text of a URDF, got ''", id='empty'),
+    pytest.param('/my/robot.urdf', "robot: expected the text of a URDF, got '/my/robot.urdf'",
+                 id='path'),
+    pytest.param('<sdf/>', 'sdf: expected <robot> as the root element', id='another root'),
+    pytest.param('<robot>&nbsp;</robot>', 'robot: not well-formed XML', id='undefined entity'),
+    pytest.param('<robot name="\ud800"/>', 'robot: not well-formed XML', id='lone surrogate'),
+    pytest.param('<robot name="\0"/>', 'robot: not well-formed XML', id='NUL'),
+    pytest.param('<!DOCTYPE robot><robot name="r"/>', 'robot: DTDs and entities are refused',
+                 id='DTD'),
+    pytest.param('<!DOCTYPE r [<!ENTITY a "b">]><robot name="&a;"/>',
+                 'robot: DTDs and entities are refused', id='entity'),
+    pytest.param('<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><robot>&a;</robot>',
+                 'robot: DTDs and entities are refused', id='external entity'),
+    pytest.param(f'<!DOCTYPE r [{LAUGHS}]><robot>&a8;</robot>',
+                 'robot: DTDs and entities are refused', id='billion laughs'),
+    pytest.param('<robot>' + ' ' * SIZE_LIMIT + '</robot>',
+                 f'robot: {SIZE_LIMIT + 15} characters, expected at most {SIZE_LIMIT}',
+                 id='too large'),
+    pytest.param('<robot>' + '<a>' * DEPTH_LIMIT + '</a>' * DEPTH_LIMIT + '</robot>',
+                 f'robot: elements are nested deeper than {DEPTH_LIMIT}', id='too deep'),
+    pytest.param('<robot>' + '<a>' * 200_000 + '</a>' * 200_000 + '</robot>',
+                 f'robot: elements are nested deeper than {DEPTH_LIMIT}', id='abysmal'),
+])
+def test_document_is_refused_in_one_line(xml, message):
+    with pytest.raises(SourceError) as error:
+        parse_urdf(xml)
+    assert str(error.value).startswith(message)
+    assert '\n' not in str(error.value)
+
+
+def test_what_is_as_large_and_deep_as_allowed_is_read():
+    filling = ' ' * (SIZE_LIMIT - len('<robot></robot>'))
+    assert parse_urdf(f'<robot>{filling}</robot>').tag == 'robot'
+    levels = DEPTH_LIMIT - 1
+    assert len(list(parse_urdf('<robot>' + '<a>' * levels + '</a>' * levels + '</robot>').iter())) \
+        == DEPTH_LIMIT
+
+
+def test_numbers_are_finite():
+    assert numbers(' 1  -2.5e3\n', 'p') == [1.0, -2500.0]
+    assert numbers(None, 'p') == []
+
+
+@pytest.mark.parametrize(('text', 'limits', 'message'), [
+    pytest.param('inf', {}, 'p: inf is not finite', id='infinity'),
+    pytest.param('1 nan', {}, 'p: nan is not finite', id='NaN'),
+    pytest.param('1e400', {}, 'p: 1e400 is not finite', id='overflow'),
+    pytest.param('1,2', {}, "p: expected a number, got '1,2'", id='comma'),
+    pytest.param('1 2', {'count': 3}, 'p: expected 3 numbers, got 2', id='two of three'),
+    pytest.param('1 2', {'count': 1}, 'p: expected 1 number, got 2', id='two of one'),
+    pytest.param('-1e10', {'largest': 1e9}, 'p: expected at most 1e+09, got -1e10',
+                 id='too large'),
+])
+def test_wrong_numbers(text, limits, message):
+    with pytest.raises(SourceError) as error:
+        numbers(text, 'p', **limits)
+    assert str(error.value) == message
+
+
+def test_errors_show_only_the_start_of_a_long_text():
+    with pytest.raises(SourceError) as error:
+        numbers('x' * 10_000, path_step('tag', 'y' * 10_000))
+    assert len(str(error.value)) < 250
+
+
+@pytest.mark.parametrize(('name', 'step'), [
+    (None, 'tag'), ('', 'tag'), ('a', 'tag[name=a]'), ('a\n b', 'tag[name=a b]'),
+])
+def test_step_of_a_path_is_one_line(name, step):
+    assert path_step('tag', name) == step
