@@ -140,7 +140,22 @@ class Host(Protocol):
         """Return the time of messages [ns]: ROS time, or that of the recording."""
 
     def steady_ns(self) -> int:
-        """Return a time that is never set back [ns]."""
+        """Return a time that is never set back [ns]; in a replay, that of the recording."""
+
+    def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
+        """Return level and text of why nothing has come to any of these ports yet.
+
+        A ROS host looks at the graph for misspelt topics and wrong types; others have no graph.
+        """
+
+    def publishers_of(self, topic: str) -> int:
+        """Return how many publishers of a topic the graph has, this host's own included."""
+
+    def subscriptions_to(self, outlet: Outlet) -> int:
+        """Return how many subscriptions match an outlet."""
+
+    def deactivate(self) -> None:
+        """Stop this loop for good, as after a failure that it has reported."""
 
 
 class Loop(Protocol):
