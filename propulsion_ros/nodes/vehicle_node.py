@@ -18,8 +18,9 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 from std_msgs.msg import Header
 
+from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
-from propulsion_ros.models.body.rigid_body import BodyMotion, BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.rigid_body import BodyMotion, BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.nodes import qos
