@@ -10,7 +10,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.messages.fields import ns_to_stamp, stamp_to_ns
 
 BAD = (math.nan, math.inf, -math.inf)
 FAR = (1, -1)

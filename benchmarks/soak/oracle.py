@@ -12,8 +12,8 @@ from benchmarks.soak.members import TIMEOUT, Member, make_odometry
 from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, ODOMETRY, ActuatorLoop
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.estimate_loop import EstimateLoop
+from propulsion_ros.messages.fields import WrenchReader, msg_to_motion
 from propulsion_ros.models.fam.inverse_fam import InverseFam
-from propulsion_ros.nodes.conversions import WrenchReader, msg_to_motion
 
 Wrench = tuple[float, ...]
 ZERO: Wrench = (0.0,) * 6

@@ -15,9 +15,9 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.mark import Mark
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
+from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, PropulsionNode
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude', 'apogee_sigma')
 

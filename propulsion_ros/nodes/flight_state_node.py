@@ -29,11 +29,11 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.phases import COMMANDS, DUTIES, Duty
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.loops.record_file import FlightRecord
+from propulsion_ros.messages.fields import msg_to_motion, stamp_to_ns
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
 from propulsion_ros.nodes.circuits import Circuits
-from propulsion_ros.nodes.conversions import msg_to_motion, stamp_to_ns
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.flight_actuation import FlightActuation
 from propulsion_ros.nodes.flight_estimation import IMU, PRESSURE, SENSORS, FlightEstimation

@@ -18,13 +18,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 from std_msgs.msg import Header
 
-from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
-from propulsion_ros.models.body.rigid_body import BodyMotion, BodyParams, MassProperties, RigidBody
-from propulsion_ros.models.common.atmosphere import temperature_and_pressure
-from propulsion_ros.models.common.noise import TickNoise
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import OK, PropulsionNode
-from propulsion_ros.nodes.conversions import (
+from propulsion_ros.messages.fields import (
     inertia_to_msg,
     msg_to_inertia,
     msg_to_wrench,
@@ -32,6 +26,12 @@ from propulsion_ros.nodes.conversions import (
     odometry_to_transform,
     stamp_to_ns,
 )
+from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
+from propulsion_ros.models.body.rigid_body import BodyMotion, BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
+from propulsion_ros.models.common.noise import TickNoise
+from propulsion_ros.nodes import qos
+from propulsion_ros.nodes.base import OK, PropulsionNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp, wrench_to_msg
-from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
+from propulsion_ros.messages.encoders import StateOutput, WrenchOutput
+from propulsion_ros.messages.fields import doubles, ns_to_stamp, wrench_to_msg
 
 FIELDS = ('position', 'velocity', 'effort')
 FLOATS = st.floats(width=64)

@@ -16,7 +16,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.nodes.conversions import (
+from propulsion_ros.messages.fields import (
     ODOMETRY_NUMBERS,
     doubles,
     set_odometry,

@@ -6,8 +6,8 @@ from typing import Any
 
 from std_msgs.msg import Float64
 
+from propulsion_ros.messages.slots import Slots, joint_state_slots, wrench_slots
 from propulsion_ros.models.common.family import Family, Output
-from propulsion_ros.nodes.message_slots import Slots, joint_state_slots, wrench_slots
 from propulsion_ros.settings.quantity import FloatArray
 
 

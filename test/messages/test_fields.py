@@ -5,7 +5,7 @@ import pytest
 from builtin_interfaces.msg import Time
 from nav_msgs.msg import Odometry
 
-from propulsion_ros.nodes.conversions import (
+from propulsion_ros.messages.fields import (
     WrenchReader,
     inertia_to_msg,
     msg_to_com,
