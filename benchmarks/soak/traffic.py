@@ -33,7 +33,8 @@ from benchmarks.soak.members import (
     make_odometry,
 )
 from benchmarks.soak.oracle import know, wrench_of
-from propulsion_ros.messages.fields import set_stamp, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.fields import set_stamp
 from propulsion_ros.nodes import qos
 
 _EARS = QoSProfile(depth=2000)

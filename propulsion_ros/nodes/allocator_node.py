@@ -11,12 +11,8 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.family_params import AllocatorNodeParams
 from propulsion_ros.graph.node_config import allocator_of
-from propulsion_ros.messages.fields import (
-    checked_stamp,
-    checked_wrench,
-    doubles,
-    wrench_to_msg,
-)
+from propulsion_ros.loops.decoders import checked_stamp, checked_wrench
+from propulsion_ros.messages.fields import doubles, wrench_to_msg
 from propulsion_ros.models.common.allocation import Allocation
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN

@@ -14,7 +14,7 @@ from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from propulsion_ros.messages.fields import checked_stamp
+from propulsion_ros.loops.decoders import checked_stamp
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.declare import declare, overrides_of
 from propulsion_ros.settings.errors import CommandError, ConfigError

@@ -28,8 +28,8 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.phases import COMMANDS, DUTIES, Duty
 from propulsion_ros.flight.readiness import CHECKS
+from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
 from propulsion_ros.loops.record_file import FlightRecord
-from propulsion_ros.messages.fields import msg_to_motion, stamp_to_ns
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN, PropulsionNode

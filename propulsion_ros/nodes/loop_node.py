@@ -13,7 +13,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
-from propulsion_ros.messages.fields import checked_stamp, msg_to_com, stamp_to_ns
+from propulsion_ros.loops.decoders import checked_stamp, msg_to_com, stamp_to_ns
 from propulsion_ros.messages.readers import READERS, MessageReader
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, OK, WARN

@@ -27,7 +27,7 @@ from propulsion_ros.drawing.shapes import (
     thrust_shapes,
 )
 from propulsion_ros.drawing.thrust_layout import ThrustLayout
-from propulsion_ros.messages.fields import stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages.markers import MarkerOutput
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN, PropulsionNode

@@ -16,7 +16,7 @@ from rclpy.logging import get_logger
 from rclpy.parameter import Parameter
 from rclpy.time import Time
 
-from propulsion_ros.messages.fields import stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages.graph_names import type_name
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.replay.cdr import Wire

@@ -20,7 +20,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
-from propulsion_ros.messages.fields import stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages.graph_names import full_name
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import reason_of

@@ -13,7 +13,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
-from propulsion_ros.messages.fields import msg_to_wrench, ns_to_stamp
+from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode

@@ -16,7 +16,8 @@ from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.messages.fields import ns_to_stamp, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes import qos
 
 GOOD = """
