@@ -14,8 +14,9 @@ from propulsion_ros.loops.actuator_loop import COMMAND
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
+from propulsion_ros.models.common.estimator import Estimator
+from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import ERROR, WARN
 from propulsion_ros.nodes.conversions import WrenchReader
@@ -38,7 +39,7 @@ class InverseFamNode(LoopNode):
 
     ROS Parameters
     --------------
-    Those of `FamilyNodeParams`, `EstimateParams` and `InverseFamParams`.
+    Those of `FamilyNodeParams`, `EstimateParams` and the family's own configuration.
 
     Subscribers
     -----------
@@ -76,11 +77,11 @@ class InverseFamNode(LoopNode):
 
     def setup(self) -> None:
         """Read the configuration, build the estimator, open the topics."""
-        own, setting = self.read_setting(FamilyNodeParams, only='inverse_fam')
+        own, setting = self.read_setting(FamilyNodeParams, loop=ESTIMATES)
         loop_params = setting.build(EstimateParams)
         inverse = setting.build_family()
-        if not isinstance(inverse, InverseFam):
-            raise TypeError(f'expected InverseFam, got {type(inverse).__name__}')
+        if not isinstance(inverse, Estimator):
+            raise TypeError(f'expected an Estimator, got {type(inverse).__name__}')
         self._inverse, self._frame = inverse, setting.frame
         self._reader, self._wrench_reader = CommandReader(inverse), WrenchReader(setting.frame)
         self._rows = np.full((3, len(inverse.state_names)), np.nan)
@@ -93,7 +94,7 @@ class InverseFamNode(LoopNode):
         self._newest: Applied | None = None
         self._open(own.reliable_inputs)
         self.follow_live(
-            (EstimateParams, InverseFam.Params), setting.values,
+            (EstimateParams, setting.family_type.Params), setting.values,
             lambda *configurations: None,
             lambda changed, _, params: loop.retune(changed, params),
         )
