@@ -13,7 +13,7 @@ from propulsion_ros.drawing.drawn_blocks import drawn_blocks
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.names_expr import TAG, expand

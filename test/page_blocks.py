@@ -17,7 +17,7 @@ from policy_form import read_policy
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.sdf_elements import system_plugin
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.rml.config import read_flight_config

@@ -8,40 +8,12 @@ from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import FILENAME, ActuatorSpec, actuators_from_urdf
-
-
-@dataclass(frozen=True)
-class VehicleKit:
-    """What a vehicle of the package has beside its actuators.
-
-    Attributes
-    ----------
-    flight_config : str
-        Configuration of its flight software in config/; '' for none.
-    allocated : tuple of str
-        Plugin blocks that can be commanded by a wrench.
-    world : str
-        World of Gazebo that it belongs to, in worlds/.
-    """
-
-    flight_config: str = ''
-    allocated: tuple[str, ...] = ()
-    world: str = 'rocket_pad'
-
-
-VEHICLES = {
-    'rocket': VehicleKit(flight_config='rocket_flight.jsonc'),
-    'quadrotor': VehicleKit(allocated=('rotors',)),
-    'rov': VehicleKit(allocated=('thrusters',), world='pool'),
-    'freeflyer': VehicleKit(world='free_flight'),
-}
-"""Vehicles that come with the package: urdf/<name>.urdf.xacro and config/<name>.yaml."""
-
 
 REPLAYED: dict[str, dict[str, Any]] = {
     'actuator_node': {'step_on': 'stamp', 'reliable_inputs': True},
@@ -52,7 +24,7 @@ REPLAYED: dict[str, dict[str, Any]] = {
 }
 """Parameters by executable with which a recording gives the same bytes at any rate."""
 
-_BOOSTERS = '~/booster_command'
+_ENGINES = '~/booster_command'
 _BODY_JOINTS = 'vehicle/joint_states'
 
 
@@ -177,7 +149,7 @@ def vehicle_graph(
         *_allocators(description, blocks, kit.allocated, use_sim_time),
     ]
     if kit.flight_config:
-        nodes.append(_flight_state(share / 'config' / kit.flight_config, use_sim_time))
+        nodes.append(_flight_state(share / 'config' / kit.flight_config, kit.engines, use_sim_time))
     settings = share / 'config' / f'{vehicle}.yaml'
     if drawn_with is not None:
         files = [settings, *drawn_with]
@@ -237,7 +209,7 @@ def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
 
 
 def _replayed(spec: NodeSpec) -> NodeSpec:
-    remappings = {key: topic for key, topic in spec.remappings.items() if key != _BOOSTERS}
+    remappings = {key: topic for key, topic in spec.remappings.items() if key != _ENGINES}
     if spec.executable == 'flight_state_node':
         # What was asked then is heard, what is asked now told elsewhere.
         remappings['~/request'] = f'{spec.name}/requests'
@@ -373,7 +345,7 @@ def _tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
     ]
 
 
-def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:
+def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
     return NodeSpec(
         'flight_state_node',
         'flight_state',
@@ -381,6 +353,6 @@ def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:
         {
             # Not ~/odometry: with raw sensors the node publishes its own estimate there.
             '~/pressure': 'vehicle/pressure', '~/imu': 'vehicle/imu',
-            _BOOSTERS: 'boosters/command',
+            _ENGINES: f'{engines}/command',
         },
     )

@@ -9,7 +9,7 @@ import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.graph.family_params import FamilyNodeParams
+from propulsion_ros.graph.family_params import NODE_KINDS, FamilyNodeParams
 from propulsion_ros.loops.actuator_loop import COMMAND
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
@@ -25,6 +25,7 @@ from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError
 
+_NAME = NODE_KINDS[ESTIMATES].executable.removesuffix('_node')
 _WATCH_RATE = 50.0
 """How often silence is looked for on the system's clock [Hz]."""
 COVARIANCE_NAMES = tuple(f'{row}*{column}' for row in WRENCH_NAMES for column in WRENCH_NAMES)
@@ -72,7 +73,7 @@ class InverseFamNode(LoopNode):
         Forget commands, demand and time.
     """
 
-    def __init__(self, name: str = 'inverse_fam', **kwargs: Any) -> None:
+    def __init__(self, name: str = _NAME, **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
 
     def setup(self) -> None:
