@@ -14,9 +14,9 @@ from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
 from propulsion_ros.flight.pyros.engines import EngineRow
+from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 from propulsion_ros.nodes.flight_outputs import is_due
 from propulsion_ros.rml.config import FlightConfig
 from propulsion_ros.settings.errors import CommandError

@@ -13,9 +13,10 @@ from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.state import EstimatorState, Stage
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
+from propulsion_ros.loops.decoders import vector
+from propulsion_ros.messages.fields import doubles, set_stamp
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.conversions import doubles, set_stamp, vector
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 

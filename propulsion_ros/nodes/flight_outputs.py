@@ -15,9 +15,9 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.mark import Mark
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
+from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import OK, PropulsionNode
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
+from propulsion_ros.nodes.base import PropulsionNode
 
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude', 'apogee_sigma')
 
@@ -67,7 +67,7 @@ class FlightOutputs:
 
     def publish_request(self, name: str, stamp_ns: int) -> None:
         """Publish a request that was followed after the sample of a stamp."""
-        self._requests.publish(self._array(stamp_ns, [DiagnosticStatus(level=OK, name=name)]))
+        self._requests.publish(self._array(stamp_ns, [DiagnosticStatus(name=name)]))
 
     def announce(
         self,
@@ -94,7 +94,7 @@ class FlightOutputs:
             self._publish_apogee(state.apogee, report)
         self._flags.publish(self._array(stamp_ns, [
             DiagnosticStatus(
-                name='flight', level=OK, message=values['phase'],
+                name='flight', level=DiagnosticStatus.OK, message=values['phase'],
                 values=[KeyValue(key=key, value=value) for key, value in values.items()],
             )
         ]))
@@ -112,7 +112,7 @@ class FlightOutputs:
         if report.events:
             self._events.publish(self._array(report.stamp_ns, [
                 DiagnosticStatus(
-                    name=event.name, level=OK, message=event.why,
+                    name=event.name, level=DiagnosticStatus.OK, message=event.why,
                     values=[
                         KeyValue(key='id', value=str(event.id)),
                         KeyValue(key='count', value=str(event.count)),

@@ -6,7 +6,7 @@ import hashlib
 import math
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,12 +28,13 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.phases import COMMANDS, DUTIES, Duty
 from propulsion_ros.flight.readiness import CHECKS
+from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
+from propulsion_ros.loops.ports import OK, WARN, Health
 from propulsion_ros.loops.record_file import FlightRecord
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
+from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.circuits import Circuits
-from propulsion_ros.nodes.conversions import msg_to_motion, stamp_to_ns
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.flight_actuation import FlightActuation
 from propulsion_ros.nodes.flight_estimation import IMU, PRESSURE, SENSORS, FlightEstimation
@@ -463,7 +464,7 @@ NavSatFix
             self._estimation.set_stage(stage_of(self._state.phase, self._state.subphase))
         self._outputs.announce(self._state, self._report, self._stamp_ns, self._estimate)
 
-    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+    def health(self) -> Iterable[Health]:
         """Yield the health of the altitude, what was refused, and what speaks against a launch."""
         report = self._report
         counts = {stamp.value: count for stamp, count in self._state.stamp_counts.items()}
