@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.lockstep import Lockstep
-from propulsion_ros.loops.message_fields import msg_to_inertia, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.payloads import ImuRow, JointRow, MassRow, OdometryRow, PressureRow
 from propulsion_ros.loops.ports import OK, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.loops.vehicle_params import VehicleParams
@@ -30,6 +30,13 @@ _POLL = 0.05
 """How often a waiting vehicle looks at the graph [s]."""
 
 
+class GraphHost(Host, Protocol):
+    """A host in a graph of nodes, where topics can be remapped."""
+
+    def resolve_topic_name(self, topic: str) -> str:
+        """Return the full name of a topic, after remapping."""
+
+
 class VehicleLoop:
     """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
 
@@ -40,7 +47,7 @@ class VehicleLoop:
     ----------
     params : VehicleParams
         Validated configuration.
-    host : Host
+    host : GraphHost
         What connects the ports.
     with_tf : bool
         Whether the host can publish TF.
@@ -51,7 +58,7 @@ class VehicleLoop:
         For a robot description that is missing, or gives no body that can be moved.
     """
 
-    def __init__(self, params: VehicleParams, host: Host, with_tf: bool = False) -> None:
+    def __init__(self, params: VehicleParams, host: GraphHost, with_tf: bool = False) -> None:
         self._params, self._host = params, host
         self._frame, dry = _dry_mass(params)
         self._own_joints = joints_of_urdf(params.robot_description)
@@ -252,10 +259,8 @@ class VehicleLoop:
     def _missing(self) -> str:
         """Return what the graph lacks before the first step, '' where it is complete."""
         if self._has_rival():
-            return (
-                f'{self._clock.topic} has another publisher: remap /clock for one of the '
-                'simulations'
-            )
+            clock = self._host.resolve_topic_name(self._clock.topic)
+            return f'{clock} has another publisher: remap /clock for one of the simulations'
         for topic in (*self._params.awaited_topics, *self._deployers):
             if not self._host.publishers_of(topic):
                 return f'no publisher of {topic}'
