@@ -1,94 +1,130 @@
-"""What nodes have in common that run a family: its configuration, from parameters and URDF."""
+"""Loops that run a family, from parameters and a robot description, for every host alike."""
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
+from typing import Any
 
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from std_msgs.msg import String
-
-from propulsion_ros.graph.family_params import FamilyNodeParams, OwnT, loop_params_of
-from propulsion_ros.graph.node_config import Setting, block_named, family_named, schema_of
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.rclpy_private import overrides_of
+from propulsion_ros.graph.family_params import (
+    ActuatorNodeParams,
+    AllocatorNodeParams,
+    FamilyNodeParams,
+    OwnT,
+    loop_params_of,
+)
+from propulsion_ros.graph.node_config import (
+    Setting,
+    allocator_of,
+    block_named,
+    family_named,
+    schema_of,
+)
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.actuator_ports import ACTUATORS, ActuatorPorts
+from propulsion_ros.loops.allocator_loop import AllocatorLoop
+from propulsion_ros.loops.estimate_loop import EstimateParams
+from propulsion_ros.loops.estimate_ports import EstimatePorts
+from propulsion_ros.loops.ports import Host, Parameters
+from propulsion_ros.models.common.estimator import Estimator
+from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
 
 
-class FamilyNode(PropulsionNode):
-    """A node for one plugin block of a robot description, or for parameters alone.
+def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
+    """Return an actuator group as its parameters describe it; raise `ConfigError` if wrong."""
+    own, setting = _read_setting(parameters, host, ActuatorNodeParams)
+    loop_params = setting.build(LoopParams)
+    loop = ActuatorPorts(
+        setting.build_family(), loop_params, setting.frame, host,
+        publish_each=own.publish_each, publish_numbers=own.publish_numbers,
+        adapters=own.adapters, lossless=own.reliable_inputs,
+    )
+    if 'actuators' in own.adapters and not parameters.has_type(ACTUATORS):
+        raise ConfigError('adapters', 'actuators: actuator_msgs is not installed')
+    parameters.follow_live(
+        (LoopParams, setting.family_type.Params), setting.values,
+        lambda changed, _: loop.core.check(changed), loop.core.retune,
+    )
+    return loop
 
-    ROS Parameters
-    --------------
-    Those of `FamilyNodeParams` and the family's own configuration.
+
+def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
+    """Return an estimator as its parameters describe it; raise `ConfigError` if wrong."""
+    own, setting = _read_setting(parameters, host, FamilyNodeParams, ESTIMATES)
+    loop_params = setting.build(EstimateParams)
+    inverse = setting.build_family()
+    if not isinstance(inverse, Estimator):
+        raise TypeError(f'expected an Estimator, got {type(inverse).__name__}')
+    loop = EstimatePorts(inverse, loop_params, setting.frame, host, lossless=own.reliable_inputs)
+    parameters.follow_live(
+        (EstimateParams, setting.family_type.Params), setting.values,
+        lambda *configurations: None,
+        lambda changed, _, family_params: loop.core.retune(changed, family_params),
+    )
+    return loop
+
+
+def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
+    """Return the allocator of a group as its parameters say; raise `ConfigError` if wrong."""
+    own, setting = _read_setting(parameters, host, AllocatorNodeParams, takes_live=False)
+    family, allocator = allocator_of(own, setting)
+    return AllocatorLoop(family, allocator, setting.frame, host, lossless=own.reliable_inputs)
+
+
+def _read_setting(
+    parameters: Parameters,
+    host: Host,
+    own: type[OwnT],
+    loop: str = '',
+    takes_live: bool = True,
+) -> tuple[OwnT, Setting]:
+    """Return a node's own configuration and that of its family.
+
+    Parameters
+    ----------
+    parameters, host
+        As of a loop.
+    own : type
+        Configuration of the node, a subclass of `FamilyNodeParams`.
+    loop : str
+        The one loop that the node has, as families declare it; '' for any.
+    takes_live : bool
+        Whether the node follows live parameters of its family.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong.
     """
+    mine = build(own, parameters.declare_some(parameters_of(own)))
+    spec = _find_block(parameters, mine)
+    family = family_named(mine.family, spec, parameters.node_name, loop)
+    block = spec.values if spec else {}
+    values = parameters.declare_rest(schema_of(family), block, takes_live)
+    given = parameters.given
+    setting = Setting.make(mine, family, spec, values, frozenset(given))
+    _log_sources(host, given, block)
+    for note in spec.notes if spec else ():
+        host.log('info', note)
+    return mine, setting
 
-    takes_live = True
-    """Whether the node follows live parameters of its family."""
 
-    def read_setting(self, own: type[OwnT], loop: str = '') -> tuple[OwnT, Setting]:
-        """Return the node's own configuration and that of its family.
+def _find_block(parameters: Parameters, own: FamilyNodeParams) -> ActuatorSpec | None:
+    """Return the plugin block of a node, None without a robot description."""
+    description = own.robot_description
+    if not description and own.description_topic:
+        description = parameters.latched_text(own.description_topic, own.description_timeout)
+    if not description:
+        return None
+    specs = actuators_from_urdf(description, loop_params_of, own.base_link)
+    return block_named(specs, own.plugin or parameters.node_name)
 
-        Parameters
-        ----------
-        own : type
-            Configuration of the node, a subclass of `FamilyNodeParams`.
-        loop : str
-            The one loop that the node has, as families declare it; '' for any.
 
-        Raises
-        ------
-        ConfigError
-            For everything that is wrong.
-        """
-        mine = build(own, self.declare_some(parameters_of(own)))
-        spec = self._find_block(mine)
-        family = family_named(mine.family, spec, self.get_name(), loop)
-        block = spec.values if spec else {}
-        values = self.declare_rest(schema_of(family), block, self.takes_live)
-        given = overrides_of(self)
-        setting = Setting.make(mine, family, spec, values, frozenset(given))
-        for key in sorted(set(given) & set(block)):
-            self.get_logger().info(
-                f"parameter '{key}': {given[key]} wins over the robot description's {block[key]}"
-            )
-        for note in spec.notes if spec else ():
-            self.get_logger().info(note)
-        return mine, setting
-
-    def _find_block(self, own: FamilyNodeParams) -> ActuatorSpec | None:
-        """Return this node's plugin block, None without a robot description."""
-        description = own.robot_description
-        if not description and own.description_topic:
-            description = self._hear_description(own.description_topic, own.description_timeout)
-        if not description:
-            return None
-        specs = actuators_from_urdf(description, loop_params_of, own.base_link)
-        return block_named(specs, own.plugin or self.get_name())
-
-    def _hear_description(self, topic: str, timeout: float) -> str:
-        """Wait for a robot description, with a node of its own: this one is being configured."""
-        heard: list[str] = []
-        name = f'{self.get_name()}_description'
-        listener = Node(
-            name, namespace=self.get_namespace(), context=self.context,
-            use_global_arguments=False, start_parameter_services=False,
+def _log_sources(host: Host, given: Mapping[str, Any], block: Mapping[str, Any]) -> None:
+    """Log which parameters win over the robot description."""
+    for key in sorted(set(given) & set(block)):
+        host.log(
+            'info',
+            f"parameter '{key}': {given[key]} wins over the robot description's {block[key]}",
         )
-        executor = SingleThreadedExecutor(context=self.context)
-        executor.add_node(listener)
-        try:
-            listener.create_subscription(
-                String, topic, lambda message: heard.append(message.data), qos.LATCHED
-            )
-            self.get_logger().info(f'waits for the robot description on {topic}')
-            end = time.monotonic() + timeout
-            while not heard and time.monotonic() < end:
-                executor.spin_once(timeout_sec=0.1)
-        finally:
-            executor.shutdown()
-            listener.destroy_node()
-        if not heard:
-            raise ConfigError('description_topic', f'nothing on {topic} within {timeout:g} s')
-        return heard[0]

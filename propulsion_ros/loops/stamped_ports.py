@@ -1,33 +1,24 @@
-"""What nodes have in common that give stamped messages to a loop and publish what it says."""
+"""What loops have in common whose messages take effect at their stamps."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, Protocol
 
-from geometry_msgs.msg import InertiaStamped
-from rclpy.clock import Clock as SteadyClock
-from rclpy.clock_type import ClockType
-from rclpy.event_handler import SubscriptionEventCallbacks
-from rclpy.qos import QoSProfile
-from rosgraph_msgs.msg import Clock
-from std_srvs.srv import Trigger
-
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
-from propulsion_ros.loops.decoders import checked_stamp, msg_to_com, stamp_to_ns
-from propulsion_ros.loops.ports import ERROR, OK, WARN
-from propulsion_ros.messages.readers import READERS, MessageReader
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.family_node import FamilyNode
-from propulsion_ros.nodes.first_message import FirstMessage
-from propulsion_ros.nodes.live_parameters import LiveParameters
+from propulsion_ros.loops.decoders import checked_clock, checked_stamp, msg_to_com
+from propulsion_ros.loops.ports import ERROR, OK, WARN, Host, Port, Request, Timer
+from propulsion_ros.models.common.family import Family
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stamped_inputs import StampedInputs
 
+JOINTS, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
+INERTIA, FLOAT = 'geometry_msgs/msg/InertiaStamped', 'std_msgs/msg/Float64'
 _BEGINNING_NS = 1_000_000_000
+_COUNTED = ('taken', 'refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
 
 
-class Loop(Protocol):
+class Core(Protocol):
     """What takes stamped inputs: `ActuatorLoop` or `EstimateLoop`."""
 
     @property
@@ -40,205 +31,174 @@ class Loop(Protocol):
     def set_com(self, com: FloatArray) -> None: ...  # noqa: D102
 
 
-class LoopNode(FamilyNode):
-    """A node whose messages take effect at their stamps, through a loop that reads no clock.
+class StampedPorts:
+    """The inputs of a core that reads no clock: messages, and the time of its host.
 
-    Services
-    --------
-    ~/reset : std_srvs/Trigger
-        Return to the start, the time included.
+    Parameters
+    ----------
+    core : Core
+        What takes the inputs.
+    family : Family
+        What it runs.
+    frame : str
+        Of geometry and wrenches.
+    host : Host
+        What connects the ports.
+    lossless : bool
+        Whether no message may be lost.
+
+    Attributes
+    ----------
+    ports, requests, timers
+        As of a `Loop`.
+    command_names : tuple of str
+        What can be commanded.
+    frame : str
+        As the parameter.
     """
 
-    def __init__(self, name: str, **kwargs: Any) -> None:
-        self.loop: Loop | None = None
-        self._live: LiveParameters | None = None
+    def __init__(
+        self, core: Core, family: Family, frame: str, host: Host, lossless: bool
+    ) -> None:
+        self.command_names, self.frame = tuple(family.command_names), frame
+        self._core, self._host, self._lossless = core, host, lossless
         self._hold_back_ns = 0
-        self._has_clock = self._hears_best_effort_clock = False
-        super().__init__(name, **kwargs)
-
-    def teardown(self) -> None:
-        """Close the topics and forget the loop."""
-        super().teardown()
-        if self._live is not None:
-            self._live.close()
-        self.loop = self._live = None
         self._has_clock = False
-
-    # Called in setup.
-
-    def subscribe(
-        self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any
-    ) -> None:
-        """Subscribe with a quality of service that a parameter file may change.
-
-        The callback does not keep its message.
-        """
-        if kind in READERS:
-            callback = self._reading(READERS[kind](), topic, callback)
-        self.entities.append(self.create_subscription(
-            kind, topic, callback, profile, qos_overriding_options=qos.overridable(),
-            raw=kind in READERS,
-        ))
-
-    def _reading(
-        self, reader: MessageReader, topic: str, callback: Callable[[Any], None]
-    ) -> Callable[[bytes], None]:
-        """Return what takes bytes and calls back with the message that they are."""
-        def on_bytes(data: bytes) -> None:
-            try:
-                message = reader.read(data)
-            except CommandError as error:
-                self.complain('refused', f'{topic} refused: {error}')
-                return
-            callback(message)
-
-        return on_bytes
-
-    def expect_command(self, topics: Mapping[str, Any]) -> None:
-        """Say what the graph has of these topics, with their types, until a command was taken."""
-        self._first_message = FirstMessage(self, topics)
-
-    def serve_reset(self) -> None:
-        """Offer ~/reset."""
-        self.entities.append(self.create_service(Trigger, '~/reset', self._on_reset))
-
-    def follow_live(
-        self,
-        classes: Sequence[type[Any]],
-        values: Mapping[str, Any],
-        check: Callable[..., None],
-        apply: Callable[..., None],
-    ) -> None:
-        """Follow live parameters; see `LiveParameters`."""
-        self._live = LiveParameters(self, classes, values, check, apply)
-
-    def keep_time(self, rate: float, hold_back: float = 0.0) -> None:
-        """Give the loop the ROS clock: as /clock tells it, or ``rate`` times a second [Hz].
-
-        It is told ``hold_back`` [s] late.
-        """
-        self._hold_back_ns, self._has_clock = round(hold_back * 1e9), True
-        if self.uses_sim_time:
-            self._hears_best_effort_clock = False
-            self._hear_clock(qos.CLOCK, SubscriptionEventCallbacks(
-                incompatible_qos=self._on_best_effort_clock
-            ))
-            return
-        # A timer on the system's clock would sleep while that is set back.
-        steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
-        self.entities.append(self.create_timer(1.0 / rate, self._on_timer, clock=steady))
-
-    def _hear_clock(
-        self, profile: QoSProfile, events: SubscriptionEventCallbacks | None = None
-    ) -> None:
-        self.entities.append(self.create_subscription(
-            Clock, '/clock', self._on_clock, profile, event_callbacks=events
-        ))
-
-    def _on_best_effort_clock(self, publisher: Any) -> None:
-        """Hear a clock whose losses are not repaired too; that of rosbag2 is one."""
-        if not self._hears_best_effort_clock:
-            self._hears_best_effort_clock = True
-            self._hear_clock(qos.SENSOR)
+        self._command_ports: list[Port] = []
+        self.ports: list[Port] = []
+        self.timers: list[Timer] = []
+        self.requests: list[Request] = [Request('~/reset', 'std_srvs/srv/Trigger', self._reset)]
 
     @property
-    def uses_sim_time(self) -> bool:
-        """Whether time comes from /clock."""
-        return bool(self.get_parameter('use_sim_time').value)
+    def inputs(self) -> StampedInputs:
+        """What came, in the order of the stamps."""
+        return self._core.inputs
+
+    # Called while the loop is made.
+
+    def _add_command(
+        self, topic: str, kind: str, source: str, read: Callable[[Any], Any]
+    ) -> None:
+        """Take commands from a topic."""
+        self._add(topic, kind, self._taking(source, read))
+        self._command_ports.append(self.ports[-1])
+
+    def _add(
+        self, topic: str, kind: str, take: Callable[[Any], Any], qos: str = 'command'
+    ) -> None:
+        self.ports.append(Port(topic, kind, take, qos, self._lossless))
+
+    def _add_com(self) -> None:
+        """Take the centre of mass; it is latched, so it counts before activation too."""
+        self.ports.append(
+            Port('~/inertia', INERTIA, self._take_com, 'latched', while_inactive=True)
+        )
+
+    def _keep_time(self, rate: float, hold_back: float = 0.0) -> None:
+        """Give the core the time ``hold_back`` [s] late: of /clock, or ``rate`` times a second."""
+        self._hold_back_ns, self._has_clock = round(hold_back * 1e9), True
+        if self._host.is_simulated:
+            self.ports.append(Port(
+                '/clock', 'rosgraph_msgs/msg/Clock', self._take_clock, 'clock', overridable=False
+            ))
+        else:
+            self.timers.append(Timer(1.0 / rate, lambda: self._pass_time(self._host.now_ns())))
 
     # Inputs.
 
-    def take(self, source: str, stamp: Any, content: Any, read: Callable[[Any], Any]) -> bool:
-        """Give what came to the loop and return True, or complain; stamp 0 or None means now.
+    def _taking(self, source: str, read: Callable[[Any], Any]) -> Callable[[Any], None]:
+        """Return what takes the messages of a source, which ``read`` turns into payloads."""
+        def take(message: Any) -> None:
+            self._take(source, message.header.stamp, message, read)
 
-        ``read`` turns it into the loop's payload, or raises `CommandError`.
+        return take
+
+    def _take(self, source: str, stamp: Any, content: Any, read: Callable[[Any], Any]) -> bool:
+        """Give an input to the core and return True, or complain; stamp 0 or None means now.
+
+        ``read`` turns the content into the core's payload, or raises `CommandError`.
         """
-        loop = self.loop
-        if not self.is_active or loop is None:
-            return False
+        host = self._host
         try:
             payload = read(content)
             stamp_ns = checked_stamp(stamp) if stamp is not None else 0
         except CommandError as error:
-            self.complain('refused', f'{source} refused: {error}')
+            host.complain('refused', f'{source} refused: {error}')
             return False
         if not stamp_ns:
-            arrival_ns = self._arrival_ns(loop)
+            arrival_ns = self._arrival_ns()
             # Where simulated time has just begun, 0 is a stamp as good as any.
             stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
-        if loop.push(source, stamp_ns, payload):
-            self.counts['taken'] += 1
-            self.counts[source] += 1
+        if self._core.push(source, stamp_ns, payload):
+            counts = host.counts
+            counts['taken'] += 1
+            counts[source] += 1
             return True
-        self._complain_of_stamp(source, stamp_ns, loop)
-        return False
-
-    def take_com(self, message: InertiaStamped, frame: str) -> None:
-        """Take the centre of mass in a frame; it is latched, so it counts before activation too."""
-        loop = self.loop
-        if loop is None:
-            return
-        if self.is_active:
-            self.take(COM, message.header.stamp, message, lambda m: msg_to_com(m, frame))
-            return
-        try:
-            loop.set_com(msg_to_com(message, frame))
-        except CommandError as error:
-            self.complain('refused', f'{COM} refused: {error}')
-
-    def _arrival_ns(self, loop: Loop) -> int:
-        """Return the stamp of what takes effect at once: in the first tick that has not run."""
-        clock_ns, last_ns = loop.inputs.clock_ns, loop.inputs.last_stamp_ns
-        if clock_ns is None:
-            return self.now_ns()
-        return clock_ns if last_ns is None or last_ns < clock_ns else clock_ns + 1
-
-    def _complain_of_stamp(self, source: str, stamp_ns: int, loop: Loop) -> None:
-        newest_ns = loop.inputs.newest_ns or 0
-        self.complain(
+        newest_ns = self.inputs.newest_ns or 0
+        host.complain(
             'other_time',
             f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
             f'but the time is {newest_ns * 1e-9:.3f} s',
         )
+        return False
 
-    def _on_clock(self, message: Clock) -> None:
-        self._tell_time(stamp_to_ns(message.clock))
+    def _arrival_ns(self) -> int:
+        """Return the stamp of what takes effect at once: in the first tick that has not run."""
+        clock_ns, last_ns = self.inputs.clock_ns, self.inputs.last_stamp_ns
+        if clock_ns is None:
+            return self._host.now_ns()
+        return clock_ns if last_ns is None or last_ns < clock_ns else clock_ns + 1
 
-    def _on_timer(self) -> None:
-        self._tell_time(self.now_ns())
+    def _take_com(self, message: Any) -> None:
+        if self._host.is_active:
+            self._take(COM, message.header.stamp, message, self._read_com)
+            return
+        try:
+            self._core.set_com(self._read_com(message))
+        except CommandError as error:
+            self._host.complain('refused', f'{COM} refused: {error}')
 
-    def _tell_time(self, now_ns: int) -> None:
-        told_ns = now_ns - self._hold_back_ns
+    def _read_com(self, message: Any) -> FloatArray:
+        return msg_to_com(message, self.frame)
+
+    def _take_clock(self, message: Any) -> None:
+        try:
+            now_ns = checked_clock(message.clock)
+        except CommandError as error:
+            self._host.complain('refused', f'{CLOCK} refused: {error}')
+        else:
+            self._pass_time(now_ns)
+
+    def _pass_time(self, now_ns: int) -> None:
+        passed_ns = now_ns - self._hold_back_ns
         # Simulated time begins at 0, and no stamp lies before it.
-        if self.is_active and self.loop is not None and told_ns >= 0:
-            self.loop.push(CLOCK, told_ns)
+        if passed_ns >= 0:
+            self._core.push(CLOCK, passed_ns)
 
-    def now_ns(self) -> int:
-        """Return the ROS time."""
-        return int(self.get_clock().now().nanoseconds)
+    def _reset(self, data: bool) -> tuple[bool, str]:
+        self._core.reset()
+        return True, 'reset'
 
-    def _on_reset(self, request: Any, response: Any) -> Any:
-        if self.loop is not None:
-            self.loop.reset()
-        response.success = self.loop is not None
-        response.message = 'reset' if response.success else 'not configured'
-        return response
+    # Outputs.
 
-    def judge_inputs(self, loop: Loop) -> tuple[dict[str, Any], str, str]:
+    def _last_ns(self) -> int:
+        """Return the stamp of what is published last: where the core stands, else now."""
+        last_ns = self.inputs.last_stamp_ns
+        return self._host.now_ns() if last_ns is None else last_ns
+
+    def _judge_inputs(self) -> tuple[dict[str, Any], str, str]:
         """Return the counts of what came and what was not taken, and how bad that is."""
-        counts = self.counts + loop.inputs.counts
-        values = {
-            key: counts[key] for key in
-            ('taken', 'refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
-        }
+        inputs, own = self.inputs, self._host.counts
+        counts = own + inputs.counts
+        values = {key: counts[key] for key in _COUNTED}
         if counts['not_finite']:
             return values, ERROR, 'the wrench was not finite'
         if counts['overflow']:
             return values, ERROR, 'commands were lost'
         if counts['other_time']:
             return values, WARN, 'inputs of another time were not taken'
-        if self._has_clock and loop.inputs.clock_ns is None and loop.inputs.waiting:
+        if self._has_clock and inputs.clock_ns is None and inputs.waiting:
             return values, WARN, 'inputs wait for a clock that was not heard yet'
         if not counts[COMMAND]:
-            return values, *self._first_message.look()
+            return values, *self._host.absence(self._command_ports, 'command')
         return values, OK, 'ok'
