@@ -15,7 +15,6 @@ from propulsion_ros.loops.actuator_loop import (
     ODOMETRY,
     ActuatorLoop,
     LoopParams,
-    Motion,
     Report,
 )
 from propulsion_ros.loops.command_hold import FIELDS, CommandUpdate
@@ -23,6 +22,7 @@ from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.estimate_loop import DEMAND, Applied, EstimateLoop, EstimateParams
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.family import WRENCH_NAMES, BodyState, Command, Family, Output
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -30,6 +30,8 @@ Values = dict[str, float]
 Sink = Callable[[int, Values], None]
 
 _CLOCK_STEP_NS = 1_000_000_000
+_UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
+"""The axes of the body lie as those of the world."""
 
 
 @dataclass
@@ -203,7 +205,7 @@ class ActuatorStage:
             self._velocity = inputs.velocity
         if inputs.angular_velocity is not None:
             self._angular_velocity = inputs.angular_velocity
-        return Motion(self._velocity, self._angular_velocity, np.eye(3))
+        return Motion(np.zeros(3), _UPRIGHT, self._velocity, self._angular_velocity)
 
     def _say(self, report: Report) -> None:
         output = report.output
