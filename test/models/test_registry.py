@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from propulsion_ros.graph import registry as families
+from propulsion_ros.models import registry as families
 from propulsion_ros.models.registry import FAMILIES, GROUP, REGISTRY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.check import faults_of
