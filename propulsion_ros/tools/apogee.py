@@ -16,8 +16,8 @@ from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.tools.flight_log import read_flight_log
 
 _DEFAULTS = ApogeeParams()
 
