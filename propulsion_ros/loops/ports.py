@@ -17,7 +17,7 @@ Health = tuple[str, str, str, Mapping[str, Any]]
 """Component, level (`OK`, `WARN` or `ERROR`), text and values of one diagnostic status."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Port:
     """One input.
 
@@ -48,7 +48,7 @@ class Port:
     overridable: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outlet:
     """One output; `propulsion_ros.messages` has an encoder for each kind and form of payload.
 

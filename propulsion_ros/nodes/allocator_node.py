@@ -11,15 +11,11 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.family_params import AllocatorNodeParams
 from propulsion_ros.graph.node_config import allocator_of
+from propulsion_ros.loops.decoders import checked_stamp, checked_wrench
+from propulsion_ros.messages.fields import doubles, wrench_to_msg
 from propulsion_ros.models.common.allocation import Allocation
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN
-from propulsion_ros.nodes.conversions import (
-    checked_stamp,
-    checked_wrench,
-    doubles,
-    wrench_to_msg,
-)
 from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.spin import run

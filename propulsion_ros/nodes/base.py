@@ -14,8 +14,8 @@ from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rosgraph_msgs.msg import Clock as ClockMessage
 
+from propulsion_ros.loops.decoders import checked_stamp
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import checked_stamp
 from propulsion_ros.nodes.declare import declare, overrides_of
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import Parameter, refuse_unknown

@@ -7,8 +7,8 @@ from typing import Any
 
 from rclpy.node import Node
 
+from propulsion_ros.messages.graph_names import full_name, type_name
 from propulsion_ros.nodes.base import OK, WARN
-from propulsion_ros.nodes.graph_names import full_name, type_name
 
 _PATIENCE = 10
 """Looks before it is said that there is nothing to hear."""

@@ -27,10 +27,10 @@ from propulsion_ros.drawing.shapes import (
     thrust_shapes,
 )
 from propulsion_ros.drawing.thrust_layout import ThrustLayout
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.markers import MarkerOutput
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
-from propulsion_ros.nodes.conversions import stamp_to_ns
-from propulsion_ros.nodes.markers import MarkerOutput
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import build, parameters_of

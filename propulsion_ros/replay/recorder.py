@@ -20,10 +20,10 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.graph_names import full_name
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import reason_of
-from propulsion_ros.nodes.conversions import stamp_to_ns
-from propulsion_ros.nodes.graph_names import full_name
 from propulsion_ros.replay.bags import Recorded
 
 _TYPE_NAME = re.compile(r'([a-z][a-z0-9_]{0,99})/msg/([A-Z][A-Za-z0-9]{0,99})')

@@ -12,12 +12,12 @@ from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import String
 
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.messages.graph_names import full_name
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import OK, WARN
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
-from propulsion_ros.nodes.graph_names import full_name
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 
 
