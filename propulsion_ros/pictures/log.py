@@ -11,8 +11,8 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.pictures.signals import Channel, FlightSignals, Signals
 from propulsion_ros.pictures.style import Fit, Mark
 from propulsion_ros.replay.flight_log import read_flight_log
+from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.tools.apogee import fly
 
 
 def signals_of_log(path: Path) -> Signals:

@@ -19,8 +19,8 @@ _TICK = 0.02
 """How finely on-times end on the steady clock [s]."""
 
 
-def _outlet(topic: str, qos: str = 'command') -> Outlet:
-    return Outlet(topic, 'sensor_msgs/msg/JointState', qos, overridable=False)
+def _outlet(topic: str, qos: str = 'command', names: tuple[str, ...] = ()) -> Outlet:
+    return Outlet(topic, 'sensor_msgs/msg/JointState', qos, names=names, overridable=False)
 
 
 class FlightActuation:
@@ -48,8 +48,9 @@ class FlightActuation:
 
     def __init__(self, host: Host, config: FlightConfig, on_stamps: bool) -> None:
         self._host, self._config, self._on_stamps = host, config, on_stamps
-        self._deployers, self._engines = _outlet('~/deployers'), _outlet('~/engines')
-        self._boosters = _outlet('~/booster_command')
+        names = tuple(deployer.name for deployer in config.deployers)
+        self._deployers = _outlet('~/deployers', names=names)
+        self._engines, self._boosters = _outlet('~/engines'), _outlet('~/booster_command')
         self._controllers = _outlet('~/controllers', 'state')
         self.outlets = (self._deployers, self._engines, self._boosters, self._controllers)
         has_timer = not on_stamps and bool(config.deployers or config.engines)
@@ -131,8 +132,7 @@ class FlightActuation:
         bank = self.actuators.deployers
         angles = bank.positions()
         self._send(self._deployers, JointRow(
-            position=angles if len(angles) else None, effort=bank.efforts(now_ns),
-            names=bank.names,
+            position=angles if len(angles) else None, effort=bank.efforts(now_ns)
         ))
 
     def _publish_engines(self, now_ns: int, *, is_beat: bool) -> None:
