@@ -10,7 +10,9 @@ from propulsion_ros.flight.events.events import SEMANTICS
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.loops.flight.estimation import EstimationParams
+from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.quantity import group, quantity, validate
 
 
@@ -72,6 +74,17 @@ class FlightLoopParams:
             raise ConfigError(
                 'estimator.method', 'external makes no estimate: set altitude_source to odometry'
             )
+
+
+def read_params(parameters: Parameters) -> FlightLoopParams:
+    """Return what the parameters of a node or a file give.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown key or a value that cannot be used.
+    """
+    return build(FlightLoopParams, parameters.declare_rest(parameters_of(FlightLoopParams)))
 
 
 def _has_folder(path: str) -> bool:

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_host import FakeHost, message
 
+from fake_host import FakeHost, message
 from propulsion_ros.flight.phases.phases import COMMANDS, Phase
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop

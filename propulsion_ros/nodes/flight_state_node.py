@@ -1,0 +1,99 @@
+"""Phase, apogee and events of a flight, from a barometer, an odometry or raw sensors."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from propulsion_ros.loops.flight.flight_loop import FlightLoop, make_flight_loop
+from propulsion_ros.loops.flight.params import read_params
+from propulsion_ros.nodes.host_node import HostNode
+from propulsion_ros.nodes.spin import run
+
+
+class FlightStateNode(HostNode):
+    """Follows a flight and fires its events.
+
+    ROS Parameters
+    --------------
+    Those of `FlightLoopParams`.
+
+    Subscribers
+    -----------
+    ~/odometry : nav_msgs/Odometry
+        With ``altitude_source: odometry``; z of the pose is up, twist in the child frame.
+    ~/pressure : sensor_msgs/FluidPressure
+        With ``altitude_source: pressure``.
+    ~/imu, ~/pressure, ~/magnetic_field, ~/fix : sensor_msgs/Imu, FluidPressure, MagneticField, \
+NavSatFix
+        With ``altitude_source: sensors``; any of them may be missing.
+    ~/temperature : sensor_msgs/Temperature
+        Of the air, optional; the standard atmosphere's where there is none.
+    ~/continuity : sensor_msgs/JointState
+        Circuits of local pyros by the name of their deployer or igniter, optional: position 1
+        is closed, 0 open.
+    ~/request : diagnostic_msgs/DiagnosticArray
+        What a service would request, by the name of a status; takes effect after the sample of
+        its stamp, on arrival where that is 0. A recording of ~/requests is replayed here.
+
+    Publishers
+    ----------
+    ~/phase, ~/subphase : std_msgs/String
+        Latched.
+    ~/flags : diagnostic_msgs/DiagnosticArray
+        Phase, moments of the flight with their source, health of the detector, why and how surely
+        it found apogee, and before a launch the checks that speak against one; at each change,
+        latched.
+    ~/apogee : geometry_msgs/PointStamped
+        Time and altitude above the pad of the vertex, latched.
+    ~/predicted_apogee : geometry_msgs/PointStamped
+        The same while climbing; its stamp lies in the future.
+    ~/events : diagnostic_msgs/DiagnosticArray
+        One message for each sample in which events fired, with the condition and what was
+        measured, latched.
+    ~/fit : sensor_msgs/JointState
+        The fitted motion at each sample, for plots: h(t) = altitude + velocity t
+        + acceleration t^2 / 2, with t in seconds since the stamp.
+    ~/odometry : nav_msgs/Odometry
+        The estimate, with ``altitude_source: sensors``: pose in the world frame (east, north, up
+        at the pad), twist in the child frame, both with covariance.
+    ~/deployers : sensor_msgs/JointState
+        Effort 1 while a pyro is on, position of servos; 10 Hz, never latched.
+    ~/engines : sensor_msgs/JointState
+        Effort 1 of engines and igniters while they are on, position of valves; 10 Hz, never
+        latched.
+    ~/booster_command : sensor_msgs/JointState
+        Efforts of the boosters that running engines drive, for remapping onto a boosters node.
+    ~/controllers : sensor_msgs/JointState
+        Input (position) and output (effort) of controllers at each of their steps.
+    ~/commands : std_msgs/Int32MultiArray
+        Destination, service, number and argument of commands to other computers.
+    ~/beacon : std_msgs/Bool
+        Whether the vehicle waits to be found, latched.
+    ~/requests : diagnostic_msgs/DiagnosticArray
+        Each service call that was followed, with the stamp of the sample after which it was.
+    ~/tune : std_msgs/String
+        What the buzzer plays, named after the phase, latched.
+
+    Services
+    --------
+    ~/set_home, ~/launch, ~/ignition, ~/abort, ~/liftoff_override, ~/apogee_override, ~/reset, \
+~/debug
+        std_srvs/Trigger; refused with a reason in the wrong phase.
+    """
+
+    def __init__(self, name: str = 'flight_state', **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+
+    def make_loop(self) -> FlightLoop:
+        """Return the flight computer that the parameters describe."""
+        return make_flight_loop(read_params(self), self)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run one flight state node."""
+    sys.exit(run(lambda options: [FlightStateNode()], args))
+
+
+if __name__ == '__main__':
+    main()
