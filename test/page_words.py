@@ -5,7 +5,7 @@ import re
 
 from page_launch import launch_arguments
 from propulsion_ros.graph.family_params import ActuatorNodeParams
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.loops.flight.params import FlightLoopParams

@@ -7,8 +7,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from propulsion_ros.graph.family_params import FamilyNodeParams, OwnT
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import FamilyNodeParams, OwnT, loop_params_of
 from propulsion_ros.graph.node_config import Setting, block_named, family_named, schema_of
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
@@ -29,15 +28,15 @@ class FamilyNode(PropulsionNode):
     takes_live = True
     """Whether the node follows live parameters of its family."""
 
-    def read_setting(self, own: type[OwnT], only: str = '') -> tuple[OwnT, Setting]:
+    def read_setting(self, own: type[OwnT], loop: str = '') -> tuple[OwnT, Setting]:
         """Return the node's own configuration and that of its family.
 
         Parameters
         ----------
         own : type
             Configuration of the node, a subclass of `FamilyNodeParams`.
-        only : str
-            The one family that the node can run; '' for any.
+        loop : str
+            The one loop that the node has, as families declare it; '' for any.
 
         Raises
         ------
@@ -46,7 +45,7 @@ class FamilyNode(PropulsionNode):
         """
         mine = build(own, self.declare_some(parameters_of(own)))
         spec = self._find_block(mine)
-        family = family_named(mine.family, spec, self.get_name(), only)
+        family = family_named(mine.family, spec, self.get_name(), loop)
         block = spec.values if spec else {}
         values = self.declare_rest(schema_of(family), block, self.takes_live)
         given = overrides_of(self)

@@ -9,7 +9,7 @@ import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.graph.family_params import FamilyNodeParams
+from propulsion_ros.graph.family_params import NODE_KINDS, FamilyNodeParams
 from propulsion_ros.loops.actuator_loop import COMMAND
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
@@ -17,13 +17,15 @@ from propulsion_ros.loops.decoders import WrenchReader
 from propulsion_ros.loops.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
 from propulsion_ros.loops.ports import ERROR, WARN
 from propulsion_ros.messages.encoders import StateOutput, WrenchOutput
+from propulsion_ros.models.common.estimator import Estimator
+from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.loop_node import LoopNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError
 
+_NAME = NODE_KINDS[ESTIMATES].executable.removesuffix('_node')
 _WATCH_RATE = 50.0
 """How often silence is looked for on the system's clock [Hz]."""
 COVARIANCE_NAMES = tuple(f'{row}*{column}' for row in WRENCH_NAMES for column in WRENCH_NAMES)
@@ -38,7 +40,7 @@ class InverseFamNode(LoopNode):
 
     ROS Parameters
     --------------
-    Those of `FamilyNodeParams`, `EstimateParams` and `InverseFamParams`.
+    Those of `FamilyNodeParams`, `EstimateParams` and the family's own configuration.
 
     Subscribers
     -----------
@@ -71,16 +73,16 @@ class InverseFamNode(LoopNode):
         Forget commands, demand and time.
     """
 
-    def __init__(self, name: str = 'inverse_fam', **kwargs: Any) -> None:
+    def __init__(self, name: str = _NAME, **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
 
     def setup(self) -> None:
         """Read the configuration, build the estimator, open the topics."""
-        own, setting = self.read_setting(FamilyNodeParams, only='inverse_fam')
+        own, setting = self.read_setting(FamilyNodeParams, loop=ESTIMATES)
         loop_params = setting.build(EstimateParams)
         inverse = setting.build_family()
-        if not isinstance(inverse, InverseFam):
-            raise TypeError(f'expected InverseFam, got {type(inverse).__name__}')
+        if not isinstance(inverse, Estimator):
+            raise TypeError(f'expected an Estimator, got {type(inverse).__name__}')
         self._inverse, self._frame = inverse, setting.frame
         self._reader, self._wrench_reader = CommandReader(inverse), WrenchReader(setting.frame)
         self._rows = np.full((3, len(inverse.state_names)), np.nan)
@@ -93,7 +95,7 @@ class InverseFamNode(LoopNode):
         self._newest: Applied | None = None
         self._open(own.reliable_inputs)
         self.follow_live(
-            (EstimateParams, InverseFam.Params), setting.values,
+            (EstimateParams, setting.family_type.Params), setting.values,
             lambda *configurations: None,
             lambda changed, _, params: loop.retune(changed, params),
         )

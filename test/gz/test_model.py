@@ -12,7 +12,7 @@ from defusedxml import ElementTree
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import drag_coefficients
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
 from propulsion_ros.gz.model import gazebo_robot
