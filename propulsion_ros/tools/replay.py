@@ -71,7 +71,7 @@ def _has_bag(args: argparse.Namespace) -> bool:
 def _replay_bag(args: argparse.Namespace) -> Counter[str]:
     try:
         # Tables need no ROS at all.
-        from propulsion_ros.replay.bag_run import replay
+        from propulsion_ros.replay.run import replay
     except ImportError as error:
         raise SourceError(str(args.input), f'bags need the Python packages of ROS 2: {error}') \
             from error

@@ -10,14 +10,14 @@ from pathlib import Path
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.replay.bag_replay import BagReplay
-from propulsion_ros.replay.bag_rows import RowWriter
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.command_table import Columns, read_header
-from propulsion_ros.replay.hosted import CLOCK_TOPIC
+from propulsion_ros.replay.host import CLOCK_TOPIC
 from propulsion_ros.replay.progress import Progress, count_lines
+from propulsion_ros.replay.robot import BagReplay
 from propulsion_ros.replay.row_messages import KINDS, RowMessages
+from propulsion_ros.replay.table_writer import RowWriter
 from propulsion_ros.settings.errors import SourceError
 
 _CLOCK_STEP_NS = 1_000_000_000

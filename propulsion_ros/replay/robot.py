@@ -15,7 +15,7 @@ from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.stack import EXECUTABLES
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.cdr import Wire
-from propulsion_ros.replay.hosted import CLOCK_TOPIC, Bus, host
+from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, host
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
