@@ -1,344 +1,236 @@
-"""The nodes of this package without a graph: no DDS, no executor, no clock but the messages'.
+"""The host of loops in a replay: no graph, no executor, no clock but that of the messages.
 
-The very classes that run on a robot are given messages one by one, so what they say offline is
-what they say there.
+Loops publish payloads, and take plain objects with the fields of messages; see
+`propulsion_ros.replay.plain`.
 """
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from rclpy.expand_topic_name import expand_topic_name
-from rclpy.impl.logging_severity import LoggingSeverity
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.logging import get_logger
-from rclpy.parameter import Parameter
-from rclpy.time import Time
-
+from propulsion_ros.loops.complaints import Complaints
 from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.messages.graph_names import type_name
-from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.loops.ports import OK, Loop, Outlet, Port
+from propulsion_ros.replay.plain import Maker, maker_of
 from propulsion_ros.settings.errors import SourceError
 
 CLOCK_TOPIC = '/clock'
+_TOKEN = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
+
+Emit = Callable[[str, str, Any], None]
+"""``emit(topic, type, message)`` receives what is published."""
 
 
 class Bus:
-    """Joins the topics of hosted nodes in this process.
+    """Joins the topics of loops in this process.
 
     Parameters
     ----------
     emit : callable
-        ``emit(topic, type, data)`` gets everything that is published, as CDR.
-    wire : Wire
-        Reads and writes messages.
+        Receives everything that is published.
     given : collection of str
-        Topics that come from outside; nobody else is heard on them.
+        Topics that come from outside; what loops publish there reaches no loop.
 
     Attributes
     ----------
     now_ns : int
         What a clock would show: the newest /clock where that is given, else when the newest
         message was recorded.
+    steady_ns : int
+        The latest time that it has shown.
     """
 
-    def __init__(
-        self, emit: Callable[[str, str, bytes], None], wire: Wire, given: Collection[str] = ()
-    ) -> None:
-        self._emit, self._wire, self._given = emit, wire, frozenset(given)
-        self._callbacks: dict[str, list[tuple[Callable[[Any], None], bool]]] = defaultdict(list)
+    def __init__(self, emit: Emit, given: Collection[str] = ()) -> None:
+        self._emit, self._given = emit, frozenset(given)
+        self._takers: dict[str, list[Callable[[Any], None]]] = defaultdict(list)
         self._kinds: dict[str, str] = {}
-        self._waiting: deque[tuple[str, bytes]] = deque()
-        self.now_ns = 0
+        self._waiting: deque[tuple[str, Any]] = deque()
+        self.now_ns = self.steady_ns = 0
 
     @property
     def wanted(self) -> frozenset[str]:
-        """Topics that some node subscribes to."""
-        return frozenset(self._callbacks)
+        """Topics that some loop has a port for."""
+        return frozenset(self._takers)
 
-    def subscribe(
-        self, topic: str, kind: Any, callback: Callable[[Any], None], raw: bool = False
-    ) -> None:
-        """Call back with each message of a topic, or with its bytes."""
-        self._callbacks[topic].append((callback, raw))
-        self._kinds[topic] = type_name(kind)
+    def subscribe(self, topic: str, kind: str, take: Callable[[Any], None]) -> None:
+        """Call ``take`` with each message of a topic."""
+        self._takers[topic].append(take)
+        self._kinds[topic] = kind
 
-    def feed(self, topic: str, kind: str, data: bytes, stamp_ns: int) -> None:
-        """Give a message from outside, of a time, to all who want it, and what they say on.
-
-        Raises
-        ------
-        SourceError
-            Where it is not what its topic should carry.
-        """
+    def check(self, topic: str, kind: str) -> None:
+        """Raise `SourceError` where a topic is not of the type that its ports take."""
         if self._kinds.get(topic, kind) != kind:
             raise SourceError(topic, f'expected {self._kinds[topic]}, got {kind}')
-        if CLOCK_TOPIC not in self._given:
-            self.now_ns = stamp_ns
-        self._deliver(topic, data)
+
+    def feed(self, topic: str, message: Any, stamp_ns: int) -> None:
+        """Give a message from outside to its ports in turn.
+
+        What the first loop publishes at once, the next one knows before it takes the message:
+        so a tick of a clock runs each loop with what those before it have published for it.
+        """
+        self._tell_time(topic, message, stamp_ns)
+        for take in self._takers.get(topic, ()):
+            take(message)
+            self._deliver()
+
+    def feed_together(self, messages: Iterable[tuple[str, Any]], stamp_ns: int) -> None:
+        """Give messages of one moment to all their ports before anything that follows of them."""
+        for topic, message in messages:
+            self._tell_time(topic, message, stamp_ns)
+            for take in self._takers.get(topic, ()):
+                take(message)
+        self._deliver()
 
     def publish(self, topic: str, kind: str, message: Any) -> None:
-        """Take what a node says, a message or its bytes; it may use its message again at once."""
-        data = (
-            self._wire.canonical(message, kind) if isinstance(message, bytes)
-            else self._wire.write(message, kind)
-        )
-        self._emit(topic, kind, data)
-        if topic in self._callbacks and topic not in self._given:
-            self._waiting.append((topic, data))
+        """Take what a loop publishes."""
+        self._emit(topic, kind, message)
+        if topic in self._takers and topic not in self._given:
+            self._waiting.append((topic, message))
 
-    def _deliver(self, topic: str, data: bytes) -> None:
-        callbacks = self._callbacks.get(topic)
-        if callbacks is None:
-            return
-        # What is no such message stops the replay, also where its bytes are wanted.
-        message = self._wire.read(data, self._kinds[topic])
+    def _deliver(self) -> None:
+        """Give what loops have published to the ports that are joined to it, in order."""
+        while self._waiting:
+            topic, message = self._waiting.popleft()
+            for take in self._takers[topic]:
+                take(message)
+
+    def _tell_time(self, topic: str, message: Any, stamp_ns: int) -> None:
         if topic == CLOCK_TOPIC:
             self.now_ns = stamp_to_ns(message.clock)
-        for callback, is_raw in callbacks:
-            callback(data if is_raw else message)
-            # What a node answers at once, the next one knows: a clock ticks for them in turn.
-            while self._waiting:
-                self._deliver(*self._waiting.popleft())
+        elif CLOCK_TOPIC not in self._given:
+            self.now_ns = stamp_ns
+        self.steady_ns = max(self.steady_ns, self.now_ns)
 
 
-class HostedNode(LifecycleNode):
-    """Stands below a node in the place of rclpy's; see `host`.
+class LoopHost:
+    """Runs one loop on a bus; see `loops.ports.Host`.
 
     Parameters
     ----------
-    node_name : str
-        Of the node.
+    name, namespace : str
+        Of the node whose loop it is.
     bus : Bus
-        What it hears and says.
-    namespace : str
-        Of the node.
+        Where it publishes and what gives it messages.
     remappings : mapping of str
         Topic names, from and to.
-    parameter_overrides : mapping
-        Parameters that are given to it.
+    is_simulated : bool
+        Whether time comes from /clock.
+    log : callable
+        Receives each line that warns.
+
+    Attributes
+    ----------
+    name : str
+        As the parameter.
+    counts : collections.Counter
+        How often each kind of complaint was made.
+    is_active : bool
+        Whether the loop runs.
     """
 
     def __init__(
         self,
-        node_name: str,
-        *,
+        name: str,
+        namespace: str,
         bus: Bus,
-        namespace: str = '',
         remappings: Mapping[str, str],
-        parameter_overrides: Mapping[str, Any],
+        is_simulated: bool,
+        log: Callable[[str], None],
     ) -> None:
-        # rclpy's own start would join a graph. A node's own attributes must not meet these.
-        self._hosted_name = node_name
-        self._hosted_namespace = f'/{namespace.strip("/")}'
-        self._hosted_bus = bus
-        self._hosted_speaks = False
-        self._hosted_topics = {
-            self._hosted_expand(key): self._hosted_expand(to) for key, to in remappings.items()
+        self.name, self.is_simulated = name, is_simulated
+        self._prefix, self._bus, self._log = _prefix(namespace, name), bus, log
+        self._remapped = {
+            self._expand(topic): self._expand(to) for topic, to in remappings.items()
         }
-        self._parameter_overrides = {
-            key: Parameter(key, value=value) for key, value in parameter_overrides.items()
-        }
-        self._parameters: dict[str, Parameter[Any]] = {}
-        self._hosted_log = get_logger(node_name)
-        self._hosted_log.set_level(LoggingSeverity.WARN)
-        self.declare_parameter('use_sim_time', False)
-
-    # What a node asks of rclpy.
-
-    def get_name(self) -> str:
-        """Return the name."""
-        return self._hosted_name
-
-    def get_namespace(self) -> str:
-        """Return the namespace."""
-        return self._hosted_namespace
-
-    def get_fully_qualified_name(self) -> str:
-        """Return namespace and name."""
-        return self._hosted_expand(self._hosted_name)
-
-    def get_logger(self) -> Any:
-        """Return a logger that is quiet but for what is wrong."""
-        return self._hosted_log
-
-    def get_clock(self) -> Any:
-        """Return a clock that shows the time of the bus."""
-        return self
-
-    def now(self) -> Time:
-        """Return the time of the bus."""
-        return Time(nanoseconds=self._hosted_bus.now_ns)
-
-    def declare_parameter(self, name: str, value: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Declare a parameter; what is given wins over its default."""
-        given = self._parameter_overrides.get(name)
-        self._parameters[name] = Parameter(name, value=value) if given is None else given
-        return self._parameters[name]
-
-    def has_parameter(self, name: str) -> bool:
-        """Return whether a parameter is declared."""
-        return name in self._parameters
-
-    def get_parameter(self, name: str) -> Any:
-        """Return a declared parameter."""
-        return self._parameters[name]
-
-    def set_descriptor(self, *args: Any, **kwargs: Any) -> Any:
-        """Do nothing: nobody asks for descriptors."""
-
-    def add_on_set_parameters_callback(self, callback: Any) -> None:
-        """Do nothing: nobody sets parameters."""
-
-    add_post_set_parameters_callback = add_on_set_parameters_callback
-    remove_on_set_parameters_callback = add_on_set_parameters_callback
-    remove_post_set_parameters_callback = add_on_set_parameters_callback
-
-    def create_subscription(
-        self, msg_type: Any, topic: str, callback: Any, *args: Any, raw: bool = False, **kwargs: Any
-    ) -> Any:
-        """Hear a topic of the bus."""
-        self._hosted_bus.subscribe(self.resolve_topic_name(topic), msg_type, callback, raw)
-        return callback
-
-    def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
-        """Say something on the bus, while active."""
-        full = self.resolve_topic_name(topic)
-        return _Publisher(self, self._hosted_bus, full, type_name(msg_type))
-
-    create_lifecycle_publisher = create_publisher
-
-    def create_service(self, *args: Any, **kwargs: Any) -> Any:
-        """Make nothing: nobody calls."""
-        return None
-
-    create_timer = create_service
-
-    def destroy_service(self, service: Any) -> bool:
-        """Return that it is gone."""
-        return True
-
-    def destroy_timer(self, timer: Any) -> bool:
-        """Return that it is gone."""
-        return True
-
-    def destroy_publisher(self, publisher: Any) -> bool:
-        """Return that it is gone."""
-        return True
-
-    def destroy_subscription(self, subscription: Any) -> bool:
-        """Return that it is gone."""
-        return True
-
-    def destroy_lifecycle_publisher(self, publisher: Any) -> bool:
-        """Return that it is gone."""
-        return True
-
-    def destroy_node(self) -> None:
-        """Do nothing: no graph knows of it."""
-
-    def get_topic_names_and_types(self, no_demangle: bool = False) -> list[Any]:
-        """Return none: there is no graph."""
-        return []
-
-    def get_publishers_info_by_topic(self, topic_name: str, no_mangle: bool = False) -> list[Any]:
-        """Return none, too."""
-        return []
+        complaints = Complaints(lambda line: self.log('warn', line), self.steady_ns)
+        self.complain = complaints.add
+        self.counts: Counter[str] = complaints.counts
+        self.is_active = False
+        self._outlets: dict[Outlet, tuple[str, Maker]] = {}
+        self._loop: Loop | None = None
 
     @property
-    def is_publishing(self) -> bool:
-        """Whether what it publishes goes out."""
-        return self._hosted_speaks
+    def loop(self) -> Loop:
+        """The loop that runs."""
+        if self._loop is None:
+            raise RuntimeError(f'{self.name} runs no loop yet')
+        return self._loop
 
-    # Lifecycle.
+    def run(self, loop: Loop) -> None:
+        """Connect a loop and start it."""
+        self._loop = loop
+        for outlet in loop.outlets:
+            self._outlets[outlet] = self.resolve(outlet.topic), maker_of(outlet)
+        for port in loop.ports:
+            self._bus.subscribe(self.resolve(port.topic), port.kind, self._taking(port))
+        self.is_active = True
+        loop.start()
 
-    def trigger_configure(self) -> TransitionCallbackReturn:
-        """Configure."""
-        return self.on_configure(_NO_STATE)
+    def _taking(self, port: Port) -> Callable[[Any], None]:
+        def take(message: Any) -> None:
+            if self.is_active or port.while_inactive:
+                port.take(message)
 
-    def trigger_activate(self) -> TransitionCallbackReturn:
-        """Activate."""
-        return self.on_activate(_NO_STATE)
+        return take
 
-    def trigger_deactivate(self) -> TransitionCallbackReturn:
-        """Deactivate."""
-        return self.on_deactivate(_NO_STATE)
-
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Succeed."""
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let publishers speak."""
-        self._hosted_speaks = True
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Silence publishers."""
-        self._hosted_speaks = False
-        return TransitionCallbackReturn.SUCCESS
-
-    def _hosted_expand(self, name: str) -> str:
-        try:
-            return str(expand_topic_name(name, self._hosted_name, self._hosted_namespace))
-        except ValueError as error:
-            where = f'{self._hosted_namespace} {self._hosted_name} {name}'
-            raise SourceError(where, ' '.join(str(error).split())) from None
-
-    def resolve_topic_name(self, topic: str, *, only_expand: bool = False) -> str:
+    def resolve(self, topic: str) -> str:
         """Return the full name of a topic."""
-        expanded = self._hosted_expand(topic)
-        return self._hosted_topics.get(expanded, expanded)
+        full = self._expand(topic)
+        return self._remapped.get(full, full)
 
+    def _expand(self, topic: str) -> str:
+        namespace = self._prefix.rpartition('/')[0]
+        if topic.startswith('~'):
+            return self._prefix + topic[1:]
+        return topic if topic.startswith('/') else f'{namespace}/{topic}'
 
-_NO_STATE = LifecycleState(state_id=0, label='')
+    # What a loop requires.
 
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        """Publish a payload, while active."""
+        if self.is_active:
+            topic, make = self._outlets[outlet]
+            self._bus.publish(topic, outlet.kind, make(outlet, stamp_ns, payload))
 
-class _Publisher:
-    """What a hosted node publishes with."""
+    def log(self, level: str, line: str) -> None:
+        """Log a line that warns; of what is usual a replay says nothing."""
+        if level != 'info':
+            self._log(f'{self.name}: {line}')
 
-    def __init__(self, node: HostedNode, bus: Bus, topic: str, kind: str) -> None:
-        self._node, self._bus, self._kind = node, bus, kind
-        self.topic_name = topic
+    def now_ns(self) -> int:
+        """Return the time of the bus."""
+        return self._bus.now_ns
 
-    def publish(self, message: Any) -> None:
-        if self._node.is_publishing:
-            self._bus.publish(self.topic_name, self._kind, message)
+    def steady_ns(self) -> int:
+        """Return the latest time of the bus."""
+        return self._bus.steady_ns
 
-    def get_subscription_count(self) -> int:
+    def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
+        """Return that nothing is wrong: there is no graph to look at."""
+        return OK, f'no {what} yet'
+
+    def publishers_of(self, topic: str) -> int:
+        """Return 0, since there is no graph."""
+        return 0
+
+    def subscriptions_to(self, outlet: Outlet) -> int:
+        """Return 1: what is written counts as received."""
         return 1
 
+    def deactivate(self) -> None:
+        """Stop the loop for good."""
+        self.loop.stop()
+        self.is_active = False
 
-def host(
-    cls: type[PropulsionNode],
-    name: str,
-    bus: Bus,
-    namespace: str = '',
-    remappings: Mapping[str, str] | None = None,
-    parameters: Mapping[str, Any] | None = None,
-) -> PropulsionNode:
-    """Return a node of a class on a bus, configured and active unless it has failed.
 
-    Parameters
-    ----------
-    cls : type
-        Any node of this package.
-    name, namespace : str
-        Its name.
-    bus : Bus
-        What it hears and says.
-    remappings : mapping of str
-        Topic names, from and to.
-    parameters : mapping
-        What files and launch would give it.
-    """
-    # The node's own bases come first, rclpy's last: between them stands what replaces it.
-    hosted = type(f'Hosted{cls.__name__}', (cls, HostedNode), {})
-    node: PropulsionNode = hosted(
-        name, bus=bus, namespace=namespace, remappings=remappings or {},
-        parameter_overrides=parameters or {},
-    )
-    node.start()
-    return node
+def _prefix(namespace: str, name: str) -> str:
+    """Return the full name of a node, checked as ROS checks it."""
+    tokens = [token for token in namespace.split('/') if token]
+    for what, token in (*(('namespace', token) for token in tokens), ('node name', name)):
+        if not _TOKEN.fullmatch(token):
+            raise SourceError(
+                what, f'expected letters, digits and _, no digit first, got {token!r}'
+            )
+    return '/'.join(['', *tokens, name])

@@ -1,24 +1,24 @@
-"""Nodes over recorded messages: the very nodes of a robot, hosted without a graph."""
+"""The loops of a robot's nodes over recorded messages or the rows of a table, without ROS."""
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from propulsion_ros.graph.family_params import node_kind_of
-from propulsion_ros.graph.node_config import family_of, in_file
+from propulsion_ros.graph.executables import LOOPS
+from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
+from propulsion_ros.graph.node_config import block_of, family_of, in_file
 from propulsion_ros.graph.wiring import NodeSpec, inputs_of, replayed, robot_graph, vehicle_graph
-from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
-from propulsion_ros.nodes.stack import EXECUTABLES
-from propulsion_ros.replay.bags import Recorded
-from propulsion_ros.replay.cdr import Wire
-from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, host
+from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import Loop
+from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import Parameter, suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 _FLIGHT_STATE = 'flight_state'
 _NOT_EXACT = (
@@ -27,17 +27,30 @@ _NOT_EXACT = (
 """Counts of what a live node may have taken in another way."""
 
 
-class BagReplay:
-    """The nodes of a robot, given recorded messages one by one.
+class Published(NamedTuple):
+    """What a loop has published.
 
-    Parameters
+    Attributes
+    ----------
+    topic, type : str
+        Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'.
+    message : object
+        With the fields of the type.
+    """
+
+    topic: str
+    type: str
+    message: Any
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which nodes are replayed.
+
+    Attributes
     ----------
     config : Path
         Parameter file of the nodes.
-    topics : collection of str
-        What was recorded; nodes hear each other only on other topics.
-    wire : Wire
-        Reads and writes messages.
     vehicle : str
         A vehicle of the package, '' for none.
     model : Path or None
@@ -46,126 +59,216 @@ class BagReplay:
         Node names; empty for all.
     namespace : str
         Of all nodes.
-    step_on : str
-        What nodes step on where CONFIG does not say and there is a clock.
+    """
+
+    config: Path
+    vehicle: str = ''
+    model: Path | None = None
+    only: Collection[str] = ()
+    namespace: str = ''
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the loops are given.
 
     Attributes
     ----------
-    nodes : list of PropulsionNode
-        Configured and active.
+    topics : collection of str
+        Topics of a bag; loops receive what others publish on other topics only.
+    is_table : bool
+        Whether it is a table, whose rows tell the time as a clock does.
+    absent : collection of str
+        Inputs that a table does not have, so that nothing waits for them.
+    """
+
+    topics: Collection[str] = (CLOCK_TOPIC,)
+    is_table: bool = False
+    absent: Collection[str] = ()
+
+
+class Robot:
+    """The loops of a robot's nodes, given messages one by one.
+
+    Parameters
+    ----------
+    choice : Choice
+        Which nodes.
+    inputs : Inputs
+        What they will be given.
+
+    Attributes
+    ----------
+    hosts : list of LoopHost
+        One for each node, those that command others first.
+    place : str
+        Where the input stands, for lines that warn; '' for nowhere.
 
     Raises
     ------
     ConfigError
-        Where a node cannot be configured; it has said why.
+        Where a loop cannot be made.
     """
 
-    def __init__(
-        self,
-        config: Path,
-        topics: Collection[str],
-        wire: Wire,
-        vehicle: str = '',
-        model: Path | None = None,
-        only: Collection[str] = (),
-        namespace: str = '',
-        step_on: str = 'stamp',
-    ) -> None:
-        self._now_ns = 0
-        self._said: list[Recorded] = []
-        self._bus = Bus(self._take, wire, topics)
-        given = ParameterFile(config)
-        files, specs = _specs(config, given, vehicle, model)
+    def __init__(self, choice: Choice, inputs: Inputs) -> None:
+        self._choice, self._inputs = choice, inputs
+        self._published: list[Published] = []
+        self._bus = Bus(self._take, inputs.topics)
+        self.place = ''
+        given = ParameterFile(choice.config)
+        files, specs = _specs(choice, given, inputs)
         names = [spec.name for spec in specs]
-        for name in only:
-            if name not in names:
-                known = ', '.join(names) or 'none'
-                raise SourceError(
-                    str(config), f'no node {name!r}{suggestion(name, names)}; found: {known}'
-                )
-        if not specs:
-            raise SourceError(
-                str(config), 'no node that can be replayed; a vehicle is given by --vehicle, '
-                'a robot description by --model'
-            )
-        self.nodes: list[PropulsionNode] = []
-        for spec in specs:
-            if only and spec.name not in only:
-                continue
-            parameters = dict(spec.parameters)
-            own = given.of(spec.name, namespace or '/')
-            if CLOCK_TOPIC in topics:
-                parameters['use_sim_time'] = True
-                if 'step_on' in parameters:
-                    # A recorded clock may step them as the live one did.
-                    parameters['step_on'] = own.get('step_on', step_on)
-            for file in reversed(files):
-                parameters = {**file.of(spec.name, namespace or '/'), **parameters}
-            node = host(
-                EXECUTABLES[spec.executable], spec.name, self._bus, namespace, spec.remappings,
-                parameters,
-            )
-            if node.has_failed:
-                raise SourceError(f'{config}: {spec.name}', 'cannot be configured, see above')
-            self.nodes.append(node)
-        given.check_names(names, namespace)
+        _check_only(choice, names)
+        self.hosts = [
+            self._run(spec, files) for spec in specs if not choice.only or spec.name in choice.only
+        ]
+        given.check_names(names, choice.namespace)
+
+    def _run(self, spec: NodeSpec, files: Sequence[ParameterFile]) -> LoopHost:
+        """Make the loop of a node and start it."""
+        choice, values = self._choice, self._parameters(spec, files)
+        host = LoopHost(
+            spec.name, choice.namespace, self._bus, spec.remappings,
+            bool(values.get('use_sim_time')), self._warn,
+        )
+        parameters = _Parameters(spec.name, values, self._inputs.absent)
+        with in_file(choice.config, spec.name):
+            host.run(LOOPS[spec.executable](parameters, host))
+        return host
+
+    def _parameters(self, spec: NodeSpec, files: Sequence[ParameterFile]) -> dict[str, Any]:
+        """Return the parameters of a node: as the replay sets them, else as the files do."""
+        namespace = self._choice.namespace or '/'
+        own, fixed = files[-1].of(spec.name, namespace), dict(spec.parameters)
+        if CLOCK_TOPIC in self._inputs.topics:
+            fixed['use_sim_time'] = True
+            # A recorded clock may step them as the live one did.
+            if self._inputs.is_table or 'step_on' in own:
+                fixed.pop('step_on', None)
+        for file in reversed(files):
+            fixed = {**file.of(spec.name, namespace), **fixed}
+        return fixed
 
     @property
-    def commanded(self) -> list[ActuatorNode | InverseFamNode]:
-        """Nodes that take commands."""
-        return [node for node in self.nodes if isinstance(node, (ActuatorNode, InverseFamNode))]
-
-    @property
-    def inputs(self) -> frozenset[str]:
-        """Topics that the nodes hear."""
+    def wanted(self) -> frozenset[str]:
+        """Topics that the loops take messages from."""
         return self._bus.wanted
 
-    def feed(self, message: Recorded) -> list[Recorded]:
-        """Give a message to the nodes and return what they say to it, stamped as it is."""
-        self._now_ns = message.stamp_ns
-        self._bus.feed(message.topic, message.type, message.data, message.stamp_ns)
-        said, self._said = self._said, []
-        # What was said at the start belongs to the first message.
-        return [m if m.stamp_ns else replace(m, stamp_ns=message.stamp_ns) for m in said]
+    def check(self, topic: str, kind: str) -> None:
+        """Raise `SourceError` where a topic is not of the type that the loops take."""
+        self._bus.check(topic, kind)
+
+    def feed(self, topic: str, message: Any, stamp_ns: int) -> list[Published]:
+        """Give a message to the loops in turn and return what they publish."""
+        self._bus.feed(topic, message, stamp_ns)
+        return self._taken()
+
+    def feed_together(
+        self, messages: Iterable[tuple[str, Any]], stamp_ns: int
+    ) -> list[Published]:
+        """Give messages of one moment to the loops and return what they publish."""
+        self._bus.feed_together(messages, stamp_ns)
+        return self._taken()
 
     def counts(self) -> Counter[str]:
         """Return what was not taken as it came, by node and reason."""
         counts: Counter[str] = Counter()
-        for node in self.nodes:
-            for _, _, _, values in node.health():
+        for host in self.hosts:
+            for _, _, _, values in host.loop.health():
                 for key in _NOT_EXACT:
-                    counts[f'{key} by {node.get_name()}'] += int(values.get(key, 0))
+                    counts[f'{key} by {host.name}'] += int(values.get(key, 0))
         return +counts
 
-    def _take(self, topic: str, kind: str, data: bytes) -> None:
-        self._said.append(Recorded(topic, kind, self._now_ns, data))
+    def _take(self, topic: str, kind: str, message: Any) -> None:
+        self._published.append(Published(topic, kind, message))
+
+    def _taken(self) -> list[Published]:
+        published, self._published = self._published, []
+        return published
+
+    def _warn(self, line: str) -> None:
+        print(f'{self.place}: {line}' if self.place else line, file=sys.stderr)
+
+
+class _Parameters(GivenParameters):
+    """Those of a file, without waiting for inputs that never come.
+
+    Parameters
+    ----------
+    absent : collection of str
+        The inputs.
+    """
+
+    def __init__(self, node_name: str, given: Mapping[str, Any], absent: Collection[str]) -> None:
+        super().__init__(node_name, given)
+        self._absent = absent
+
+    def declare_rest(
+        self,
+        parameters: Iterable[Parameter],
+        defaults: Mapping[str, Any] | None = None,
+        takes_live: bool = True,
+    ) -> dict[str, Any]:
+        """Return the values of the last parameters; see `Parameters`."""
+        values = super().declare_rest(parameters, defaults, takes_live)
+        awaited = values.get('wait_for')
+        if self._absent and awaited:
+            values['wait_for'] = [source for source in awaited if source not in self._absent]
+        return values
 
 
 def _specs(
-    config: Path, given: ParameterFile, vehicle: str, model: Path | None
+    choice: Choice, given: ParameterFile, inputs: Inputs
 ) -> tuple[list[ParameterFile], list[NodeSpec]]:
     """Return the parameter files, of which later ones win, and the nodes."""
-    if vehicle:
-        graph = vehicle_graph(vehicle, model=model or '', replay=True)
+    if choice.vehicle:
+        graph = vehicle_graph(choice.vehicle, model=choice.model or '', replay=True)
         shipped = [ParameterFile(graph.params_file)] if graph.params_file else []
         return [*shipped, given], list(graph.nodes)
-    specs = list(robot_graph(model, replay=True).nodes) if model else []
+    description, specs = '', []
+    if choice.model:
+        robot = robot_graph(choice.model, replay=True)
+        description, specs = robot.robot_description, list(robot.nodes)
     known = [spec.name for spec in specs]
-    return [given], [*specs, *replayed(_of_file(config, given, known))]
+    others = replayed(_of_file(choice.config, given, description, known))
+    # A table has commands, and the flight state takes none.
+    specs += [each for each in others if not inputs.is_table or each.name != _FLIGHT_STATE]
+    if not specs:
+        found = ', '.join(given.nodes) or 'none'
+        raise SourceError(
+            str(choice.config), f'no node that can be replayed; found: {found}; a vehicle is '
+            'given by --vehicle, a robot description by --model'
+        )
+    # Those that take the state of others as their command come behind them.
+    specs.sort(key=lambda spec: '~/command' in spec.remappings)
+    return [given], specs
 
 
 def _of_file(
-    config: Path, given: ParameterFile, known: Collection[str]
+    config: Path, given: ParameterFile, description: str, known: Collection[str]
 ) -> Iterator[NodeSpec]:
     """Yield the nodes that a parameter file has by their names or families, joined."""
-    families = {}
+    blocks = actuators_from_urdf(description, loop_params_of) if description else []
+    families: dict[str, str] = {}
     for name in given.nodes:
         if name not in known:
             with in_file(config, name):
-                families[name] = family_of(given.of(name), None, name)
+                values = given.of(name)
+                families[name] = family_of(values, block_of(values, blocks, name), name)
     for name, family in families.items():
         if family:
-            executable, remappings = node_kind_of(family).executable, inputs_of(family, families)
-            yield NodeSpec(executable, name, {'family': family}, remappings)
+            yield NodeSpec(
+                node_kind_of(family).executable, name, {'family': family},
+                inputs_of(family, families),
+            )
         elif name == _FLIGHT_STATE:
             yield NodeSpec('flight_state_node', name, {})
+
+
+def _check_only(choice: Choice, names: Sequence[str]) -> None:
+    for name in choice.only:
+        if name not in names:
+            known = ', '.join(names) or 'none'
+            raise SourceError(
+                str(choice.config), f'no node {name!r}{suggestion(name, names)}; found: {known}'
+            )
