@@ -174,7 +174,13 @@ class HostNode(PropulsionNode):
     def log(self, level: str, line: str) -> None:
         """Log one line at 'info', 'warn' or 'error'."""
         log = self.get_logger()
-        {'info': log.info, 'warn': log.warning, 'error': log.error}[level](line)
+        # rclpy takes one level only from each place in the code.
+        if level == 'info':
+            log.info(line)
+        elif level == 'warn':
+            log.warning(line)
+        else:
+            log.error(line)
 
     def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
         """Return level and text of why nothing has come to these ports; see `FirstMessage`."""

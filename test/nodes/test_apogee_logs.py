@@ -11,7 +11,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from flight_flags import newest_flags
+from flight_flags import has_subscribers, newest_flags
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
@@ -63,7 +63,7 @@ class Flown:
         self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
         self.apogees = graph.listen(PointStamped, 'flight_state/apogee', qos.LATCHED)
         sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
-        graph.until(self.node._outputs.fit.get_subscription_count, 'the probe to be found')
+        graph.until(lambda: has_subscribers(self.node, '~/fit'), 'the probe to be found')
         sensor.publish(odometry(samples[0]))
         graph.until(
             lambda: graph.call(Trigger, 'flight_state/launch').success, 'the first sample'

@@ -141,6 +141,11 @@ class FlightLoop:
         if self._params.silence_timeout and not self._host.is_simulated:
             self.timers += (Timer(_LOOK, self._watch_silence),)
 
+    @property
+    def stamp_ns(self) -> int:
+        """Stamp of the newest sample [ns], or the time without one; 0 before the first."""
+        return self._time.stamp_ns
+
     def start(self) -> None:
         """Begin in preflight, with the record of a flight before where there is one."""
         for part in (
