@@ -34,14 +34,19 @@ def maker_of(outlet: Outlet) -> Maker:
     return _MAKERS[outlet.kind]
 
 
-def stamp(stamp_ns: int) -> Plain:
+def clock_message(stamp_ns: int) -> Plain:
+    """Return a rosgraph_msgs/Clock."""
+    return Plain(clock=_stamp(stamp_ns))
+
+
+def _stamp(stamp_ns: int) -> Plain:
     """Return nanoseconds as a message has them."""
     sec, nanosec = divmod(int(stamp_ns), _SECOND)
     return Plain(sec=sec, nanosec=nanosec)
 
 
 def _header(outlet: Outlet, stamp_ns: int) -> Plain:
-    return Plain(stamp=stamp(stamp_ns), frame_id=outlet.frame)
+    return Plain(stamp=_stamp(stamp_ns), frame_id=outlet.frame)
 
 
 def _vector(values: Sequence[Any]) -> Plain:
@@ -112,10 +117,6 @@ def _statuses(outlet: Outlet, stamp_ns: int, rows: Sequence[StatusRow]) -> Plain
     ])
 
 
-def _clock(outlet: Outlet, stamp_ns: int, _: None) -> Plain:
-    return Plain(clock=stamp(stamp_ns))
-
-
 def _integers(outlet: Outlet, stamp_ns: int, values: Sequence[int]) -> Plain:
     return Plain(layout=Plain(dim=[], data_offset=0), data=np.array(values, dtype=np.int32))
 
@@ -131,7 +132,6 @@ _MAKERS: Mapping[str, Maker] = {
     'geometry_msgs/msg/PointStamped': _point,
     'geometry_msgs/msg/WrenchStamped': _wrench,
     'nav_msgs/msg/Odometry': _odometry,
-    'rosgraph_msgs/msg/Clock': _clock,
     'sensor_msgs/msg/JointState': _joint_state,
     'std_msgs/msg/Bool': _data(bool),
     'std_msgs/msg/Float64': _data(float),

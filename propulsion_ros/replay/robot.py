@@ -13,7 +13,7 @@ from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
 from propulsion_ros.graph.node_config import block_of, family_of, in_file
 from propulsion_ros.graph.wiring import NodeSpec, inputs_of, replayed, robot_graph, vehicle_graph
 from propulsion_ros.loops.given_parameters import GivenParameters
-from propulsion_ros.loops.ports import Loop
+from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import Parameter, suggestion
@@ -78,12 +78,15 @@ class Inputs:
         Topics of a bag; loops receive what others publish on other topics only.
     is_table : bool
         Whether it is a table, whose rows tell the time as a clock does.
+    is_bare : bool
+        Whether it is a table for actuators alone: no input of theirs is late.
     absent : collection of str
         Inputs that a table does not have, so that nothing waits for them.
     """
 
     topics: Collection[str] = (CLOCK_TOPIC,)
     is_table: bool = False
+    is_bare: bool = False
     absent: Collection[str] = ()
 
 
@@ -131,7 +134,7 @@ class Robot:
             spec.name, choice.namespace, self._bus, spec.remappings,
             bool(values.get('use_sim_time')), self._warn,
         )
-        parameters = _Parameters(spec.name, values, self._inputs.absent)
+        parameters = _Parameters(spec.name, values, self._inputs)
         with in_file(choice.config, spec.name):
             host.run(LOOPS[spec.executable](parameters, host))
         return host
@@ -148,6 +151,11 @@ class Robot:
         for file in reversed(files):
             fixed = {**file.of(spec.name, namespace), **fixed}
         return fixed
+
+    @property
+    def commanded(self) -> list[LoopHost]:
+        """Hosts of the loops that take commands."""
+        return [host for host in self.hosts if isinstance(host.loop, StampedPorts)]
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -191,17 +199,17 @@ class Robot:
 
 
 class _Parameters(GivenParameters):
-    """Those of a file, without waiting for inputs that never come.
+    """Those of files, without waiting for what never comes.
 
     Parameters
     ----------
-    absent : collection of str
-        The inputs.
+    inputs : Inputs
+        What comes.
     """
 
-    def __init__(self, node_name: str, given: Mapping[str, Any], absent: Collection[str]) -> None:
+    def __init__(self, node_name: str, given: Mapping[str, Any], inputs: Inputs) -> None:
         super().__init__(node_name, given)
-        self._absent = absent
+        self._inputs = inputs
 
     def declare_rest(
         self,
@@ -211,9 +219,11 @@ class _Parameters(GivenParameters):
     ) -> dict[str, Any]:
         """Return the values of the last parameters; see `Parameters`."""
         values = super().declare_rest(parameters, defaults, takes_live)
-        awaited = values.get('wait_for')
-        if self._absent and awaited:
-            values['wait_for'] = [source for source in awaited if source not in self._absent]
+        if values.get('wait_for'):
+            absent = self._inputs.absent
+            values['wait_for'] = [each for each in values['wait_for'] if each not in absent]
+        if self._inputs.is_bare and values.get('hold_back'):
+            values['hold_back'] = 0.0
         return values
 
 
@@ -231,8 +241,7 @@ def _specs(
         description, specs = robot.robot_description, list(robot.nodes)
     known = [spec.name for spec in specs]
     others = replayed(_of_file(choice.config, given, description, known))
-    # A table has commands, and the flight state takes none.
-    specs += [each for each in others if not inputs.is_table or each.name != _FLIGHT_STATE]
+    specs += [each for each in others if not inputs.is_bare or each.name != _FLIGHT_STATE]
     if not specs:
         found = ', '.join(given.nodes) or 'none'
         raise SourceError(
@@ -250,15 +259,18 @@ def _of_file(
     """Yield the nodes that a parameter file has by their names or families, joined."""
     blocks = actuators_from_urdf(description, loop_params_of) if description else []
     families: dict[str, str] = {}
+    parameters: dict[str, dict[str, Any]] = {}
     for name in given.nodes:
         if name not in known:
             with in_file(config, name):
-                values = given.of(name)
-                families[name] = family_of(values, block_of(values, blocks, name), name)
+                block = block_of(given.of(name), blocks, name)
+                families[name] = family = family_of(given.of(name), block, name)
+                described = {'robot_description': description} if block else {}
+                parameters[name] = {'family': family, **described}
     for name, family in families.items():
         if family:
             yield NodeSpec(
-                node_kind_of(family).executable, name, {'family': family},
+                node_kind_of(family).executable, name, parameters[name],
                 inputs_of(family, families),
             )
         elif name == _FLIGHT_STATE:

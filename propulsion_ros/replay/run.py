@@ -1,114 +1,121 @@
 """A replay from bag or table to bag or table."""
 from __future__ import annotations
 
-import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
-from rosgraph_msgs.msg import Clock
-
-from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag
+from propulsion_ros.replay.bags import BagWriter, Recorded, is_bag
 from propulsion_ros.replay.cdr import Wire
-from propulsion_ros.replay.command_table import Columns, read_header
-from propulsion_ros.replay.host import CLOCK_TOPIC
-from propulsion_ros.replay.progress import Progress, count_lines
-from propulsion_ros.replay.robot import BagReplay
-from propulsion_ros.replay.row_messages import KINDS, RowMessages
-from propulsion_ros.replay.table_writer import RowWriter
+from propulsion_ros.replay.progress import Progress
+from propulsion_ros.replay.robot import Choice, Robot
+from propulsion_ros.replay.sources import BagSource, Moment, TableSource
+from propulsion_ros.replay.table_columns import columns_of
+from propulsion_ros.replay.table_writer import TableWriter
 from propulsion_ros.settings.errors import SourceError
 
-_CLOCK_STEP_NS = 1_000_000_000
 
+def replay(
+    choice: Choice, source: Path, target: Path, keeps_inputs: bool = False
+) -> Counter[str]:
+    """Replay a file into another one, and return what became of what was in it.
 
-def replay(args: argparse.Namespace) -> Counter[str]:
-    """Replay as the command line says, and return what became of the messages.
+    Parameters
+    ----------
+    choice : Choice
+        Which nodes.
+    source, target : Path
+        A bag or a table each.
+    keeps_inputs : bool
+        Whether the inputs are written into the new bag too.
 
     Raises
     ------
     ConfigError
         For everything that is wrong.
     """
-    if args.keep_inputs and not (is_bag(args.input) and is_bag(args.output)):
+    if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
-    wire = Wire()
     with ExitStack() as stack:
-        topics, reader = {CLOCK_TOPIC}, None
-        if is_bag(args.input):
-            reader = stack.enter_context(BagReader(args.input))
-            topics = set(reader.topics)
-        robot = BagReplay(
-            args.config, topics, wire, args.vehicle, args.model, args.node or (), args.namespace,
-            # The rows of a table tell the time, as they do without ROS.
-            'stamp' if reader else 'clock',
+        is_bare = not (choice.vehicle or is_bag(source) or is_bag(target))
+        given = (
+            stack.enter_context(BagSource(source)) if is_bag(source)
+            else TableSource(source, is_bare)
         )
-        if reader and not reader.count_of(robot.inputs):
-            expected = ', '.join(sorted(robot.inputs))
-            raise SourceError(str(args.input), f'has none of the topics that are heard: {expected}')
-        if reader:
-            messages, total = reader.messages(robot.inputs), reader.count_of(robot.inputs)
-        else:
-            messages, total = _of_table(args.input, robot, wire), count_lines(args.input)
-        writer: BagWriter | RowWriter = (
-            BagWriter(args.output) if is_bag(args.output)
-            else RowWriter(args.output, wire, is_prefixed=len(robot.nodes) > 1)
+        robot = Robot(choice, given.inputs)
+        total = given.total(robot)
+        sink: BagSink | TableSink = (
+            BagSink(target, keeps_inputs) if is_bag(target) else TableSink(target, robot, is_bare)
         )
-        stack.enter_context(writer)
+        stack.enter_context(sink.writer)
         with Progress('replay', total) as progress:
-            for message in messages:
-                if args.keep_inputs:
-                    writer.write(message)
-                for said in robot.feed(message):
-                    writer.write(said)
-                progress.step()
-    return Counter({'messages': progress.done, 'written': writer.count}) + robot.counts()
+            count = _run(given.play(robot), sink, progress)
+    return Counter({given.unit: count, 'written': sink.writer.count}) + robot.counts()
 
 
-def _of_table(path: Path, robot: BagReplay, wire: Wire) -> Iterator[Recorded]:
-    """Yield the rows of a table as messages, and the time as a clock tells it."""
-    place, header, rows = read_header(path)
-    makers = {
-        node.get_name(): RowMessages(
-            {name: node.resolve_topic_name(f'~/{name}') for name in KINDS},
-            node.loop.command_names, node.loop.frame, wire,
-        )
-        for node in robot.commanded if node.loop is not None
-    }
-    columns = Columns(place, header, makers)
-    _check_heard(place, header, robot)
-    last_ns: int | None = None
-    for place, row in rows:
-        stamp_ns, inputs = columns.read(place, row)
-        if last_ns is not None:
-            # A clock that ticks on through a silence makes no jump of it.
-            for tick_ns in range(last_ns + _CLOCK_STEP_NS, stamp_ns - 1, _CLOCK_STEP_NS):
-                yield _clock(tick_ns, wire)
-            yield _clock(stamp_ns - 1, wire)
-        said: set[str] = set()
-        for maker in makers.values():
-            for message in maker.of(stamp_ns, inputs):
-                # Several nodes may hear one topic.
-                if message.topic not in said:
-                    said.add(message.topic)
-                    yield message
-        yield _clock(stamp_ns, wire)
-        last_ns = stamp_ns
+def _run(moments: Iterable[Moment], sink: BagSink | TableSink, progress: Progress) -> int:
+    """Write what follows of each input, and return how many there were."""
+    count = 0
+    for moment in moments:
+        sink.write(moment)
+        progress.at(moment.place)
+        count += moment.is_input
+    return count
 
 
-def _check_heard(place: str, header: Sequence[str], robot: BagReplay) -> None:
-    """Raise `SourceError` for a column that is of no use to any node."""
-    heard = {topic.rpartition('/')[2] for topic in robot.inputs}
-    for prefix, topic in (
-        ('body.', 'odometry'), ('com.', 'inertia'), ('wrench.', 'wrench_command'),
-    ):
-        unused = [name for name in header if name.strip().startswith(prefix)]
-        if unused and topic not in heard:
-            raise SourceError(place, f'no node hears what column {unused[0].strip()!r} says')
+class BagSink:
+    """Writes what loops publish into a new bag, at the times of what caused it.
+
+    Parameters
+    ----------
+    path : Path
+        The bag.
+    keeps_inputs : bool
+        Whether what caused it is written too.
+
+    Attributes
+    ----------
+    writer : BagWriter
+        Of the bag.
+    """
+
+    def __init__(self, path: Path, keeps_inputs: bool) -> None:
+        self.writer = BagWriter(path)
+        self._wire, self._keeps_inputs = Wire(), keeps_inputs
+
+    def write(self, moment: Moment) -> None:
+        """Write what followed of an input."""
+        if self._keeps_inputs and moment.recorded is not None:
+            self.writer.write(moment.recorded)
+        for topic, kind, message in moment.published:
+            data = self._wire.serialise(message, kind)
+            self.writer.write(Recorded(topic, kind, moment.stamp_ns, data))
 
 
-def _clock(stamp_ns: int, wire: Wire) -> Recorded:
-    kind = 'rosgraph_msgs/msg/Clock'
-    data = wire.write(Clock(clock=ns_to_stamp(stamp_ns)), kind)
-    return Recorded(CLOCK_TOPIC, kind, stamp_ns, data)
+class TableSink:
+    """Writes what loops publish into a table.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    robot : Robot
+        The loops.
+    is_bare : bool
+        Whether there are only actuators, so that the columns are known before the first row.
+
+    Attributes
+    ----------
+    writer : TableWriter
+        Of the table.
+    """
+
+    def __init__(self, path: Path, robot: Robot, is_bare: bool) -> None:
+        columns = {host.name: columns_of(host.loop) for host in robot.hosts} if is_bare else {}
+        self.writer = TableWriter(path, is_prefixed=len(robot.hosts) > 1, columns=columns)
+
+    def write(self, moment: Moment) -> None:
+        """Write what followed of an input."""
+        for published in moment.published:
+            self.writer.write(published)
