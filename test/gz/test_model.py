@@ -150,7 +150,9 @@ def test_bridge_file_has_topics_of_gazebo_and_of_the_vehicle(vehicle, route, gra
                 'robot_description': load_robot_description(source(vehicle)),
                 'publish_numbers': True,
             })
-            spoken |= {p.topic_name for p in node._numbers.publishers}
+            spoken |= {
+                node.resolve_topic_name(outlet.topic) for outlet in node.loop._numbers.outlets
+            }
     for row in rows:
         topic = f'/{row["ros_topic_name"]}'
         if row['direction'] == 'GZ_TO_ROS':
