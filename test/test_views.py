@@ -9,9 +9,9 @@ import pytest
 import yaml
 from defusedxml import ElementTree
 
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
 from propulsion_ros.settings.flat import build, parameters_of

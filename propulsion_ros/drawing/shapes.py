@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.drawing.thrust_layout import ThrustLayout
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 

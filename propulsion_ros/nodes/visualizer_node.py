@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -26,11 +26,13 @@ from propulsion_ros.drawing.shapes import (
     status_shape,
     thrust_shapes,
 )
-from propulsion_ros.drawing.thrust_layout import ThrustLayout
+from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.ports import OK, WARN, Health
+from propulsion_ros.messages.markers import MarkerOutput
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
-from propulsion_ros.nodes.conversions import stamp_to_ns
-from propulsion_ros.nodes.markers import MarkerOutput
+from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
@@ -38,6 +40,7 @@ from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.timing.pace import Pace
 from propulsion_ros.timing.stepping import period_from_rate
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 _UNKNOWN_SCALE = 0.01
 """Of arrows where no thrust has a limit [m/N]."""
@@ -158,12 +161,11 @@ class VisualizerNode(PropulsionNode):
         if not params.robot_description:
             raise ConfigError('robot_description', 'is required: it says where the actuators are')
         files = [ParameterFile(path) for path in params.params_files]
-        blocks = drawn_blocks(
-            params.robot_description, params.base_link, lambda block: {
-                key: value for file in files
-                for key, value in file.of(block, self.get_namespace()).items()
-            },
-        )
+        specs = actuators_from_urdf(params.robot_description, loop_params_of, params.base_link)
+        blocks = drawn_blocks(specs, lambda block: {
+            key: value for file in files
+            for key, value in file.of(block, self.get_namespace()).items()
+        })
         tanks = [(tank, capacity) for block in blocks for tank, capacity in block.tanks.items()]
         _check_count('state_topics', params.state_topics, [block.name for block in blocks])
         _check_count('tank_topics', params.tank_topics, [name for name, _ in tanks])
@@ -316,7 +318,7 @@ class VisualizerNode(PropulsionNode):
             [self._tanks[topic] for topic in self._params.tank_topics if topic in self._tanks],
         )
 
-    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+    def health(self) -> Iterable[Health]:
         """Yield which blocks are silent, and what was refused."""
         silent = [heard.block.name for heard in self._heard if heard.is_silent]
         for heard in self._heard:

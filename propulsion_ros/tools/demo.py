@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.domains import own_network
