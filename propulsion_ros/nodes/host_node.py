@@ -198,7 +198,8 @@ class HostNode(PropulsionNode):
         return int(self._outlets[outlet][0].get_subscription_count())
 
     def deactivate(self) -> None:
-        """Stop the loop for good."""
+        """Stop the loop for good, after a failure."""
+        self.has_failed = self.has_ended = True
         self.trigger_deactivate()
 
     # The parameters of the loop, beside `declare_some` and `declare_rest`.
