@@ -32,6 +32,8 @@ class Bus:
         Receives everything that is published.
     given : collection of str
         Topics that come from outside; what loops publish there reaches no loop.
+    depth_first : bool
+        Whether what follows of a message is delivered before its next port takes the message.
 
     Attributes
     ----------
@@ -42,8 +44,10 @@ class Bus:
         The latest time that it has shown.
     """
 
-    def __init__(self, emit: Emit, given: Collection[str] = ()) -> None:
-        self._emit, self._given = emit, frozenset(given)
+    def __init__(
+        self, emit: Emit, given: Collection[str] = (), depth_first: bool = False
+    ) -> None:
+        self._emit, self._given, self._depth_first = emit, frozenset(given), depth_first
         self._takers: dict[str, list[Callable[[Any], None]]] = defaultdict(list)
         self._kinds: dict[str, str] = {}
         self._waiting: deque[tuple[str, Any]] = deque()
@@ -90,11 +94,13 @@ class Bus:
             self._waiting.append((topic, message))
 
     def _deliver(self) -> None:
-        """Give what loops have published to the ports that are joined to it, in order."""
+        """Give what loops have published to the ports that are joined to it."""
         while self._waiting:
             topic, message = self._waiting.popleft()
             for take in self._takers[topic]:
                 take(message)
+                if self._depth_first:
+                    self._deliver()
 
     def _tell_time(self, topic: str, message: Any, stamp_ns: int) -> None:
         if topic == CLOCK_TOPIC:

@@ -116,7 +116,9 @@ class Robot:
     def __init__(self, choice: Choice, inputs: Inputs) -> None:
         self._choice, self._inputs = choice, inputs
         self._published: list[Published] = []
-        self._bus = Bus(self._take, inputs.topics)
+        # With several messages at once, depth first is not the order in which they came; bags
+        # were always replayed so, and their bytes stay.
+        self._bus = Bus(self._take, inputs.topics, depth_first=not inputs.is_bare)
         self.place = ''
         given = ParameterFile(choice.config)
         files, specs = _specs(choice, given, inputs)
