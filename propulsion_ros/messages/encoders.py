@@ -186,6 +186,13 @@ def _transforms(outlet: Outlet) -> Encoder:
     return encode
 
 
+def _pictures(outlet: Outlet) -> Encoder:
+    # Only the visualizer needs markers, and each import delays a start.
+    from propulsion_ros.messages.markers import MarkerEncoder
+
+    return MarkerEncoder()
+
+
 def _plain(kind: Any, cast: Callable[[Any], Any]) -> Callable[[Outlet], Encoder]:
     """Return what makes encoders of messages that have one field, ``data``, and no stamp."""
     return lambda outlet: lambda stamp_ns, value: kind(data=cast(value))
@@ -210,5 +217,6 @@ _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'std_msgs/msg/Int32MultiArray': _plain(Int32MultiArray, list),
     'std_msgs/msg/String': _plain(String, str),
     'tf2_msgs/msg/TFMessage': _transforms,
+    'visualization_msgs/msg/MarkerArray': _pictures,
 }
 """What makes the encoders of each kind."""

@@ -173,8 +173,14 @@ class HostNode(PropulsionNode):
 
     def log(self, level: str, line: str) -> None:
         """Log one line at 'info', 'warn' or 'error'."""
-        log = self.get_logger()
-        {'info': log.info, 'warn': log.warning, 'error': log.error}[level](line)
+        logger = self.get_logger()
+        # rclpy ties a severity to the line of code that logs.
+        if level == 'info':
+            logger.info(line)
+        elif level == 'warn':
+            logger.warning(line)
+        else:
+            logger.error(line)
 
     def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
         """Return level and text of why nothing has come to these ports; see `FirstMessage`."""
@@ -192,7 +198,8 @@ class HostNode(PropulsionNode):
         return int(self._outlets[outlet][0].get_subscription_count())
 
     def deactivate(self) -> None:
-        """Stop the loop for good."""
+        """Stop the loop for good, after a failure."""
+        self.has_failed = self.has_ended = True
         self.trigger_deactivate()
 
     # The parameters of the loop, beside `declare_some` and `declare_rest`.
