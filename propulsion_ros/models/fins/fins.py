@@ -78,8 +78,6 @@ class Fins(PlacedActuators, Degrading):
         self._drives = RotorDynamics(params, reach) if np.any(self._driven) else None
 
         self._span = unit_rows('span', params.span)
-        # A fin has no axis of its own to push along: its row of axes is its force.
-        self._once = np.ones(n)
         plane = _planes(unit_rows('chord', params.chord), self._span)
         # The real part of chord + i normal times this is the vector in base_link.
         self._frame = plane[:, 0] - 1j * plane[:, 1]
@@ -134,13 +132,18 @@ class Fins(PlacedActuators, Degrading):
         pose = None if self._turning is None else np.exp(self._turning * self.deflection)
         force, self._moment, stalled = self._loads(body, pose)
         self._force = force if pose is None else force * pose
+        # A fin has no axis of its own to push along: its row of axes is that of its force.
+        thrusts = np.abs(self._force)
+        direction = np.divide(
+            self._force, thrusts, out=np.zeros_like(self._force), where=thrusts > 0.0
+        )
         wrench = product(_parts(self._force), self._wrench_from)
         if self._has_moment:
             wrench = wrench + product(self._moment, self._wrench_from_moment)
         return Output(
             wrench=wrench,
-            thrusts=self._once,
-            axes=self._in_base_link(self._force),
+            thrusts=thrusts,
+            axes=self._in_base_link(direction),
             position=self.deflection,
             effort=force.imag,
             computed=wanted,
