@@ -32,7 +32,7 @@ from propulsion_ros.flight.readiness import Readiness
 from propulsion_ros.flight.resumption import Resumption
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.timing.flight_clock import FlightClock, Stamp
-from propulsion_ros.timing.frozen_check import FrozenCheck
+from propulsion_ros.timing.held import FrozenCheck
 
 
 class FlightState:

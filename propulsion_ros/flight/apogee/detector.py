@@ -11,7 +11,7 @@ from propulsion_ros.flight.apogee.lockout import Lockout
 from propulsion_ros.flight.apogee.parabola import Parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.timing.stamp_order import Arrival, StampOrder
+from propulsion_ros.timing.stamps import Arrival, StampOrder
 
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 

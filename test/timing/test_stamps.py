@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from propulsion_ros.timing.stamp_order import Arrival, StampOrder
+from propulsion_ros.timing.stamps import Arrival, StampOrder
 
 _WORD = {'n': Arrival.NEXT, 'g': Arrival.GAP, 'l': Arrival.LATE, 'j': Arrival.JUMP}
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from propulsion_ros.timing.frozen_check import FrozenCheck
+from propulsion_ros.timing.held import FrozenCheck
 
 MS = 1_000_000
 
