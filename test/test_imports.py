@@ -36,7 +36,12 @@ ROOMS = {
     'urdf': READERS,
     'drawing': READERS,
     'loops': READERS,
+    'loops.flight': READERS,
     'graph': READERS | {'ament_index_python', 'launch', 'launch_ros', 'xacro'},
+    'messages': READERS | {
+        'builtin_interfaces', 'diagnostic_msgs', 'geometry_msgs', 'nav_msgs', 'rclpy',
+        'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'tf2_msgs', 'visualization_msgs',
+    },
     'nodes': ANY,
     'replay': ANY,
     'gz': ANY,

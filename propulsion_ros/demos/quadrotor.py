@@ -17,9 +17,9 @@ from propulsion_ros.demos.plan import target_at
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import StepResponse, step_response
+from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import wrench_to_msg
 from propulsion_ros.pictures.style import Mark, draw_marks
 
 _LIMIT = 7.4

@@ -19,8 +19,9 @@ from propulsion_ros.demos.plan import target_at
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
 from propulsion_ros.demos.step_response import StepResponse, step_response
+from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.messages.fields import doubles, wrench_to_msg
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import doubles, msg_to_wrench, wrench_to_msg
 from propulsion_ros.pictures.style import Mark, draw_marks
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')

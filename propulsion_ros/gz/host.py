@@ -15,7 +15,7 @@ from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes
 from propulsion_ros.gz.link_forces import LinkForces, Mount
 from propulsion_ros.gz.simulated_node import SimulatedNode
 from propulsion_ros.loops.actuator_loop import LoopParams, Motion
-from propulsion_ros.nodes.base import reason_of
+from propulsion_ros.nodes.rclpy_private import reason_of
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.replay.stages import build_family

@@ -24,17 +24,13 @@ from propulsion_ros.loops.actuator_loop import (
     Report,
 )
 from propulsion_ros.loops.command_reader import CommandReader
+from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
+from propulsion_ros.loops.ports import ERROR, WARN
+from propulsion_ros.messages.encoders import NumberOutputs, StateOutput, WrenchOutput
+from propulsion_ros.messages.fields import inertia_to_msg
 from propulsion_ros.models.common.family import WRENCH_NAMES, AboutCom, Degradable, Family
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import ERROR, WARN
-from propulsion_ros.nodes.conversions import (
-    WrenchReader,
-    inertia_to_msg,
-    msg_to_current,
-    msg_to_motion,
-)
 from propulsion_ros.nodes.loop_node import LoopNode
-from propulsion_ros.nodes.outputs import NumberOutputs, StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import ConfigError
 
@@ -283,7 +279,7 @@ class ActuatorNode(LoopNode):
             self._numbers.publish(output)
         self._wrench.publish(stamp_ns, wrench)
 
-    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+    def health(self) -> Iterable[tuple[str, str, str, Mapping[str, Any]]]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""
         if self.loop is None:
             return

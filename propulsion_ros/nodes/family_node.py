@@ -12,7 +12,7 @@ from propulsion_ros.graph.hosting import loop_params_of
 from propulsion_ros.graph.node_config import Setting, block_named, family_named, schema_of
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.declare import overrides_of
+from propulsion_ros.nodes.rclpy_private import overrides_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf

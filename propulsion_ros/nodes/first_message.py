@@ -7,8 +7,8 @@ from typing import Any
 
 from rclpy.node import Node
 
-from propulsion_ros.nodes.base import OK, WARN
-from propulsion_ros.nodes.graph_names import full_name, type_name
+from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.messages.graph_names import full_name, type_name
 
 _PATIENCE = 10
 """Looks before it is said that there is nothing to hear."""
@@ -39,7 +39,7 @@ class FirstMessage:
         self._looks = self._seen = 0
         self._suspected = self._said = ''
 
-    def look(self) -> tuple[bytes, str]:
+    def look(self) -> tuple[str, str]:
         """Return level and text for the diagnostics: WARN where somebody publishes in vain.
 
         To be called once a second. The log has it too, once: a mistake that lasts, and what is

@@ -13,14 +13,14 @@ from propulsion_ros.graph.family_params import FamilyNodeParams
 from propulsion_ros.loops.actuator_loop import COMMAND
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
+from propulsion_ros.loops.decoders import WrenchReader
 from propulsion_ros.loops.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
+from propulsion_ros.loops.ports import ERROR, WARN
+from propulsion_ros.messages.encoders import StateOutput, WrenchOutput
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import ERROR, WARN
-from propulsion_ros.nodes.conversions import WrenchReader
 from propulsion_ros.nodes.loop_node import LoopNode
-from propulsion_ros.nodes.outputs import StateOutput, WrenchOutput
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError
 
@@ -186,7 +186,7 @@ class InverseFamNode(LoopNode):
             self._residual.publish(stamp_ns, applied.residual)
         self._wrench.publish(stamp_ns, applied.wrench)
 
-    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+    def health(self) -> Iterable[tuple[str, str, str, Mapping[str, Any]]]:
         """Yield silent modules, and what was refused."""
         if self.loop is None:
             return

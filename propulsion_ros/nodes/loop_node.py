@@ -13,13 +13,13 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
+from propulsion_ros.loops.decoders import checked_stamp, msg_to_com, stamp_to_ns
+from propulsion_ros.loops.ports import ERROR, OK, WARN
+from propulsion_ros.messages.readers import READERS, MessageReader
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import ERROR, OK, WARN
-from propulsion_ros.nodes.conversions import checked_stamp, msg_to_com, stamp_to_ns
 from propulsion_ros.nodes.family_node import FamilyNode
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.live_parameters import LiveParameters
-from propulsion_ros.nodes.message_readers import READERS, MessageReader
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stamped_inputs import StampedInputs
@@ -224,7 +224,7 @@ class LoopNode(FamilyNode):
         response.message = 'reset' if response.success else 'not configured'
         return response
 
-    def judge_inputs(self, loop: Loop) -> tuple[dict[str, Any], bytes, str]:
+    def judge_inputs(self, loop: Loop) -> tuple[dict[str, Any], str, str]:
         """Return the counts of what came and what was not taken, and how bad that is."""
         counts = self.counts + loop.inputs.counts
         values = {

@@ -22,29 +22,49 @@ TF = QoSProfile(depth=100)
 LOCKSTEP = QoSProfile(depth=10_000)
 """For what of which nothing may be lost: simulation in lockstep, and replay at any rate."""
 _LATCHED_DEEP = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""Of a queue of one a subscription that is slow for a moment misses what came between."""
+
+_CLASSES = {
+    'command': COMMAND, 'sensor': SENSOR, 'state': STATE, 'result': STATE, 'lockstep': LOCKSTEP,
+    'latched': LATCHED, 'latched_history': LATCHED_HISTORY, 'clock': CLOCK, 'tf': TF,
+}
+_LOSSLESS = {
+    'command': LOCKSTEP, 'sensor': LOCKSTEP, 'result': LOCKSTEP, 'latched': _LATCHED_DEEP,
+}
+
+
+def profile(name: str, lossless: bool = False) -> QoSProfile:
+    """Return the profile of a class of quality of service; see `loops.ports`.
+
+    Parameters
+    ----------
+    name : str
+        'command', 'sensor', 'state', 'result', 'lockstep', 'latched', 'latched_history', 'clock'
+        or 'tf'.
+    lossless : bool
+        Whether no message may be lost, by a deep queue.
+    """
+    return _LOSSLESS.get(name, _CLASSES[name]) if lossless else _CLASSES[name]
 
 
 def commands(lose_none: bool) -> QoSProfile:
     """Return how commands are heard."""
-    return LOCKSTEP if lose_none else COMMAND
+    return profile('command', lose_none)
 
 
 def sensors(lose_none: bool) -> QoSProfile:
     """Return how sensors are heard."""
-    return LOCKSTEP if lose_none else SENSOR
+    return profile('sensor', lose_none)
 
 
 def results(lose_none: bool) -> QoSProfile:
     """Return how wrenches and states are published; a slow listener loses none of a deep queue."""
-    return LOCKSTEP if lose_none else STATE
+    return profile('result', lose_none)
 
 
 def latched(lose_none: bool) -> QoSProfile:
-    """Return how what holds until further notice is published.
-
-    Of a queue of one a listener that is slow for a moment misses what came between.
-    """
-    return _LATCHED_DEEP if lose_none else LATCHED
+    """Return how what holds until further notice is published."""
+    return profile('latched', lose_none)
 
 
 def overridable() -> QoSOverridingOptions:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import rclpy
-from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
 from rclpy.exceptions import InvalidNamespaceException, InvalidParameterTypeException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
-from propulsion_ros.nodes.base import PropulsionNode, reason_of
+from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.nodes.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 
 _WAKE = 0.2
 """How long a signal may go unnoticed while nothing happens [s]."""

@@ -5,7 +5,7 @@ import functools
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,20 +18,16 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 from std_msgs.msg import Header
 
+from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.payloads import OdometryRow
+from propulsion_ros.loops.ports import OK, Health
+from propulsion_ros.messages.fields import inertia_to_msg, ns_to_stamp, odometry_to_transform
 from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyMotion, BodyParams, MassProperties, RigidBody
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import OK, PropulsionNode
-from propulsion_ros.nodes.conversions import (
-    inertia_to_msg,
-    msg_to_inertia,
-    msg_to_wrench,
-    ns_to_stamp,
-    odometry_to_transform,
-    stamp_to_ns,
-)
+from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
@@ -419,7 +415,11 @@ class VehicleNode(PropulsionNode):
         odometry = self._odometry(stamp, motion)
         self._odometry_pub.publish(odometry)
         if self._tf_type and self._tf_pub.get_subscription_count():
-            self._tf_pub.publish(self._tf_type(transforms=[odometry_to_transform(odometry)]))
+            self._tf_pub.publish(self._tf_type(transforms=[odometry_to_transform(
+                tick * self._period_ns, self._params.world_frame, OdometryRow(
+                    self._frame, motion.position.tolist(), motion.quaternion.tolist(), (), (),
+                ),
+            )]))
 
     def _odometry(self, stamp: Any, motion: BodyMotion) -> Odometry:
         message = Odometry()
@@ -460,7 +460,7 @@ class VehicleNode(PropulsionNode):
         message.position = list(self._joints.values())
         return message
 
-    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+    def health(self) -> Iterable[Health]:
         """Yield the simulated time and what was refused."""
         yield 'body', OK, 'ok', {
             'time': f'{self._tick * self._period_ns * 1e-9:.3f}',

@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -27,10 +27,11 @@ from propulsion_ros.drawing.shapes import (
     thrust_shapes,
 )
 from propulsion_ros.drawing.thrust_layout import ThrustLayout
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.ports import OK, WARN, Health
+from propulsion_ros.messages.markers import MarkerOutput
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import OK, WARN, PropulsionNode
-from propulsion_ros.nodes.conversions import stamp_to_ns
-from propulsion_ros.nodes.markers import MarkerOutput
+from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
@@ -316,7 +317,7 @@ class VisualizerNode(PropulsionNode):
             [self._tanks[topic] for topic in self._params.tank_topics if topic in self._tanks],
         )
 
-    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
+    def health(self) -> Iterable[Health]:
         """Yield which blocks are silent, and what was refused."""
         silent = [heard.block.name for heard in self._heard if heard.is_silent]
         for heard in self._heard:

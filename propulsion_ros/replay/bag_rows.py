@@ -9,8 +9,8 @@ from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Any
 
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.nodes.conversions import stamp_to_ns
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.csv_rows import number_text, stamp_text

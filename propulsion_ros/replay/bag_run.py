@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rosgraph_msgs.msg import Clock
 
-from propulsion_ros.nodes.conversions import ns_to_stamp
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.replay.bag_replay import BagReplay
 from propulsion_ros.replay.bag_rows import RowWriter
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag

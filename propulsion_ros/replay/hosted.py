@@ -16,9 +16,9 @@ from rclpy.logging import get_logger
 from rclpy.parameter import Parameter
 from rclpy.time import Time
 
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.graph_names import type_name
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.conversions import stamp_to_ns
-from propulsion_ros.nodes.graph_names import type_name
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.settings.errors import SourceError
 

@@ -9,8 +9,8 @@ from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.offline import Inputs, NamedValues

@@ -146,11 +146,11 @@ def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
 
 def _other_nodes() -> dict[str, type[Any]]:
     # Only this file's nodes need rclpy, and only where one of them is named.
-    from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
+    from propulsion_ros.loops.flight.params import FlightLoopParams
     from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
     from propulsion_ros.nodes.visualizer_node import VisualizerNodeParams
 
     return {
-        'flight_state': FlightStateNodeParams, 'vehicle': VehicleNodeParams,
+        'flight_state': FlightLoopParams, 'vehicle': VehicleNodeParams,
         'visualizer': VisualizerNodeParams,
     }

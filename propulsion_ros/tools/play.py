@@ -34,10 +34,9 @@ def run(args: argparse.Namespace) -> int:
     """Play a bag; return the exit code."""
     try:
         import rclpy
-        from rclpy._rclpy_pybind11 import RCLError
         from rclpy.executors import ExternalShutdownException
 
-        from propulsion_ros.nodes.base import reason_of
+        from propulsion_ros.nodes.rclpy_private import RCLError, reason_of
     except ImportError as error:
         print(f'propulsion_ros play: needs ROS 2: {error}', file=sys.stderr)
         return 1

@@ -17,9 +17,9 @@ from markdown_pages import REPOSITORY, Page
 from page_family import apply_diff, register_family
 from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.gz.host import ActuatorHost
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.conversions import ns_to_stamp
 from propulsion_ros.nodes.stack import EXECUTABLES
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.tools import cli

@@ -7,10 +7,11 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
+from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.conversions import msg_to_wrench, stamp_to_ns, wrench_to_msg
 
 MS = 1_000_000
 GROUPS = [

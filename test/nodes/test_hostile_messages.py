@@ -28,10 +28,11 @@ from benchmarks.hostile import (
     hostile_wrench,
 )
 from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.vehicle_node import VehicleNode

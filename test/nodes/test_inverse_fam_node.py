@@ -9,10 +9,11 @@ from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
+from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp, stamp_to_ns, wrench_to_msg
 from propulsion_ros.nodes.inverse_fam_node import COVARIANCE_NAMES, InverseFamNode
 
 MS = 1_000_000

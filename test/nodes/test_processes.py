@@ -16,8 +16,9 @@ from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
 
 GOOD = """
 /**/boosters:

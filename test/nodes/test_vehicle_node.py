@@ -7,9 +7,10 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns, wrench_to_msg
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 
 MS = 1_000_000

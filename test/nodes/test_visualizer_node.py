@@ -13,8 +13,9 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.wiring import VEHICLES, robot_graph, vehicle_graph
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes import qos, visualizer_node
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 

@@ -1,26 +1,23 @@
 """Raw sensors into estimates of the motion, in the order of their stamps."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
 
 from propulsion_ros.flight.estimation.estimator import Estimator
-from propulsion_ros.flight.estimation.state import EstimatorState, Stage
+from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.conversions import doubles, set_stamp, vector
+from propulsion_ros.loops.payloads import OdometryRow
+from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port
+from propulsion_ros.loops.stamped import stamp_of
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 
 MAGNETIC_FIELD, FIX, PRESSURE, IMU = 'magnetic_field', 'fix', 'pressure', 'imu'
-SENSORS = {IMU: Imu, PRESSURE: FluidPressure, MAGNETIC_FIELD: MagneticField, FIX: NavSatFix}
 _NO_FIX = -1
 _NEAR_NS = 1_000_000_000
 
@@ -42,37 +39,78 @@ class EstimationParams:
         validate(self)
 
 
+_Values = tuple[Any, ...]
+
+
+def _read_imu(message: Any) -> _Values:
+    rate, force = message.angular_velocity, message.linear_acceleration
+    return (rate.x, rate.y, rate.z), (force.x, force.y, force.z)
+
+
+def _read_pressure(message: Any) -> _Values:
+    return message.fluid_pressure, message.variance
+
+
+def _read_magnetic_field(message: Any) -> _Values:
+    field = message.magnetic_field
+    return ((field.x, field.y, field.z),)
+
+
+def _read_fix(message: Any) -> _Values:
+    """Return latitude, longitude, altitude and covariance; nothing without a fix."""
+    if message.status.status <= _NO_FIX:
+        return ()
+    covariance = [float(value) for value in message.position_covariance]
+    return message.latitude, message.longitude, message.altitude, covariance
+
+
+_SENSORS: Mapping[str, tuple[str, Callable[[Any], _Values]]] = {
+    IMU: ('sensor_msgs/msg/Imu', _read_imu),
+    PRESSURE: ('sensor_msgs/msg/FluidPressure', _read_pressure),
+    MAGNETIC_FIELD: ('sensor_msgs/msg/MagneticField', _read_magnetic_field),
+    FIX: ('sensor_msgs/msg/NavSatFix', _read_fix),
+}
+"""Message type and decoder of each sensor."""
+
+
 class FlightEstimation:
-    """Subscribes to raw sensors, runs an estimator on them, and publishes what it finds.
+    """Runs an estimator on raw sensors, and publishes what it finds.
 
     An input is used when the inertial sensor has passed its stamp, or after ``max_lag``.
 
     Parameters
     ----------
-    node : PropulsionNode
-        Whose topics these are.
+    host : Host
+        Publishes and complains.
     estimator : Estimator or LegacyFeed
-        What they are given to.
+        What the measurements are given to.
     params : EstimationParams
         When estimates are made.
     world_frame : str
         East, north, up at the pad.
-    profile : QoSProfile
-        Of the subscriptions.
+    lossless : bool
+        Whether no measurement may be lost.
     emit : callable
         Receives each `EstimatorState`.
+
+    Attributes
+    ----------
+    ports : tuple of Port
+        Of the sensors.
+    outlet : Outlet
+        Of the estimates.
     """
 
     def __init__(
         self,
-        node: PropulsionNode,
+        host: Host,
         estimator: Estimator | LegacyFeed,
         params: EstimationParams,
         world_frame: str,
-        profile: Any,
+        lossless: bool,
         emit: Callable[[EstimatorState], None],
     ) -> None:
-        self._node, self._estimator, self._emit = node, estimator, emit
+        self._host, self._estimator, self._emit = host, estimator, emit
         self._period_ns = round(1e9 / params.rate)
         self._inputs = StampedInputs(
             Ordering(wait_for=(IMU,), max_lag_ns=round(params.max_lag * 1e9)),
@@ -80,22 +118,16 @@ class FlightEstimation:
             (MAGNETIC_FIELD, FIX, PRESSURE, IMU), self._apply,
             on_jump=self._on_jump, passed=self._estimate,
         )
-        self._feeds: dict[str, Callable[[int, Any], None]] = {
-            IMU: self._feed_imu, PRESSURE: self._feed_pressure,
-            MAGNETIC_FIELD: self._feed_magnetic_field, FIX: self._feed_fix,
+        self._feeds: dict[str, Callable[..., None]] = {
+            IMU: estimator.imu, PRESSURE: estimator.pressure,
+            MAGNETIC_FIELD: estimator.magnetic_field, FIX: estimator.fix,
         }
-        self._odometry = Odometry()
-        self._odometry.header.frame_id = world_frame
-        self._odometry.child_frame_id = params.base_link
-        self._publisher = node.create_lifecycle_publisher(
-            Odometry, '~/odometry', qos.STATE, qos_overriding_options=qos.overridable()
+        self.ports = tuple(
+            Port(f'~/{source}', kind, self._taker(source, read), 'sensor', lossless=lossless)
+            for source, (kind, read) in _SENSORS.items()
         )
-        node.entities.append(self._publisher)
-        for source, kind in SENSORS.items():
-            node.entities.append(node.create_subscription(
-                kind, f'~/{source}', self._receiver(source), profile,
-                qos_overriding_options=qos.overridable(),
-            ))
+        self.outlet = Outlet('~/odometry', 'nav_msgs/msg/Odometry', 'state', world_frame)
+        self._base_link = params.base_link
         self.reset()
 
     def reset(self) -> None:
@@ -105,8 +137,13 @@ class FlightEstimation:
         self._newest: dict[str, int] = {}
         self._estimated_ns: int | None = None
 
+    @property
+    def awaited(self) -> tuple[Port, ...]:
+        """Ports without which there is no estimate."""
+        return tuple(port for port in self.ports if port.topic in (f'~/{IMU}', f'~/{PRESSURE}'))
+
     def set_stage(self, stage: Stage) -> None:
-        """Say what the vehicle does from now on."""
+        """Set what the vehicle does from now on."""
         self._estimator.set_stage(stage)
 
     @property
@@ -123,15 +160,13 @@ class FlightEstimation:
 
     # Inputs.
 
-    def _receiver(self, source: str) -> Callable[[Any], None]:
-        def receive(message: Any) -> None:
-            if not self._node.is_active:
-                return
-            stamp_ns = self._node.stamp_of(source, message.header.stamp)
+    def _taker(self, source: str, read: Callable[[Any], _Values]) -> Callable[[Any], None]:
+        def take(message: Any) -> None:
+            stamp_ns = stamp_of(self._host, source, message)
             if stamp_ns is not None and self._is_of_this_time(source, stamp_ns):
                 self._newest[source] = stamp_ns
-                self._inputs.push(source, stamp_ns, message)
-        return receive
+                self._inputs.push(source, stamp_ns, read(message))
+        return take
 
     def _is_of_this_time(self, source: str, stamp_ns: int) -> bool:
         """Return whether a stamp goes on from its sensor's last one, or fits the inertial one's.
@@ -141,11 +176,11 @@ class FlightEstimation:
         if source == IMU or not self._newest:
             return True
         near = [self._newest[s] for s in (source, IMU) if s in self._newest]
-        # Before the inertial sensor speaks, what spoke first is the measure.
+        # Before the first inertial measurement, what came first is the measure.
         near = near or [max(self._newest.values())]
         if any(abs(stamp_ns - newest_ns) <= _NEAR_NS for newest_ns in near):
             return True
-        self._node.complain(
+        self._host.complain(
             'other_time', f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
             f'but the time is {max(near) * 1e-9:.3f} s',
         )
@@ -155,59 +190,43 @@ class FlightEstimation:
         self._newest.clear()
         self._estimated_ns = None
         seconds = (to_ns - from_ns) * 1e-9
-        self._node.complain('jumps', f'time of the sensors jumped by {seconds:.3f} s')
+        self._host.complain('jumps', f'time of the sensors jumped by {seconds:.3f} s')
 
-    def _apply(self, source: str, stamp_ns: int, message: Any) -> None:
-        self._feeds[source](stamp_ns, message)
-
-    def _feed_imu(self, stamp_ns: int, message: Imu) -> None:
-        rate, force = message.angular_velocity, message.linear_acceleration
-        self._estimator.imu(stamp_ns, (rate.x, rate.y, rate.z), (force.x, force.y, force.z))
-
-    def _feed_pressure(self, stamp_ns: int, message: FluidPressure) -> None:
-        self._estimator.pressure(stamp_ns, message.fluid_pressure, message.variance)
-
-    def _feed_magnetic_field(self, stamp_ns: int, message: MagneticField) -> None:
-        self._estimator.magnetic_field(stamp_ns, vector(message.magnetic_field).tolist())
-
-    def _feed_fix(self, stamp_ns: int, message: NavSatFix) -> None:
-        if message.status.status <= _NO_FIX:
-            return
-        self._estimator.fix(
-            stamp_ns, message.latitude, message.longitude, message.altitude,
-            message.position_covariance.tolist(),
-        )
+    def _apply(self, source: str, stamp_ns: int, values: _Values) -> None:
+        # A fix without a position has no values, only a time.
+        if values:
+            self._feeds[source](stamp_ns, *values)
 
     # Outputs.
 
+    def health(self, estimate: EstimatorState | None) -> Health:
+        """Return the health of the sensors at an estimate, None before the first."""
+        mode = estimate.mode.value if estimate else 'no_sensor'
+        faults = ' '.join(sorted(estimate.flags)) if estimate else ''
+        return 'estimator', WARN if faults else OK, faults or mode, {'mode': mode, **self.counts}
+
     def _estimate(self, stamp_ns: int) -> None:
-        """Say where the vehicle is, if that was not said just before."""
+        """Publish where the vehicle is, unless that was published just before."""
         last = self._estimated_ns
         if last is not None and stamp_ns // self._period_ns <= last // self._period_ns:
             return
         self._estimated_ns = stamp_ns
         state = self._estimator.state(stamp_ns)
-        self._publish(state)
+        self._host.publish(self.outlet, state.stamp_ns, _row_of(state, self._base_link))
         self._emit(state)
 
-    def _publish(self, state: EstimatorState) -> None:
-        message = self._odometry
-        set_stamp(message.header.stamp, state.stamp_ns)
-        position, turn = message.pose.pose.position, message.pose.pose.orientation
-        position.x, position.y, position.z = state.position
-        turn.x, turn.y, turn.z, turn.w = state.attitude
-        linear, angular = message.twist.twist.linear, message.twist.twist.angular
-        linear.x, linear.y, linear.z = (np.nan,) * 3
-        twist = np.full((6, 6), np.nan)
-        if np.isfinite(state.attitude).all():
-            # The twist of an Odometry is in the axes of its child frame.
-            to_body = Rotation.from_quat(state.attitude).as_matrix().T
-            linear.x, linear.y, linear.z = (to_body @ state.velocity).tolist()
-            twist = _rotated(state.twist_covariance, to_body)
-        angular.x, angular.y, angular.z = state.angular_velocity
-        message.pose.covariance = doubles(state.pose_covariance.ravel())
-        message.twist.covariance = doubles(twist.ravel())
-        self._publisher.publish(message)
+
+def _row_of(state: EstimatorState, base_link: str) -> OdometryRow:
+    velocity, twist = UNKNOWN, np.full((6, 6), np.nan)
+    if np.isfinite(state.attitude).all():
+        # The twist of an Odometry is in the axes of its child frame.
+        to_body = Rotation.from_quat(state.attitude).as_matrix().T
+        velocity = (to_body @ state.velocity).tolist()
+        twist = _rotated(state.twist_covariance, to_body)
+    return OdometryRow(
+        base_link, state.position, state.attitude, velocity, state.angular_velocity,
+        state.pose_covariance.ravel(), twist.ravel(),
+    )
 
 
 def _rotated(covariance: FloatArray, to_body: FloatArray) -> FloatArray:

@@ -13,8 +13,8 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.nodes.conversions import set_odometry, set_wrench
-from propulsion_ros.nodes.message_slots import (
+from propulsion_ros.messages.fields import set_odometry, set_wrench
+from propulsion_ros.messages.slots import (
     Slots,
     joint_state_slots,
     odometry_slots,

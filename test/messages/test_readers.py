@@ -13,14 +13,14 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.nodes.conversions import (
+from propulsion_ros.messages.fields import (
     ODOMETRY_NUMBERS,
     doubles,
     ns_to_stamp,
     set_odometry,
     wrench_to_msg,
 )
-from propulsion_ros.nodes.message_readers import (
+from propulsion_ros.messages.readers import (
     READERS,
     JointStateReader,
     OdometryReader,

@@ -8,7 +8,7 @@ from geometry_msgs.msg import Point
 from visualization_msgs.msg import Marker, MarkerArray
 
 from propulsion_ros.drawing.shapes import Shape
-from propulsion_ros.nodes.conversions import set_stamp
+from propulsion_ros.messages.fields import set_stamp
 
 _SHORTEST = 1e-3
 """An arrow below this length [m] is taken away: RViz complains of markers without size."""
@@ -29,7 +29,7 @@ class MarkerOutput:
     def __init__(self, publisher: Any, width: float) -> None:
         self.publisher = publisher
         self._width = width
-        # A message is filled again and again, as in `propulsion_ros.nodes.outputs`.
+        # A message is filled again and again, as in `propulsion_ros.messages.encoders`.
         self._markers: dict[tuple[str, int], Marker] = {}
 
     @property

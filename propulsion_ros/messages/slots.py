@@ -16,7 +16,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.nodes.conversions import (
+from propulsion_ros.messages.fields import (
     ODOMETRY_NUMBERS,
     doubles,
     set_odometry,
@@ -80,7 +80,7 @@ class Slots:
         self._between = [slice(*pair) for pair in zip(ends, begins, strict=True)]
         self._known: list[bytes] = []
 
-    def fill(self, stamp_ns: int, values: Sequence[FloatArray]) -> bytes:
+    def fill(self, stamp_ns: int, values: Sequence[FloatArray | Sequence[float]]) -> bytes:
         """Return the message with a stamp and the numbers in place of the marks."""
         _STAMP.pack_into(self._buffer, self._stamp_at, *divmod(stamp_ns, _SECOND))
         for numbers, value in zip(self._numbers, values, strict=True):
