@@ -29,43 +29,39 @@ class Pace:
     @property
     def newest_ns(self) -> int | None:
         """Newest stamp of all sources, None before the first."""
-        return max(map(self._newest_of, self._judges), default=None)
+        return max(self._newest.values(), default=None)
 
     def restart(self) -> None:
         """Forget the time, as before the first stamp."""
         self._judges: dict[Hashable, StampJudge] = {}
+        self._newest: dict[Hashable, int] = {}
         self._drawn: dict[Hashable, int] = {}
 
     def hear(self, source: Hashable, stamp_ns: int) -> bool:
         """Take a stamp of a source; return whether its time began anew, then all is forgotten."""
         is_new = source not in self._judges
-        judge = self._judges.setdefault(source, StampJudge(_STAMPS))
+        judge = StampJudge(_STAMPS) if is_new else self._judges[source]
         has_jumped = judge.take(stamp_ns).is_jump
         if has_jumped:
             self.restart()
-            self._judges[source] = judge
+        self._judges[source] = judge
         if self._drawn:
             # Others count from what they say next, but a new one that is late from the picture.
             first_ns = min(stamp_ns, *self._drawn.values()) if is_new else stamp_ns
             self._drawn.setdefault(source, first_ns)
+        self._newest[source] = max(stamp_ns, self._newest.get(source, stamp_ns))
         return has_jumped
 
     def is_due(self, source: Hashable) -> bool:
         """Return whether a source that was heard wants a new picture."""
         drawn_ns = self._drawn.get(source)
-        return drawn_ns is None or self._newest_of(source) >= drawn_ns + self._period_ns
+        return drawn_ns is None or self._newest[source] >= drawn_ns + self._period_ns
 
     def draw(self, source: Hashable) -> None:
         """Note a picture that this source wanted."""
-        self._drawn = {source: self._newest_of(source)}
+        self._drawn = {source: self._newest[source]}
 
     def is_stale(self, stamp_ns: int) -> bool:
         """Return whether a stamp is much older than the newest."""
         newest_ns = self.newest_ns
         return newest_ns is not None and stamp_ns < newest_ns - _STALE_NS
-
-    def _newest_of(self, source: Hashable) -> int:
-        newest_ns = self._judges[source].newest_ns
-        if newest_ns is None:
-            raise ValueError(f'no stamp of {source!r} yet, call hear first')
-        return newest_ns

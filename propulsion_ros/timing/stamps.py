@@ -63,6 +63,9 @@ class StampLimits:
         Longest interval that is never a gap; None where there are no gaps.
     silent_ns : int or None
         Age of the newest stamp beyond which the source is silent; None where it never is.
+    drifts : bool
+        Whether a source that follows another may also go on from its own newest stamp, however
+        far that has come away from the other one.
     reanchor_ns : int or None
         For how long, by their own stamps, late or stray ones must go on steadily to be taken as
         the time of their source; None refuses them for as long as they come.
@@ -74,6 +77,7 @@ class StampLimits:
     agree_ns: int | None = None
     gap_ns: int | None = None
     silent_ns: int | None = None
+    drifts: bool = False
     reanchor_ns: int | None = None
 
     def is_near(self, newest_ns: int, stamp_ns: int) -> bool:
@@ -98,6 +102,7 @@ class StampJudge:
 
     A source that follows a leading one, such as a clock, is held against the newest stamp of that
     one by rules 3 to 5: it can make no jump, but where it fits the leader it is believed at once.
+    With ``drifts`` it is held against its own newest stamp as well, and may fit either.
 
     So no single stamp moves time unless ``agreeing`` is 1; accepted stamps never go backwards but
     in a jump; and after any disturbance a steady source is accepted again, within ``agreeing``
@@ -205,12 +210,13 @@ class StampJudge:
         leader_ns : int
             Newest stamp of the leading source [ns].
         """
-        lead_ns = stamp_ns - leader_ns
-        if not -self._behind_ns <= lead_ns - self.offset_ns <= self._ahead_ns:
-            if not self.offset_ns or not self._limits.is_near(leader_ns, stamp_ns):
-                return self._refuse(_STRAY, stamp_ns, leader_ns, is_led=True)
-            return self._reanchor(stamp_ns, 0)
         newest_ns = self.newest_ns
+        if not -self._behind_ns <= stamp_ns - leader_ns - self.offset_ns <= self._ahead_ns:
+            is_near = self._limits.is_near
+            if self.offset_ns and is_near(leader_ns, stamp_ns):
+                return self._reanchor(stamp_ns, 0)
+            if newest_ns is None or not self._limits.drifts or not is_near(newest_ns, stamp_ns):
+                return self._refuse(_STRAY, stamp_ns, leader_ns, is_led=True)
         if newest_ns is None:
             return self._begin(stamp_ns)
         step_ns = stamp_ns - newest_ns
