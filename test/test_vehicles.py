@@ -14,6 +14,7 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodePar
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
+from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
@@ -23,7 +24,6 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.params import NozzlesParams
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.nodes.flight_state_node import FlightStateNodeParams
 from propulsion_ros.settings.flat import build, parameters_of, unknown_keys
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
@@ -194,8 +194,8 @@ def test_macros_serve_a_robot_of_ones_own(tmp_path):
 @pytest.mark.parametrize('file', FILES)
 def test_every_setting_is_a_parameter_of_its_node(file):
     schemas = {
+        'flight_state': (FlightLoopParams,),
         'vehicle': (VehicleParams,),
-        'flight_state': (FlightStateNodeParams,),
         'inverse_fam': (FamilyNodeParams, EstimateParams, FAMILIES['inverse_fam'].Params),
     }
     vehicle = file.removesuffix('_demo')

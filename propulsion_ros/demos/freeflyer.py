@@ -16,11 +16,11 @@ from propulsion_ros.demos.freeflyer_guidance import WITHIN_LIMITS, WrenchSequenc
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross, move_wrench
-from propulsion_ros.nodes import qos
 from propulsion_ros.settings.quantity import FloatArray
 
 _SEQUENCE = WrenchSequence()

@@ -17,11 +17,11 @@ from propulsion_ros.demos.plan import target_at
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import StepResponse, step_response
+from propulsion_ros.drawing.style import Mark, draw_marks
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.nodes import qos
-from propulsion_ros.pictures.style import Mark, draw_marks
 
 _LIMIT = 7.4
 """Largest thrust of a rotor [N]."""

@@ -16,9 +16,9 @@ from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rocket_guidance import RocketGuidance
 from propulsion_ros.demos.rocket_picture import draw
 from propulsion_ros.demos.rocket_summary import RocketSummary, summarise
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.nodes import qos
 
 _EXHAUST_VELOCITY = 1300.0 / 0.6025
 """max_thrust over max_fuel_rate of the boosters [m/s]."""

@@ -19,11 +19,11 @@ from propulsion_ros.demos.plan import target_at
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
 from propulsion_ros.demos.step_response import StepResponse, step_response
+from propulsion_ros.drawing.style import Mark, draw_marks
 from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, wrench_to_msg
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.nodes import qos
-from propulsion_ros.pictures.style import Mark, draw_marks
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
 _VERTICAL = tuple(f'{name}_up' for name in _HORIZONTAL)

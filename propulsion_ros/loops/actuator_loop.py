@@ -131,6 +131,8 @@ class ActuatorLoop:
     ----------
     output : Output or None
         What the last tick did, None before the first.
+    example : Output
+        What some tick does, which fields there are.
     """
 
     def __init__(
@@ -171,7 +173,7 @@ class ActuatorLoop:
         self._current: FloatArray = np.zeros(3)
         self._rest()
         # Some settings are wrong only together with the step, and this is where both meet.
-        family.step(self.hold.at(0), self._body, self._dt, 0)
+        self.example = family.step(self.hold.at(0), self._body, self._dt, 0)
         self.reset_family()
 
     @property

@@ -5,6 +5,7 @@ What is no number of a vehicle is refused with a `CommandError` that names it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -122,14 +123,21 @@ class WrenchReader:
         self._columns = np.arange(6)
 
     def read(self, message: Any) -> CommandUpdate:
-        """Return the update that a WrenchStamped demands.
+        """Return the update that a WrenchStamped demands; a part that is None is not demanded.
 
         Raises
         ------
         CommandError
             For another frame, or a value that is not finite.
         """
-        return CommandUpdate(self._columns, checked_wrench(message, self._frame))
+        parts = _parts(message)
+        if None not in parts:
+            return CommandUpdate(self._columns, checked_wrench(message, self._frame))
+        columns = [i for i, part in enumerate(parts) if part is not None]
+        names = [WRENCH_NAMES[i] for i in columns]
+        values = np.array([parts[i] for i in columns], dtype=float)
+        _check_strength(values, names)
+        return CommandUpdate(self._columns[columns], values)
 
 
 def checked_wrench(message: Any, frame: str) -> FloatArray:
@@ -142,20 +150,28 @@ def checked_wrench(message: Any, frame: str) -> FloatArray:
     """
     _check_frame(message, frame)
     wrench = msg_to_wrench(message)
-    wrong = ~(np.abs(wrench) <= _STRONGEST)
-    if wrong.any():
-        unknown = ~np.isfinite(wrench)
-        if unknown.any():
-            raise CommandError(f'{first_marked(WRENCH_NAMES, unknown)} is not finite')
-        name = first_marked(WRENCH_NAMES, wrong)
-        raise CommandError(f'{name} {wrench[wrong][0]:g} is beyond {_STRONGEST:g} in SI units')
+    _check_strength(wrench, WRENCH_NAMES)
     return wrench
+
+
+def _check_strength(values: FloatArray, names: Sequence[str]) -> None:
+    wrong = ~(np.abs(values) <= _STRONGEST)
+    if wrong.any():
+        unknown = ~np.isfinite(values)
+        if unknown.any():
+            raise CommandError(f'{first_marked(names, unknown)} is not finite')
+        name = first_marked(names, wrong)
+        raise CommandError(f'{name} {values[wrong][0]:g} is beyond {_STRONGEST:g} in SI units')
 
 
 def msg_to_wrench(message: Any) -> FloatArray:
     """Return the wrench (6,) of a WrenchStamped, force first."""
+    return np.array(_parts(message))
+
+
+def _parts(message: Any) -> tuple[Any, ...]:
     force, torque = message.wrench.force, message.wrench.torque
-    return np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+    return force.x, force.y, force.z, torque.x, torque.y, torque.z
 
 
 def msg_to_com(message: Any, frame: str) -> FloatArray:
