@@ -17,7 +17,10 @@ from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
-POSE = {'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}
+POSE = {
+    'position': {'x': 0.0, 'y': 0.0, 'z': 0.0},
+    'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0},
+}
 STILL = {'x': 0.0, 'y': 0.0, 'z': 0.0}
 
 
