@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from fuzz.target import REPOSITORY, require
-from propulsion_ros.models.fam.inverse_fam import InverseFam
+from propulsion_ros.graph.node_config import build_family, family_of
+from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.replay.offline import ActuatorStage, EstimateStage, Stage, Values
-from propulsion_ros.replay.stages import build_family, family_of
 from propulsion_ros.settings.yaml_file import ParameterFile
 
 
@@ -25,7 +25,7 @@ def families(name: str) -> dict[str, tuple[Any, Any]]:
 
 def stage_of(family: Any, params: Any, said: list[Values]) -> Stage:
     """Return a node that was just started, and says everything into a list."""
-    kind = EstimateStage if isinstance(family, InverseFam) else ActuatorStage
+    kind = EstimateStage if isinstance(family, Estimator) else ActuatorStage
     return kind(family, params, lambda stamp_ns, values: said.append(values))
 
 

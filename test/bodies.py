@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 G = STANDARD_GRAVITY

@@ -15,14 +15,15 @@ from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.loops.flight.params import FlightLoopParams
-from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.loops.vehicle_params import VehicleParams
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.params import NozzlesParams
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
 from propulsion_ros.settings.flat import build, parameters_of, unknown_keys
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
@@ -193,7 +194,7 @@ def test_macros_serve_a_robot_of_ones_own(tmp_path):
 @pytest.mark.parametrize('file', FILES)
 def test_every_setting_is_a_parameter_of_its_node(file):
     schemas = {
-        'vehicle': (VehicleNodeParams,),
+        'vehicle': (VehicleParams,),
         'flight_state': (FlightLoopParams,),
         'inverse_fam': (FamilyNodeParams, EstimateParams, FAMILIES['inverse_fam'].Params),
     }

@@ -36,6 +36,15 @@ class PropulsionNode(RobustNode):
     What a node creates in `setup` it puts into `entities`, which `teardown` destroys.
     rclpy runs subscriptions and timers in every lifecycle state, so callbacks ask `is_active`.
 
+    Attributes
+    ----------
+    is_active : bool
+        Whether the node is in the lifecycle state of that name.
+    has_failed : bool
+        Whether it was not configured or activated, or has stopped itself.
+    has_ended : bool
+        Whether it has stopped itself, or was shut down.
+
     ROS Parameters
     --------------
     autostart : bool
@@ -51,7 +60,7 @@ class PropulsionNode(RobustNode):
         super().__init__(name, **kwargs)
         self.entities: list[Any] = []
         self.is_active = False
-        self.has_failed = False
+        self.has_failed = self.has_ended = False
         descriptor = ParameterDescriptor(
             description='configure and activate at the start', read_only=True, dynamic_typing=True
         )
@@ -123,6 +132,7 @@ class PropulsionNode(RobustNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Open the gate."""
+        self.has_failed = self.has_ended = False
         result = super().on_activate(state)
         self.is_active = True
         if not self._succeeds(self.started):
@@ -150,6 +160,7 @@ class PropulsionNode(RobustNode):
             self.is_active = False
         result = super().on_shutdown(state)
         self.teardown()
+        self.has_ended = True
         return result
 
     # Helpers.

@@ -173,14 +173,14 @@ class HostNode(PropulsionNode):
 
     def log(self, level: str, line: str) -> None:
         """Log one line at 'info', 'warn' or 'error'."""
-        log = self.get_logger()
-        # rclpy takes one level only from each place in the code.
+        logger = self.get_logger()
+        # rclpy ties a severity to the line of code that logs.
         if level == 'info':
-            log.info(line)
+            logger.info(line)
         elif level == 'warn':
-            log.warning(line)
+            logger.warning(line)
         else:
-            log.error(line)
+            logger.error(line)
 
     def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
         """Return level and text of why nothing has come to these ports; see `FirstMessage`."""
@@ -198,7 +198,8 @@ class HostNode(PropulsionNode):
         return int(self._outlets[outlet][0].get_subscription_count())
 
     def deactivate(self) -> None:
-        """Stop the loop for good."""
+        """Stop the loop for good, after a failure."""
+        self.has_failed = self.has_ended = True
         self.trigger_deactivate()
 
     # The parameters of the loop, beside `declare_some` and `declare_rest`.

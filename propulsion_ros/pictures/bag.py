@@ -55,7 +55,7 @@ def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _
             found[topic] = reading
     if not found:
         raise SourceError(
-            str(path), f'expected a topic such as {prefix}boosters/state or '
+            str(path), f'expected a topic such as {prefix}<group>/state or '
             f'{prefix}flight_state/fit, got {", ".join(sorted(topics)) or "none"}'
         )
     flights = {topic.rpartition('/')[0] for topic, reading in found.items() if reading in _FLIGHT}

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from propulsion_ros.graph.hosting import host_of
+from propulsion_ros.graph.family_params import node_kind_of
+from propulsion_ros.graph.node_config import family_of, in_file
 from propulsion_ros.graph.wiring import NodeSpec, inputs_of, replayed, robot_graph, vehicle_graph
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.base import PropulsionNode
@@ -15,7 +16,6 @@ from propulsion_ros.nodes.stack import EXECUTABLES
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.hosted import CLOCK_TOPIC, Bus, host
-from propulsion_ros.replay.stages import family_of, in_file
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -163,11 +163,9 @@ def _of_file(
         if name not in known:
             with in_file(config, name):
                 families[name] = family_of(given.of(name), None, name)
-    allocations = [name for name, family in families.items() if family == 'fam']
-    fam = allocations[0] if len(allocations) == 1 else ''
     for name, family in families.items():
         if family:
-            executable, remappings = host_of(family).executable, inputs_of(family, fam)
+            executable, remappings = node_kind_of(family).executable, inputs_of(family, families)
             yield NodeSpec(executable, name, {'family': family}, remappings)
         elif name == _FLIGHT_STATE:
             yield NodeSpec('flight_state_node', name, {})

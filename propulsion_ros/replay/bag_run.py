@@ -72,9 +72,9 @@ def _of_table(path: Path, robot: BagReplay, wire: Wire) -> Iterator[Recorded]:
     makers = {
         node.get_name(): RowMessages(
             {name: node.resolve_topic_name(f'~/{name}') for name in KINDS},
-            node.command_names, node.frame, wire,
+            node.loop.command_names, node.loop.frame, wire,
         )
-        for node in robot.commanded
+        for node in robot.commanded if node.loop is not None
     }
     columns = Columns(place, header, makers)
     _check_heard(place, header, robot)

@@ -21,8 +21,8 @@ from propulsion_ros.loops.actuator_loop import (
 from propulsion_ros.loops.command_hold import FIELDS, CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.estimate_loop import DEMAND, Applied, EstimateLoop, EstimateParams
+from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.family import WRENCH_NAMES, BodyState, Command, Family, Output
-from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -222,7 +222,7 @@ class EstimateStage:
 
     Parameters
     ----------
-    inverse : InverseFam
+    inverse : Estimator
         The estimator.
     params : EstimateParams
         When a module is silent.
@@ -230,7 +230,7 @@ class EstimateStage:
         ``sink(stamp_ns, values)`` gets a row for each estimate.
     """
 
-    def __init__(self, inverse: InverseFam, params: EstimateParams, sink: Sink) -> None:
+    def __init__(self, inverse: Estimator, params: EstimateParams, sink: Sink) -> None:
         self._sink = sink
         self._reader = CommandReader(inverse)
         self._loop = EstimateLoop(inverse, params, self._say)

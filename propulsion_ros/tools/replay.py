@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from propulsion_ros.graph.share import load_robot_description
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.replay.command_table import STAMP, Columns, read_header
 from propulsion_ros.replay.csv_rows import number_text, stamp_text

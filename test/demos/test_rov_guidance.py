@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from propulsion_ros.demos.motion import Motion
 from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 

@@ -112,7 +112,7 @@ def require_it_pushes(graph, cls, name, parameters):
     node = graph.add(cls, name, parameters)
     assert node.is_active
     wrenches = graph.listen(WrenchStamped, 'jets/wrench', qos.COMMAND)
-    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
+    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
     command = graph.talk(JointState, 'jets/command', qos.COMMAND)
     for ms in range(100, 201, 5):
         message = JointState(name=['left'], effort=[0.2])

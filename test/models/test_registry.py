@@ -6,18 +6,19 @@ import sys
 
 import pytest
 
-from propulsion_ros.graph import registry as families
+from propulsion_ros.models import registry as families
 from propulsion_ros.models.registry import FAMILIES, GROUP, REGISTRY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.check import faults_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 WHOLE = '''
+from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.rotors.rotors import Rotors
 
 
 class Props(Rotors):
-    pass
+    facts = FamilyFacts(tag='prop')
 '''
 PARAMS = '''
 from dataclasses import dataclass
@@ -116,7 +117,15 @@ def test_family_that_cannot_be_used_is_one_line(install, value, source, said):
 def test_what_a_family_lacks_is_named(install):
     source = PARAMS + 'class Props:\n    Params = Params\n    def step(self): pass\n'
     install('outside', {'props': 'outside:Props'}, source)
-    with pytest.raises(ConfigError, match=r'no family: lacks check_command, reset, rest, link_wre'):
+    with pytest.raises(
+        ConfigError, match=r'no family: lacks check_command, reset, rest, link_wrenches, facts$'
+    ):
+        REGISTRY.require('props')
+
+
+def test_a_family_without_a_tag_is_refused(install):
+    install('outside', {'props': 'outside:Props'}, WHOLE.replace("tag='prop'", ''))
+    with pytest.raises(ConfigError, match=r'no family: its facts have no tag for its names'):
         REGISTRY.require('props')
 
 

@@ -160,3 +160,12 @@ def test_a_loop_may_stop_itself(graph):
     node = graph.add(EchoNode, 'echo')
     node.deactivate()
     assert not node.is_active
+
+
+def test_one_line_of_code_logs_at_every_level(graph, capfd):
+    node = graph.add(EchoNode, 'echo')
+    for level in ('info', 'warn', 'error'):
+        node.log(level, f'a line of {level}')
+    err = capfd.readouterr().err
+    for level, text in (('INFO', 'info'), ('WARN', 'warn'), ('ERROR', 'error')):
+        assert any(line.startswith(f'[{level}]') and text in line for line in err.splitlines())

@@ -1,50 +1,18 @@
 """A rigid body in a fluid: six degrees of freedom, mass that changes, a floor to stand on."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 _MOST_SUBSTEPS = 1000
-
-
-@dataclass(frozen=True)
-class MassProperties:
-    """Mass of a body and how it lies, in base_link axes.
-
-    Attributes
-    ----------
-    mass : float
-        [kg].
-    com : FloatArray
-        Centre of mass from the origin of base_link [m], (3,).
-    inertia : FloatArray
-        About the centre of mass [kg m^2], (3, 3).
-    """
-
-    mass: float
-    com: FloatArray
-    inertia: FloatArray
-
-    @staticmethod
-    def total(parts: Sequence[MassProperties]) -> MassProperties:
-        """Return several parts as one (parallel axis theorem)."""
-        mass = sum(part.mass for part in parts)
-        if mass <= 0.0:
-            return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
-        com = np.sum([part.mass * part.com for part in parts], axis=0) / mass
-        inertia = np.zeros((3, 3))
-        for part in parts:
-            r = part.com - com
-            inertia += part.inertia + part.mass * (r @ r * np.eye(3) - np.outer(r, r))
-        return MassProperties(mass, com, inertia)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

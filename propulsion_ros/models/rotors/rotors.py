@@ -14,6 +14,7 @@ import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.wrench import in_link_axes, unit_rows
 from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
@@ -51,6 +52,7 @@ class Rotors(Degrading):
     """
 
     Params: ClassVar[type] = RotorsParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(tag='rotor', force=THRUST_AND_TORQUE)
 
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)

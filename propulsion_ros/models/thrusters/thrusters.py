@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
@@ -135,6 +136,9 @@ class Thrusters:
     """
 
     Params: ClassVar[type] = ThrustersParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(
+        tag='thruster', force=THRUST_AND_TORQUE, joint_axis='axis'
+    )
 
     def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
-from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.settings.errors import ConfigError
 
 SECOND = 10**9

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from bodies import G, body, floating, part, run
-from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.settings.errors import ConfigError
 
