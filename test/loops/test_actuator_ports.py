@@ -317,7 +317,9 @@ def test_a_wrench_that_is_not_finite_is_published_as_zero(monkeypatch):
 
 def test_a_host_with_time_and_motion_of_its_own_steps_it():
     group = Group(fins(), step_on='clock').run()
-    motion = Motion(np.array([2.0, 0.0, 0.0]), np.zeros(3), np.eye(3))
+    motion = Motion(
+        np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.array([2.0, 0.0, 0.0]), np.zeros(3)
+    )
     group.host.deliver('~/command', message(
         0, name=['f'], position=[0.2], velocity=[], effort=[]
     ))
