@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from fake_host import MS, FakeHost, message, wrench_message
-from propulsion_ros.loops.actuator_loop import LoopParams, Motion
+from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.payloads import JointRow
 from propulsion_ros.loops.ports import ERROR, OK, WARN
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
@@ -14,6 +13,7 @@ from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port
 from propulsion_ros.loops.stamped import stamp_of
+from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
@@ -232,7 +232,7 @@ def _row_of(state: EstimatorState, base_link: str) -> OdometryRow:
     velocity, twist = UNKNOWN, np.full((6, 6), np.nan)
     if np.isfinite(state.attitude).all():
         # The twist of an Odometry is in the axes of its child frame.
-        to_body = Rotation.from_quat(state.attitude).as_matrix().T
+        to_body = matrix_of(state.attitude).T
         velocity = (to_body @ state.velocity).tolist()
         twist = _rotated(state.twist_covariance, to_body)
     return OdometryRow(
