@@ -23,11 +23,11 @@ from rclpy.serialization import deserialize_message
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.nodes.spin import make_executor
-from propulsion_ros.replay.bag_replay import BagReplay
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder
+from propulsion_ros.replay.robot import BagReplay
 from propulsion_ros.tools.domains import own_network
 
 HELD = ('wrench', 'state', 'fit', 'phase', 'subphase', 'apogee', 'events', 'flags', 'residual')

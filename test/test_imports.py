@@ -36,6 +36,7 @@ ROOMS = {
     'urdf': READERS,
     'drawing': READERS,
     'loops': READERS,
+    'loops.flight': READERS,
     'graph': READERS | {'ament_index_python', 'launch', 'launch_ros', 'xacro'},
     'messages': READERS | {
         'builtin_interfaces', 'diagnostic_msgs', 'geometry_msgs', 'nav_msgs', 'rclpy',

@@ -290,7 +290,7 @@ class VehicleLoop:
         publish(self._clock, None)
         publish(self._pressure, self._air_pressure(motion.position[2]))
         publish(self._imu, ImuRow(
-            motion.specific_force.tolist(), motion.angular_velocity.tolist()
+            self._body.specific_force.tolist(), motion.angular_velocity.tolist()
         ))
         publish(self._inertia, MassRow(mass.mass, mass.com, mass.inertia))
         if self._joints:
@@ -299,7 +299,7 @@ class VehicleLoop:
             ))
         pose = OdometryRow(
             self._frame, motion.position.tolist(), motion.quaternion.tolist(),
-            motion.velocity_body.tolist(), motion.angular_velocity.tolist(),
+            motion.velocity.tolist(), motion.angular_velocity.tolist(),
         )
         publish(self._odometry, pose)
         if self._tf is not None and self._host.subscriptions_to(self._tf):

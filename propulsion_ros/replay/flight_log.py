@@ -1,16 +1,11 @@
-"""CSV flight logs: one sample a row, in order of arrival; and what the flight logic reports."""
+"""CSV flight logs: one sample a row, in order of arrival."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.variables import Sample, bounded
-from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.replay.csv_rows import LATEST, read_number, read_rows
 from propulsion_ros.settings.errors import SourceError
 
@@ -29,17 +24,6 @@ def read_flight_log(path: Path) -> list[Sample]:
         Naming the file, the line, what was expected and what came.
     """
     return list(_samples(path))
-
-
-def fly(samples: Iterable[Sample], params: ApogeeParams) -> Iterator[FlightReport]:
-    """Yield what the flight logic reports at each sample, armed at the first."""
-    state = FlightState(FlightParams(), make_detector(params))
-    for i, sample in enumerate(samples):
-        report = state.update(sample)
-        if i == 0:
-            # By force, since a log may begin with an unknown altitude.
-            state.command('launch', sample.stamp_ns, force=True)
-        yield report
 
 
 def _samples(path: Path) -> Iterator[Sample]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.replay.flight_log import fly, read_flight_log
+from propulsion_ros.replay.flight_log import read_flight_log
+from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import ConfigError
 
 _DEFAULTS = ApogeeParams()

@@ -145,11 +145,11 @@ def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
 
 def _other_nodes() -> dict[str, type[Any]]:
     # Only this file's nodes need rclpy, and only where one of them is named.
+    from propulsion_ros.loops.flight.params import FlightLoopParams
     from propulsion_ros.loops.vehicle_params import VehicleParams
     from propulsion_ros.loops.visualizer_params import VisualizerParams
-    from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
 
     return {
-        'flight_state': FlightStateNodeParams, 'vehicle': VehicleParams,
+        'flight_state': FlightLoopParams, 'vehicle': VehicleParams,
         'visualizer': VisualizerParams,
     }

@@ -7,17 +7,21 @@ import numpy as np
 import pytest
 
 from fake_host import MS, FakeHost, message, wrench_message
-from propulsion_ros.loops.actuator_loop import LoopParams, Motion
+from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.payloads import JointRow
 from propulsion_ros.loops.ports import ERROR, OK, WARN
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
-POSE = {'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}
+POSE = {
+    'position': {'x': 0.0, 'y': 0.0, 'z': 0.0},
+    'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0},
+}
 STILL = {'x': 0.0, 'y': 0.0, 'z': 0.0}
 
 
@@ -314,7 +318,9 @@ def test_a_wrench_that_is_not_finite_is_published_as_zero(monkeypatch):
 
 def test_a_host_with_time_and_motion_of_its_own_steps_it():
     group = Group(fins(), step_on='clock').run()
-    motion = Motion(np.array([2.0, 0.0, 0.0]), np.zeros(3), np.eye(3))
+    motion = Motion(
+        np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.array([2.0, 0.0, 0.0]), np.zeros(3)
+    )
     group.host.deliver('~/command', message(
         0, name=['f'], position=[0.2], velocity=[], effort=[]
     ))

@@ -9,9 +9,9 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 
 MS = 1_000_000

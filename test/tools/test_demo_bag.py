@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from propulsion_ros.replay.bag_replay import BagReplay
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.robot import BagReplay
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 

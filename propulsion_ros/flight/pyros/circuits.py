@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from propulsion_ros.rml.config import FlightConfig
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
+from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.settings.errors import CommandError
 
 _LONGEST_AGE_NS = 2_000_000_000
@@ -14,18 +15,18 @@ class Circuits:
 
     Parameters
     ----------
-    config : FlightConfig
-        Whose local pyros have names and channels.
+    deployers, engines : sequence
+        As configured, of which local pyros and igniters have names and channels.
     """
 
-    def __init__(self, config: FlightConfig) -> None:
+    def __init__(self, deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]) -> None:
         self._channels = {
             deployer.name: deployer.channel
-            for deployer in config.deployers
+            for deployer in deployers
             if deployer.type == 'local_pyro' and deployer.channel is not None
         } | {
             f'{engine.name}/igniter': engine.igniter.channel
-            for engine in config.engines
+            for engine in engines
             if engine.igniter.channel is not None
         }
         self.reset()
@@ -51,11 +52,12 @@ class Circuits:
                 raise CommandError(f'continuity: unknown name {name!r}, known: {known}')
             if position not in (0.0, 1.0):
                 raise CommandError(f'continuity: {name}: expected 0 or 1, got {position:g}')
-            measured[self._channels[name]] = position == 1.0
+            # Files give numbers of numpy, whose comparisons are no bool.
+            measured[self._channels[name]] = bool(position == 1.0)
         return measured
 
     def take(self, stamp_ns: int, measured: Mapping[int, bool]) -> None:
-        """Take what was read of a message."""
+        """Remember what was read from a message, as measured at a stamp."""
         self._measured.update(
             {channel: (stamp_ns, is_closed) for channel, is_closed in measured.items()}
         )

@@ -13,7 +13,13 @@ from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.phases.mark import Mark
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.loops.record_file import FlightRecord, decode, encode, read_state, write_state
+from propulsion_ros.loops.flight.record_file import (
+    FlightRecord,
+    decode,
+    encode,
+    read_state,
+    write_state,
+)
 from propulsion_ros.settings.errors import SourceError
 
 NS = st.integers(-(2**63), 2**63 - 1)

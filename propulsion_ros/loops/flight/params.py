@@ -1,4 +1,4 @@
-"""Parameters of the flight state node."""
+"""Parameters of the flight computer."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -9,14 +9,16 @@ from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.events.events import SEMANTICS
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.readiness import CHECKS
-from propulsion_ros.nodes.flight_estimation import EstimationParams
+from propulsion_ros.loops.flight.estimation import EstimationParams
+from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.quantity import group, quantity, validate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FlightStateNodeParams:
-    """What a flight state node is made from."""
+class FlightLoopParams:
+    """What a flight computer is made from."""
 
     config_file: str = quantity(
         '', doc='flight configuration (RML, .jsonc) with events, deployers and engines', kind=str
@@ -72,6 +74,17 @@ class FlightStateNodeParams:
             raise ConfigError(
                 'estimator.method', 'external makes no estimate: set altitude_source to odometry'
             )
+
+
+def read_params(parameters: Parameters) -> FlightLoopParams:
+    """Return what the parameters of a node or a file give.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown key or a value that cannot be used.
+    """
+    return build(FlightLoopParams, parameters.declare_rest(parameters_of(FlightLoopParams)))
 
 
 def _has_folder(path: str) -> bool:
