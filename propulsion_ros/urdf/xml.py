@@ -10,7 +10,7 @@ from defusedxml.ElementTree import fromstring
 from propulsion_ros.settings.errors import SourceError
 
 SIZE_LIMIT = 4 * 1024 * 1024
-"""Characters; the largest descriptions in use have a tenth of it."""
+"""Characters, and bytes of a file; the largest descriptions in use have a tenth of it."""
 
 DEPTH_LIMIT = 64
 _SHOWN = 80
