@@ -10,7 +10,7 @@ from defusedxml.ElementTree import fromstring
 
 from fuzz.target import REPOSITORY, Target, require, shipped, text_of, written
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
-from propulsion_ros.graph.expand_xacro import expand
+from propulsion_ros.graph import expand_xacro
 from propulsion_ros.graph.hosting import loop_params_of
 from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.graph.wiring import VEHICLES
@@ -49,7 +49,7 @@ def _xacro(data: bytes) -> None:
     # What the shipped ones include must lie beside.
     written('actuators.xacro', _macros())
     # In this process, where the library is instrumented.
-    _read(expand(str(written('robot.urdf.xacro', data)), SIZE_LIMIT))
+    _read(expand_xacro.expand(str(written('robot.urdf.xacro', data)), SIZE_LIMIT))
 
 
 @functools.cache

@@ -73,7 +73,7 @@ def main(path: str, limit: int) -> None:
 
 
 def _source(name: str, limit: int) -> io.StringIO:
-    """Return a file that the library opens; it skips an optional one where that fails by OSError."""
+    """Return a file for the library, which skips an optional one where that raises OSError."""
     try:
         return io.StringIO(read_text(name, limit))
     except SourceError as error:

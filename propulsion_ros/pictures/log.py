@@ -11,6 +11,7 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.pictures.signals import Channel, FlightSignals, Signals
 from propulsion_ros.pictures.style import Fit, Mark
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.apogee import fly
 from propulsion_ros.tools.flight_log import read_flight_log
 
@@ -31,7 +32,7 @@ def signals_of_log(path: Path) -> Signals:
     samples = read_flight_log(path)
     if not samples:
         raise SourceError(str(path), 'expected samples, got none')
-    signals, reports = Signals(str(path)), []
+    signals, reports = Signals(printable(path)), []
     for sample, report in zip(samples, fly(samples, ApogeeParams()), strict=True):
         if not report.stamp.is_accepted:
             continue

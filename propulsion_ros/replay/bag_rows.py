@@ -4,6 +4,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import TracebackType
@@ -14,6 +15,7 @@ from propulsion_ros.nodes.conversions import stamp_to_ns
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.csv_rows import number_text, stamp_text
+from propulsion_ros.settings.files import replacing
 
 _OPEN_NS = 1_000_000_000
 """A row so far behind the newest stamp gets nothing more."""
@@ -46,6 +48,7 @@ class RowWriter:
         # Which columns there are is known at the end only.
         self._body = TemporaryFile('w+', encoding='utf-8', newline='')  # noqa: SIM115  closed on exit
         self._rows = csv.writer(self._body)
+        self._stack = ExitStack()
         self.count = 0
 
     def write(self, message: Recorded) -> None:
@@ -78,8 +81,8 @@ class RowWriter:
 
     def __enter__(self) -> RowWriter:
         # What was there stays until all rows are written, and what cannot be is said at once.
-        self._unfinished = self._path.with_name(f'{self._path.name}.unfinished')
-        self._file = self._unfinished.open('w', encoding='utf-8', newline='')
+        self._file = self._stack.enter_context(replacing(self._path))
+        self._stack.enter_context(self._body)
         return self
 
     def __exit__(
@@ -88,14 +91,11 @@ class RowWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            with self._body, self._file:
-                if error is None:
-                    self._finish()
-            if error is None:
-                self._unfinished.replace(self._path)
-        finally:
-            self._unfinished.unlink(missing_ok=True)
+        if error is not None:
+            self._stack.__exit__(kind, error, trace)
+            return
+        with self._stack:
+            self._finish()
 
     def _finish(self) -> None:
         self._write_until(math.inf)

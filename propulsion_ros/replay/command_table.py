@@ -10,9 +10,10 @@ from typing import Protocol
 import numpy as np
 
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.replay.csv_rows import LATEST, read_number, read_rows
+from propulsion_ros.replay.csv_rows import LATEST, check_columns, read_number, read_rows
 from propulsion_ros.replay.offline import Inputs
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import suggestion
 
 STAMP = 'stamp'
@@ -31,7 +32,7 @@ def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[st
         Where the file cannot be read or has no line.
     """
     rows = read_rows(path)
-    place, header = next(rows, (f'{path}:1', []))
+    place, header = next(rows, (f'{printable(path)}:1', []))
     if not header:
         raise SourceError(place, f'expected a header {STAMP},..., got no lines')
     return place, header, rows
@@ -74,18 +75,17 @@ class Columns:
         names = [name.strip() for name in header]
         if names[0] != STAMP:
             raise SourceError(place, f'expected {STAMP!r} as the first column, got {names[0]!r}')
-        for name in names:
-            if names.count(name) > 1:
-                raise SourceError(place, f'expected one column {name!r}, got {names.count(name)}')
+        check_columns(place, names)
         known = {
             f'{name}.{field}' for stage in stages.values() for name in stage.names
             for field in _FIELDS if name not in WRENCH_NAMES
         }
         vectors = {f'{vector}.{axis}' for vector in _VECTORS for axis in 'xyz'}
         wrench = {f'wrench.{part}' for part in WRENCH_NAMES}
+        known |= vectors | wrench
         for name in names[1:]:
-            if name not in known | vectors | wrench:
-                near = suggestion(name, known | vectors | wrench)
+            if name not in known:
+                near = suggestion(name, known)
                 raise SourceError(place, f'unknown column {name!r}{near}')
         self._names = names
         self._last_ns: int | None = None

@@ -31,6 +31,7 @@ from propulsion_ros.replay.offline import (
     Values,
 )
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
@@ -108,7 +109,7 @@ def in_file(config: Path, node: str) -> Iterator[None]:
     except SourceError:
         raise
     except ConfigError as error:
-        raise SourceError(f'{config}: {node}', str(error)) from error
+        raise SourceError(f'{printable(config)}: {node}', str(error)) from error
 
 
 def _pass_on(

@@ -34,7 +34,7 @@ class _Loader(yaml.SafeLoader):
             raise yaml.YAMLError('aliases (*name) are not taken')
         return super().compose_node(parent, index)
 
-    def construct_scalar(self, node: yaml.Node) -> Any:
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
         """Return the text of a value; one of base 60 takes the square of its length to read."""
         value = super().construct_scalar(node)
         if node.tag in _NUMBERS and len(value) > _LONGEST_NUMBER:

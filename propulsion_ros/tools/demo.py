@@ -15,6 +15,7 @@ from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import printable, write_text
 from propulsion_ros.tools.domains import own_network
 
 
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return _fail(f'--output {output}: {error.strerror}')
+        return _fail(f'--output {printable(output)}: {error.strerror}')
     demo, configs = DEMOS[vehicle], [share_directory() / 'config' / f'{vehicle}_demo.yaml']
     configs += [options.params_file] if options.params_file else []
     begun = time.monotonic()
@@ -75,12 +76,12 @@ def run(options: argparse.Namespace) -> int:
     written = output / f'{vehicle}.json'
     try:
         text = json.dumps(_known(asdict(summary)), indent=2, allow_nan=False)
-        written.write_text(f'{text}\n', encoding='utf-8')
+        write_text(written, f'{text}\n')
         written = output / f'{vehicle}.png'
         picture.draw(demo, recording, summary, written)
     except OSError as error:
-        return _fail(f'{written}: {error.strerror or error}')
-    print(f'picture: {written}')
+        return _fail(f'{printable(written)}: {error.strerror or error}')
+    print(f'picture: {printable(written)}')
     return 0
 
 

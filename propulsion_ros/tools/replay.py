@@ -18,6 +18,7 @@ from propulsion_ros.replay.offline import OfflineRun, Stage, Values
 from propulsion_ros.replay.progress import Progress, count_lines
 from propulsion_ros.replay.stages import make_stages
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import printable, replacing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,10 +58,10 @@ def run(args: argparse.Namespace) -> int:
         return 1
     except OSError as error:
         reason = error.strerror or error
-        print(f'propulsion_ros replay: {args.output}: {reason}', file=sys.stderr)
+        print(f'propulsion_ros replay: {printable(args.output)}: {reason}', file=sys.stderr)
         return 1
     said = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
-    print(f'propulsion_ros replay: {args.output}: {said}', file=sys.stderr)
+    print(f'propulsion_ros replay: {printable(args.output)}: {said}', file=sys.stderr)
     return 0
 
 
@@ -87,30 +88,23 @@ def _replay(args: argparse.Namespace) -> Counter[str]:
     counts: Counter[str] = Counter(rows=0)
     said: set[str] = set()
     # What was there stays until all rows are run, and may be what is read.
-    unfinished = args.output.with_name(f'{args.output.name}.unfinished')
-    try:
-        with unfinished.open('w', encoding='utf-8', newline='') as file:
-            table = Table(file)
-            stages = make_stages(
-                args.config, description, args.node or (), table.sink, has_motion
-            )
-            columns = Columns(place, header, stages)
-            table.begin(stages)
-            offline = OfflineRun(list(stages.values()), table.complete)
-            with Progress('replay', count_lines(path)) as progress:
-                for place, row in rows:
-                    stamp_ns, inputs = columns.read(place, row)
-                    for error in offline.row(stamp_ns, inputs):
-                        counts['refused'] += 1
-                        if str(error) not in said:
-                            said.add(str(error))
-                            print(f'{place}: refused: {error}', file=sys.stderr)
-                    counts['rows'] += 1
-                    progress.at(int(place.rpartition(':')[2]))
-            table.end()
-        unfinished.replace(args.output)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(args.output) as file:
+        table = Table(file)
+        stages = make_stages(args.config, description, args.node or (), table.sink, has_motion)
+        columns = Columns(place, header, stages)
+        table.begin(stages)
+        offline = OfflineRun(list(stages.values()), table.complete)
+        with Progress('replay', count_lines(path)) as progress:
+            for place, row in rows:
+                stamp_ns, inputs = columns.read(place, row)
+                for error in offline.row(stamp_ns, inputs):
+                    counts['refused'] += 1
+                    if str(error) not in said:
+                        said.add(str(error))
+                        print(f'{place}: refused: {error}', file=sys.stderr)
+                counts['rows'] += 1
+                progress.at(int(place.rpartition(':')[2]))
+        table.end()
     counts['ticks'] = table.count
     for stage in stages.values():
         counts += stage.counts
