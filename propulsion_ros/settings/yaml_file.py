@@ -19,6 +19,10 @@ SIZE_LIMIT = 256 * 1024
 _ROOT = 'ros__parameters'
 _LONGEST_REASON = 300
 _LONGEST_NUMBER = 1000
+_BUDGET = 1024 * 1024
+"""Characters, of which a node costs `_NODE` more; the library takes four seconds for these."""
+_NODE = 20
+_DEEPEST = 64
 _ALIKE = 0.8
 """How alike the name of a node must be to be one that is misspelt; of 1."""
 
@@ -161,6 +165,54 @@ def _matches(pattern: str, name: str) -> bool:
     tokens = {'**': '(/[^/]+)*', '*': '/[^/]+'}
     parts = [tokens.get(token, '/' + re.escape(token)) for token in pattern.split('/')[1:]]
     return re.fullmatch(''.join(parts), name) is not None
+
+
+class YamlBudget:
+    """What YAML that a library reads may cost: aliases expand, and nothing ends what is nested.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for errors.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name, self._spent = name, 0
+
+    def take(self, text: str) -> None:
+        """Spend what a text costs; one that is no YAML is left to who reads it.
+
+        Raises
+        ------
+        SourceError
+            Where the texts so far cost too much, or this one is nested too deeply.
+        """
+        self._spend(len(text))
+        weights: dict[str | None, int] = {}
+        inside: list[tuple[str | None, int]] = []
+        try:
+            for event in yaml.parse(text, getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):
+                if isinstance(event, yaml.NodeEvent):
+                    self._spend(_NODE + len(getattr(event, 'value', '')))
+                if isinstance(event, yaml.AliasEvent):
+                    # Of what is still open, an alias has no end.
+                    self._spend(weights.get(event.anchor, _BUDGET))
+                elif isinstance(event, yaml.CollectionStartEvent):
+                    inside.append((event.anchor, self._spent))
+                elif isinstance(event, yaml.CollectionEndEvent):
+                    anchor, before = inside.pop()
+                    weights[anchor] = self._spent - before
+                elif isinstance(event, yaml.ScalarEvent):
+                    weights[event.anchor] = _NODE + len(event.value)
+                if len(inside) > _DEEPEST:
+                    raise SourceError(self._name, 'is nested too deeply')
+        except yaml.YAMLError:
+            return
+
+    def _spend(self, cost: int) -> None:
+        self._spent += cost
+        if self._spent > _BUDGET:
+            raise SourceError(self._name, 'has more YAML than any bag')
 
 
 def settings_of(
