@@ -9,7 +9,7 @@ import sys
 from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import printable, read_text
 
-SECONDS = 4
+SECONDS = 3
 """CPU time of the process."""
 MEMORY = 256 * 1024**2
 """Address space of the process [bytes]."""
@@ -46,11 +46,9 @@ def expand(path: str, limit: int) -> str:
         # The library's functions find it in place of the builtin one.
         xacro.open = opened
         text = str(xacro.process_file(path).toxml()).translate(_CONTROL)
-    except MemoryError:
-        raise SourceError(printable(path), f'takes more than {MEMORY} bytes to expand') from None
     except Exception as error:
         # Expressions raise whatever they like.
-        raise SourceError(printable(path), str(error) or type(error).__name__) from error
+        raise SourceError(printable(path), _reason(error)) from error
     if len(text) > limit:
         raise SourceError(printable(path), f'expands to more than {limit} characters')
     return text
@@ -70,6 +68,16 @@ def main(path: str, limit: int) -> None:
     sys.stdout.buffer.write(text.encode('utf-8', 'replace'))
     sys.stdout.buffer.flush()
     sys.exit(code)
+
+
+def _reason(error: BaseException) -> str:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryError):
+            return f'takes more than {MEMORY} bytes to expand'
+        # The library keeps what it caught in an attribute of this name.
+        cause = getattr(cause, 'exc', None)
+    return ' '.join(str(error).split()) or type(error).__name__
 
 
 def _source(name: str, limit: int) -> io.StringIO:

@@ -155,12 +155,12 @@ def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
             number += 1
             if not line:
                 return
+            if '\0' in line:
+                raise SourceError(f'{name}:{number}', 'expected text, got a NUL')
             if len(line) > LONGEST_LINE:
                 raise SourceError(
                     f'{name}:{number}', f'is a line of more than {LONGEST_LINE} characters'
                 )
-            if '\0' in line:
-                raise SourceError(f'{name}:{number}', 'expected text, got a NUL')
             yield line if number > 1 else line.removeprefix('\ufeff')
 
 

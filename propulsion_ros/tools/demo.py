@@ -16,6 +16,7 @@ from propulsion_ros.graph.wiring import VEHICLES
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, write_text
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 
 
@@ -59,6 +60,9 @@ def run(options: argparse.Namespace) -> int:
     configs += [options.params_file] if options.params_file else []
     begun = time.monotonic()
     try:
+        for path in configs[1:]:
+            # Before the nodes start, each of which would refuse it.
+            ParameterFile(path)
         recorded = BagWriter(options.record) if options.record else nullcontext()
         with own_network(), recorded as bag:
             write = bag.write if bag else None
