@@ -11,6 +11,7 @@ from propulsion_ros.models.registry import FAMILIES
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'propulsion_ros'
 ROOMS = {family.__module__.split('.')[2] for family in FAMILIES.values()}
+"""Folders of models that are families, or single files."""
 NAMES = {
     *FAMILIES, *(family.__name__ for family in FAMILIES.values()),
     *(family.facts.tag for family in FAMILIES.values() if family.facts.tag),
@@ -30,6 +31,7 @@ FILES = {
     # Each demonstration flies one vehicle, and names its groups.
     if path.relative_to(PACKAGE).parts[0] != 'demos'
     and not (path.parent.parent.name == 'models' and path.parent.name in ROOMS)
+    and not (path.parent.name == 'models' and path.stem in ROOMS)
 }
 
 

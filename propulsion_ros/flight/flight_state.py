@@ -32,7 +32,7 @@ from propulsion_ros.flight.readiness import Readiness
 from propulsion_ros.flight.resumption import Resumption
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.timing.flight_clock import FlightClock, Stamp
-from propulsion_ros.timing.frozen_check import FrozenCheck
+from propulsion_ros.timing.held import Held
 
 
 class FlightState:
@@ -88,7 +88,8 @@ class FlightState:
         )
         self._deployers = tuple(deployers)
         self._clock = FlightClock(params.longest_step)
-        self._frozen = FrozenCheck(params.frozen_time)
+        # A feed is frozen at the limit itself.
+        self._frozen = Held(round(params.frozen_time * 1e9) - 1)
         self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params)
         self._burn = BurnMonitor()
@@ -196,9 +197,10 @@ class FlightState:
         known = self._watch.see(sample, self._mach.update(sample))
         if math.isfinite(known.altitude):
             self._sample = known
-        is_frozen = self._is_frozen = self._frozen.update(
-            self._clock.now_ns, sample.altitude, sample.velocity, sample.acceleration
-        )
+        # As text, in which NaN is the same as NaN.
+        values = repr((sample.altitude, sample.velocity, sample.acceleration))
+        self._frozen.repeats(self._clock.now_ns, values)
+        is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
         self._consider_record(known)
         self._observe(known)
         controls, fired = self._events.update(

@@ -275,7 +275,7 @@ def build_allocator(
 def _read_setting(
     node_params: type[OwnT], node: str, given: Mapping[str, Any], spec: ActuatorSpec | None
 ) -> tuple[OwnT, Setting]:
-    """Return the configuration of a node and that of its family, as `FamilyNode` reads them."""
+    """Return the configuration of a node and that of its family, as the node reads them."""
     own = build(node_params, given)
     family = family_named(own.family, spec, node)
     schema = [*parameters_of(node_params), *schema_of(family)]

@@ -1,4 +1,7 @@
-"""All nodes of a robot in one process, wired as its launch file wires them."""
+"""All nodes of a robot in one process, wired as its launch file wires them.
+
+Where they have a simulated vehicle, its end is that of the process.
+"""
 from __future__ import annotations
 
 import argparse
@@ -94,7 +97,8 @@ def main(args: Sequence[str] | None = None) -> None:
     shipped = []
     if graph.params_file:
         shipped = ['--ros-args', '--params-file', str(graph.params_file), '--']
-    sys.exit(run(make_nodes, [*argv[:split], *shipped, *argv[split:]], add_graph_options))
+    arguments = [*argv[:split], *shipped, *argv[split:]]
+    sys.exit(run(make_nodes, arguments, add_graph_options, vital=VehicleNode))
 
 
 if __name__ == '__main__':

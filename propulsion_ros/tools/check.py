@@ -146,10 +146,10 @@ def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
 def _other_nodes() -> dict[str, type[Any]]:
     # Only this file's nodes need rclpy, and only where one of them is named.
     from propulsion_ros.loops.flight.params import FlightLoopParams
-    from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
-    from propulsion_ros.nodes.visualizer_node import VisualizerNodeParams
+    from propulsion_ros.loops.vehicle_params import VehicleParams
+    from propulsion_ros.loops.visualizer_params import VisualizerParams
 
     return {
-        'flight_state': FlightLoopParams, 'vehicle': VehicleNodeParams,
-        'visualizer': VisualizerNodeParams,
+        'flight_state': FlightLoopParams, 'vehicle': VehicleParams,
+        'visualizer': VisualizerParams,
     }

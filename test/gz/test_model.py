@@ -16,7 +16,8 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import drag_coefficients
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
 from propulsion_ros.gz.model import gazebo_robot
-from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli

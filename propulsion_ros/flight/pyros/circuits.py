@@ -52,7 +52,8 @@ class Circuits:
                 raise CommandError(f'continuity: unknown name {name!r}, known: {known}')
             if position not in (0.0, 1.0):
                 raise CommandError(f'continuity: {name}: expected 0 or 1, got {position:g}')
-            measured[self._channels[name]] = position == 1.0
+            # Files give numbers of numpy, whose comparisons are no bool.
+            measured[self._channels[name]] = bool(position == 1.0)
         return measured
 
     def take(self, stamp_ns: int, measured: Mapping[int, bool]) -> None:

@@ -15,6 +15,7 @@ from propulsion_ros.models.common.facts import LIFT, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.fins.layout import layout_of_fins
 from propulsion_ros.models.fins.lift_drag import Coefficients, Quadratic, TwoLines
@@ -35,7 +36,7 @@ class LiftModel(Protocol):
     ) -> Coefficients: ...
 
 
-class Fins(Degrading):
+class Fins(PlacedActuators, Degrading):
     """n fins, each all-moving (`Quadratic`, `TwoLines`) or with a flap (`LiftingSurface`).
 
     Commands are deflections [rad] (position), clamped to the limits; 0 is safe. A positive
@@ -57,6 +58,7 @@ class Fins(Degrading):
     """
 
     Params: ClassVar[type] = FinsParams
+    uses_body = True
     facts: ClassVar[FamilyFacts] = FamilyFacts(
         tag='fin', force=LIFT, joint_axis='span',
         joint_limits=('min_deflection', 'max_deflection'),
@@ -64,8 +66,8 @@ class Fins(Degrading):
 
     def __init__(self, params: FinsParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
-        self._params = params
-        self._n, self._batch, self._rotation = n, batch, params.rotation
+        super().__init__(params, 'position')
+        self._params, self._n, self._batch = params, n, batch
         self._lower, self._upper = params.min_deflection, params.max_deflection
         self._rate_limit = params.rate_limit
         kinds = np.array(params.dynamics)
@@ -76,8 +78,6 @@ class Fins(Degrading):
         self._drives = RotorDynamics(params, reach) if np.any(self._driven) else None
 
         self._span = unit_rows('span', params.span)
-        # A fin has no axis of its own to push along: its row of axes is its force.
-        self._once = np.ones(n)
         plane = _planes(unit_rows('chord', params.chord), self._span)
         # The real part of chord + i normal times this is the vector in base_link.
         self._frame = plane[:, 0] - 1j * plane[:, 1]
@@ -103,14 +103,8 @@ class Fins(Degrading):
         turns = np.array([fin not in flapped for fin in params.names])
         self._turning = 1j * turns if np.any(turns) else None
 
-        self.command_names = self.actuator_names = self.state_names = params.names
-        self.command_fields = ('position',) * n
         self.safe_command = np.clip(np.zeros(n), self._lower, self._upper)
-        self.nan_is_safe = (False,) * n
-        self.uses_body = True
         self._safe = np.broadcast_to(self.safe_command, (*batch, n))
-        self.actuator_frames = params.link
-        self.tank_names: tuple[str, ...] = ()
         self.retune(params)
         self.reset()
 
@@ -122,16 +116,9 @@ class Fins(Degrading):
         self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
         self._moment: FloatArray = np.zeros_like(self.deflection)
 
-    def rest(self) -> None:
-        """Return to the safe deflection."""
-        self.reset()
-
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the fins push; see `Drawable`."""
         return layout_of_fins(self._params)
-
-    def check_command(self, command: Command) -> None:
-        """Accept every number: what is beyond the limits is clamped."""
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
@@ -145,13 +132,18 @@ class Fins(Degrading):
         pose = None if self._turning is None else np.exp(self._turning * self.deflection)
         force, self._moment, stalled = self._loads(body, pose)
         self._force = force if pose is None else force * pose
+        # A fin has no axis of its own to push along: its row of axes is that of its force.
+        thrusts = np.abs(self._force)
+        direction = np.divide(
+            self._force, thrusts, out=np.zeros_like(self._force), where=thrusts > 0.0
+        )
         wrench = product(_parts(self._force), self._wrench_from)
         if self._has_moment:
             wrench = wrench + product(self._moment, self._wrench_from_moment)
         return Output(
             wrench=wrench,
-            thrusts=self._once,
-            axes=self._in_base_link(self._force),
+            thrusts=thrusts,
+            axes=self._in_base_link(direction),
             position=self.deflection,
             effort=force.imag,
             computed=wanted,

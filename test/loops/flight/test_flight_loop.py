@@ -382,10 +382,12 @@ def test_record_of_another_configuration_is_ignored(tmp_path):
 # Inputs beside the samples.
 
 
-def test_circuits_are_known_by_their_stamp():
+@pytest.mark.parametrize('numbers', [list, np.array])
+def test_circuits_are_known_by_their_stamp(numbers):
     computer = Computer(required_checks=('circuits',))
-    computer.host.deliver('~/continuity', message(900 * MS, name=['drogue', 'main'],
-                                               position=[1.0, 0.0]))
+    computer.host.deliver('~/continuity', message(
+        900 * MS, name=['drogue', 'main'], position=numbers([1.0, 0.0])
+    ))
     computer.feed(1.0, 1.1, motion=lambda t: 0.0)
     assert computer.call('launch') == (False, "'launch' is refused: open circuit of main")
     computer.host.deliver('~/continuity', message(0, name=['mane'], position=[1.0]))

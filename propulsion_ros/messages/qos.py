@@ -27,6 +27,7 @@ _LATCHED_DEEP = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOC
 _CLASSES = {
     'command': COMMAND, 'sensor': SENSOR, 'state': STATE, 'result': STATE, 'lockstep': LOCKSTEP,
     'latched': LATCHED, 'latched_history': LATCHED_HISTORY, 'clock': CLOCK, 'tf': TF,
+    'glance': GLANCE, 'picture': PICTURE,
 }
 _LOSSLESS = {
     'command': LOCKSTEP, 'sensor': LOCKSTEP, 'result': LOCKSTEP, 'latched': _LATCHED_DEEP,
@@ -39,8 +40,8 @@ def profile(name: str, lossless: bool = False) -> QoSProfile:
     Parameters
     ----------
     name : str
-        'command', 'sensor', 'state', 'result', 'lockstep', 'latched', 'latched_history', 'clock'
-        or 'tf'.
+        'command', 'sensor', 'state', 'result', 'lockstep', 'latched', 'latched_history', 'clock',
+        'tf', 'glance' or 'picture'.
     lossless : bool
         Whether no message may be lost, by a deep queue.
     """
