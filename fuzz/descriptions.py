@@ -10,6 +10,7 @@ from defusedxml.ElementTree import fromstring
 
 from fuzz.target import REPOSITORY, Target, require, shipped, text_of, written
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
+from propulsion_ros.graph import expand_xacro
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description
@@ -24,7 +25,7 @@ from propulsion_ros.urdf.reader import (
     mass_from_urdf,
 )
 from propulsion_ros.urdf.tags import Tag
-from propulsion_ros.urdf.xml import parse_urdf
+from propulsion_ros.urdf.xml import SIZE_LIMIT, parse_urdf
 
 _MOVING = BodyState(velocity=np.ones(3), angular_velocity=np.ones(3))
 
@@ -48,7 +49,8 @@ def _read(xml: str) -> None:
 def _xacro(data: bytes) -> None:
     # What the shipped ones include must lie beside.
     written('actuators.xacro', _macros())
-    _read(load_robot_description(written('robot.urdf.xacro', data)))
+    # In this process, where the library is instrumented.
+    _read(expand_xacro.expand(str(written('robot.urdf.xacro', data)), SIZE_LIMIT))
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from rclpy.utilities import remove_ros_args
 
 from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import check_file
 
 _WAKE = 0.2
 """How long a signal may go unnoticed while nothing happens [s]."""
@@ -24,6 +27,11 @@ ROS_REFUSALS = (
     RCLError, UnknownROSArgsError, InvalidParameterTypeException, InvalidNamespaceException,
 )
 """What rclpy raises for a command line, a namespace or a parameter that cannot be used."""
+
+
+def values_of(option: str, argv: Sequence[str]) -> list[str]:
+    """Return what follows each occurrence of an option that ROS reads."""
+    return [value for word, value in itertools.pairwise(argv) if word == option]
 
 
 def make_executor(kind: str, context: rclpy.Context | None = None) -> Executor:
@@ -72,10 +80,13 @@ def run(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda signum, frame: stopped.append(signum))
     try:
+        # ROS reads them by itself, and would wait for a FIFO.
+        for path in values_of('--params-file', argv):
+            check_file(path)
         options = parser.parse_args(remove_ros_args(argv)[1:])
         # rclpy's own handlers end the context at once, before a last zero wrench could be sent.
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    except ROS_REFUSALS as error:
+    except (SourceError, *ROS_REFUSALS) as error:
         print(f'{parser.prog}: {reason_of(error)}', file=sys.stderr)
         return 1
     nodes: Sequence[PropulsionNode] = []

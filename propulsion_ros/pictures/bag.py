@@ -11,6 +11,7 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 
 _Reading = Callable[[Signals, str, float, Any], None]
 """``reading(signals, topic, time, message)`` adds what a message of ``<source>/<leaf>`` says."""
@@ -38,7 +39,7 @@ def signals_of_bag(path: Path, namespace: str = '') -> Signals:
     prefix = f'/{namespace.strip("/")}/'.replace('//', '/')
     with BagReader(path) as bag:
         readings = _readings(path, bag.topics, prefix)
-        sorter = _Sorter(str(path), prefix, readings)
+        sorter = _Sorter(printable(path), prefix, readings)
         for message in bag.messages(readings):
             sorter.take(message, bag.decode(message))
     return sorter.finish()

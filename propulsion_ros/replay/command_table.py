@@ -11,8 +11,9 @@ import numpy as np
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.replay.csv_rows import LATEST, read_number, read_rows
+from propulsion_ros.replay.csv_rows import LATEST, check_columns, read_number, read_rows
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -31,7 +32,7 @@ def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[st
         Where the file cannot be read or has no line.
     """
     rows = read_rows(path)
-    place, header = next(rows, (f'{path}:1', []))
+    place, header = next(rows, (f'{printable(path)}:1', []))
     if not header:
         raise SourceError(place, f'expected a header {STAMP},..., got no lines')
     return place, header, rows
@@ -80,10 +81,7 @@ class Columns:
         columns = [column.strip() for column in header]
         if columns[0] != STAMP:
             raise SourceError(place, f'expected {STAMP!r} as the first column, got {columns[0]!r}')
-        for column in columns:
-            if columns.count(column) > 1:
-                count = columns.count(column)
-                raise SourceError(place, f'expected one column {column!r}, got {count}')
+        check_columns(place, columns)
         commands = {f'{name}.{field}' for name in names for field in FIELDS}
         wrench = {f'wrench.{part}' for part in WRENCH_NAMES}
         vectors = {f'{vector}.{axis}' for vector in _VECTORS for axis in 'xyz'}

@@ -5,6 +5,7 @@ import csv
 import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import TracebackType
@@ -18,6 +19,7 @@ from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import stamp_text
 from propulsion_ros.replay.robot import Published
 from propulsion_ros.replay.table_columns import TANK_PARTS, wrench_columns
+from propulsion_ros.settings.files import replacing
 
 _OPEN_NS = 1_000_000_000
 """A row so far behind the newest stamp gets nothing more, where its nodes are not known."""
@@ -125,9 +127,10 @@ class TableWriter:
             self.count += 1
 
     def __enter__(self) -> TableWriter:
-        # What was there stays until all rows are written, and what cannot be is said at once.
-        self._unfinished = self._path.with_name(f'{self._path.name}.unfinished')
-        self._file = self._unfinished.open('w', encoding='utf-8', newline='')
+        # What was there stays until all rows are written; what cannot be written fails at once.
+        self._stack = ExitStack()
+        self._stack.enter_context(self._body)
+        self._file = self._stack.enter_context(replacing(self._path))
         return self
 
     def __exit__(
@@ -136,14 +139,11 @@ class TableWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            with self._body, self._file:
-                if error is None:
-                    self._finish()
-            if error is None:
-                self._unfinished.replace(self._path)
-        finally:
-            self._unfinished.unlink(missing_ok=True)
+        if error is not None:
+            self._stack.__exit__(kind, error, trace)
+            return
+        with self._stack:
+            self._finish()
 
     def _finish(self) -> None:
         self._write_until(math.inf)

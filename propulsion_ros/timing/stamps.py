@@ -13,8 +13,9 @@ from enum import Enum
 _UNBOUNDED = 2**63
 _RATE_CHANGE = 2.5
 """An interval this many times the one before it may be a gap; a slow sensor has none."""
-_STEADY_NS = 100_000_000
-"""How far the distance to a leading source may vary and still count as steady [ns]."""
+_STEADY_NS, _STEADY_PART = 100_000_000, 4
+"""How far the distance to a leading source may vary and still be steady [ns], and the part of
+the elapsed time that is allowed for beside: the leader may be slow."""
 
 
 class Arrival(Enum):
@@ -98,7 +99,7 @@ class StampJudge:
     5. Any other is a STRAY. The last of ``agreeing`` strays in a row, each equal to the one
        before it or up to ``agree_ns`` newer, is a JUMP_BACK or JUMP_AHEAD: time goes on from it.
     6. With ``reanchor_ns``, late and stray stamps that go on from one another for that long, at
-       a steady distance from the leading source where there is one, end in REANCHORED.
+       a steady distance from the leading source unless that one is silent, end in REANCHORED.
 
     A source that follows a leading one, such as a clock, is held against the newest stamp of that
     one by rules 3 to 5: it can make no jump, but where it fits the leader it is believed at once.
@@ -128,9 +129,26 @@ class StampJudge:
     """
 
     __slots__ = (
-        '_agree_ns', '_agreeing', '_ahead_ns', '_behind_ns', '_counts', '_gap_ns', '_limits',
-        '_nexts', '_reanchor_ns', '_run', '_run_first_ns', '_run_last_ns', '_run_offset_ns',
-        '_silent_ns', 'from_ns', 'interval_ns', 'newest_ns', 'offset_ns', 'shift_ns', 'to_ns',
+        '_agree_ns',
+        '_agreeing',
+        '_ahead_ns',
+        '_behind_ns',
+        '_counts',
+        '_gap_ns',
+        '_limits',
+        '_nexts',
+        '_reanchor_ns',
+        '_run',
+        '_run_base_ns',
+        '_run_first_ns',
+        '_run_last_ns',
+        '_silent_ns',
+        'from_ns',
+        'interval_ns',
+        'newest_ns',
+        'offset_ns',
+        'shift_ns',
+        'to_ns',
     )
 
     def __init__(self, limits: StampLimits) -> None:
@@ -161,7 +179,7 @@ class StampJudge:
 
     def forget_strays(self) -> None:
         """Let no stray before this agree with one after it."""
-        self._run = self._run_first_ns = self._run_last_ns = self._run_offset_ns = 0
+        self._run = self._run_first_ns = self._run_last_ns = self._run_base_ns = 0
 
     @property
     def counts(self) -> Counter[Arrival]:
@@ -264,20 +282,24 @@ class StampJudge:
         self, arrival: Arrival, stamp_ns: int, base_ns: int, is_led: bool = False
     ) -> Arrival:
         """Refuse a stamp, unless those refused just before it agree on a new time with it."""
-        offset_ns = stamp_ns - base_ns
-        goes_on = self._run > 0 and 0 <= stamp_ns - self._run_last_ns <= self._agree_ns
-        if goes_on and is_led:
-            goes_on = abs(offset_ns - self._run_offset_ns) <= _STEADY_NS
-        if not goes_on:
-            self._run, self._run_first_ns, self._run_offset_ns = 0, stamp_ns, offset_ns
-        self._run += 1
+        if self._run and 0 <= stamp_ns - self._run_last_ns <= self._agree_ns:
+            self._run += 1
+        else:
+            self._begin_run(stamp_ns, base_ns)
         self._run_last_ns = stamp_ns
         if arrival is _STRAY and not is_led and self._run >= self._agreeing:
             return self._jump(stamp_ns, base_ns)
-        if self._reanchor_ns is not None and stamp_ns - self._run_first_ns >= self._reanchor_ns:
-            return self._reanchor(stamp_ns, offset_ns if is_led else 0)
+        elapsed_ns = stamp_ns - self._run_first_ns
+        if self._reanchor_ns is not None and elapsed_ns >= self._reanchor_ns:
+            if not is_led or _is_steady(elapsed_ns, base_ns - self._run_base_ns):
+                return self._reanchor(stamp_ns, stamp_ns - base_ns if is_led else 0)
+            self._begin_run(stamp_ns, base_ns)
         self._counts[arrival] += 1
         return arrival
+
+    def _begin_run(self, stamp_ns: int, base_ns: int) -> None:
+        """Begin to count refused stamps that agree with one another."""
+        self._run, self._run_first_ns, self._run_base_ns = 1, stamp_ns, base_ns
 
     def _jump(self, stamp_ns: int, from_ns: int) -> Arrival:
         """Go on from a stamp of a new time."""
@@ -299,6 +321,12 @@ class StampJudge:
         self.forget_strays()
         self._counts[arrival] += 1
         return arrival
+
+
+def _is_steady(elapsed_ns: int, leader_ns: int) -> bool:
+    """Return whether a leading source has gone on as another one has, or is silent."""
+    tolerance_ns = _STEADY_NS + elapsed_ns // _STEADY_PART
+    return leader_ns == 0 or abs(elapsed_ns - leader_ns) <= tolerance_ns
 
 
 def _bound(limit: int | None) -> int:

@@ -20,6 +20,7 @@ from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.rml.config import load_flight_config
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import build, parameters_of, suggestion, unknown_keys
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
@@ -69,14 +70,15 @@ def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
         '.yaml': _parameters, '.yml': _parameters, '.urdf': _robot, '.xacro': _robot,
         '.json': _flight, '.jsonc': _flight, '.json5': _flight,
     }
+    name = printable(path)
     if path.suffix not in checks:
-        yield f'{path}: expected a name that ends in one of {", ".join(checks)}'
+        yield f'{name}: expected a name that ends in one of {", ".join(checks)}'
         return
     try:
         for error in checks[path.suffix](path, model):
-            yield str(error) if str(path) in str(error) else f'{path}: {error}'
+            yield str(error) if name in str(error) else f'{name}: {error}'
     except ConfigError as error:
-        yield str(error) if str(path) in str(error) else f'{path}: {error}'
+        yield str(error) if name in str(error) else f'{name}: {error}'
 
 
 def _flight(path: Path, model: Path | None) -> Iterator[ConfigError]:

@@ -15,6 +15,7 @@ from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,11 +65,13 @@ def run(args: argparse.Namespace) -> int:
     except ImportError as error:
         return _fail(f"plots need matplotlib, pip install 'propulsion_ros[plot]': {error}")
     except OSError as error:
-        return _fail(f'{args.output}: cannot be written: {error.strerror or error}')
+        return _fail(
+            f'{printable(args.output)}: cannot be written: {error.strerror or error}'
+        )
     if signals.unread:
         few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
         print(f'propulsion_ros plot: not drawn: {few}', file=sys.stderr)
-    print(f'propulsion_ros plot: {args.output}', file=sys.stderr)
+    print(f'propulsion_ros plot: {printable(args.output)}', file=sys.stderr)
     return 0
 
 

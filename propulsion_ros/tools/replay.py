@@ -9,6 +9,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.robot import Choice
 from propulsion_ros.replay.run import replay
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
         return 1
     except OSError as error:
         reason = error.strerror or error
-        print(f'propulsion_ros replay: {args.output}: {reason}', file=sys.stderr)
+        print(f'propulsion_ros replay: {printable(args.output)}: {reason}', file=sys.stderr)
         return 1
     said = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
-    print(f'propulsion_ros replay: {args.output}: {said}', file=sys.stderr)
+    print(f'propulsion_ros replay: {printable(args.output)}: {said}', file=sys.stderr)
     return 0

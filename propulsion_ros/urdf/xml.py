@@ -10,7 +10,10 @@ from defusedxml.ElementTree import fromstring
 from propulsion_ros.settings.errors import SourceError
 
 SIZE_LIMIT = 4 * 1024 * 1024
-"""Characters; the largest descriptions in use have a tenth of it."""
+"""Characters, and bytes of a file; the largest descriptions in use have a tenth of it."""
+
+TAG_LIMIT = 250_000
+"""Each takes a hundred times its own characters in memory."""
 
 DEPTH_LIMIT = 64
 _SHOWN = 80
@@ -27,6 +30,8 @@ def parse_urdf(xml: str) -> Element:
     """
     if len(xml) > SIZE_LIMIT:
         raise SourceError('robot', f'{len(xml)} characters, expected at most {SIZE_LIMIT}')
+    if xml.count('<') > TAG_LIMIT:
+        raise SourceError('robot', f'{xml.count("<")} tags, expected at most {TAG_LIMIT}')
     if '<' not in xml:
         raise SourceError('robot', f'expected the text of a URDF, got {quoted(xml)}')
     try:

@@ -6,42 +6,27 @@ import pytest
 from fake_host import FakeHost
 from propulsion_ros.graph.family_loops import make_actuators, make_allocator, make_estimates
 from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import refuse_unknown
 
 THRUSTERS = {'family': 'thrusters', 'names': ['a', 'b'], 'rotor_constant': [1e-2]}
 
 
-class GivenParameters:
-    """Parameters of a table, as a replay has them."""
+class NodeParameters(GivenParameters):
+    """What a node has beside what is given: live parameters, and a graph with a latched text."""
 
     def __init__(self, node_name, given, text=''):
-        self.node_name, self.given, self.text = node_name, given, text
-        self.known, self.followed, self.has_types = ['autostart'], [], False
-
-    def declare_some(self, parameters, defaults=None):
-        values = {}
-        for parameter in parameters:
-            self.known.append(parameter.key)
-            default = None if parameter.required else parameter.default
-            values[parameter.key] = self.given.get(
-                parameter.key, (defaults or {}).get(parameter.key, default)
-            )
-        return values
-
-    def declare_rest(self, parameters, defaults=None, takes_live=True):
-        values = self.declare_some(parameters, defaults)
-        refuse_unknown(self.given, self.known)
-        return values
+        super().__init__(node_name, given)
+        self.followed, self.text = [], text
 
     def follow_live(self, classes, values, check, apply):
-        self.followed.append((classes, values, check, apply))
+        self.followed.append((classes, values, check))
 
     def latched_text(self, topic, timeout):
         return self.text
 
     def has_type(self, kind):
-        return self.has_types
+        return False
 
 
 @pytest.fixture(scope='module')
@@ -51,12 +36,12 @@ def rov():
 
 def test_parameters_alone_make_a_group():
     given = {**THRUSTERS, 'reliable_inputs': True, 'base_link': 'hull'}
-    parameters = GivenParameters('group', given)
+    parameters = NodeParameters('group', given)
     loop = make_actuators(parameters, FakeHost())
     assert loop.command_names == ('a', 'b')
     assert all(outlet.frame == 'hull' and outlet.lossless for outlet in loop.outlets)
     assert loop.ports[0].lossless
-    (classes, values, check, _), = parameters.followed
+    (classes, values, check), = parameters.followed
     assert values['names'] == ['a', 'b']
     with pytest.raises(ConfigError, match="unknown name 'c'"):
         check(classes[0](switched_off=('c',)), None)
@@ -67,7 +52,7 @@ def test_a_plugin_block_makes_a_group(rov, source):
     given = {'robot_description': rov} if source == 'parameter' else {'description_topic': 'text'}
     host = FakeHost()
     loop = make_actuators(
-        GivenParameters('thrusters', {**given, 'command_timeout': 0.25}, rov), host
+        NodeParameters('thrusters', {**given, 'command_timeout': 0.25}, rov), host
     )
     assert len(loop.command_names) == 8
     assert loop.frame == 'base_link'
@@ -77,7 +62,7 @@ def test_a_plugin_block_makes_a_group(rov, source):
 
 
 def test_the_allocator_of_a_group_has_its_names(rov):
-    parameters = GivenParameters(
+    parameters = NodeParameters(
         'thrusters_allocator', {'robot_description': rov, 'plugin': 'thrusters'}
     )
     loop = make_allocator(parameters, FakeHost())
@@ -86,10 +71,10 @@ def test_the_allocator_of_a_group_has_its_names(rov):
 
 
 def test_estimates_are_made_of_an_estimator_alone():
-    loop = make_estimates(GivenParameters('inverse_fam', {}), FakeHost())
+    loop = make_estimates(NodeParameters('inverse_fam', {}), FakeHost())
     assert len(loop.command_names) == 14
     with pytest.raises(ConfigError, match="this node runs 'inverse_fam', got 'thrusters'"):
-        make_estimates(GivenParameters('estimates', THRUSTERS), FakeHost())
+        make_estimates(NodeParameters('estimates', THRUSTERS), FakeHost())
 
 
 @pytest.mark.parametrize(('given', 'text'), [
@@ -99,4 +84,4 @@ def test_estimates_are_made_of_an_estimator_alone():
 ])
 def test_what_is_wrong_is_refused(given, text):
     with pytest.raises(ConfigError, match=text):
-        make_actuators(GivenParameters('group', given), FakeHost())
+        make_actuators(NodeParameters('group', given), FakeHost())

@@ -187,9 +187,13 @@ class FlightEstimation:
             return True
         judge, leader_ns = self._judges[source], self._imu_ns
         if leader_ns is None:
-            # Before the first inertial measurement, what came first is the measure.
-            known = [j.newest_ns for j in self._judges.values() if j.newest_ns is not None]
-            leader_ns = max(known, default=stamp_ns)
+            # Before the first inertial measurement, what the others have reached is the measure.
+            others = [other.newest_ns for other in self._judges.values() if other is not judge]
+            leader_ns = max((ns for ns in others if ns is not None), default=None)
+        if leader_ns is None:
+            # A sensor that is alone moves nobody's time but its own.
+            judge.begin(stamp_ns)
+            return True
         newest_ns = leader_ns if judge.newest_ns is None else max(leader_ns, judge.newest_ns)
         if judge.follow(stamp_ns, leader_ns) is not Arrival.STRAY:
             return True

@@ -12,6 +12,7 @@ from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.loops.flight.estimation import EstimationParams
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import ABSENT, FILE, UNKNOWN, kind_of
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.quantity import group, quantity, validate
 
@@ -65,6 +66,10 @@ class FlightLoopParams:
         validate(self)
         if self.state_file and not _has_folder(self.state_file):
             raise ConfigError('state_file', f'{self.state_file} lies in no folder')
+        if self.state_file:
+            kind = kind_of(Path(self.state_file).expanduser())
+            if kind not in (FILE, ABSENT, UNKNOWN):
+                raise ConfigError('state_file', f'{self.state_file} is {kind}, expected a file')
         if self.altitude_source == 'sensors' and self.state_file:
             raise ConfigError(
                 'state_file', 'an estimate from sensors cannot be resumed after a restart: '

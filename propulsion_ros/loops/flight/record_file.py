@@ -5,7 +5,6 @@ import dataclasses
 import hashlib
 import json
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from propulsion_ros.flight.phases.mark import Mark
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_bytes, replace_durably
 from propulsion_ros.settings.json_node import JsonNode
 
 _FORMAT = 'propulsion_ros flight record 1'
@@ -100,18 +100,7 @@ def write_state(path: Path, content: bytes) -> None:
     OSError
         Where that fails; the old file stays then.
     """
-    beside = path.with_name(path.name + '.new')
-    with beside.open('wb') as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        # The new name is on the disk only after its folder is.
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    replace_durably(path, content)
 
 
 def read_state(path: Path) -> FlightRecord | None:
@@ -122,18 +111,13 @@ def read_state(path: Path) -> FlightRecord | None:
     SourceError
         Where the file cannot be used, with its name.
     """
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise SourceError(str(path), f'is larger than {_LARGEST} bytes')
-        return decode(path.read_bytes())
-    except FileNotFoundError:
+    if kind_of(path) == ABSENT:
         return None
-    except OSError as e:
-        raise SourceError(str(path), f'cannot be read: {e.strerror}') from e
+    content = read_bytes(path, _LARGEST)
+    try:
+        return decode(content)
     except SourceError as e:
-        if e.key == str(path):
-            raise
-        raise SourceError(f'{path}: {e.key}', e.problem) from e
+        raise SourceError(f'{printable(path)}: {e.key}', e.problem) from e
 
 
 def _digest(flight: Any) -> str:

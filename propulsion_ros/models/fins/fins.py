@@ -28,6 +28,10 @@ from propulsion_ros.settings.quantity import BoolArray, ComplexArray, FloatArray
 __all__ = ['Fins', 'FinsParams']
 
 
+_LEAST = np.finfo(float).tiny
+"""No force is smaller, but for none [N]; so that none can be divided by its size."""
+
+
 class LiftModel(Protocol):
     """What a flow does to fins; see `LiftingSurface.coefficients`."""
 
@@ -134,16 +138,14 @@ class Fins(PlacedActuators, Degrading):
         self._force = force if pose is None else force * pose
         # A fin has no axis of its own to push along: its row of axes is that of its force.
         thrusts = np.abs(self._force)
-        direction = np.divide(
-            self._force, thrusts, out=np.zeros_like(self._force), where=thrusts > 0.0
-        )
+        axes = self._in_base_link(self._force) / np.maximum(thrusts, _LEAST)[..., None]
         wrench = product(_parts(self._force), self._wrench_from)
         if self._has_moment:
             wrench = wrench + product(self._moment, self._wrench_from_moment)
         return Output(
             wrench=wrench,
             thrusts=thrusts,
-            axes=self._in_base_link(direction),
+            axes=axes,
             position=self.deflection,
             effort=force.imag,
             computed=wanted,
