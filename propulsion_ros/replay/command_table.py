@@ -91,7 +91,7 @@ class Columns:
                 near = suggestion(column, known)
                 raise SourceError(place, f'unknown column {column!r}{near}')
         self._columns = columns
-        self._parts = [(column, *column.rpartition('.')[::2]) for column in columns[1:]]
+        self._targets = [(column, *_target(column)) for column in columns[1:]]
         self._last_ns: int | None = None
 
     def read(self, place: str, cells: Sequence[str]) -> tuple[int, Row]:
@@ -99,16 +99,19 @@ class Columns:
         stamp_ns = self._read_stamp(place, cells)
         row = Row()
         vectors: dict[str, list[float]] = {}
-        for (column, owner, last), cell in zip(self._parts, cells[1:], strict=True):
-            if not cell or cell.isspace():
-                continue
-            value = read_number(place, column, cell)
-            if owner in _VECTORS:
-                vectors.setdefault(owner, [math.nan] * 3)['xyz'.index(last)] = value
-            elif column.startswith('wrench.'):
-                row.wrench[column.removeprefix('wrench.')] = value
+        for (column, kind, owner, key), cell in zip(self._targets, cells[1:], strict=True):
+            try:
+                value = float(cell)
+            except ValueError:
+                if not cell.strip():
+                    continue
+                value = read_number(place, column, cell)
+            if kind == 'command':
+                row.commands[key] = value
+            elif kind == 'wrench':
+                row.wrench[owner] = value
             else:
-                row.commands[owner, last] = value
+                vectors.setdefault(owner, [math.nan] * 3)['xyz'.index(key[1])] = value
         for name, values in vectors.items():
             if not np.isfinite(values).all():
                 raise SourceError(place, f'{name}: expected x, y and z, got {values}')
@@ -130,6 +133,16 @@ class Columns:
             )
         self._last_ns = stamp_ns
         return stamp_ns
+
+
+def _target(column: str) -> tuple[str, str, tuple[str, str]]:
+    """Return the kind of a column, what owns it, and that with the part of it."""
+    owner, _, part = column.rpartition('.')
+    if owner in _VECTORS:
+        return 'vector', owner, (owner, part)
+    if column.startswith('wrench.'):
+        return 'wrench', column.removeprefix('wrench.'), (owner, part)
+    return 'command', owner, (owner, part)
 
 
 def _stamp(place: str, text: str) -> int:

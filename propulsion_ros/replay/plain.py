@@ -16,7 +16,7 @@ from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000
 _LEVELS = {OK: 0, WARN: 1, ERROR: 2}
-_ZEROS = np.zeros(36)
+_NONE, _ZEROS = np.empty(0), np.zeros(36)
 
 Maker = Callable[[Outlet, int, Any], Plain]
 
@@ -71,7 +71,7 @@ def _joint_state(outlet: Outlet, stamp_ns: int, row: JointRow) -> Plain:
 
 
 def _doubles(values: FloatArray | Sequence[float] | None) -> FloatArray:
-    return np.array(() if values is None else values, dtype=float)
+    return _NONE if values is None else np.array(values, dtype=float)
 
 
 def _inertia(outlet: Outlet, stamp_ns: int, row: MassRow) -> Plain:

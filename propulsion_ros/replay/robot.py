@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,6 +90,11 @@ class Inputs:
     absent: Collection[str] = ()
 
 
+def print_warning(line: str) -> None:
+    """Print a line on standard error."""
+    print(line, file=sys.stderr)
+
+
 class Robot:
     """The loops of a robot's nodes, given messages one by one.
 
@@ -99,6 +104,8 @@ class Robot:
         Which nodes.
     inputs : Inputs
         What they will be given.
+    warn : callable
+        Receives each line that warns.
 
     Attributes
     ----------
@@ -113,8 +120,10 @@ class Robot:
         Where a loop cannot be made.
     """
 
-    def __init__(self, choice: Choice, inputs: Inputs) -> None:
-        self._choice, self._inputs = choice, inputs
+    def __init__(
+        self, choice: Choice, inputs: Inputs, warn: Callable[[str], None] = print_warning
+    ) -> None:
+        self._choice, self._inputs, self._warn_of = choice, inputs, warn
         self._published: list[Published] = []
         # With several messages at once, depth first is not the order in which they came; bags
         # were always replayed so, and their bytes stay.
@@ -197,7 +206,7 @@ class Robot:
         return published
 
     def _warn(self, line: str) -> None:
-        print(f'{self.place}: {line}' if self.place else line, file=sys.stderr)
+        self._warn_of(f'{self.place}: {line}' if self.place else line)
 
 
 class _Parameters(GivenParameters):

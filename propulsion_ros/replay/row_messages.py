@@ -20,6 +20,7 @@ KINDS = {
     'odometry': 'nav_msgs/msg/Odometry',
 }
 """Type of each topic of a node that a table can give."""
+_Key = tuple[str, str]
 _STILL, _LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
 
 
@@ -45,6 +46,9 @@ class RowMessages:
             name: Outlet(host.resolve(f'~/{name}'), kind, 'command')
             for name, kind in KINDS.items()
         }
+        self._keys: tuple[_Key, ...] = ()
+        self._own: list[str] = []
+        self._fields: dict[str, list[_Key]] = {}
         self._velocity: Sequence[float] = _STILL
         self._angular_velocity: Sequence[float] = _STILL
 
@@ -58,9 +62,30 @@ class RowMessages:
             # A part without a number is not commanded.
             parts = [row.wrench.get(name) for name in WRENCH_NAMES]
             yield self._message('wrench_command', stamp_ns, parts)
-        own = {key: value for key, value in row.commands.items() if key[0] in self.names}
-        if own:
-            yield self._message('command', stamp_ns, _joints(own))
+        if row.commands:
+            joints = self._joints(row.commands)
+            if joints is not None:
+                yield self._message('command', stamp_ns, joints)
+
+    def _joints(self, commands: dict[_Key, float]) -> JointRow | None:
+        """Return the commands of the loop, NaN where a name has another field; None for none."""
+        keys = tuple(commands)
+        if keys != self._keys:
+            self._keys = keys
+            self._sort([key for key in keys if key[0] in self.names])
+        if not self._own:
+            return None
+        return JointRow(names=self._own, **{
+            field: [commands.get(key, np.nan) for key in fields]
+            for field, fields in self._fields.items()
+        })
+
+    def _sort(self, keys: Sequence[_Key]) -> None:
+        """Find which names these keys command, and in which fields."""
+        self._own = list(dict.fromkeys(name for name, _ in keys))
+        self._fields = {
+            field: [(name, field) for name in self._own] for field in {field for _, field in keys}
+        }
 
     def _motion(self, row: Row) -> OdometryRow:
         if row.velocity is not None:
@@ -72,13 +97,3 @@ class RowMessages:
     def _message(self, name: str, stamp_ns: int, payload: Any) -> tuple[str, Any]:
         outlet = self._outlets[name]
         return outlet.topic, maker_of(outlet)(outlet, stamp_ns, payload)
-
-
-def _joints(values: dict[tuple[str, str], float]) -> JointRow:
-    """Return values by name and field as a command, NaN where a name has another field."""
-    names = list(dict.fromkeys(name for name, _ in values))
-    fields = {
-        field: [values.get((name, field), np.nan) for name in names]
-        for field in {field for _, field in values}
-    }
-    return JointRow(**fields, names=names)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -64,6 +64,12 @@ def _run(moments: Iterable[Moment], sink: BagSink | TableSink, progress: Progres
     return count
 
 
+def recordings(moment: Moment, wire: Wire) -> Iterator[Recorded]:
+    """Yield what loops have published as messages of a bag."""
+    for topic, kind, message in moment.published:
+        yield Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind))
+
+
 class BagSink:
     """Writes what loops publish into a new bag, at the times of what caused it.
 
@@ -88,9 +94,8 @@ class BagSink:
         """Write what followed of an input."""
         if self._keeps_inputs and moment.recorded is not None:
             self.writer.write(moment.recorded)
-        for topic, kind, message in moment.published:
-            data = self._wire.serialise(message, kind)
-            self.writer.write(Recorded(topic, kind, moment.stamp_ns, data))
+        for recorded in recordings(moment, self._wire):
+            self.writer.write(recorded)
 
 
 class TableSink:

@@ -148,11 +148,7 @@ class TableSource:
             line = int(place.rpartition(':')[2])
             stamp_ns, row = columns.read(place, cells)
             if last_ns is not None:
-                # A clock that ticks on through a silence makes no jump of it.
-                for tick_ns in (
-                    *range(last_ns + _CLOCK_STEP_NS, stamp_ns - 1, _CLOCK_STEP_NS), stamp_ns - 1
-                ):
-                    yield Moment(tick_ns, _tick(robot, tick_ns), line, False)
+                yield from _between(robot, last_ns, stamp_ns, line)
             robot.place = place
             # Several loops may take one topic.
             messages = {
@@ -162,6 +158,16 @@ class TableSource:
             published = robot.feed_together(messages.items(), stamp_ns)
             yield Moment(stamp_ns, published + _tick(robot, stamp_ns), line)
             last_ns = stamp_ns
+
+
+def _between(robot: Robot, last_ns: int, stamp_ns: int, line: int) -> Iterator[Moment]:
+    """Yield what a robot does between two rows."""
+    # A clock that ticks on through a silence makes no jump of it.
+    for tick_ns in (
+        *range(last_ns + _CLOCK_STEP_NS, stamp_ns - 1, _CLOCK_STEP_NS), stamp_ns - 1
+    ):
+        if published := _tick(robot, tick_ns):
+            yield Moment(tick_ns, published, line, False)
 
 
 def _tick(robot: Robot, stamp_ns: int) -> list[Published]:
