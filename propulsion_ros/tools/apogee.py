@@ -17,7 +17,7 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.files import check_target, printable
 from propulsion_ros.tools.flight_log import read_flight_log, samples_of_log
 
 _DEFAULTS = ApogeeParams()
@@ -46,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
     try:
+        if args.picture is not None:
+            check_target(args.picture)
         params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
         result = apogee_of_log(args.log, params)
         if args.picture is not None:
