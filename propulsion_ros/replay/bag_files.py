@@ -21,12 +21,11 @@ from propulsion_ros.settings.files import (
     read_text,
     write_text,
 )
-from propulsion_ros.settings.yaml_file import YamlBudget
+from propulsion_ros.settings.yaml_file import FAST_LOADER, YamlBudget
 
 _METADATA = 'metadata.yaml'
 _METADATA_LIMIT = 1024 * 1024
 _KEY = 'rosbag2_bagfile_information'
-_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 _ANY_SIZE = 2**63
 _PART = 1024 * 1024
 _RATIO = 1000
@@ -64,7 +63,7 @@ def _checked_folder(path: Path, copy: Path) -> Path:
     text, budget = read_text(metadata, _METADATA_LIMIT), YamlBudget(printable(metadata))
     budget.take(text)
     try:
-        root = yaml.compose(text, _LOADER)
+        root = yaml.compose(text, FAST_LOADER)
     except yaml.YAMLError:
         # The library reports that.
         return path

@@ -76,7 +76,6 @@ class BagReader:
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
-        self._types = get_typestore(Stores.LATEST)
         bound_chunks()
         try:
             self._reader = self._stack.enter_context(
@@ -96,6 +95,7 @@ class BagReader:
             self._stack.close()
             # The readers of both formats raise whatever they meet in a damaged file.
             raise self._wrong(error) from error
+        self._types = get_typestore(Stores.LATEST)
         return self
 
     @property

@@ -13,7 +13,7 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.replay.flight_log import read_flight_log, samples_of_log
 from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.files import check_target, printable
 
 _DEFAULTS = ApogeeParams()
 
@@ -41,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
     try:
+        if args.picture is not None:
+            check_target(args.picture)
         params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
         result = apogee_of_log(args.log, params)
         if args.picture is not None:

@@ -15,7 +15,7 @@ from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.files import check_target, printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw a page; return the exit code."""
     try:
+        check_target(args.output)
         signals = read_signals(args.input, args.namespace)
         if args.commands is not None:
             join_commands(signals, signals_of_table(args.commands))
