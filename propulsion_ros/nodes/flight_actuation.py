@@ -78,9 +78,9 @@ class FlightActuation:
         """Deployers that are on, and the rest of each on-time [ns]."""
         return self.actuators.deployers.pending(self.now_ns)
 
-    def follow(self, phase: Phase) -> None:
-        """Arm, disarm and shut down with the phase."""
-        self.actuators.enter(phase, self.now_ns)
+    def follow(self, phase: Phase, *, may_deploy: bool) -> None:
+        """Arm, disarm and shut down with the phase, and as the flight state permits."""
+        self.actuators.enter(phase, self.now_ns, may_deploy=may_deploy)
 
     def act(
         self, stamp_ns: int, events: Iterable[EventFired], controls: Iterable[ControlOutput]
@@ -108,7 +108,7 @@ class FlightActuation:
 
     def last_word(self) -> None:
         """Turn everything off and say so."""
-        self.follow(Phase.SETUP)
+        self.follow(Phase.SETUP, may_deploy=False)
         self.publish(is_beat=True)
 
     def publish(self, *, is_beat: bool) -> None:

@@ -458,7 +458,7 @@ NavSatFix
         self._keep_record()
 
     def _announce(self) -> None:
-        self._actuation.follow(self._state.phase)
+        self._actuation.follow(self._state.phase, may_deploy=self._state.may_deploy)
         if self._estimation is not None:
             self._estimation.set_stage(stage_of(self._state.phase, self._state.subphase))
         self._outputs.announce(self._state, self._report, self._stamp_ns, self._estimate)
