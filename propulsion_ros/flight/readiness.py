@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Sample
@@ -18,6 +18,34 @@ CHECKS: Mapping[str, str] = {
     'backup_timer': '`flight.max_ascent_time` is 0',
 }
 """The checks, and what each finds."""
+
+REQUIRED = ('altitude', 'config', 'home', 'estimator', 'circuits', 'backup_timer')
+"""Checks that refuse a launch by default; `altitude` always does."""
+
+
+def required_checks(
+    chosen: Collection[str], semantics: str, *, is_live: bool
+) -> frozenset[str]:
+    """Return which of the chosen checks refuse a launch.
+
+    Parameters
+    ----------
+    chosen : collection of str
+        As configured.
+    semantics : str
+        'safe' or 'legacy'. The flown software had no backup timer.
+    is_live : bool
+        Whether this is a robot or a simulated one, and not the replay of a recording, whose
+        launch was accepted already.
+    """
+    is_timed = semantics == 'safe' and is_live
+    return frozenset(chosen) - (frozenset() if is_timed else {'backup_timer'})
+
+
+_NO_TIMER = (
+    'no backup timer: set flight.max_ascent_time [s] to the time to apogee in a simulation of the '
+    'flight and a few seconds more, such as flight.max_ascent_time: 25.0'
+)
 
 
 class Readiness:
@@ -49,7 +77,7 @@ class Readiness:
         has_timer = params.max_ascent_time > 0.0
         self._always = {
             'config': '' if actions else 'no event does anything',
-            'backup_timer': '' if has_timer else 'no backup timer, flight.max_ascent_time is 0',
+            'backup_timer': '' if has_timer else _NO_TIMER,
         }
 
     def objections(self, sample: Sample, *, is_frozen: bool) -> dict[str, str]:

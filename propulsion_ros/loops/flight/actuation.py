@@ -76,9 +76,9 @@ class FlightActuation:
         """Deployers that are on, and the rest of each on-time [ns]."""
         return self.actuators.deployers.pending(self.now_ns)
 
-    def follow(self, phase: Phase) -> None:
-        """Arm, disarm and shut down with the phase."""
-        self.actuators.enter(phase, self.now_ns)
+    def follow(self, phase: Phase, *, may_deploy: bool) -> None:
+        """Arm, disarm and shut down with the phase, and as the flight state permits."""
+        self.actuators.enter(phase, self.now_ns, may_deploy=may_deploy)
 
     def act(
         self, stamp_ns: int, events: Iterable[EventFired], controls: Iterable[ControlOutput]
@@ -104,8 +104,8 @@ class FlightActuation:
             self._host.complain('refused', str(error))
 
     def turn_off(self) -> None:
-        """Turn everything off, and publish that."""
-        self.follow(Phase.SETUP)
+        """Turn everything off, leave the valves safe, and publish that."""
+        self.follow(Phase.SETUP, may_deploy=False)
         self.publish(is_beat=True)
 
     def publish(self, *, is_beat: bool) -> None:

@@ -270,7 +270,7 @@ class FlightLoop:
         self._record.keep()
 
     def _announce(self) -> None:
-        self._actuation.follow(self._state.phase)
+        self._actuation.follow(self._state.phase, may_deploy=self._state.may_deploy)
         if self._estimation is not None:
             self._estimation.set_stage(stage_of(self._state.phase, self._state.subphase))
         self._outputs.announce(self._state, self._report, self._time.stamp_ns, self._estimate)

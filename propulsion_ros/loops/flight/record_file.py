@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.events.events import EventRecord
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.settings.errors import SourceError
@@ -153,7 +153,14 @@ def _snapshot(node: JsonNode) -> Snapshot:
         node['has_landed'].flag(),
         ignition, liftoff, apogee,
         tuple(_event(item) for item in node['events'].items()),
+        _mark(node['ascent']) if node.has('ascent') else None,
+        _vertex(node['vertex']) if node.has('vertex') else None,
     )
+
+
+def _vertex(node: JsonNode) -> Vertex:
+    node.check_keys([field.name for field in dataclasses.fields(Vertex)])
+    return Vertex(node['stamp_ns'].integer(_NS), node['altitude'].number())
 
 
 def _mark(node: JsonNode) -> Mark:
