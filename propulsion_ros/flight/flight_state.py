@@ -103,6 +103,7 @@ class FlightState:
         self._landing = LandingDetector(params)
         self._rest = RestWatch(params)
         self._asked = AskedTwice(params.ask_again_time)
+        self._host_checks: dict[str, str] = {}
         self.reset()
 
     @property
@@ -151,7 +152,13 @@ class FlightState:
         """What speaks against a launch, by check; nothing once launched or before a sample."""
         if self.phase.is_armed or self._sample is None:
             return {}
-        return self._readiness.objections(self._sample, is_frozen=self._is_frozen)
+        found = self._readiness.objections(self._sample, is_frozen=self._is_frozen)
+        found.update({name: reason for name, reason in self._host_checks.items() if reason})
+        return found
+
+    def set_check(self, name: str, reason: str) -> None:
+        """Take what the host found at one of its own checks, '' for nothing."""
+        self._host_checks[name] = reason
 
     @property
     def subphase(self) -> Subphase:
@@ -415,6 +422,11 @@ class FlightState:
     def is_resuming(self) -> bool:
         """Whether a recorded flight waits to be taken up or dropped."""
         return self._resumption is not None and not self._resumption.is_aside
+
+    @property
+    def holds_record(self) -> bool:
+        """Whether a recorded flight may still be taken up, also one that was set aside."""
+        return self._resumption is not None
 
     def _consider_record(self, sample: Sample, known: Sample) -> None:
         record = self._resumption

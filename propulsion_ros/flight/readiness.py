@@ -16,10 +16,12 @@ CHECKS: Mapping[str, str] = {
     'circuits': 'the circuit of a pyro that an event fires is measured and open',
     'frozen': 'altitude, speed and acceleration have repeated themselves for `flight.frozen_time`',
     'backup_timer': '`flight.max_ascent_time` is 0',
+    'record': 'a `state_file` is set and cannot be written',
+    'clocks': 'sensors or pyro receivers have another time than this computer, or a topic has two',
 }
 """The checks, and what each finds."""
 
-REQUIRED = ('altitude', 'config', 'home', 'estimator', 'circuits', 'backup_timer')
+REQUIRED = ('altitude', 'config', 'home', 'estimator', 'circuits', 'backup_timer', 'record')
 """Checks that refuse a launch by default; `altitude` always does."""
 
 
@@ -104,7 +106,7 @@ class Readiness:
             'frozen': 'the samples repeat themselves' if is_frozen else '',
             **self._always,
         }
-        return {name: found[name] for name in CHECKS if found[name]}
+        return {name: found[name] for name in CHECKS if found.get(name)}
 
     def _off_home(self, sample: Sample) -> str:
         """Return how far the vehicle is from home, '' where it is there or nobody knows."""

@@ -20,6 +20,7 @@ REPLAYED: dict[str, dict[str, Any]] = {
     'inverse_fam_node': {'reliable_inputs': True},
     'flight_state_node': {
         'reliable_inputs': True, 'silence_timeout': 0.0, 'on_time_clock': 'stamps',
+        'replay': True,
     },
 }
 """Parameters by executable with which a recording gives the same bytes at any rate."""
