@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,6 +19,9 @@ settings.load_profile('untimed')
 for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID'):
     os.environ.pop(name, None)
 # Fast DDS may crash over the shared memory of a process that was killed, as tests kill some.
+# Launch files keep the record of a flight there; no test may resume another one's.
+_ROS_HOME = tempfile.TemporaryDirectory(prefix='ros_home_')
+os.environ['ROS_HOME'] = _ROS_HOME.name
 os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
 NETWORK = ExitStack()
 NETWORK.enter_context(own_network())
