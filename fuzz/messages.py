@@ -16,10 +16,10 @@ from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
-from propulsion_ros.loops.actuator_loop import Motion
 from propulsion_ros.loops.decoders import checked_wrench, msg_to_com, msg_to_current, msg_to_motion
 from propulsion_ros.messages.readers import READERS, SHORTEST, MessageReader
 from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.offline import Values
 from propulsion_ros.replay.recorder import message_type

@@ -99,7 +99,7 @@ class ThrustStateReader:
     def read(
         self, names: Sequence[str], position: Sequence[float], effort: Sequence[float]
     ) -> ThrustState:
-        """Return what a state says.
+        """Return the thrusts and angles of a state.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ from propulsion_ros.models.common.layout import Drawable, ThrustLayout, placed_r
 from propulsion_ros.settings.quantity import FloatArray
 
 _UNLIMITED = 1e9
-"""A limit beyond this [N] is there for the arithmetic and says nothing of an actuator."""
+"""A limit beyond this [N] is there for the arithmetic and limits no actuator."""
 _PLACED = ('names', 'position', 'axis', 'link', 'rotation')
 
 

@@ -38,7 +38,7 @@ from propulsion_ros.flight.resumption import Answer, Resumption
 from propulsion_ros.flight.safing import all_disarmed, why_aloft
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.timing.flight_clock import Stamp
-from propulsion_ros.timing.frozen_check import FrozenCheck
+from propulsion_ros.timing.held import Held
 
 
 class FlightState:
@@ -96,7 +96,8 @@ class FlightState:
         self._deployers = tuple(deployers)
         self._is_legacy = semantics == 'legacy'
         self._clock = FlightTime(params.longest_step)
-        self._frozen = FrozenCheck(params.frozen_time)
+        # A feed is frozen at the limit itself.
+        self._frozen = Held(round(params.frozen_time * 1e9) - 1)
         self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params)
         self._burn = BurnMonitor()
@@ -254,9 +255,10 @@ class FlightState:
         if math.isfinite(known.altitude):
             self._sample = known
         self._circuits = dict(sample.circuits)
-        is_frozen = self._is_frozen = self._frozen.update(
-            self._clock.now_ns, sample.altitude, sample.velocity, sample.acceleration
-        )
+        # As text, in which NaN is the same as NaN.
+        values = repr((sample.altitude, sample.velocity, sample.acceleration))
+        self._frozen.repeats(self._clock.now_ns, values)
+        is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
         self._sense(known)
         self._consider_record(sample, known)
         self._observe(known)

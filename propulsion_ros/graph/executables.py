@@ -4,16 +4,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from propulsion_ros.graph.family_loops import make_actuators, make_allocator, make_estimates
-from propulsion_ros.loops.flight.flight_loop import FlightLoop, make_flight_loop
-from propulsion_ros.loops.flight.params import read_params
 from propulsion_ros.loops.ports import Host, Loop, Parameters
 
 LoopMaker = Callable[[Parameters, Host], Loop]
 """``make(parameters, host)`` returns a loop, or raises `ConfigError`."""
 
 
-def make_flight(parameters: Parameters, host: Host) -> FlightLoop:
+def make_flight(parameters: Parameters, host: Host) -> Loop:
     """Return a flight computer as its parameters describe it; raise `ConfigError` if wrong."""
+    # Most robots have none, and it takes as long to import as all the rest.
+    from propulsion_ros.loops.flight.flight_loop import make_flight_loop
+    from propulsion_ros.loops.flight.params import read_params
+
     return make_flight_loop(read_params(parameters), host)
 
 

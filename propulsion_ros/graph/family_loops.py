@@ -1,6 +1,7 @@
 """Loops that run a family, from parameters and a robot description, for every host alike."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +12,7 @@ from propulsion_ros.graph.family_params import (
     OwnT,
     loop_params_of,
 )
-from propulsion_ros.graph.node_config import (
-    Setting,
-    allocator_of,
-    block_named,
-    family_named,
-    schema_of,
-)
+from propulsion_ros.graph.node_config import Setting, allocator_of, block_named, read_setting
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ACTUATORS, ActuatorPorts
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
@@ -27,13 +22,12 @@ from propulsion_ros.loops.ports import Host, Parameters
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
 
 
 def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
     """Return an actuator group as its parameters describe it; raise `ConfigError` if wrong."""
-    own, setting = _read_setting(parameters, host, ActuatorNodeParams)
+    own, setting = _configure(parameters, host, ActuatorNodeParams)
     loop_params = setting.build(LoopParams)
     loop = ActuatorPorts(
         setting.build_family(), loop_params, setting.frame, host,
@@ -51,7 +45,7 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
 
 def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
     """Return an estimator as its parameters describe it; raise `ConfigError` if wrong."""
-    own, setting = _read_setting(parameters, host, FamilyNodeParams, ESTIMATES)
+    own, setting = _configure(parameters, host, FamilyNodeParams, ESTIMATES)
     loop_params = setting.build(EstimateParams)
     inverse = setting.build_family()
     if not isinstance(inverse, Estimator):
@@ -67,46 +61,24 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
 
 def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
     """Return the allocator of a group as its parameters say; raise `ConfigError` if wrong."""
-    own, setting = _read_setting(parameters, host, AllocatorNodeParams, takes_live=False)
+    own, setting = _configure(parameters, host, AllocatorNodeParams, takes_live=False)
     family, allocator = allocator_of(own, setting)
     return AllocatorLoop(family, allocator, setting.frame, host, lossless=own.reliable_inputs)
 
 
-def _read_setting(
+def _configure(
     parameters: Parameters,
     host: Host,
     own: type[OwnT],
     loop: str = '',
     takes_live: bool = True,
 ) -> tuple[OwnT, Setting]:
-    """Return a node's own configuration and that of its family.
-
-    Parameters
-    ----------
-    parameters, host
-        As of a loop.
-    own : type
-        Configuration of the node, a subclass of `FamilyNodeParams`.
-    loop : str
-        The one loop that the node has, as families declare it; '' for any.
-    takes_live : bool
-        Whether the node follows live parameters of its family.
-
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
-    """
-    mine = build(own, parameters.declare_some(parameters_of(own)))
-    spec = _find_block(parameters, mine)
-    family = family_named(mine.family, spec, parameters.node_name, loop)
-    block = spec.values if spec else {}
-    values = parameters.declare_rest(schema_of(family), block, takes_live)
-    given = parameters.given
-    setting = Setting.make(mine, family, spec, values, frozenset(given))
-    _log_sources(host, given, block)
-    for note in spec.notes if spec else ():
-        host.log('info', note)
+    """Return the configuration of a node and that of its family, and log where values come from."""
+    mine, setting = read_setting(
+        parameters, own, functools.partial(_find_block, parameters), loop, takes_live
+    )
+    if setting.spec:
+        _log_sources(host, parameters.given, setting.spec)
     return mine, setting
 
 
@@ -121,10 +93,12 @@ def _find_block(parameters: Parameters, own: FamilyNodeParams) -> ActuatorSpec |
     return block_named(specs, own.plugin or parameters.node_name)
 
 
-def _log_sources(host: Host, given: Mapping[str, Any], block: Mapping[str, Any]) -> None:
-    """Log which parameters win over the robot description."""
-    for key in sorted(set(given) & set(block)):
+def _log_sources(host: Host, given: Mapping[str, Any], block: ActuatorSpec) -> None:
+    """Log which parameters win over the robot description, and what its reader noted."""
+    for key in sorted(set(given) & set(block.values)):
         host.log(
-            'info',
-            f"parameter '{key}': {given[key]} wins over the robot description's {block[key]}",
+            'info', f"parameter '{key}': {given[key]} wins over the robot description's "
+            f'{block.values[key]}'
         )
+    for note in block.notes:
+        host.log('info', note)

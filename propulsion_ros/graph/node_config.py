@@ -1,7 +1,7 @@
 """What a node runs, with or without ROS: one family, configured by parameters and a block."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,8 @@ from propulsion_ros.graph.family_params import (
     loop_params_of,
     node_kind_of,
 )
+from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
@@ -24,7 +26,6 @@ from propulsion_ros.settings.flat import (
     Parameter,
     build,
     parameters_of,
-    refuse_unknown,
     suggestion,
 )
 from propulsion_ros.urdf.block import ActuatorSpec
@@ -225,6 +226,41 @@ def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, node: str) -
     return family_named(given, spec, node)
 
 
+def read_setting(
+    parameters: Parameters,
+    node_params: type[OwnT],
+    find_block: Callable[[OwnT], ActuatorSpec | None],
+    loop: str = '',
+    takes_live: bool = True,
+) -> tuple[OwnT, Setting]:
+    """Return the configuration of a node and that of its family.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        Of the node.
+    node_params : type
+        Configuration of the node, a subclass of `FamilyNodeParams`.
+    find_block : callable
+        Returns the node's plugin block, None where it has none.
+    loop : str
+        The one loop that the node has, as families declare it; '' for any.
+    takes_live : bool
+        Whether the node follows live parameters of its family.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong.
+    """
+    own = build(node_params, parameters.declare_some(parameters_of(node_params)))
+    spec = find_block(own)
+    family = family_named(own.family, spec, parameters.node_name, loop)
+    block = spec.values if spec else {}
+    values = parameters.declare_rest(schema_of(family), block, takes_live)
+    return own, Setting.make(own, family, spec, values, frozenset(parameters.given))
+
+
 def build_family(
     name: str, given: Mapping[str, Any], spec: ActuatorSpec | None
 ) -> tuple[Family, Any]:
@@ -245,7 +281,8 @@ def build_family(
         Naming the parameter or the XML path of what is wrong.
     """
     kind = node_kind_of(name)
-    _, setting = _read_setting(kind.node_params, name, given, spec)
+    parameters = GivenParameters(name, given)
+    _, setting = read_setting(parameters, kind.node_params, lambda own: spec)
     loop_params = setting.build(kind.loop_params)
     return setting.build_family(), loop_params
 
@@ -269,16 +306,5 @@ def build_allocator(
     ConfigError
         Naming the parameter or the XML path of what is wrong.
     """
-    return allocator_of(*_read_setting(AllocatorNodeParams, node, given, spec))
-
-
-def _read_setting(
-    node_params: type[OwnT], node: str, given: Mapping[str, Any], spec: ActuatorSpec | None
-) -> tuple[OwnT, Setting]:
-    """Return the configuration of a node and that of its family, as the node reads them."""
-    own = build(node_params, given)
-    family = family_named(own.family, spec, node)
-    schema = [*parameters_of(node_params), *schema_of(family)]
-    refuse_unknown(given, ['autostart', *(parameter.key for parameter in schema)])
-    values = {**(spec.values if spec else {}), **given}
-    return own, Setting.make(own, family, spec, values, given)
+    parameters = GivenParameters(node, given)
+    return allocator_of(*read_setting(parameters, AllocatorNodeParams, lambda own: spec))

@@ -113,7 +113,7 @@ def robot_graph(
         *_allocators(description, blocks, allocated, use_sim_time),
     ]
     if drawn_with is not None:
-        nodes.append(_visualizer(description, blocks, drawn_with, has_flight_state=False))
+        nodes.append(_visualizer(description, blocks, drawn_with, use_sim_time))
     return Graph(description, None, replayed(nodes) if replay else tuple(nodes))
 
 
@@ -155,7 +155,9 @@ def vehicle_graph(
     settings = share / 'config' / f'{vehicle}.yaml'
     if drawn_with is not None:
         files = [settings, *drawn_with]
-        nodes.append(_visualizer(description, blocks, files, bool(kit.flight_config)))
+        nodes.append(_visualizer(
+            description, blocks, files, use_sim_time, bool(kit.flight_config)
+        ))
     if replay:
         return Graph(description, settings, replayed(nodes))
     if use_sim_time:
@@ -329,10 +331,12 @@ def _visualizer(
     description: str,
     blocks: list[ActuatorSpec],
     params_files: Sequence[str | Path],
-    has_flight_state: bool,
+    use_sim_time: bool,
+    has_flight_state: bool = False,
 ) -> NodeSpec:
     parameters = {
         'robot_description': description,
+        'use_sim_time': use_sim_time,
         'params_files': [str(path) for path in params_files],
         'state_topics': [f'{block.name}/state' for block in blocks],
         'tank_topics': _tank_topics(blocks),

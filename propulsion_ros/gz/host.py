@@ -15,8 +15,9 @@ from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes, pushing_blocks
 from propulsion_ros.gz.link_forces import LinkForces, Mount
 from propulsion_ros.gz.simulated_node import SimulatedNode
-from propulsion_ros.loops.actuator_loop import LoopParams, Motion
-from propulsion_ros.nodes.rclpy_private import reason_of
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.messages.rclpy_private import reason_of
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.settings.errors import SourceError

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from propulsion_ros.loops.actuator_loop import Motion
 from propulsion_ros.loops.ports import Port
 from propulsion_ros.models.common.family import Output
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 
 _OF_SIMULATOR = ('/clock', '~/odometry')

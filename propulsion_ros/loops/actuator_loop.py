@@ -12,6 +12,7 @@ import numpy as np
 
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
 from propulsion_ros.models.common.family import AboutCom, BodyState, Family, Output, Retunable
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, quantity, validate
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
@@ -83,25 +84,6 @@ class LoopParams:
             wait_for=wait_for,
             max_lag_ns=round(self.max_lag * 1e9) if self.max_lag else None,
         )
-
-
-@dataclass(frozen=True)
-class Motion:
-    """How base_link moves, the payload of `ODOMETRY`.
-
-    Attributes
-    ----------
-    velocity : FloatArray
-        Of its origin, in its own axes [m/s], (3,).
-    angular_velocity : FloatArray
-        In its own axes [rad/s], (3,).
-    rotation : FloatArray
-        Rotation matrix from base_link to the world, (3, 3).
-    """
-
-    velocity: FloatArray
-    angular_velocity: FloatArray
-    rotation: FloatArray
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from propulsion_ros.loops.actuator_loop import (
     ODOMETRY,
     ActuatorLoop,
     LoopParams,
-    Motion,
     Report,
 )
 from propulsion_ros.loops.command_reader import CommandReader
@@ -30,6 +29,7 @@ from propulsion_ros.models.common.family import (
     Family,
     Output,
 )
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 
 MOST_AHEAD_NS = 100_000_000

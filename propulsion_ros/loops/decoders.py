@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from propulsion_ros.loops.actuator_loop import Motion
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import first_marked
 from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -74,7 +73,8 @@ def msg_to_motion(message: Any, frame: str) -> Motion:
     """
     if message.child_frame_id not in ('', frame):
         raise CommandError(f'expected the twist of {frame!r}, got {message.child_frame_id!r}')
-    q = message.pose.pose.orientation
+    pose = message.pose.pose
+    q = pose.orientation
     linear, angular = vector(message.twist.twist.linear), vector(message.twist.twist.angular)
     length = math.hypot(q.x, q.y, q.z, q.w)
     if not math.isfinite(length):
@@ -83,7 +83,7 @@ def msg_to_motion(message: Any, frame: str) -> Motion:
     _check_speed('angular velocity', angular, 'rad/s')
     if not _SHORTEST <= length <= 1.0 / _SHORTEST:
         raise CommandError(f'the orientation is no rotation: its quaternion is {length:g} long')
-    return Motion(linear, angular, Rotation.from_quat([q.x, q.y, q.z, q.w]).as_matrix())
+    return Motion(vector(pose.position), np.array([q.x, q.y, q.z, q.w]), linear, angular)
 
 
 def msg_to_current(message: Any, world_frame: str) -> FloatArray:

@@ -142,7 +142,7 @@ class VehicleLoop:
         """Yield the simulated time and what was refused."""
         counts = self._host.counts
         yield 'body', OK, 'ok', {
-            'time': f'{self._now_ns * 1e-9:.3f}',
+            'time': f'{self.time_ns * 1e-9:.3f}',
             'refused': counts['refused'],
             'out_of_step': counts['out_of_step'],
             'late': self._runner.counts['late'],
@@ -169,7 +169,7 @@ class VehicleLoop:
 
     def _is_last(self, stamp_ns: int, wrench: FloatArray) -> bool:
         """Whether an actuator publishes this as it stops: no force, stamped one step before."""
-        return stamp_ns == self._now_ns - self._period_ns and not wrench.any()
+        return stamp_ns == self.time_ns - self._period_ns and not wrench.any()
 
     def _is_expected(self, topic: str, header: Any) -> bool:
         """Whether a message is in the body's frame and of the step that waits for it."""
@@ -177,12 +177,12 @@ class VehicleLoop:
             self._refuse(f'{topic}: expected the frame {self._frame!r}, got {header.frame_id!r}')
             return False
         stamp_ns = stamp_to_ns(header.stamp)
-        if stamp_ns != self._now_ns:
+        if stamp_ns != self.time_ns:
             self._host.complain(
-                'out_of_step', f'{topic}: expected the stamp {self._now_ns * 1e-9:.3f} s, '
+                'out_of_step', f'{topic}: expected the stamp {self.time_ns * 1e-9:.3f} s, '
                 f'got {stamp_ns * 1e-9:.3f} s',
             )
-        return stamp_ns == self._now_ns
+        return stamp_ns == self.time_ns
 
     def _take_deployers(self, message: Any) -> None:
         fired = [
@@ -190,7 +190,7 @@ class VehicleLoop:
             if effort > 0.0 and name in self._body.parachutes.names
         ]
         stamp_ns = stamp_to_ns(message.header.stamp)
-        if fired and self._now_ns - stamp_ns > _OLDEST_PYRO_NS:
+        if fired and self.time_ns - stamp_ns > _OLDEST_PYRO_NS:
             names = ', '.join(fired)
             self._refuse(f'deployers {names}: stamped {stamp_ns * 1e-9:.3f} s, too old to fire')
             fired = []
@@ -207,7 +207,7 @@ class VehicleLoop:
     # Steps.
 
     @property
-    def _now_ns(self) -> int:
+    def time_ns(self) -> int:
         """Simulated time [ns]."""
         return self._tick * self._period_ns
 
@@ -233,7 +233,7 @@ class VehicleLoop:
 
     def _announce(self) -> None:
         """Publish the present step if it is due."""
-        if self._lockstep.announces(self._host.steady_ns(), self._now_ns):
+        if self._lockstep.announces(self._host.steady_ns(), self.time_ns):
             self._publish()
 
     def _look(self) -> None:
@@ -272,7 +272,7 @@ class VehicleLoop:
     def _give_up(self) -> None:
         """Stop, since what the present step waits for has not come in time."""
         missing = self._missing() or (
-            f'nothing stamped {self._now_ns * 1e-9:.3f} s from {self._runner.behind(self._now_ns)}'
+            f'nothing stamped {self.time_ns * 1e-9:.3f} s from {self._runner.behind(self.time_ns)}'
             if self._lockstep.has_begun else 'the graph was not complete for long enough'
         )
         self._fail(f'stopped: {missing} within {self._params.lockstep_timeout:g} s')
@@ -285,12 +285,12 @@ class VehicleLoop:
 
     def _publish(self) -> None:
         """Publish everything of the present step; what replies to it, the odometry, comes last."""
-        publish = functools.partial(self._send, self._now_ns)
+        publish = functools.partial(self._send, self.time_ns)
         motion, mass = self._body.motion, self._body.mass
         publish(self._clock, None)
         publish(self._pressure, self._air_pressure(motion.position[2]))
         publish(self._imu, ImuRow(
-            motion.specific_force.tolist(), motion.angular_velocity.tolist()
+            self._body.specific_force.tolist(), motion.angular_velocity.tolist()
         ))
         publish(self._inertia, MassRow(mass.mass, mass.com, mass.inertia))
         if self._joints:
@@ -299,7 +299,7 @@ class VehicleLoop:
             ))
         pose = OdometryRow(
             self._frame, motion.position.tolist(), motion.quaternion.tolist(),
-            motion.velocity_body.tolist(), motion.angular_velocity.tolist(),
+            motion.velocity.tolist(), motion.angular_velocity.tolist(),
         )
         publish(self._odometry, pose)
         if self._tf is not None and self._host.subscriptions_to(self._tf):

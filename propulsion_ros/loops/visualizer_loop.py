@@ -199,7 +199,7 @@ class VisualizerLoop:
         except CommandError as error:
             self._host.complain('refused', f'{source} refused: {error}')
             return
-        if self._pace.hear(source, stamp_ns):
+        if self._pace.take(source, stamp_ns):
             # Simulated time began anew.
             self._forget_states()
         drawn.unread = (

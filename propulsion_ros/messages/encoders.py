@@ -68,24 +68,20 @@ class _JointStates:
 
     def __init__(self, outlet: Outlet) -> None:
         self._frame, self._names = outlet.frame, outlet.names
-        self._counts = (-1, -1, -1)
+        self._lacks: tuple[bool, bool, bool] | None = None
         self._slots: Slots
 
     def __call__(self, stamp_ns: int, row: JointRow) -> Any:
-        if row.names or not self._names:
+        position, velocity, effort, names = row
+        if names or not self._names:
             return self._message(stamp_ns, row)
-        position, velocity, effort = row.position, row.velocity, row.effort
-        counts = (
-            0 if position is None else len(position),
-            0 if velocity is None else len(velocity),
-            0 if effort is None else len(effort),
-        )
-        if counts != self._counts:
+        lacks = (position is None, velocity is None, effort is None)
+        if lacks != self._lacks:
+            self._lacks = lacks
+            n = len(self._names)
+            counts = tuple(0 if is_absent else n for is_absent in lacks)
             self._slots = joint_state_slots(self._frame, self._names, counts)
-            self._counts = counts
-        given = [
-            values for values in (position, velocity, effort) if values is not None and len(values)
-        ]
+        given = [values for values in (position, velocity, effort) if values is not None]
         return self._slots.fill(stamp_ns, given)
 
     def _message(self, stamp_ns: int, row: JointRow) -> JointState:

@@ -13,16 +13,16 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from propulsion_ros.loops.complaints import one_line
 from propulsion_ros.loops.payloads import StatusRow
 from propulsion_ros.loops.ports import Health, Outlet
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.declare import declare
-from propulsion_ros.nodes.rclpy_private import (
+from propulsion_ros.messages.rclpy_private import (
     RCLError,
     declared_names,
     end_life_cycle,
     overrides_of,
     reason_of,
 )
+from propulsion_ros.nodes.declare import declare
 from propulsion_ros.nodes.robust_node import RobustNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter, refuse_unknown

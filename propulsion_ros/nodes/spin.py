@@ -13,8 +13,8 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
+from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 
 _WAKE = 0.2
 """How long a signal may go unnoticed while nothing happens [s]."""

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
+_OWN = __name__.split('.')[0]
 _ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
 
 
@@ -28,8 +29,10 @@ def guard_imports() -> None:
 
 
 def missing(error: ImportError) -> str:
-    """Return which package is missing and how to get it, in one line."""
+    """Return which package is missing and how to get it, in one line; raise what is our fault."""
     package = (error.name or 'rclpy').split('.')[0]
+    if package == _OWN:
+        raise error
     if package == 'rclpy':
         return f"needs ROS 2: {error}; source its setup file, or pip install 'ros-rclpy[fastrtps]'"
     if package.endswith(_ROS_SUFFIXES):
@@ -42,8 +45,7 @@ def _explain(
     kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
     """Print an uncaught exception: one line for a package of others that is missing."""
-    own = __name__.split('.')[0]
-    if not isinstance(error, ModuleNotFoundError) or (error.name or own).split('.')[0] == own:
+    if not isinstance(error, ModuleNotFoundError) or (error.name or _OWN).split('.')[0] == _OWN:
         sys.__excepthook__(kind, error, traceback)
         return
     print(f'{Path(sys.argv[0]).stem}: {missing(error)}', file=sys.stderr)

@@ -46,8 +46,14 @@ class VehicleNode(HostNode):
     state_topics, deployer_topic : sensor_msgs/JointState
     """
 
+    loop: VehicleLoop | None
+
     def __init__(self, name: str = 'vehicle', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
+
+    def now_ns(self) -> int:
+        """Return the simulated time, which the other nodes take from its /clock."""
+        return 0 if self.loop is None else self.loop.time_ns
 
     def make_loop(self) -> VehicleLoop:
         """Return the body that the parameters describe."""

@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from propulsion_ros.drawing.style import LARGEST, Fit, Mark, Span, every, health_spans
 from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
     COMMAND,
@@ -18,7 +19,6 @@ from propulsion_ros.pictures.signals import (
     Rows,
     Signals,
 )
-from propulsion_ros.pictures.style import LARGEST, Fit, Mark, Span, every, health_spans
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 

@@ -17,7 +17,6 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 
 STAMP = 'stamp'
-WRENCH_COLUMNS = tuple(f'wrench.{part}' for part in WRENCH_NAMES)
 _VECTORS = ('com', 'body.velocity', 'body.angular_velocity')
 _LONGEST_GAP_NS = 3600 * 1_000_000_000
 """A silence that is longer is taken for a mistake: each step of it would be run."""
@@ -86,14 +85,15 @@ class Columns:
                 count = columns.count(column)
                 raise SourceError(place, f'expected one column {column!r}, got {count}')
         commands = {f'{name}.{field}' for name in names for field in FIELDS}
-        known = commands | set(WRENCH_COLUMNS) | {
-            f'{vector}.{axis}' for vector in _VECTORS for axis in 'xyz'
-        }
+        wrench = {f'wrench.{part}' for part in WRENCH_NAMES}
+        vectors = {f'{vector}.{axis}' for vector in _VECTORS for axis in 'xyz'}
+        known = commands | wrench | vectors
         for column in columns[1:]:
             if column not in known:
                 near = suggestion(column, known)
                 raise SourceError(place, f'unknown column {column!r}{near}')
         self._columns = columns
+        self._parts = [(column, *column.rpartition('.')[::2]) for column in columns[1:]]
         self._last_ns: int | None = None
 
     def read(self, place: str, cells: Sequence[str]) -> tuple[int, Row]:
@@ -101,11 +101,10 @@ class Columns:
         stamp_ns = self._read_stamp(place, cells)
         row = Row()
         vectors: dict[str, list[float]] = {}
-        for column, cell in zip(self._columns[1:], cells[1:], strict=True):
-            if not cell.strip():
+        for (column, owner, last), cell in zip(self._parts, cells[1:], strict=True):
+            if not cell or cell.isspace():
                 continue
             value = read_number(place, column, cell)
-            owner, _, last = column.rpartition('.')
             if owner in _VECTORS:
                 vectors.setdefault(owner, [math.nan] * 3)['xyz'.index(last)] = value
             elif column.startswith('wrench.'):

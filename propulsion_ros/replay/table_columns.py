@@ -9,15 +9,20 @@ from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.estimate_ports import EstimatePorts
 from propulsion_ros.loops.ports import Loop
-from propulsion_ros.replay.command_table import WRENCH_COLUMNS
+from propulsion_ros.models.common.family import WRENCH_NAMES
 
 TANK_PARTS = ('mass', 'ixx', 'iyy', 'izz')
+
+
+def wrench_columns(name: str) -> list[str]:
+    """Return the columns of a wrench."""
+    return [f'{name}.{part}' for part in WRENCH_NAMES]
 
 
 def columns_of(loop: Loop) -> list[str]:
     """Return the columns of a loop, name by name; [] where a table has none of it."""
     if isinstance(loop, ActuatorPorts):
-        return [*_of_state(loop), *WRENCH_COLUMNS, *_of_tanks(loop)]
+        return [*_of_state(loop), *wrench_columns('wrench'), *_of_tanks(loop)]
     if isinstance(loop, EstimatePorts):
         return [*_of_estimate(loop)]
     return []
@@ -43,4 +48,4 @@ def _of_estimate(loop: EstimatePorts) -> Iterator[str]:
     yield from (f'{name}.effort' for name in nozzles)
     yield from (f'{name}.velocity' for name in loop.family.command_names[len(nozzles):])
     for kind in ('wrench', 'residual', 'wrench_std'):
-        yield from (f'{kind}.{column.partition(".")[2]}' for column in WRENCH_COLUMNS)
+        yield from wrench_columns(kind)

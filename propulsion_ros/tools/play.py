@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         import rclpy
         from rclpy.executors import ExternalShutdownException
 
-        from propulsion_ros.nodes.rclpy_private import RCLError, reason_of
+        from propulsion_ros.messages.rclpy_private import RCLError, reason_of
     except ImportError as error:
         print(f'propulsion_ros play: {missing(error)}', file=sys.stderr)
         return 1

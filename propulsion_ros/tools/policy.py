@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the policy; return the exit code."""
     try:
-        from propulsion_ros.nodes.rclpy_private import reason_of
+        from propulsion_ros.messages.rclpy_private import reason_of
         from propulsion_ros.nodes.spin import ROS_REFUSALS
     except ImportError as error:
         return _fail(missing(error))

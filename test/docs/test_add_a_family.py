@@ -22,8 +22,8 @@ from propulsion_ros.drawing.drawn_blocks import drawn_blocks
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.gz.model import gazebo_robot
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.tools import cli

@@ -8,8 +8,8 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 

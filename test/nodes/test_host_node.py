@@ -9,8 +9,8 @@ from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from propulsion_ros.loops.ports import OK, WARN, Outlet, Port, Request, Timer
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.settings.errors import ConfigError
 

@@ -29,8 +29,8 @@ from benchmarks.hostile import (
 )
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode

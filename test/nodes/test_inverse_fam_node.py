@@ -11,9 +11,9 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.estimate_ports import COVARIANCE_NAMES
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
 from propulsion_ros.models.fam.fam import Fam, FamParams
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 

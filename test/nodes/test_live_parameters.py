@@ -15,9 +15,9 @@ from std_srvs.srv import Trigger
 
 from propulsion_ros.loops.decoders import msg_to_wrench
 from propulsion_ros.loops.ports import WARN
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.settings.flat import parameters_of

@@ -18,8 +18,8 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 
 GOOD = """
 /**/boosters:

@@ -16,8 +16,8 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.loops import visualizer_loop
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 

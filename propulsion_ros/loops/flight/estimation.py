@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
@@ -14,12 +13,17 @@ from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port
 from propulsion_ros.loops.stamped import stamp_of
+from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
+from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 MAGNETIC_FIELD, FIX, PRESSURE, IMU = 'magnetic_field', 'fix', 'pressure', 'imu'
 _NO_FIX = -1
-_NEAR_NS = 1_000_000_000
+_STAMPS = StampLimits(
+    behind_ns=1_000_000_000, ahead_ns=1_000_000_000, agreeing=None, drifts=True
+)
+"""Of sensors beside the inertial one: none may move the time of all."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,13 +136,19 @@ class FlightEstimation:
         )
         self.outlet = Outlet('~/odometry', 'nav_msgs/msg/Odometry', 'state', world_frame)
         self._base_link = params.base_link
+        self._judges = {source: StampJudge(_STAMPS) for source in _SENSORS if source != IMU}
         self.reset()
 
     def reset(self) -> None:
         """Forget the flight and the time."""
         self._inputs.restart()
         self._estimator.reset()
-        self._newest: dict[str, int] = {}
+        self._forget_time()
+
+    def _forget_time(self) -> None:
+        for judge in self._judges.values():
+            judge.reset()
+        self._imu_ns: int | None = None
         self._estimated_ns: int | None = None
 
     @property
@@ -171,7 +181,6 @@ class FlightEstimation:
                 stamp_ns is not None and self._takes(source, stamp_ns)
                 and self._is_of_this_time(source, stamp_ns)
             ):
-                self._newest[source] = stamp_ns
                 self._inputs.push(source, stamp_ns, read(message))
         return take
 
@@ -180,22 +189,29 @@ class FlightEstimation:
 
         So no other sensor can move the time of all, and one with a clock of its own is left out.
         """
-        if source == IMU or not self._newest:
+        if source == IMU:
+            self._imu_ns = stamp_ns
             return True
-        near = [self._newest[s] for s in (source, IMU) if s in self._newest]
-        # Before the first inertial measurement, what came first is the measure.
-        near = near or [max(self._newest.values())]
-        if any(abs(stamp_ns - newest_ns) <= _NEAR_NS for newest_ns in near):
+        judge, leader_ns = self._judges[source], self._imu_ns
+        if leader_ns is None:
+            # Before the first inertial measurement, what the others have reached is the measure.
+            others = [other.newest_ns for other in self._judges.values() if other is not judge]
+            leader_ns = max((ns for ns in others if ns is not None), default=None)
+        if leader_ns is None:
+            # A sensor that is alone moves nobody's time but its own.
+            judge.begin(stamp_ns)
+            return True
+        newest_ns = leader_ns if judge.newest_ns is None else max(leader_ns, judge.newest_ns)
+        if judge.follow(stamp_ns, leader_ns) is not Arrival.STRAY:
             return True
         self._host.complain(
             'other_time', f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
-            f'but the time is {max(near) * 1e-9:.3f} s',
+            f'but the time is {newest_ns * 1e-9:.3f} s',
         )
         return False
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
-        self._newest.clear()
-        self._estimated_ns = None
+        self._forget_time()
         seconds = (to_ns - from_ns) * 1e-9
         self._host.complain('jumps', f'time of the sensors jumped by {seconds:.3f} s')
 
@@ -227,7 +243,7 @@ def _row_of(state: EstimatorState, base_link: str) -> OdometryRow:
     velocity, twist = UNKNOWN, np.full((6, 6), np.nan)
     if np.isfinite(state.attitude).all():
         # The twist of an Odometry is in the axes of its child frame.
-        to_body = Rotation.from_quat(state.attitude).as_matrix().T
+        to_body = matrix_of(state.attitude).T
         velocity = (to_body @ state.velocity).tolist()
         twist = _rotated(state.twist_covariance, to_body)
     return OdometryRow(

@@ -9,13 +9,13 @@ from typing import Any
 
 from propulsion_ros.flight.air_temperature import AirTemperature
 from propulsion_ros.flight.estimation.state import EstimatorState, sample_of, stage_of
-from propulsion_ros.flight.events.variables import NAN, UNKNOWN_ROTATION, Sample, bounded
+from propulsion_ros.flight.events.variables import NAN, Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import DUTIES, Duty
 from propulsion_ros.flight.pyros.circuits import Circuits
 from propulsion_ros.flight.readiness import CHECKS
-from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.actuation import FlightActuation
 from propulsion_ros.loops.flight.asides import CONTINUITY, REQUEST, TEMPERATURE, FlightAsides
 from propulsion_ros.loops.flight.boot import Boot
@@ -26,6 +26,7 @@ from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
 from propulsion_ros.loops.flight.recorder import HEARTBEAT, FlightRecorder
 from propulsion_ros.loops.flight.requests import FlightRequests
+from propulsion_ros.loops.flight.samples import sample_of_odometry, sample_of_pressure
 from propulsion_ros.loops.flight.setup import (
     make_flight_estimator,
     make_flight_state,
@@ -34,7 +35,6 @@ from propulsion_ros.loops.flight.setup import (
 from propulsion_ros.loops.flight.time_lines import TimeLines
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.loops.stamped import stamp_of
-from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.rml.config import UNITS, FlightConfig
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import Stamp
@@ -209,26 +209,15 @@ class FlightLoop:
         stamp_ns = stamp_of(self._host, 'odometry', message)
         if stamp_ns is None or not self._is_of_one_publisher('odometry', stamp_ns):
             return
-        position, q = message.pose.pose.position, message.pose.pose.orientation
-        rotation = q.x, q.y, q.z, q.w
-        try:
-            motion = msg_to_motion(message, message.child_frame_id)
-            east, north, up = (motion.rotation @ motion.velocity).tolist()
-        except CommandError as error:
-            self._host.complain('refused', f'odometry without velocity: {error}')
-            east = north = up = NAN
-            rotation = UNKNOWN_ROTATION
-        self._take(Sample(
-            stamp_ns, position.z, up,
-            horizontal_position=(position.x, position.y), horizontal_velocity=(east, north),
-            rotation=rotation,
-        ))
+        sample, problem = sample_of_odometry(stamp_ns, message)
+        if problem:
+            self._host.complain('refused', f'odometry without velocity: {problem}')
+        self._take(sample)
 
     def _take_pressure(self, message: Any) -> None:
         stamp_ns = stamp_of(self._host, 'pressure', message)
         if stamp_ns is not None and self._is_of_one_publisher('pressure', stamp_ns):
-            altitude = float(altitude_of_pressure(message.fluid_pressure))
-            self._take(Sample(stamp_ns, altitude))
+            self._take(sample_of_pressure(stamp_ns, message))
 
     def _take_estimate(self, state: EstimatorState) -> None:
         self._estimate = state

@@ -7,7 +7,8 @@ import numpy as np
 
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
-from propulsion_ros.models.body.rigid_body import BodyMotion, BodyParams, RigidBody
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -48,9 +49,14 @@ class SimulatedBody:
         self._mass: MassProperties | None = None
 
     @property
-    def motion(self) -> BodyMotion:
-        """The state now."""
+    def motion(self) -> Motion:
+        """Where the body is now and how it moves."""
         return self._body.motion
+
+    @property
+    def specific_force(self) -> FloatArray:
+        """As of `RigidBody.specific_force`."""
+        return self._body.specific_force
 
     @property
     def mass(self) -> MassProperties:

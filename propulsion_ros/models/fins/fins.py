@@ -28,6 +28,10 @@ from propulsion_ros.settings.quantity import BoolArray, ComplexArray, FloatArray
 __all__ = ['Fins', 'FinsParams']
 
 
+_LEAST = np.finfo(float).tiny
+"""No force is smaller, but for none [N]; so that none can be divided by its size."""
+
+
 class LiftModel(Protocol):
     """What a flow does to fins; see `LiftingSurface.coefficients`."""
 
@@ -78,8 +82,6 @@ class Fins(PlacedActuators, Degrading):
         self._drives = RotorDynamics(params, reach) if np.any(self._driven) else None
 
         self._span = unit_rows('span', params.span)
-        # A fin has no axis of its own to push along: its row of axes is its force.
-        self._once = np.ones(n)
         plane = _planes(unit_rows('chord', params.chord), self._span)
         # The real part of chord + i normal times this is the vector in base_link.
         self._frame = plane[:, 0] - 1j * plane[:, 1]
@@ -134,13 +136,16 @@ class Fins(PlacedActuators, Degrading):
         pose = None if self._turning is None else np.exp(self._turning * self.deflection)
         force, self._moment, stalled = self._loads(body, pose)
         self._force = force if pose is None else force * pose
+        # A fin has no axis of its own to push along: its row of axes is that of its force.
+        thrusts = np.abs(self._force)
+        axes = self._in_base_link(self._force) / np.maximum(thrusts, _LEAST)[..., None]
         wrench = product(_parts(self._force), self._wrench_from)
         if self._has_moment:
             wrench = wrench + product(self._moment, self._wrench_from_moment)
         return Output(
             wrench=wrench,
-            thrusts=self._once,
-            axes=self._in_base_link(self._force),
+            thrusts=thrusts,
+            axes=axes,
             position=self.deflection,
             effort=force.imag,
             computed=wanted,
