@@ -26,6 +26,7 @@ ROOMS = {
     'models.body': PURE,
     'models': PURE,
     'flight.phases': PURE,
+    'flight.motion': PURE,
     'flight.events': PURE,
     'flight.pyros': PURE,
     'flight.apogee': PURE,

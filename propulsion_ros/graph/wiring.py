@@ -20,6 +20,7 @@ REPLAYED: dict[str, dict[str, Any]] = {
     'inverse_fam_node': {'reliable_inputs': True},
     'flight_state_node': {
         'reliable_inputs': True, 'silence_timeout': 0.0, 'on_time_clock': 'stamps',
+        'replay': True,
     },
 }
 """Parameters by executable with which a recording gives the same bytes at any rate."""
@@ -42,15 +43,16 @@ class NodeSpec:
         What joins it to the others; settings of a user's file go beside them.
     remappings : dict
         Topic names, from and to, relative to the namespace.
-    is_stateless : bool
-        Whether it may be started anew when it has died: an actuator's tank would be full again.
+    respawn_delay : float or None
+        After which it is started anew when it has died [s]; None where it is not: an actuator's
+        tank would be full again.
     """
 
     executable: str
     name: str
     parameters: dict[str, Any]
     remappings: dict[str, str] = field(default_factory=dict)
-    is_stateless: bool = False
+    respawn_delay: float | None = None
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,8 @@ def _replayed(spec: NodeSpec) -> NodeSpec:
         remappings['~/request'] = f'{spec.name}/requests'
         remappings['~/requests'] = f'{spec.name}/new_requests'
     parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}
-    return replace(spec, parameters=parameters, remappings=remappings)
+    delay = None if spec.executable == 'flight_state_node' else spec.respawn_delay
+    return replace(spec, parameters=parameters, remappings=remappings, respawn_delay=delay)
 
 
 def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
@@ -339,7 +342,7 @@ def _visualizer(
         'tank_topics': _tank_topics(blocks),
         'phase_topic': 'flight_state/phase' if has_flight_state else '',
     }
-    return NodeSpec('visualizer_node', 'visualizer', parameters, is_stateless=True)
+    return NodeSpec('visualizer_node', 'visualizer', parameters, respawn_delay=2.0)
 
 
 def _tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
@@ -359,4 +362,6 @@ def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
             '~/pressure': 'vehicle/pressure', '~/imu': 'vehicle/imu',
             _ENGINES: f'{engines}/command',
         },
+        # It has a record of its flight, and in the air nobody else deploys.
+        respawn_delay=0.3,
     )

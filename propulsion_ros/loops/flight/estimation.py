@@ -96,6 +96,8 @@ class FlightEstimation:
         Whether no measurement may be lost.
     emit : callable
         Receives each `EstimatorState`.
+    takes : callable
+        ``takes(source, stamp_ns)``: whether a message is of the publisher that is followed.
 
     Attributes
     ----------
@@ -113,8 +115,10 @@ class FlightEstimation:
         world_frame: str,
         lossless: bool,
         emit: Callable[[EstimatorState], None],
+        takes: Callable[[str, int], bool] = lambda source, stamp_ns: True,
     ) -> None:
         self._host, self._estimator, self._emit = host, estimator, emit
+        self._takes = takes
         self._period_ns = round(1e9 / params.rate)
         self._inputs = StampedInputs(
             Ordering(wait_for=(IMU,), max_lag_ns=round(params.max_lag * 1e9)),
@@ -173,7 +177,10 @@ class FlightEstimation:
     def _taker(self, source: str, read: Callable[[Any], _Values]) -> Callable[[Any], None]:
         def take(message: Any) -> None:
             stamp_ns = stamp_of(self._host, source, message)
-            if stamp_ns is not None and self._is_of_this_time(source, stamp_ns):
+            if (
+                stamp_ns is not None and self._takes(source, stamp_ns)
+                and self._is_of_this_time(source, stamp_ns)
+            ):
                 self._inputs.push(source, stamp_ns, read(message))
         return take
 

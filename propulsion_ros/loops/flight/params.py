@@ -8,7 +8,7 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.events.events import SEMANTICS
 from propulsion_ros.flight.phases.params import FlightParams
-from propulsion_ros.flight.readiness import CHECKS
+from propulsion_ros.flight.readiness import CHECKS, REQUIRED
 from propulsion_ros.loops.flight.estimation import EstimationParams
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.settings.errors import ConfigError
@@ -52,9 +52,13 @@ class FlightLoopParams:
         kind=str,
     )
     required_checks: tuple[str, ...] = quantity(
-        ('altitude', 'config', 'home', 'estimator', 'circuits'), kind=str, shape=('*',),
+        REQUIRED, kind=str, shape=('*',),
         choices=('altitude', *CHECKS),
         doc='what must be in order for ~/launch, altitude always; what others find is only said',
+    )
+    replay: bool = quantity(
+        False, doc='replay a recording: its requests take effect at their stamps whenever they '
+        'come, time is that of the stamps alone, and no record is kept', kind=bool,
     )
     world_frame: str = quantity('map', doc='frame of the apogee', kind=str)
     flight: FlightParams = group(FlightParams, element='flight')
