@@ -21,7 +21,7 @@ class ActuatorNode(HostNode):
     Subscribers
     -----------
     ~/command : sensor_msgs/JointState
-        What is asked; takes effect at its stamp, or on arrival where that is 0.
+        Takes effect at its stamp, or on arrival where that is 0.
     ~/wrench_command : geometry_msgs/WrenchStamped
         The same, of a family that is commanded by a wrench.
     ~/inertia : geometry_msgs/InertiaStamped

@@ -31,7 +31,7 @@ class AllocatorNode(HostNode):
     ~/command : sensor_msgs/JointState
         For the node of the group, with the stamp of the demand.
     ~/residual : geometry_msgs/WrenchStamped
-        Demand minus what these commands will make: what the limits leave undone. Of actuators that
+        Demand minus what these commands will make: what the limits prevent. Of actuators that
         have failed it knows nothing; compare with the group's own wrench.
     """
 

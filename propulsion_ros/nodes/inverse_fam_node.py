@@ -36,7 +36,7 @@ class InverseFamNode(HostNode):
     ~/inertia : geometry_msgs/InertiaStamped
         Centre of mass that the demanded torque is about, latched.
     /clock : rosgraph_msgs/Clock
-        Time, with ``use_sim_time``; nothing is said before it, but with ``reliable_inputs``.
+        Time, with ``use_sim_time``; nothing is published before it, but with ``reliable_inputs``.
 
     Publishers
     ----------
