@@ -294,6 +294,7 @@ def _check_only(choice: Choice, names: Sequence[str]) -> None:
     for name in choice.only:
         if name not in names:
             known = ', '.join(names) or 'none'
+            near = suggestion(name, names)
             raise SourceError(
-                printable(choice.config), f'no node {name!r}{suggestion(name, names)}; found: {known}'
+                printable(choice.config), f'no node {name!r}{near}; found: {known}'
             )

@@ -319,7 +319,8 @@ def test_keeping_inputs_needs_two_bags(config, bag, tmp_path, capsys):
 def test_other_namespace_is_another_robot(config, bag, tmp_path, capsys):
     config.write_text(ROTORS.replace('rotors:', '/**/rotors:'))
     assert replay(config, bag, tmp_path / 'out.mcap', '--namespace', 'other') == 1
-    assert 'has none of the topics that are wanted: /other/rotors/command' in capsys.readouterr().err
+    wanted = 'has none of the topics that are wanted: /other/rotors/command'
+    assert wanted in capsys.readouterr().err
     moved = write_bag(tmp_path / 'moved.mcap', [
         Recorded('/other/rotors/command', message.type, message.stamp_ns, message.data)
         for message, _ in read_bag(bag)['/rotors/command']
