@@ -49,6 +49,9 @@ class FakeHost:
     def absence(self, ports, what):
         return 'warn', f'no {what}'
 
+    def resolve_topic_name(self, topic):
+        return topic
+
     def publishers_of(self, topic):
         return self.publishers[topic]
 

@@ -34,8 +34,8 @@ from benchmarks.soak.members import (
 )
 from benchmarks.soak.oracle import know, wrench_of
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import set_stamp
-from propulsion_ros.nodes import qos
 
 _EARS = QoSProfile(depth=2000)
 _ROUGH_EARS = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)

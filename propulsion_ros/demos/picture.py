@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 
 from propulsion_ros.demos.demo import Demo
 from propulsion_ros.demos.recording import Recording
+from propulsion_ros.settings.files import opened_to_write
 
 _WIDTH = 11.0
 """Of a page [in]."""
@@ -27,7 +28,8 @@ def draw(demo: Demo[Any], recording: Recording, summary: Any, path: Path) -> Non
     """
     figure = figure_of(demo, recording, summary)
     try:
-        figure.savefig(path, dpi=110)
+        with opened_to_write(path) as file:
+            figure.savefig(file, dpi=110, format='png')
     finally:
         plt.close(figure)
 

@@ -1,37 +1,62 @@
 """Where the files that come with the package are, and robot descriptions made from them."""
 from __future__ import annotations
 
+import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
+from propulsion_ros.graph.expand_xacro import SECONDS
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import check_file, printable, read_text
+from propulsion_ros.urdf.xml import SIZE_LIMIT
 
 PACKAGE = 'propulsion_ros'
+_EXPAND = (
+    'import sys; sys.path[:] = sys.argv[3:]; from propulsion_ros.graph.expand_xacro import main; '
+    'main(sys.argv[1], int(sys.argv[2]))'
+)
+_WAIT = 60.0
+"""Wall time of an expansion [s]: a disk in a network may not reply."""
 
 
 def share_directory() -> Path:
     """Return the folder that holds launch/, config/ and urdf/.
 
-    A source tree serves itself; an installed package is found in the ament index, or under the
-    prefix of the running Python.
+    A source tree has them itself; an installed package is found in the ament index, or under the
+    prefix that its modules are installed in.
 
     Raises
     ------
-    FileNotFoundError
+    SourceError
         Where there is none.
     """
-    source = Path(__file__).resolve().parents[2]
+    here = Path(__file__).resolve()
+    source = here.parents[2]
     if (source / 'package.xml').is_file():
         return source
+    indexed = _indexed()
+    if indexed is not None:
+        return indexed
+    for prefix in here.parents[3:]:
+        installed = prefix / 'share' / PACKAGE
+        if (installed / 'package.xml').is_file():
+            return installed
+    raise SourceError(
+        f'share/{PACKAGE}', f'found neither in the ament index nor in a folder above {source}'
+    )
+
+
+def _indexed() -> Path | None:
+    """Return the share folder of the ament index, None where there is no index or no entry."""
     try:
         from ament_index_python.packages import get_package_share_directory
 
         return Path(get_package_share_directory(PACKAGE))
-    except (ImportError, LookupError):
-        installed = Path(sys.prefix) / 'share' / PACKAGE
-    if not (installed / 'package.xml').is_file():
-        raise FileNotFoundError(f'{PACKAGE}: no share folder in the ament index nor {installed}')
-    return installed
+    except (ImportError, LookupError, OSError):
+        # Without AMENT_PREFIX_PATH, as beside the wheels of ROS 2, it raises OSError.
+        return None
 
 
 def load_robot_description(path: str | Path) -> str:
@@ -42,16 +67,37 @@ def load_robot_description(path: str | Path) -> str:
     SourceError
         Naming the file, where it cannot be read or expanded.
     """
-    file = Path(path)
-    try:
-        if file.suffix != '.xacro':
-            return file.read_text(encoding='utf-8')
-        # Only the command line and launch need xacro, nodes get the finished text.
-        import xacro
+    if Path(path).suffix != '.xacro':
+        return read_text(path, SIZE_LIMIT)
+    check_file(path)
+    return _expanded(path)
 
-        return str(xacro.process_file(str(file)).toxml())
-    except OSError as error:
-        raise SourceError(str(file), f'cannot be read: {error.strerror}') from error
-    except Exception as error:
-        reason = ' '.join(str(error).split()) or type(error).__name__
-        raise SourceError(str(file), reason) from error
+
+def _expanded(path: str | Path) -> str:
+    """Return the text of a xacro file; a process with limits expands it, see `expand_xacro`."""
+    folders = [str(Path(__file__).resolve().parents[2]), *sys.path]
+    command = [_python(), '-I', '-S', '-c', _EXPAND, str(path), str(SIZE_LIMIT), *folders]
+    name = printable(path)
+    try:
+        done = subprocess.run(  # noqa: S603  a list of words, no shell
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_WAIT, check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise SourceError(name, f'takes more than {_WAIT} s to expand') from None
+    except (OSError, ValueError) as error:
+        raise SourceError(name, f'cannot be expanded: {error}') from error
+    text = done.stdout.decode()
+    if done.returncode == 1 and text:
+        raise SourceError(name, text)
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        raise SourceError(name, f'takes more than {SECONDS} s of CPU time to expand')
+    if done.returncode:
+        raise SourceError(name, f'cannot be expanded: ended with code {done.returncode}')
+    return text
+
+
+def _python() -> str:
+    """Return the Python to start: inside a simulator ``sys.executable`` may be the simulator."""
+    if Path(sys.executable or '').name.startswith('python'):
+        return sys.executable
+    return shutil.which('python3') or sys.executable

@@ -19,13 +19,14 @@ from launch_ros.actions import Node
 
 from propulsion_ros.graph.launch_actions import drawn_with, graph_actions
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import read_body
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, Release, bridge_yaml
 from propulsion_ros.gz.model import GazeboRobot
 from propulsion_ros.gz.vehicle import gazebo_vehicle
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import write_text
 
 _VENDORS = ('gz_sim', 'gz_math', 'gz_msgs', 'gz_transport', 'gz_common', 'sdformat')
 """ROS packages with Python modules of Gazebo that no setup file puts on the path."""
@@ -99,7 +100,7 @@ def _gazebo(world: str, has_gui: bool) -> IncludeLaunchDescription:
 def _spawn(robot: GazeboRobot, folder: Path, body: BodyParams) -> Node:
     """Return what puts the model into the world, where the simulated body would start."""
     path = folder / 'gazebo.urdf'
-    path.write_text(robot.description, encoding='utf-8')
+    write_text(path, robot.description)
     pose = zip('xyzRPY', (*body.start_position, *body.start_rpy), strict=True)
     return Node(
         package='ros_gz_sim', executable='create', output='screen',
@@ -116,7 +117,7 @@ def _bridges(
     nodes = []
     for name, topics in (('bridge', robot.topics), ('clock_bridge', (CLOCK,))):
         path = folder / f'{name}.yaml'
-        path.write_text(bridge_yaml(topics, release), encoding='utf-8')
+        write_text(path, bridge_yaml(topics, release))
         nodes.append(Node(
             package='ros_gz_bridge', executable='parameter_bridge', name=name,
             namespace=namespace, parameters=[{'config_file': str(path)}], output='screen',

@@ -12,6 +12,7 @@ import numpy as np
 
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
 from propulsion_ros.models.common.family import AboutCom, BodyState, Family, Output, Retunable
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, quantity, validate
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
@@ -86,25 +87,6 @@ class LoopParams:
 
 
 @dataclass(frozen=True)
-class Motion:
-    """How base_link moves, the payload of `ODOMETRY`.
-
-    Attributes
-    ----------
-    velocity : FloatArray
-        Of its origin, in its own axes [m/s], (3,).
-    angular_velocity : FloatArray
-        In its own axes [rad/s], (3,).
-    rotation : FloatArray
-        Rotation matrix from base_link to the world, (3, 3).
-    """
-
-    velocity: FloatArray
-    angular_velocity: FloatArray
-    rotation: FloatArray
-
-
-@dataclass(frozen=True)
 class Report:
     """What is published at one stamp.
 
@@ -149,6 +131,8 @@ class ActuatorLoop:
     ----------
     output : Output or None
         What the last tick did, None before the first.
+    example : Output
+        What some tick does, which fields there are.
     """
 
     def __init__(
@@ -189,7 +173,7 @@ class ActuatorLoop:
         self._current: FloatArray = np.zeros(3)
         self._rest()
         # Some settings are wrong only together with the step, and this is where both meet.
-        family.step(self.hold.at(0), self._body, self._dt, 0)
+        self.example = family.step(self.hold.at(0), self._body, self._dt, 0)
         self.reset_family()
 
     @property
@@ -266,6 +250,10 @@ class ActuatorLoop:
         if source == COM:
             return self.inputs.push_lasting(source, stamp_ns, payload)
         return self.inputs.push(source, stamp_ns, payload)
+
+    def cancel_later(self, stamp_ns: int, update: CommandUpdate) -> None:
+        """Forget commands of the same names that came before this one and are due later."""
+        self.inputs.revise(COMMAND, stamp_ns, lambda earlier: earlier.without(update.columns))
 
     def _jumped(self, from_ns: int, to_ns: int) -> None:
         self._rest()

@@ -5,15 +5,15 @@ What is no number of a vehicle is refused with a `CommandError` that names it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from propulsion_ros.loops.actuator_loop import Motion
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import first_marked
 from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -73,7 +73,8 @@ def msg_to_motion(message: Any, frame: str) -> Motion:
     """
     if message.child_frame_id not in ('', frame):
         raise CommandError(f'expected the twist of {frame!r}, got {message.child_frame_id!r}')
-    q = message.pose.pose.orientation
+    pose = message.pose.pose
+    q = pose.orientation
     linear, angular = vector(message.twist.twist.linear), vector(message.twist.twist.angular)
     length = math.hypot(q.x, q.y, q.z, q.w)
     if not math.isfinite(length):
@@ -82,7 +83,7 @@ def msg_to_motion(message: Any, frame: str) -> Motion:
     _check_speed('angular velocity', angular, 'rad/s')
     if not _SHORTEST <= length <= 1.0 / _SHORTEST:
         raise CommandError(f'the orientation is no rotation: its quaternion is {length:g} long')
-    return Motion(linear, angular, Rotation.from_quat([q.x, q.y, q.z, q.w]).as_matrix())
+    return Motion(vector(pose.position), np.array([q.x, q.y, q.z, q.w]), linear, angular)
 
 
 def msg_to_current(message: Any, world_frame: str) -> FloatArray:
@@ -122,14 +123,21 @@ class WrenchReader:
         self._columns = np.arange(6)
 
     def read(self, message: Any) -> CommandUpdate:
-        """Return the update that a WrenchStamped demands.
+        """Return the update that a WrenchStamped demands; a part that is None is not demanded.
 
         Raises
         ------
         CommandError
             For another frame, or a value that is not finite.
         """
-        return CommandUpdate(self._columns, checked_wrench(message, self._frame))
+        parts = _parts(message)
+        if None not in parts:
+            return CommandUpdate(self._columns, checked_wrench(message, self._frame))
+        columns = [i for i, part in enumerate(parts) if part is not None]
+        names = [WRENCH_NAMES[i] for i in columns]
+        values = np.array([parts[i] for i in columns], dtype=float)
+        _check_strength(values, names)
+        return CommandUpdate(self._columns[columns], values)
 
 
 def checked_wrench(message: Any, frame: str) -> FloatArray:
@@ -142,20 +150,28 @@ def checked_wrench(message: Any, frame: str) -> FloatArray:
     """
     _check_frame(message, frame)
     wrench = msg_to_wrench(message)
-    wrong = ~(np.abs(wrench) <= _STRONGEST)
-    if wrong.any():
-        unknown = ~np.isfinite(wrench)
-        if unknown.any():
-            raise CommandError(f'{first_marked(WRENCH_NAMES, unknown)} is not finite')
-        name = first_marked(WRENCH_NAMES, wrong)
-        raise CommandError(f'{name} {wrench[wrong][0]:g} is beyond {_STRONGEST:g} in SI units')
+    _check_strength(wrench, WRENCH_NAMES)
     return wrench
+
+
+def _check_strength(values: FloatArray, names: Sequence[str]) -> None:
+    wrong = ~(np.abs(values) <= _STRONGEST)
+    if wrong.any():
+        unknown = ~np.isfinite(values)
+        if unknown.any():
+            raise CommandError(f'{first_marked(names, unknown)} is not finite')
+        name = first_marked(names, wrong)
+        raise CommandError(f'{name} {values[wrong][0]:g} is beyond {_STRONGEST:g} in SI units')
 
 
 def msg_to_wrench(message: Any) -> FloatArray:
     """Return the wrench (6,) of a WrenchStamped, force first."""
+    return np.array(_parts(message))
+
+
+def _parts(message: Any) -> tuple[Any, ...]:
     force, torque = message.wrench.force, message.wrench.torque
-    return np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+    return force.x, force.y, force.z, torque.x, torque.y, torque.z
 
 
 def msg_to_com(message: Any, frame: str) -> FloatArray:

@@ -2,8 +2,9 @@
 
 Kinds with a simpler payload: a wrench is an array (6,), force first; a number a float; a text a
 str; a flag a bool; numbers of int32 a sequence of int; a point (x, y, z); a clock None, since the
-stamp is all that it has. A TFMessage has the payload of an Odometry. The rows are tuples, since
-frozen dataclasses take three times as long to make.
+stamp is all that it has. A TFMessage has the payload of an Odometry; a MarkerArray a sequence of
+pairs of a stamp and a `Shape`, () to remove all. The rows are tuples, since frozen dataclasses take
+three times as long to make.
 """
 from __future__ import annotations
 

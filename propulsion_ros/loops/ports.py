@@ -32,7 +32,8 @@ class Port:
     take : callable
         Receives each message, or anything with the same attributes, and keeps nothing of it.
     qos : str
-        Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock'.
+        Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock',
+        'glance' for the newest message alone.
     lossless : bool
         Whether no message may be lost, as in lockstep and replay.
     while_inactive : bool
@@ -57,7 +58,8 @@ class Outlet:
     Attributes
     ----------
     topic, kind, qos, lossless, overridable
-        As of a `Port`; 'result', 'latched_history' and 'tf' are further classes.
+        As of a `Port`; 'result', 'latched_history', 'tf' and 'picture' are further
+        classes.
     frame : str
         ``header.frame_id``, '' where the type has none.
     names : tuple of str

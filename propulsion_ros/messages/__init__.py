@@ -1,4 +1,4 @@
-"""Messages as objects and bytes, made of what loops publish and read out of what arrives.
+"""ROS messages as objects and bytes, their quality of service, and rclpy's private names.
 
-It imports `loops`, `drawing`, message packages and `rclpy.serialization`; it knows no node.
+It imports `loops`, `drawing`, message packages and rclpy; it knows no node.
 """

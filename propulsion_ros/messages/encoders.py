@@ -28,7 +28,6 @@ from propulsion_ros.messages.fields import (
     odometry_to_transform,
 )
 from propulsion_ros.messages.slots import Slots, joint_state_slots, odometry_slots, wrench_slots
-from propulsion_ros.models.common.family import Family, Output
 from propulsion_ros.settings.quantity import FloatArray
 
 Encoder = Callable[[int, Any], Any]
@@ -69,24 +68,20 @@ class _JointStates:
 
     def __init__(self, outlet: Outlet) -> None:
         self._frame, self._names = outlet.frame, outlet.names
-        self._counts = (-1, -1, -1)
+        self._lacks: tuple[bool, bool, bool] | None = None
         self._slots: Slots
 
     def __call__(self, stamp_ns: int, row: JointRow) -> Any:
-        if row.names or not self._names:
+        position, velocity, effort, names = row
+        if names or not self._names:
             return self._message(stamp_ns, row)
-        position, velocity, effort = row.position, row.velocity, row.effort
-        counts = (
-            0 if position is None else len(position),
-            0 if velocity is None else len(velocity),
-            0 if effort is None else len(effort),
-        )
-        if counts != self._counts:
+        lacks = (position is None, velocity is None, effort is None)
+        if lacks != self._lacks:
+            self._lacks = lacks
+            n = len(self._names)
+            counts = tuple(0 if is_absent else n for is_absent in lacks)
             self._slots = joint_state_slots(self._frame, self._names, counts)
-            self._counts = counts
-        given = [
-            values for values in (position, velocity, effort) if values is not None and len(values)
-        ]
+        given = [values for values in (position, velocity, effort) if values is not None]
         return self._slots.fill(stamp_ns, given)
 
     def _message(self, stamp_ns: int, row: JointRow) -> JointState:
@@ -191,6 +186,13 @@ def _transforms(outlet: Outlet) -> Encoder:
     return encode
 
 
+def _pictures(outlet: Outlet) -> Encoder:
+    # Only the visualizer needs markers, and each import delays a start.
+    from propulsion_ros.messages.markers import MarkerEncoder
+
+    return MarkerEncoder()
+
+
 def _plain(kind: Any, cast: Callable[[Any], Any]) -> Callable[[Outlet], Encoder]:
     """Return what makes encoders of messages that have one field, ``data``, and no stamp."""
     return lambda outlet: lambda stamp_ns, value: kind(data=cast(value))
@@ -215,98 +217,6 @@ _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'std_msgs/msg/Int32MultiArray': _plain(Int32MultiArray, list),
     'std_msgs/msg/String': _plain(String, str),
     'tf2_msgs/msg/TFMessage': _transforms,
+    'visualization_msgs/msg/MarkerArray': _pictures,
 }
 """What makes the encoders of each kind."""
-
-
-class WrenchOutput:
-    """Publishes wrenches in one frame, about its origin.
-
-    Parameters
-    ----------
-    publisher : rclpy publisher
-        Of WrenchStamped.
-    frame : str
-        Frame of all of them.
-    """
-
-    def __init__(self, publisher: Any, frame: str) -> None:
-        self.publisher = publisher
-        self._slots = wrench_slots(frame)
-
-    def publish(self, stamp_ns: int, wrench: FloatArray) -> None:
-        """Publish a wrench (6,), force first."""
-        self.publisher.publish(self._slots.fill(stamp_ns, (wrench,)))
-
-
-class StateOutput:
-    """Publishes states with the same names, NaN where a name has no such field.
-
-    Parameters
-    ----------
-    publisher : rclpy publisher
-        Of JointState.
-    frame : str
-        Frame of all of them.
-    names : sequence of str
-        Columns of what is published.
-    """
-
-    def __init__(self, publisher: Any, frame: str, names: Sequence[str]) -> None:
-        self.publisher = publisher
-        self._frame, self._names = frame, tuple(names)
-        self._slots: Slots | None = None
-
-    def publish(
-        self,
-        stamp_ns: int,
-        position: FloatArray | None = None,
-        velocity: FloatArray | None = None,
-        effort: FloatArray | None = None,
-    ) -> None:
-        """Publish the fields that a state has; they are the same at each call."""
-        fields = (position, velocity, effort)
-        if self._slots is None:
-            counts = tuple(0 if values is None else len(values) for values in fields)
-            self._slots = joint_state_slots(self._frame, self._names, counts)
-        given = [values for values in fields if values is not None and len(values)]
-        self.publisher.publish(self._slots.fill(stamp_ns, given))
-
-
-class NumberOutputs:
-    """Publishes thrusts and positions as plain numbers, each on a topic, for what holds them.
-
-    Parameters
-    ----------
-    publisher_of : callable
-        Returns a publisher of Float64 for ``thrusts/<actuator>`` or ``positions/<joint>``.
-    family : Family
-        Whose actuators and joints they are.
-    """
-
-    def __init__(self, publisher_of: Callable[[str], Any], family: Family) -> None:
-        columns = {name: i for i, name in enumerate(family.state_names)}
-        self._thrusts = [publisher_of(f'thrusts/{name}') for name in family.actuator_names]
-        self._positions: Mapping[int, Any] = {
-            columns[name]: publisher_of(f'positions/{name}')
-            for name, field in zip(family.command_names, family.command_fields, strict=True)
-            if field == 'position' and name in columns
-        }
-
-    @property
-    def publishers(self) -> list[Any]:
-        """All of them."""
-        return [*self._thrusts, *self._positions.values()]
-
-    def publish(self, output: Output) -> None:
-        """Publish what a step did: thrusts [N], positions [rad]."""
-        for publisher, thrust in zip(self._thrusts, output.thrusts.tolist(), strict=True):
-            publisher.publish(Float64(data=thrust))
-        if output.position is not None:
-            for column, publisher in self._positions.items():
-                publisher.publish(Float64(data=float(output.position[column])))
-
-    def publish_zero(self) -> None:
-        """Publish that nothing pushes; joints stay where they are."""
-        for publisher in self._thrusts:
-            publisher.publish(Float64(data=0.0))

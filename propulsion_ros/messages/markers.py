@@ -1,8 +1,7 @@
 """Shapes as RViz markers."""
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
 
 from geometry_msgs.msg import Point
 from visualization_msgs.msg import Marker, MarkerArray
@@ -15,37 +14,21 @@ _SHORTEST = 1e-3
 _TYPES = {'arrow': Marker.ARROW, 'plume': Marker.ARROW, 'text': Marker.TEXT_VIEW_FACING}
 
 
-class MarkerOutput:
-    """Publishes pictures, each whole, so that who comes later sees it too.
+class MarkerEncoder:
+    """Makes messages of pictures, each complete, so that a later subscriber sees all of it.
 
-    Parameters
-    ----------
-    publisher : rclpy publisher
-        Of MarkerArray.
-    width : float
-        Diameter of an arrow's shaft [m].
+    A picture is a sequence of pairs of a stamp [ns] and a `Shape`; an empty one removes all.
     """
 
-    def __init__(self, publisher: Any, width: float) -> None:
-        self.publisher = publisher
-        self._width = width
+    def __init__(self) -> None:
         # A message is filled again and again, as in `propulsion_ros.messages.encoders`.
         self._markers: dict[tuple[str, int], Marker] = {}
 
-    @property
-    def is_watched(self) -> bool:
-        """Whether anybody subscribes."""
-        return bool(self.publisher.get_subscription_count())
-
-    def publish(self, stamped: Iterable[tuple[int, Shape]]) -> None:
-        """Publish a picture of shapes, each with its stamp [ns]."""
-        self.publisher.publish(MarkerArray(
-            markers=[self._marker(stamp_ns, shape) for stamp_ns, shape in stamped]
-        ))
-
-    def clear(self) -> None:
-        """Take away all that was published."""
-        self.publisher.publish(MarkerArray(markers=[Marker(action=Marker.DELETEALL)]))
+    def __call__(self, stamp_ns: int, picture: Sequence[tuple[int, Shape]]) -> MarkerArray:
+        """Return the message of a picture; every shape has a stamp of its own."""
+        if not picture:
+            return MarkerArray(markers=[Marker(action=Marker.DELETEALL)])
+        return MarkerArray(markers=[self._marker(each_ns, shape) for each_ns, shape in picture])
 
     def _marker(self, stamp_ns: int, shape: Shape) -> Marker:
         """Return the marker of a shape; it is the same object for each of its stamps."""
@@ -61,7 +44,8 @@ class MarkerOutput:
             self._fill(marker, shape)
         return marker
 
-    def _fill(self, marker: Marker, shape: Shape) -> None:
+    @staticmethod
+    def _fill(marker: Marker, shape: Shape) -> None:
         color, scale = marker.color, marker.scale
         color.r, color.g, color.b, color.a = shape.colour
         if shape.kind == 'text':
@@ -77,12 +61,12 @@ class MarkerOutput:
         if shape.kind == 'plume':
             # A cone with its tip at the origin: an arrow towards it that is nearly all head.
             ends = ends[::-1]
-            width, length = max(0.3 * shape.length, self._width), 0.95 * shape.length
+            width, length = max(0.3 * shape.length, shape.width), 0.95 * shape.length
         else:
-            width, length = 2.0 * self._width, 0.25 * shape.length
+            width, length = 2.0 * shape.width, 0.25 * shape.length
         for point, end in zip(marker.points, ends, strict=True):
             point.x, point.y, point.z = end
-        scale.x, scale.y, scale.z = self._width, width, length
+        scale.x, scale.y, scale.z = shape.width, width, length
 
 
 def _blank(shape: Shape) -> Marker:

@@ -13,16 +13,16 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from propulsion_ros.loops.complaints import one_line
 from propulsion_ros.loops.payloads import StatusRow
 from propulsion_ros.loops.ports import Health, Outlet
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.declare import declare
-from propulsion_ros.nodes.rclpy_private import (
+from propulsion_ros.messages.rclpy_private import (
     RCLError,
     declared_names,
     end_life_cycle,
     overrides_of,
     reason_of,
 )
+from propulsion_ros.nodes.declare import declare
 from propulsion_ros.nodes.robust_node import RobustNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter, refuse_unknown
@@ -35,6 +35,15 @@ class PropulsionNode(RobustNode):
 
     What a node creates in `setup` it puts into `entities`, which `teardown` destroys.
     rclpy runs subscriptions and timers in every lifecycle state, so callbacks ask `is_active`.
+
+    Attributes
+    ----------
+    is_active : bool
+        Whether the node is in the lifecycle state of that name.
+    has_failed : bool
+        Whether it was not configured or activated, or has stopped itself.
+    has_ended : bool
+        Whether it has stopped itself, or was shut down.
 
     ROS Parameters
     --------------
@@ -51,7 +60,7 @@ class PropulsionNode(RobustNode):
         super().__init__(name, **kwargs)
         self.entities: list[Any] = []
         self.is_active = False
-        self.has_failed = False
+        self.has_failed = self.has_ended = False
         descriptor = ParameterDescriptor(
             description='configure and activate at the start', read_only=True, dynamic_typing=True
         )
@@ -123,6 +132,7 @@ class PropulsionNode(RobustNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Open the gate."""
+        self.has_failed = self.has_ended = False
         result = super().on_activate(state)
         self.is_active = True
         if not self._succeeds(self.started):
@@ -150,6 +160,7 @@ class PropulsionNode(RobustNode):
             self.is_active = False
         result = super().on_shutdown(state)
         self.teardown()
+        self.has_ended = True
         return result
 
     # Helpers.

@@ -7,7 +7,9 @@ from typing import Any
 
 from propulsion_ros.loops.flight.flight_loop import FlightLoop, make_flight_loop
 from propulsion_ros.loops.flight.params import read_params
+from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.nodes.host_node import HostNode
+from propulsion_ros.nodes.linux_boot import linux_boot
 from propulsion_ros.nodes.spin import run
 
 
@@ -83,11 +85,24 @@ NavSatFix
     """
 
     def __init__(self, name: str = 'flight_state', **kwargs: Any) -> None:
+        self._lock: RecordLock | None = None
         super().__init__(name, **kwargs)
 
     def make_loop(self) -> FlightLoop:
-        """Return the flight computer that the parameters describe."""
-        return make_flight_loop(read_params(self), self)
+        """Return the flight computer that the parameters describe, the only one of its record."""
+        params = read_params(self)
+        if params.state_file and not params.replay:
+            self._lock = RecordLock(params.state_file)
+            if self._lock.problem:
+                self.log('warn', self._lock.problem)
+        return make_flight_loop(params, self, linux_boot())
+
+    def teardown(self) -> None:
+        """Close the topics, and let another flight computer have the record."""
+        super().teardown()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -9,15 +9,15 @@ from rclpy.clock_type import ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
 
 from propulsion_ros.loops.ports import Health, Loop, Outlet, Port, Request, Timer
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import Encoder, make_encoder
 from propulsion_ros.messages.graph_names import class_of, is_installed
+from propulsion_ros.messages.rclpy_private import overrides_of
 from propulsion_ros.messages.readers import READERS
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.latched_text import wait_for_text
 from propulsion_ros.nodes.live_parameters import LiveParameters
-from propulsion_ros.nodes.rclpy_private import overrides_of
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 _CLOCK = 'clock'
@@ -198,7 +198,8 @@ class HostNode(PropulsionNode):
         return int(self._outlets[outlet][0].get_subscription_count())
 
     def deactivate(self) -> None:
-        """Stop the loop for good."""
+        """Stop the loop for good, after a failure."""
+        self.has_failed = self.has_ended = True
         self.trigger_deactivate()
 
     # The parameters of the loop, beside `declare_some` and `declare_rest`.

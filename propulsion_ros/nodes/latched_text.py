@@ -7,7 +7,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from propulsion_ros.nodes import qos
+from propulsion_ros.messages import qos
 
 
 def wait_for_text(node: Node, topic: str, timeout: float) -> str | None:

@@ -8,7 +8,7 @@ from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.loops.complaints import Complaints
 from propulsion_ros.loops.decoders import checked_clock, checked_stamp
-from propulsion_ros.nodes.rclpy_private import LenientLifecycleNode, RCLError, reason_of
+from propulsion_ros.messages.rclpy_private import LenientLifecycleNode, RCLError, reason_of
 from propulsion_ros.settings.errors import CommandError
 
 

@@ -1,8 +1,10 @@
-"""All nodes of a robot in one process, wired as its launch file wires them."""
+"""All nodes of a robot in one process, wired as its launch file wires them.
+
+Where they have a simulated vehicle, its end is that of the process.
+"""
 from __future__ import annotations
 
 import argparse
-import itertools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +19,7 @@ from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
-from propulsion_ros.nodes.spin import run
+from propulsion_ros.nodes.spin import run, values_of
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 from propulsion_ros.settings.errors import ConfigError
@@ -68,18 +70,13 @@ def make_node(
     )
 
 
-def _values_of(option: str, argv: Sequence[str]) -> list[str]:
-    """Return what follows each occurrence of an option that ROS reads."""
-    return [value for word, value in itertools.pairwise(argv) if word == option]
-
-
 def main(args: Sequence[str] | None = None) -> None:
     """Run the graph of a vehicle."""
     argv = list(sys.argv if args is None else args)
     parser = argparse.ArgumentParser(add_help=False)
     add_graph_options(parser)
     options, _ = parser.parse_known_args(argv[1:])
-    files = _values_of('--params-file', argv)
+    files = values_of('--params-file', argv)
     try:
         graph = graph_of(options, files)
         check_settings(graph, files, options.namespace)
@@ -94,7 +91,8 @@ def main(args: Sequence[str] | None = None) -> None:
     shipped = []
     if graph.params_file:
         shipped = ['--ros-args', '--params-file', str(graph.params_file), '--']
-    sys.exit(run(make_nodes, [*argv[:split], *shipped, *argv[split:]], add_graph_options))
+    arguments = [*argv[:split], *shipped, *argv[split:]]
+    sys.exit(run(make_nodes, arguments, add_graph_options, vital=VehicleNode))
 
 
 if __name__ == '__main__':

@@ -12,9 +12,7 @@ matplotlib.use('Agg')
 
 import matplotlib.pyplot as plt
 
-from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.pictures.style import (
+from propulsion_ros.drawing.style import (
     COLOURS,
     Fit,
     draw_detection,
@@ -24,7 +22,10 @@ from propulsion_ros.pictures.style import (
     every,
     health_spans,
 )
+from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import opened_to_write
 from propulsion_ros.settings.quantity import FloatArray
 
 _FITS = 30  # drawn between liftoff and detection
@@ -80,7 +81,8 @@ def draw(
         axis.set_xlabel('time [s]')
         axis.grid(alpha=0.3)
     whole.legend(loc='lower right', fontsize=8, framealpha=0.9)
-    figure.savefig(path, dpi=90, format='png')
+    with opened_to_write(path) as file:
+        figure.savefig(file, dpi=90, format='png')
     plt.close(figure)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.drawing.style import Fit, Mark
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
-from propulsion_ros.pictures.style import Fit, Mark
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 
 _Reading = Callable[[Signals, str, float, Any], None]
 """``reading(signals, topic, time, message)`` adds what a message of ``<source>/<leaf>`` says."""
@@ -38,7 +39,7 @@ def signals_of_bag(path: Path, namespace: str = '') -> Signals:
     prefix = f'/{namespace.strip("/")}/'.replace('//', '/')
     with BagReader(path) as bag:
         readings = _readings(path, bag.topics, prefix)
-        sorter = _Sorter(str(path), prefix, readings)
+        sorter = _Sorter(printable(path), prefix, readings)
         for message in bag.messages(readings):
             sorter.take(message, bag.decode(message))
     return sorter.finish()
@@ -55,7 +56,7 @@ def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _
             found[topic] = reading
     if not found:
         raise SourceError(
-            str(path), f'expected a topic such as {prefix}boosters/state or '
+            str(path), f'expected a topic such as {prefix}<group>/state or '
             f'{prefix}flight_state/fit, got {", ".join(sorted(topics)) or "none"}'
         )
     flights = {topic.rpartition('/')[0] for topic, reading in found.items() if reading in _FLIGHT}

@@ -5,14 +5,15 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from propulsion_ros.drawing.style import Fit, Mark
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.pictures.signals import Channel, FlightSignals, Signals
-from propulsion_ros.pictures.style import Fit, Mark
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 
 
 def signals_of_log(path: Path) -> Signals:
@@ -31,7 +32,7 @@ def signals_of_log(path: Path) -> Signals:
     samples = read_flight_log(path)
     if not samples:
         raise SourceError(str(path), 'expected samples, got none')
-    signals, reports = Signals(str(path)), []
+    signals, reports = Signals(printable(path)), []
     for sample, report in zip(samples, fly(samples, ApogeeParams()), strict=True):
         if not report.stamp.is_accepted:
             continue

@@ -4,13 +4,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from propulsion_ros.drawing.style import Fit
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
-from propulsion_ros.pictures.style import Fit
 from propulsion_ros.replay.command_table import STAMP
-from propulsion_ros.replay.csv_rows import LATEST, read_number, read_rows
+from propulsion_ros.replay.csv_rows import (
+    KEPT_LIMIT,
+    LATEST,
+    check_columns,
+    read_number,
+    read_rows,
+)
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 
 _WRENCHES = {'wrench': SAID, 'residual': RESIDUAL}
 _UNSEEN = ('ignition', 'throttle', 'apogee_sigma')
@@ -34,12 +41,12 @@ def signals_of_table(path: Path) -> Signals:
     SourceError
         Naming the line and what was expected.
     """
-    rows = read_rows(path)
-    place, header = next(rows, (f'{path}:1', []))
+    rows = read_rows(path, KEPT_LIMIT)
+    place, header = next(rows, (f'{printable(path)}:1', []))
     names = [name.strip() for name in header]
     channels = _channels(place, names)
     fit = _fit_columns(names)
-    signals = Signals(str(path))
+    signals = Signals(printable(path))
     signals.unread = [
         name for i, (name, channel) in enumerate(zip(names, channels, strict=True))
         if channel is None and i not in (0, *fit)
@@ -73,9 +80,7 @@ def _channels(place: str, names: Sequence[str]) -> list[Channel | None]:
             place, f'expected {STAMP!r} or time_s and altitude_m as columns, got '
             f'{",".join(names)[:100] or "no lines"}'
         )
-    for name in names:
-        if names.count(name) > 1:
-            raise SourceError(place, f'expected one column {name!r}, got {names.count(name)}')
+    check_columns(place, names)
     # Nearly every node writes a wrench, so that tells their names from those of actuators.
     sources = [
         name.removesuffix(f'{vector}.force.x') for vector in _WRENCHES for name in names
@@ -97,10 +102,11 @@ def _channels(place: str, names: Sequence[str]) -> list[Channel | None]:
 
 def _fit_columns(names: Sequence[str]) -> list[int]:
     """Return the columns of the fitted motion and its vertex, [] where there are none."""
+    known = set(names)
     for name in names:
         prefix = name.removesuffix('apogee_time.position')
         wanted = [f'{prefix}{part}.position' for part in _FIT]
-        if prefix != name and set(wanted) <= set(names):
+        if prefix != name and known.issuperset(wanted):
             return [names.index(column) for column in wanted]
     return []
 

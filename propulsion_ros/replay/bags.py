@@ -10,8 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from propulsion_ros.replay.bag_files import checked
+from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
 from propulsion_ros.replay.cdr import MISSING, read_cdr
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import ABSENT, FOLDER, kind_of, printable
 
 _SUFFIXES = ('.mcap', '.db3')
 
@@ -38,8 +41,9 @@ class Recorded:
 
 def is_bag(path: Path) -> bool:
     """Return whether a path names a bag: a folder, new or not, or a file of one of its formats."""
-    is_new_folder = not path.suffix and not path.exists()
-    return path.is_dir() or path.suffix in _SUFFIXES or is_new_folder
+    kind = kind_of(path)
+    is_new_folder = not path.suffix and kind == ABSENT
+    return kind == FOLDER or path.suffix in _SUFFIXES or is_new_folder
 
 
 class BagReader:
@@ -71,15 +75,27 @@ class BagReader:
             from rosbags.rosbag2 import Reader
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
-            raise SourceError(str(self._path), MISSING) from error
-        self._types = get_typestore(Stores.LATEST)
+            raise SourceError(printable(self._path), MISSING) from error
+        bound_chunks()
         try:
-            self._reader = self._stack.enter_context(Reader(self._path))
+            self._reader = self._stack.enter_context(
+                Reader(self._stack.enter_context(checked(self._path)))
+            )
             _check_metadata(self._reader)
+            storage = self._reader.storage
+            check_chunks(printable(self._path), getattr(storage, 'storages', [storage]))
+            self._is_packed = self._reader.compression_mode == 'message'
+            if self._is_packed:
+                # The library would unpack a message to any size.
+                storage.metadata = storage.metadata._replace(compression_mode=None)
+        except SourceError:
+            self._stack.close()
+            raise
         except Exception as error:
             self._stack.close()
             # The readers of both formats raise whatever they meet in a damaged file.
             raise self._wrong(error) from error
+        self._types = get_typestore(Stores.LATEST)
         return self
 
     @property
@@ -105,11 +121,13 @@ class BagReader:
         while True:
             try:
                 connection, stamp_ns, data = next(messages)
+                _check_message(stamp_ns, data)
+                content = unpack(data) if self._is_packed else bytes(data)
             except StopIteration:
                 return
             except Exception as error:
                 raise self._wrong(error) from error
-            yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, bytes(data))
+            yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, content)
 
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
@@ -120,7 +138,7 @@ class BagReader:
             Where it is no such message, or its type was another one when it was recorded.
         """
         if message.type in self._changed_types:
-            raise SourceError(str(self._path), f'was recorded with another {message.type}')
+            raise SourceError(printable(self._path), f'was recorded with another {message.type}')
         return read_cdr(self._types, message.data, message.type)
 
     @functools.cached_property
@@ -134,7 +152,7 @@ class BagReader:
 
     def _wrong(self, error: Exception) -> SourceError:
         reason = ' '.join(str(error).split()) or type(error).__name__
-        return SourceError(str(self._path), f'is not a readable bag: {reason[:300]}')
+        return SourceError(printable(self._path), f'is not a readable bag: {reason[:300]}')
 
     def __exit__(
         self,
@@ -153,6 +171,14 @@ def _check_metadata(reader: Any) -> None:
     for c in reader.connections:
         if not all(isinstance(text, str) for text in (c.topic, c.msgtype, c.digest)):
             raise ValueError('expected names and types of topics in its metadata')
+
+
+def _check_message(stamp_ns: Any, data: Any) -> None:
+    """Raise where a message is none: a column of a database takes any type."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f'expected bytes as data of a message, got {type(data).__name__}')
+    if not isinstance(stamp_ns, int):
+        raise TypeError(f'expected whole nanoseconds as its time, got {type(stamp_ns).__name__}')
 
 
 class BagWriter:
@@ -193,7 +219,7 @@ class BagWriter:
             )
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
-            raise SourceError(str(self._path), MISSING) from error
+            raise SourceError(printable(self._path), MISSING) from error
         is_sqlite = self._path.suffix == '.db3'
         plugin = StoragePlugin.SQLITE3 if is_sqlite else StoragePlugin.MCAP
         try:
@@ -202,7 +228,7 @@ class BagWriter:
                 writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer: Any = self._stack.enter_context(writer)
         except (WriterError, OSError) as error:
-            raise SourceError(str(self._path), ' '.join(str(error).split())) from error
+            raise SourceError(printable(self._path), ' '.join(str(error).split())) from error
         self._types = get_typestore(Stores.LATEST)
         return self
 
@@ -236,7 +262,7 @@ class BagWriter:
 
     def _wrong(self, what: str, error: BaseException) -> SourceError:
         reason = ' '.join(str(error).split()) or type(error).__name__
-        return SourceError(str(self._path), f'{what} cannot be written: {reason[:300]}')
+        return SourceError(printable(self._path), f'{what} cannot be written: {reason[:300]}')
 
     def __exit__(
         self,

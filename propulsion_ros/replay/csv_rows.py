@@ -3,40 +3,41 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import LONGEST_LINE, TABLE_LIMIT, printable, read_lines
 
 LATEST = 9e9
 """No stamp is later [s]: nanoseconds must fit 64 bits."""
 
+KEPT_LIMIT = 128 * 1024**2
+"""Bytes of a table whose rows are kept in memory, where they take ten times as much."""
+_MOST_COLUMNS = 5000
 
-def read_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield ``file:line`` and the cells of every row that is not empty.
+
+def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[str]]]:
+    """Yield ``file:line`` and the cells of every row that is not empty, in constant memory.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    limit : int
+        Bytes that it may have; `KEPT_LIMIT` for who keeps all rows.
 
     Raises
     ------
     SourceError
         Naming the file or line of what cannot be read.
     """
-    try:
-        with path.open(encoding='utf-8-sig', newline='') as file:
-            yield from _rows(path, file)
-    except OSError as error:
-        raise SourceError(str(path), f'cannot be read: {error.strerror}') from error
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            str(path), f'expected UTF-8 text, got byte 0x{error.object[error.start]:02x} '
-            f'at offset {error.start}'
-        ) from error
-
-
-def _rows(path: Path, file: TextIO) -> Iterator[tuple[str, list[str]]]:
-    rows = csv.reader(file, strict=True)
+    name, lines = printable(path), _Lines(path, limit)
+    rows = csv.reader(lines, strict=True)
     while True:
-        place = f'{path}:{rows.line_num + 1}'
+        lines.place = place = f'{name}:{rows.line_num + 1}'
+        lines.taken = 0
         try:
             row = next(rows, None)
         except csv.Error as error:
@@ -45,6 +46,33 @@ def _rows(path: Path, file: TextIO) -> Iterator[tuple[str, list[str]]]:
             return
         if any(cell.strip() for cell in row):
             yield place, row
+
+
+class _Lines:
+    """Lines of a file; a row that goes on over many of them, inside quotes, has an end too."""
+
+    def __init__(self, path: Path, limit: int) -> None:
+        self._lines = read_lines(path, limit)
+        self.place, self.taken = '', 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.taken += len(line)
+        if self.taken > LONGEST_LINE:
+            raise SourceError(self.place, f'is a row of more than {LONGEST_LINE} characters')
+        return line
+
+
+def check_columns(place: str, names: Sequence[str]) -> None:
+    """Refuse a header of too many columns, or with a name that two of them have."""
+    if len(names) > _MOST_COLUMNS:
+        raise SourceError(place, f'expected at most {_MOST_COLUMNS} columns, got {len(names)}')
+    name, count = next(iter(Counter(names).most_common(1)), ('', 0))
+    if count > 1:
+        raise SourceError(place, f'expected one column {name!r}, got {count}')
 
 
 def read_number(place: str, name: str, cell: str) -> float:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from propulsion_ros.flight.events.variables import Sample, bounded
-from propulsion_ros.replay.csv_rows import LATEST, read_number, read_rows
+from propulsion_ros.replay.csv_rows import KEPT_LIMIT, LATEST, read_number, read_rows
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import TABLE_LIMIT, printable
 
 _REQUIRED = ('time_s', 'altitude_m')
 _OPTIONAL = ('vz_mps', 'az_mps2')
@@ -23,18 +24,21 @@ def read_flight_log(path: Path) -> list[Sample]:
     SourceError
         Naming the file, the line, what was expected and what came.
     """
-    return list(_samples(path))
+    return list(samples_of_log(path, KEPT_LIMIT))
 
 
-def _samples(path: Path) -> Iterator[Sample]:
+def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
+    """Yield what `read_flight_log` returns, in constant memory, of a file up to a limit [bytes]."""
     columns: dict[str, int] | None = None
-    for place, row in read_rows(path):
+    for place, row in read_rows(path, limit):
         if columns is None:
             columns = _columns(place, row)
         else:
             yield _sample(place, columns, row)
     if columns is None:
-        raise SourceError(f'{path}:1', f'expected a header {",".join(_REQUIRED)}, got no lines')
+        raise SourceError(
+            f'{printable(path)}:1', f'expected a header {",".join(_REQUIRED)}, got no lines'
+        )
 
 
 def _columns(place: str, header: list[str]) -> dict[str, int]:

@@ -6,17 +6,24 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from propulsion_ros.settings.files import TABLE_LIMIT, opened
+
 _EVERY = 0.2
 """How often the line is drawn anew [s]."""
 _WIDTH = 30
+_PART = 1024 * 1024
 
 
 def count_lines(path: Path) -> int:
-    """Return how many lines a file has, 0 for a pipe: that can be read only once."""
-    if not path.is_file():
-        return 0
-    with path.open('rb') as file:
-        return sum(1 for _ in file)
+    """Return how many lines a file has.
+
+    Raises
+    ------
+    SourceError
+        Where it cannot be read.
+    """
+    with opened(path, TABLE_LIMIT) as file:
+        return sum(part.count(b'\n') for part in iter(lambda: file.read(_PART), b''))
 
 
 class Progress:

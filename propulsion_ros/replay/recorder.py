@@ -20,9 +20,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.graph_names import full_name
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.rclpy_private import RCLError, reason_of
+from propulsion_ros.messages.rclpy_private import RCLError, reason_of
 from propulsion_ros.replay.bags import Recorded
 
 _TYPE_NAME = re.compile(r'([a-z][a-z0-9_]{0,99})/msg/([A-Z][A-Za-z0-9]{0,99})')

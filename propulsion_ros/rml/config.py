@@ -27,11 +27,15 @@ from propulsion_ros.rml.sensors import (
 )
 from propulsion_ros.rml.unread import UNREAD, check_unread
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import expand_user, printable, read_text
 from propulsion_ros.settings.json_node import JsonNode
 
 BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
 """Of every configuration of this language."""
+
+SIZE_LIMIT = 1024 * 1024
+"""Bytes of a configuration: a hundred times the largest in use."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +90,11 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
     SourceError
         With the file's name and the path inside it, for everything that is wrong.
     """
-    try:
-        text = Path(path).expanduser().read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError, RuntimeError) as e:
-        # A RuntimeError is of a user that there is not.
-        reason = e.strerror if isinstance(e, OSError) else str(e)
-        raise SourceError(str(path), f'cannot be read: {reason}') from e
+    text = read_text(expand_user(path), SIZE_LIMIT)
     try:
         return read_flight_config(text, semantics)
     except SourceError as e:
-        raise SourceError(f'{path}: {e.key}', e.problem) from e
+        raise SourceError(f'{printable(path)}: {e.key}', e.problem) from e
 
 
 def read_flight_config(
@@ -171,7 +170,7 @@ def _events(
         raise document['Events'].error('expected at least one event')
     # The flown files leave Engines out where an engine is named on the network alone.
     any_engine = is_legacy and not document.has('Engines')
-    devices = Devices(deployers, MOST if any_engine else len(engines), len(controllers), MOST)
+    devices = Devices(deployers, None if any_engine else engines, len(controllers), MOST)
     return EventReader(devices, is_legacy).read(nodes)
 
 

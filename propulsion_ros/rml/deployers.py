@@ -1,6 +1,8 @@
 """The block ``Deployers``."""
 from __future__ import annotations
 
+import math
+
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.rml.keys import ADDRESS, CHANNEL, check_names, identity, read_place
 from propulsion_ros.settings.json_node import JsonNode
@@ -14,7 +16,11 @@ _ACTUATOR = key(
     'actuator', 'what is at that node: on for a while, or at an angle', str, 'pyro',
     choices=('pyro', 'servo'),
 )
-COMMON = (*identity('deployer'), _TYPE)
+COMMON = (
+    *identity('deployer'), _TYPE,
+    key('max_climb', 'upward speed above which it waits after an abort or an override of apogee',
+        unit='m/s', lo=0.0, default=None),
+)
 TYPES = {
     'net_actuator': (*ADDRESS, _ACTUATOR),
     'local_pyro': CHANNEL,
@@ -42,4 +48,5 @@ def _deployer(node: JsonNode, place: int) -> DeployerSpec:
         values.get('destination_service'),
         values.get('channel'),
         'servo' if kind == 'local_servo' else values.get('actuator', 'pyro'),
+        math.inf if values['max_climb'] is None else values['max_climb'],
     )

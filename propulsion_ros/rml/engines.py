@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from propulsion_ros.flight.events.conditions import Condition, LessThan, MoreThan
 from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
 from propulsion_ros.rml.keys import ADDRESS, CHANNEL, check_names, identity, read_place
 from propulsion_ros.settings.json_node import JsonNode
@@ -18,7 +19,17 @@ BOOSTER = (
     key('booster', 'name of the simulated booster that it lights', str, None),
     key('thrust', 'effort of that booster while it runs', unit='N', above=0.0, default=None),
 )
-COMMON = (*identity('engine'), _TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode))
+LIMITS = (
+    key('landing', 'whether it may be lit on the way down', bool, False),
+    key('max_tilt', 'events light it only below this tilt', unit='rad', above=0.0, default=None),
+    key('min_height', 'and only above this height over the pad', unit='m', default=None),
+    key('max_height', 'and only up to this height', unit='m', default=None),
+    key('earliest', 'and only from this time after liftoff', unit='ms', lo=0.0, default=None),
+    key('latest', 'and only before this time', unit='ms', above=0.0, default=None),
+)
+COMMON = (
+    *identity('engine'), _TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode), *LIMITS,
+)
 IGNITER = {
     'SimpleEngine': (
         _IGNITER_TYPE,
@@ -33,6 +44,8 @@ VALVE = (
     *ADDRESS,
     key('closed_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=0.0),
     key('open_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=180.0),
+    key('safe', 'how it is left when the flight computer stops', str, 'open',
+        choices=('open', 'closed')),
 )
 VALVES = {
     'oxVentValve': 'ox_vent_valve',
@@ -77,7 +90,29 @@ def _engine(node: JsonNode, place: int) -> EngineSpec:
         own.get('destination_service'),
         booster or '',
         thrust or 0.0,
+        values['landing'],
+        _limits(node, values),
     )
+
+
+def _limits(node: JsonNode, values: dict[str, Any]) -> tuple[Condition, ...]:
+    """Return what must hold when events light an engine."""
+    for low, high in (('min_height', 'max_height'), ('earliest', 'latest')):
+        if None not in (values[low], values[high]) and values[low] >= values[high]:
+            raise node[high].error(f'{values[high]:g} is not above {low}, {values[low]:g}')
+    # Heights are up, positions down; up to a height is at or below it.
+    found: list[Condition] = []
+    if values['max_tilt'] is not None:
+        found.append(LessThan('Tilt', 0, values['max_tilt']))
+    if values['min_height'] is not None:
+        found.append(LessThan('Position', 2, -values['min_height']))
+    if values['max_height'] is not None:
+        found.append(MoreThan('Position', 2, -values['max_height']))
+    if values['earliest'] is not None:
+        found.append(MoreThan('TimeSinceLiftoff', 0, values['earliest']))
+    if values['latest'] is not None:
+        found.append(LessThan('TimeSinceLiftoff', 0, values['latest']))
+    return tuple(found)
 
 
 def _igniter(node: JsonNode, engine: str) -> IgniterSpec:
@@ -98,5 +133,5 @@ def _valve(node: JsonNode, name: str) -> ValveSpec:
         raise node.error(f'closed_position and open_position are the same, {closed:g} deg')
     return ValveSpec(
         name, values['address'], values['destination_service'],
-        math.radians(closed), math.radians(opened),
+        math.radians(closed), math.radians(opened), values['safe'] == 'open',
     )

@@ -5,8 +5,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from propulsion_ros.models.common.rotation import matrix_of, matrix_of_rpy
 from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.settings.keys import Switch, key, read_key, read_keys
 from propulsion_ros.settings.quantity import FloatArray
@@ -92,10 +92,10 @@ class OrientationConfig:
         'euler' turns about the fixed x, y and z axes of the rocket, in this order.
         """
         if self.type == 'euler':
-            return np.asarray(Rotation.from_euler('xyz', self.values).as_matrix())
+            return matrix_of_rpy(self.values)
         if self.type == 'quaternion':
             w, x, y, z = self.values
-            return np.asarray(Rotation.from_quat([x, y, z, w]).as_matrix())
+            return matrix_of((x, y, z, w))
         if self.type == 'axisAlign':
             matrix = np.zeros((3, 3))
             axes = [int(axis) for axis in self.values[:3]]

@@ -188,11 +188,33 @@ class StampedInputs:
             return True
         return self.push(source, stamp_ns, payload)
 
-    def drop(self, source: str) -> None:
-        """Forget the inputs of a source that wait for their turn, or to be believed."""
+    def drop(self, source: str) -> list[Any]:
+        """Forget the inputs of a source that wait for their turn, or to be believed.
+
+        Returns
+        -------
+        list
+            The payloads of those that waited for their turn, in that order.
+        """
+        dropped = [item[4] for item in sorted(self._queue) if item[3] == source]
         self._keep([item for item in self._queue if item[3] != source])
         self._strays.pop(source, None)
         self._judges[source].forget_strays()
+        return dropped
+
+    def revise(self, source: str, after_ns: int, change: Callable[[Any], Any]) -> None:
+        """Let ``change`` replace each payload of a source that is due after a stamp.
+
+        What it turns into None is dropped.
+        """
+        kept = []
+        for item in self._queue:
+            payload = item[4]
+            if item[3] == source and item[0] > after_ns:
+                payload = change(payload)
+            if payload is not None:
+                kept.append((*item[:4], payload))
+        self._keep(kept)
 
     def note(self, stamp_ns: int) -> None:
         """Say that something was concluded at a stamp; what is older is late from now on."""

@@ -10,9 +10,10 @@ from typing import Any
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.replay.flight_log import read_flight_log
+from propulsion_ros.replay.flight_log import read_flight_log, samples_of_log
 from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import check_target, printable
 
 _DEFAULTS = ApogeeParams()
 
@@ -40,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
     try:
+        if args.picture is not None:
+            check_target(args.picture)
         params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
         result = apogee_of_log(args.log, params)
         if args.picture is not None:
@@ -49,7 +52,9 @@ def run(args: argparse.Namespace) -> int:
     except ImportError as error:
         return _fail(f"--picture needs matplotlib, pip install 'propulsion_ros[plot]': {error}")
     except OSError as error:
-        return _fail(f'{args.picture}: cannot be written: {error.strerror or error}')
+        return _fail(
+            f'{printable(args.picture)}: cannot be written: {error.strerror or error}'
+        )
     print(json.dumps(result, allow_nan=False))
     return 0
 
@@ -75,7 +80,7 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
     SourceError
         For a malformed file.
     """
-    for report in fly(read_flight_log(path), params):
+    for report in fly(samples_of_log(path), params):
         if report.apogee is not None and report.estimate is not None:
             return _result(report.apogee.stamp_ns, report.estimate)
     return dict.fromkeys(
@@ -87,7 +92,7 @@ def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
     from propulsion_ros.pictures.apogee_picture import draw
 
     samples = read_flight_log(log)
-    draw(samples, list(fly(samples, params)), picture, log.stem)
+    draw(samples, list(fly(samples, params)), picture, printable(log.stem))
 
 
 def _fail(text: str) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import read_text
 from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.tools.apogee import apogee_of_log
 
@@ -20,6 +21,7 @@ _HEADER = (
 )
 _LISTS = {'real': 'reference.json', 'synthetic': 'synthetic/truth.json'}
 _LOW = 'syn_low_hop'  # below the default minimum height
+_LARGEST = 1024 * 1024  # bytes of a list
 _SLOW = 'astra_upv_2022'  # one sample a second: no detector of samples can be nearer
 
 
@@ -68,10 +70,9 @@ def error_table(folder: Path) -> Iterator[str]:
 def _flights(folder: Path) -> Iterator[tuple[str, str, Reference]]:
     for kind, name in _LISTS.items():
         path = folder / name
+        text = read_text(path, _LARGEST)
         try:
-            references = json.loads(path.read_text(encoding='utf-8'))
-        except OSError as error:
-            raise SourceError(str(path), f'cannot be read: {error.strerror}') from error
+            references = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise SourceError(str(path), f'expected JSON: {error}') from error
         if not isinstance(references, dict):

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import printable, write_text
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 
 
@@ -49,15 +52,18 @@ def run(options: argparse.Namespace) -> int:
         from propulsion_ros.demos import DEMOS, flight, picture
         from propulsion_ros.demos.demo import text_of
     except ImportError as error:
-        return _fail(f"needs ROS 2 and matplotlib, pip install 'propulsion_ros[plot]': {error}")
+        return _fail(missing(error))
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return _fail(f'--output {output}: {error.strerror}')
-    demo, configs = DEMOS[vehicle], [share_directory() / 'config' / f'{vehicle}_demo.yaml']
-    configs += [options.params_file] if options.params_file else []
-    begun = time.monotonic()
+        return _fail(f'--output {printable(output)}: {error.strerror}')
+    demo, begun = DEMOS[vehicle], time.monotonic()
     try:
+        configs = [share_directory() / 'config' / f'{vehicle}_demo.yaml']
+        configs += [options.params_file] if options.params_file else []
+        for path in configs[1:]:
+            # Before the nodes start, each of which would refuse it.
+            ParameterFile(path)
         recorded = BagWriter(options.record) if options.record else nullcontext()
         with own_network(), recorded as bag:
             write = bag.write if bag else None
@@ -75,12 +81,12 @@ def run(options: argparse.Namespace) -> int:
     written = output / f'{vehicle}.json'
     try:
         text = json.dumps(_known(asdict(summary)), indent=2, allow_nan=False)
-        written.write_text(f'{text}\n', encoding='utf-8')
+        write_text(written, f'{text}\n')
         written = output / f'{vehicle}.png'
         picture.draw(demo, recording, summary, written)
     except OSError as error:
-        return _fail(f'{written}: {error.strerror or error}')
-    print(f'picture: {written}')
+        return _fail(f'{printable(written)}: {error.strerror or error}')
+    print(f'picture: {printable(written)}')
     return 0
 
 

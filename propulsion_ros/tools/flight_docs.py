@@ -4,16 +4,17 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.rml import controllers, deployers, engines, events, sensors, unread
 from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
+from propulsion_ros.settings.files import read_text, write_text
 from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.keys import Switch
 
+_LARGEST = 1024 * 1024  # bytes of a document
 _Part = tuple[str, str, Iterable[Parameter]]
 """Block, which of its kind, and keys."""
 _KINDS = {bool: 'true or false', str: 'text', Switch: '`0` or `1`'}
@@ -177,8 +178,8 @@ def fill(text: str) -> str:
 
 def main() -> None:
     """Write the sections of a document in place."""
-    path = Path(sys.argv[1])
-    path.write_text(fill(path.read_text(encoding='utf-8')), encoding='utf-8')
+    path = sys.argv[1]
+    write_text(path, fill(read_text(path, _LARGEST)))
 
 
 if __name__ == '__main__':

@@ -8,6 +8,7 @@ from pathlib import Path
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, bridge_yaml
 from propulsion_ros.gz.model import ROUTES, gazebo_robot
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import printable, write_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,13 +48,14 @@ def run(args: argparse.Namespace) -> int:
             ('bridge.yaml', bridge_yaml(robot.topics, release)),
             ('clock_bridge.yaml', bridge_yaml([CLOCK], release)),
         ):
-            (args.output / name).write_text(text, encoding='utf-8')
-            print(args.output / name)
+            write_text(args.output / name, text)
+            print(printable(args.output / name))
     except ConfigError as error:
         print(f'propulsion_ros gazebo: {error}', file=sys.stderr)
         return 1
     except OSError as error:
-        print(f'propulsion_ros gazebo: {error.filename}: {error.strerror}', file=sys.stderr)
+        name = printable(error.filename)
+        print(f'propulsion_ros gazebo: {name}: {error.strerror}', file=sys.stderr)
         return 1
     for note in robot.notes:
         print(f'propulsion_ros gazebo: {note}', file=sys.stderr)

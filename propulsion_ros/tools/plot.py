@@ -15,6 +15,7 @@ from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import check_target, printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw a page; return the exit code."""
     try:
+        check_target(args.output)
         signals = read_signals(args.input, args.namespace)
         if args.commands is not None:
             join_commands(signals, signals_of_table(args.commands))
@@ -64,11 +66,13 @@ def run(args: argparse.Namespace) -> int:
     except ImportError as error:
         return _fail(f"plots need matplotlib, pip install 'propulsion_ros[plot]': {error}")
     except OSError as error:
-        return _fail(f'{args.output}: cannot be written: {error.strerror or error}')
+        return _fail(
+            f'{printable(args.output)}: cannot be written: {error.strerror or error}'
+        )
     if signals.unread:
         few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
         print(f'propulsion_ros plot: not drawn: {few}', file=sys.stderr)
-    print(f'propulsion_ros plot: {args.output}', file=sys.stderr)
+    print(f'propulsion_ros plot: {printable(args.output)}', file=sys.stderr)
     return 0
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from propulsion_ros.graph.graph_options import add_graph_options
 from propulsion_ros.gz.model import ROUTES
+from propulsion_ros.nodes.start import missing
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import printable, write_text
 from propulsion_ros.tools.policy_xml import Profile, policy_text
 
 _OF_ALL = {'enclave', 'output'}
@@ -52,23 +54,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the policy; return the exit code."""
     try:
-        from propulsion_ros.nodes.rclpy_private import reason_of
+        from propulsion_ros.messages.rclpy_private import reason_of
         from propulsion_ros.nodes.spin import ROS_REFUSALS
     except ImportError as error:
-        return _fail(f'needs ROS 2: {error}')
+        return _fail(missing(error))
     try:
         _check(args)
         text = policy_text(args.enclave or _enclave(args), profiles_of(args))
         if args.output is None:
             sys.stdout.write(text)
         else:
-            args.output.write_text(text, encoding='utf-8')
+            write_text(args.output, text)
     except ConfigError as error:
         return _fail(str(error))
     except ROS_REFUSALS as error:
         return _fail(reason_of(error))
     except OSError as error:
-        return _fail(f'{args.output}: {error.strerror}')
+        return _fail(f'{printable(args.output)}: {error.strerror}')
     return 0
 
 

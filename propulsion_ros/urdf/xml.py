@@ -10,7 +10,10 @@ from defusedxml.ElementTree import fromstring
 from propulsion_ros.settings.errors import SourceError
 
 SIZE_LIMIT = 4 * 1024 * 1024
-"""Characters; the largest descriptions in use have a tenth of it."""
+"""Characters, and bytes of a file; the largest descriptions in use have a tenth of it."""
+
+ELEMENT_LIMIT = 250_000
+"""Each takes half a kilobyte of memory, and as few as four characters."""
 
 DEPTH_LIMIT = 64
 _SHOWN = 80
@@ -27,6 +30,9 @@ def parse_urdf(xml: str) -> Element:
     """
     if len(xml) > SIZE_LIMIT:
         raise SourceError('robot', f'{len(xml)} characters, expected at most {SIZE_LIMIT}')
+    count = xml.count('<') - xml.count('</')
+    if count > ELEMENT_LIMIT:
+        raise SourceError('robot', f'{count} elements, expected at most {ELEMENT_LIMIT}')
     if '<' not in xml:
         raise SourceError('robot', f'expected the text of a URDF, got {quoted(xml)}')
     try:

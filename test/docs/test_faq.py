@@ -47,7 +47,7 @@ def test_topic_is_one_of_a_node(topic):
 
 @pytest.mark.parametrize('flag', FLAGS)
 def test_flag_is_one_of_a_model(flag):
-    models = (REPOSITORY / 'propulsion_ros/models').glob('*.py')
+    models = (REPOSITORY / 'propulsion_ros/models').rglob('*.py')
     assert any(f"'{flag}'" in path.read_text(encoding='utf-8') for path in models)
 
 

@@ -36,7 +36,9 @@ def odometry_message(child_frame, quaternion, linear=(0.0, 0.0, 0.0)):
     twist = Fields(linear=vector(linear), angular=vector((0.0, 0.0, 0.0)))
     return Fields(
         child_frame_id=child_frame, twist=Fields(twist=twist),
-        pose=Fields(pose=Fields(orientation=vector(quaternion))),
+        pose=Fields(pose=Fields(
+            position=vector((4.0, 5.0, 6.0)), orientation=vector(quaternion),
+        )),
     )
 
 

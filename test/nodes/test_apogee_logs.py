@@ -14,8 +14,8 @@ from std_srvs.srv import Trigger
 from flight_flags import has_subscribers, newest_flags
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.replay.logged_flight import fly

@@ -5,8 +5,8 @@ import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import String
 
+from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.rclpy_private import RCLError
 from propulsion_ros.settings.errors import ConfigError
 
 

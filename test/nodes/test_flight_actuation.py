@@ -16,8 +16,8 @@ from std_srvs.srv import Trigger
 from flight_flags import has_subscribers, newest_flags
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 

@@ -20,8 +20,8 @@ from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.record_file import read_state
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.settings.errors import SourceError
 
 CONFIG = share_directory() / 'config' / 'rocket_flight.jsonc'

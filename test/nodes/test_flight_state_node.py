@@ -15,9 +15,9 @@ from flight_flags import flags_of, has_subscribers, newest_flags
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')

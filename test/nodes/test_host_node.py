@@ -9,8 +9,8 @@ from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from propulsion_ros.loops.ports import OK, WARN, Outlet, Port, Request, Timer
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.settings.errors import ConfigError
 
@@ -160,3 +160,12 @@ def test_a_loop_may_stop_itself(graph):
     node = graph.add(EchoNode, 'echo')
     node.deactivate()
     assert not node.is_active
+
+
+def test_one_line_of_code_logs_at_every_level(graph, capfd):
+    node = graph.add(EchoNode, 'echo')
+    for level in ('info', 'warn', 'error'):
+        node.log(level, f'a line of {level}')
+    err = capfd.readouterr().err
+    for level, text in (('INFO', 'info'), ('WARN', 'warn'), ('ERROR', 'error')):
+        assert any(line.startswith(f'[{level}]') and text in line for line in err.splitlines())

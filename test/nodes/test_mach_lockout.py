@@ -9,8 +9,8 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Temperature
 
 from flight_flags import flags_of
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 
 PERIOD_NS = 20_000_000

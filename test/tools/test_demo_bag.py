@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from propulsion_ros.replay.bag_replay import BagReplay
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.robot import Choice, Robot
+from propulsion_ros.replay.run import recordings
+from propulsion_ros.replay.sources import BagSource
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 
@@ -50,9 +52,10 @@ def flight():
     with BagReader(BAG) as reader:
         for message in reader.messages():
             live.setdefault(message.topic, []).append(reader.decode(message))
-        robot = BagReplay(CONFIG, reader.topics, wire, 'rocket')
-        for message in reader.messages(robot.inputs):
-            for said in robot.feed(message):
+    with BagSource(BAG) as source:
+        robot = Robot(Choice(CONFIG, 'rocket'), source.inputs)
+        for moment in source.play(robot):
+            for said in recordings(moment, wire):
                 replayed.setdefault(said.topic, []).append(wire.read(said.data, said.type))
         assert not robot.counts()
     return live, replayed

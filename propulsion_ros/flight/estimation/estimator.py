@@ -19,8 +19,9 @@ from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.pad_aid import PadAid
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
-from propulsion_ros.flight.estimation.state import EstimatorState, Mode, Stage, Vector
+from propulsion_ros.flight.estimation.state import EstimatorState, Mode, Stage
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.rotation import Vector
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 _LONGEST_GAP = 30.0  # a stamp farther ahead is another clock [s]

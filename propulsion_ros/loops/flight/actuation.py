@@ -7,9 +7,12 @@ from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import EventFired
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
-from propulsion_ros.flight.pyros.deployers import PERIOD_NS
+from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.pyros.deployers import PERIOD_NS, deployer_command
 from propulsion_ros.flight.pyros.engines import EngineRow
 from propulsion_ros.loops.flight.outputs import is_due
+from propulsion_ros.loops.flight.owed_pulses import APART_NS, OwedPulses
+from propulsion_ros.loops.flight.record_file import OwedPulse
 from propulsion_ros.loops.payloads import JointRow
 from propulsion_ros.loops.ports import Host, Outlet, Timer
 from propulsion_ros.rml.config import FlightConfig
@@ -61,6 +64,8 @@ class FlightActuation:
         """Begin disarmed."""
         self.is_waiting = False
         self.actuators = Actuators(self._config.deployers, self._config.engines)
+        self._owed = OwedPulses()
+        self._resumed: list[OwedPulse] = []
         self._stamp_ns = 0
         self._published_ns = 0
         self._rows: list[EngineRow] = []
@@ -72,13 +77,68 @@ class FlightActuation:
         return self._stamp_ns if self._on_stamps else self._host.steady_ns()
 
     @property
-    def pulses(self) -> tuple[tuple[int, int], ...]:
-        """Deployers that are on, and the rest of each on-time [ns]."""
-        return self.actuators.deployers.pending(self.now_ns)
+    def pulses(self) -> tuple[OwedPulse, ...]:
+        """Pulses that are not complete."""
+        return self._owed.owed
 
-    def follow(self, phase: Phase) -> None:
-        """Arm, disarm and shut down with the phase."""
-        self.actuators.enter(phase, self.now_ns)
+    def follow(self, phase: Phase, *, may_deploy: bool) -> None:
+        """Arm, disarm and shut down with the phase, and as the flight state permits."""
+        now_ns = self.now_ns
+        self._finish(now_ns)
+        self.actuators.enter(phase, now_ns, may_deploy=may_deploy)
+        if not phase.is_armed and phase is not Phase.SETUP and self._owed.owed:
+            self._report_void(
+                [*self._owed.take_cut(), *self._owed.take_waiting()], f'the phase is {phase.value}'
+            )
+
+    def _finish(self, now_ns: int) -> None:
+        self._owed.finish([i for i, _ in self.actuators.deployers.pending(now_ns)])
+
+    def plan(
+        self, events: Iterable[EventFired], phase: Phase, subphase: Subphase
+    ) -> bool:
+        """Take what is to be fired now, to be recorded before `act` does so.
+
+        Parameters
+        ----------
+        events : iterable of EventFired
+            At this sample.
+        phase, subphase : Phase, Subphase
+            After it: a pulse that a restart cut off is completed in the air alone.
+
+        Returns
+        -------
+        bool
+            Whether anything must be recorded first.
+        """
+        now_ns = self.now_ns
+        self._finish(now_ns)
+        self._resumed = self._plan_resumed(now_ns, phase, subphase)
+        acts = False
+        for event in events:
+            for action in event.actions:
+                acts = acts or action.kind != 'controller'
+                if action.kind == 'deployment':
+                    self._plan_pulse(event.id, action.target, action.param)
+        return acts or bool(self._resumed)
+
+    def _plan_pulse(self, event: int, target: int, param: float) -> None:
+        command = deployer_command(self._config.deployers[target], 0, param)
+        if command.on_time_ns > 0:
+            self._owed.begin(OwedPulse(event, target, command.on_time_ns))
+
+    def _plan_resumed(self, now_ns: int, phase: Phase, subphase: Subphase) -> list[OwedPulse]:
+        if not self._owed.is_waiting:
+            return []
+        if phase not in (Phase.FLIGHT, Phase.RECOVERY) or subphase is Subphase.LANDED:
+            where = subphase.value or phase.value
+            self._report_void(self._owed.take_waiting(), f'the vehicle is in {where}')
+            return []
+        for pulse in self._owed.take_spent():
+            self._host.log('error', (
+                f'{self._name(pulse)} is given up: it was begun {pulse.attempts} times'
+            ))
+        return self._owed.begin_due(now_ns)
 
     def act(
         self, stamp_ns: int, events: Iterable[EventFired], controls: Iterable[ControlOutput]
@@ -92,20 +152,52 @@ class FlightActuation:
                     self.actuators.act(action, now_ns)
                 except CommandError as error:
                     self._host.complain('refused', str(error))
+        self._complete(now_ns)
         self._control(stamp_ns, tuple(controls))
         self.publish(is_beat=self._on_stamps and is_due(stamp_ns, previous_ns))
 
-    def resume(self, pulses: Iterable[tuple[int, int]]) -> None:
-        """Go on in a flight, with the rest of on-times that the restart cut off."""
+    def _complete(self, now_ns: int) -> None:
+        """Begin the pulses anew that a restart cut off."""
+        resumed, self._resumed = self._resumed, []
+        for pulse in resumed:
+            try:
+                self.actuators.complete([(pulse.deployer, pulse.on_time_ns)], now_ns)
+            except CommandError as error:
+                self._owed.drop(pulse)
+                self._host.complain('refused', str(error))
+            else:
+                self._host.log('warn', f'{self._name(pulse)} is given, attempt {pulse.attempts}')
+
+    def resume(self, pulses: Iterable[OwedPulse], age: float) -> None:
+        """Go on in a flight, and owe the pulses that the restart cut off.
+
+        Parameters
+        ----------
+        pulses : iterable of OwedPulse
+            As recorded.
+        age : float
+            Of the record [s]; infinity where nobody knows.
+        """
         self.actuators.resume(self.now_ns)
-        try:
-            self.actuators.complete(pulses, self.now_ns)
-        except CommandError as error:
-            self._host.complain('refused', str(error))
+        known = [p for p in pulses if p.deployer < len(self._config.deployers)]
+        left_ns = max(APART_NS - round(min(age, 10.0) * 1e9), 0)
+        self._owed.owe(known, self.now_ns + left_ns)
+
+    def void(self, pulses: Iterable[OwedPulse], why: str) -> None:
+        """Report pulses of a flight that is over: they are never given."""
+        self._report_void([p for p in pulses if p.deployer < len(self._config.deployers)], why)
+
+    def _report_void(self, pulses: Iterable[OwedPulse], why: str) -> None:
+        for pulse in pulses:
+            self._host.log('warn', f'{self._name(pulse)} is void: {why}')
+
+    def _name(self, pulse: OwedPulse) -> str:
+        name = self._config.deployers[pulse.deployer].name
+        return f"the pulse of '{name}' that event {pulse.event} owes"
 
     def turn_off(self) -> None:
-        """Turn everything off, and publish that."""
-        self.follow(Phase.SETUP)
+        """Turn everything off, leave the valves safe, and publish that."""
+        self.follow(Phase.SETUP, may_deploy=False)
         self.publish(is_beat=True)
 
     def publish(self, *, is_beat: bool) -> None:

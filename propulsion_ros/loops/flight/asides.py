@@ -58,6 +58,10 @@ class FlightAsides:
         """How many came after the sample before which they should have taken effect."""
         return self._inputs.counts['late']
 
+    def drop_requests(self) -> list[Any]:
+        """Forget the requests that wait, and return them."""
+        return self._inputs.drop(REQUEST)
+
     def push(self, source: str, message: Any, payload: Any) -> None:
         """Take an input with the stamp of its message, or complain."""
         stamp_ns = stamp_of(self._host, source, message)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
@@ -14,6 +13,7 @@ from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port
 from propulsion_ros.loops.stamped import stamp_of
+from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
@@ -96,6 +96,8 @@ class FlightEstimation:
         Whether no measurement may be lost.
     emit : callable
         Receives each `EstimatorState`.
+    takes : callable
+        ``takes(source, stamp_ns)``: whether a message is of the publisher that is followed.
 
     Attributes
     ----------
@@ -113,8 +115,10 @@ class FlightEstimation:
         world_frame: str,
         lossless: bool,
         emit: Callable[[EstimatorState], None],
+        takes: Callable[[str, int], bool] = lambda source, stamp_ns: True,
     ) -> None:
         self._host, self._estimator, self._emit = host, estimator, emit
+        self._takes = takes
         self._period_ns = round(1e9 / params.rate)
         self._inputs = StampedInputs(
             Ordering(wait_for=(IMU,), max_lag_ns=round(params.max_lag * 1e9)),
@@ -173,7 +177,10 @@ class FlightEstimation:
     def _taker(self, source: str, read: Callable[[Any], _Values]) -> Callable[[Any], None]:
         def take(message: Any) -> None:
             stamp_ns = stamp_of(self._host, source, message)
-            if stamp_ns is not None and self._is_of_this_time(source, stamp_ns):
+            if (
+                stamp_ns is not None and self._takes(source, stamp_ns)
+                and self._is_of_this_time(source, stamp_ns)
+            ):
                 self._inputs.push(source, stamp_ns, read(message))
         return take
 
@@ -236,7 +243,7 @@ def _row_of(state: EstimatorState, base_link: str) -> OdometryRow:
     velocity, twist = UNKNOWN, np.full((6, 6), np.nan)
     if np.isfinite(state.attitude).all():
         # The twist of an Odometry is in the axes of its child frame.
-        to_body = Rotation.from_quat(state.attitude).as_matrix().T
+        to_body = matrix_of(state.attitude).T
         velocity = (to_body @ state.velocity).tolist()
         twist = _rotated(state.twist_covariance, to_body)
     return OdometryRow(

@@ -8,10 +8,11 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.events.events import SEMANTICS
 from propulsion_ros.flight.phases.params import FlightParams
-from propulsion_ros.flight.readiness import CHECKS
+from propulsion_ros.flight.readiness import CHECKS, REQUIRED
 from propulsion_ros.loops.flight.estimation import EstimationParams
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import ABSENT, FILE, UNKNOWN, kind_of
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.quantity import group, quantity, validate
 
@@ -51,9 +52,13 @@ class FlightLoopParams:
         kind=str,
     )
     required_checks: tuple[str, ...] = quantity(
-        ('altitude', 'config', 'home', 'estimator', 'circuits'), kind=str, shape=('*',),
+        REQUIRED, kind=str, shape=('*',),
         choices=('altitude', *CHECKS),
         doc='what must be in order for ~/launch, altitude always; what others find is only said',
+    )
+    replay: bool = quantity(
+        False, doc='replay a recording: its requests take effect at their stamps whenever they '
+        'come, time is that of the stamps alone, and no record is kept', kind=bool,
     )
     world_frame: str = quantity('map', doc='frame of the apogee', kind=str)
     flight: FlightParams = group(FlightParams, element='flight')
@@ -65,6 +70,10 @@ class FlightLoopParams:
         validate(self)
         if self.state_file and not _has_folder(self.state_file):
             raise ConfigError('state_file', f'{self.state_file} lies in no folder')
+        if self.state_file:
+            kind = kind_of(Path(self.state_file).expanduser())
+            if kind not in (FILE, ABSENT, UNKNOWN):
+                raise ConfigError('state_file', f'{self.state_file} is {kind}, expected a file')
         if self.altitude_source == 'sensors' and self.state_file:
             raise ConfigError(
                 'state_file', 'an estimate from sensors cannot be resumed after a restart: '

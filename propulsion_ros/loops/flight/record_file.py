@@ -5,21 +5,42 @@ import dataclasses
 import hashlib
 import json
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.events.events import EventRecord
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_bytes, replace_durably
 from propulsion_ros.settings.json_node import JsonNode
 
-_FORMAT = 'propulsion_ros flight record 1'
+_FORMAT = 'propulsion_ros flight record 2'
+_OLDER = 'propulsion_ros flight record 1'
 _LARGEST = 1_000_000
 _NS = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True)
+class OwedPulse:
+    """A pulse that an event has begun, and that is owed until it is complete.
+
+    Attributes
+    ----------
+    event, deployer : int
+        Which event, and what it fires.
+    on_time_ns : int
+        Length of the whole pulse [ns].
+    attempts : int
+        How often it was begun.
+    """
+
+    event: int
+    deployer: int
+    on_time_ns: int
+    attempts: int = 1
 
 
 @dataclass(frozen=True)
@@ -36,15 +57,21 @@ class FlightRecord:
         Of the pad above the sensor's datum [m]; NaN where unknown.
     home : tuple of float
         (east, north) of the pad in the sensor's axes [m].
-    pulses : tuple of (int, int)
-        Deployers that were on, and the rest of each on-time [ns].
+    pulses : tuple of OwedPulse
+        Pulses that were not complete.
+    boot_id : str
+        Boot of the computer that wrote it, '' where it is unknown.
+    boot_ns : int
+        When it was written, since that boot [ns].
     """
 
     config: str
     snapshot: Snapshot
     pad_altitude: float = math.nan
     home: tuple[float, float] = (0.0, 0.0)
-    pulses: tuple[tuple[int, int], ...] = ()
+    pulses: tuple[OwedPulse, ...] = ()
+    boot_id: str = ''
+    boot_ns: int = 0
 
 
 def encode(record: FlightRecord) -> bytes:
@@ -57,7 +84,9 @@ def encode(record: FlightRecord) -> bytes:
         # JSON has no NaN.
         'pad_altitude': record.pad_altitude if math.isfinite(record.pad_altitude) else None,
         'home': list(record.home),
-        'pulses': [list(pulse) for pulse in record.pulses],
+        'pulses': [dataclasses.asdict(pulse) for pulse in record.pulses],
+        'boot_id': record.boot_id,
+        'boot_ns': record.boot_ns,
     }
     document = {'format': _FORMAT, 'sha256': _digest(flight), 'flight': flight}
     return json.dumps(document, indent=1, allow_nan=False).encode() + b'\n'
@@ -77,6 +106,9 @@ def decode(content: bytes) -> FlightRecord:
         raise SourceError('record', f'is not JSON: {" ".join(str(e).split())[:80]}') from e
     document = JsonNode(value)
     document.check_keys(('format', 'sha256', 'flight'))
+    if document['format'].value == _OLDER:
+        # It names no evidence of an ascent, without which nothing may fire.
+        raise document['format'].error(f'{_OLDER!r} is of an older version and is not resumed')
     document['format'].text((_FORMAT,))
     flight = document['flight']
     if document['sha256'].text() != _digest(flight.value):
@@ -89,6 +121,8 @@ def decode(content: bytes) -> FlightRecord:
         math.nan if pad.value is None else pad.number(),
         (east, north),
         tuple(_pulse(item) for item in flight['pulses'].items()),
+        flight['boot_id'].text(),
+        flight['boot_ns'].integer(_NS),
     )
 
 
@@ -100,18 +134,7 @@ def write_state(path: Path, content: bytes) -> None:
     OSError
         Where that fails; the old file stays then.
     """
-    beside = path.with_name(path.name + '.new')
-    with beside.open('wb') as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        # The new name is on the disk only after its folder is.
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    replace_durably(path, content)
 
 
 def read_state(path: Path) -> FlightRecord | None:
@@ -122,18 +145,13 @@ def read_state(path: Path) -> FlightRecord | None:
     SourceError
         Where the file cannot be used, with its name.
     """
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise SourceError(str(path), f'is larger than {_LARGEST} bytes')
-        return decode(path.read_bytes())
-    except FileNotFoundError:
+    if kind_of(path) == ABSENT:
         return None
-    except OSError as e:
-        raise SourceError(str(path), f'cannot be read: {e.strerror}') from e
+    content = read_bytes(path, _LARGEST)
+    try:
+        return decode(content)
     except SourceError as e:
-        if e.key == str(path):
-            raise
-        raise SourceError(f'{path}: {e.key}', e.problem) from e
+        raise SourceError(f'{printable(path)}: {e.key}', e.problem) from e
 
 
 def _digest(flight: Any) -> str:
@@ -153,7 +171,14 @@ def _snapshot(node: JsonNode) -> Snapshot:
         node['has_landed'].flag(),
         ignition, liftoff, apogee,
         tuple(_event(item) for item in node['events'].items()),
+        _mark(node['ascent']) if node.has('ascent') else None,
+        _vertex(node['vertex']) if node.has('vertex') else None,
     )
+
+
+def _vertex(node: JsonNode) -> Vertex:
+    node.check_keys([field.name for field in dataclasses.fields(Vertex)])
+    return Vertex(node['stamp_ns'].integer(_NS), node['altitude'].number())
 
 
 def _mark(node: JsonNode) -> Mark:
@@ -170,9 +195,12 @@ def _event(node: JsonNode) -> EventRecord:
     )
 
 
-def _pulse(node: JsonNode) -> tuple[int, int]:
-    deployer, rest_ns = _pair(node)
-    return deployer.integer(range(2**16)), rest_ns.integer(range(1, 2**63))
+def _pulse(node: JsonNode) -> OwedPulse:
+    node.check_keys([field.name for field in dataclasses.fields(OwedPulse)])
+    return OwedPulse(
+        node['event'].integer(range(2**16)), node['deployer'].integer(range(2**16)),
+        node['on_time_ns'].integer(range(1, 2**63)), node['attempts'].integer(range(1, 2**16)),
+    )
 
 
 def _pair(node: JsonNode) -> list[JsonNode]:

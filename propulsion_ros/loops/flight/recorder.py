@@ -1,16 +1,26 @@
-"""The record of a flight: read once at the start, and written beside the flight."""
+"""The record of a flight: read once at the start, and written before anything is fired."""
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.loops.flight.actuation import FlightActuation
+from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.record_file import FlightRecord, read_state
-from propulsion_ros.loops.flight.record_writer import RecordWriter
+from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
 from propulsion_ros.loops.ports import Host
 from propulsion_ros.settings.errors import SourceError
+
+LONGEST_WAIT = 0.05
+"""How long a firing waits for its record [s]."""
+_PROBE_WAIT = 0.5
+"""How long a launch waits for its record [s]: nothing is in the air yet."""
+HEARTBEAT = 1.0
+"""Between two heartbeats [s]."""
 
 
 class FlightRecorder:
@@ -26,6 +36,12 @@ class FlightRecorder:
         Fingerprint of what flies; the record of another one is refused.
     state, actuation, home : FlightState, FlightActuation, Home
         What is recorded and resumed.
+    boot : Boot
+        Of this computer.
+    open_writer : callable
+        ``open_writer(path)`` returns what writes.
+    trusts_age : bool
+        Whether the time since boot says how old a record is; in a simulation stamps do.
     """
 
     def __init__(
@@ -36,21 +52,46 @@ class FlightRecorder:
         state: FlightState,
         actuation: FlightActuation,
         home: Home,
+        boot: Boot,
+        open_writer: Callable[[Path], Writer] = RecordWriter,
+        trusts_age: bool = True,
     ) -> None:
         self._host, self._config = host, config
         self._path = Path(path).expanduser() if path else None
         self._state, self._actuation, self._home = state, actuation, home
+        self._boot, self._open_writer, self._trusts_age = boot, open_writer, trusts_age
+        self._writer: Writer | None = None
+        self._forget()
+
+    def _forget(self) -> None:
         self._offered: FlightRecord | None = None
-        self._writer: RecordWriter | None = None
+        self._is_aside = False
         self._written: object = None
+        self._number = self._beaten = 0
+        self._is_hung = False
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a file."""
+        return self._path is not None
+
+    @property
+    def problem(self) -> str:
+        """Why the record cannot be relied on, '' where it can."""
+        writer = self._writer
+        if writer is None:
+            return ''
+        if self._is_hung:
+            return f'state_file {self._path}: a write has not returned'
+        return writer.error
 
     def open(self) -> None:
-        """Begin, and offer the flight before the restart where it was in the air."""
-        self._offered = self._written = None
+        """Begin, and offer the flight before the restart where it was armed."""
+        self._forget()
         if self._path is None:
             return
-        self._writer = RecordWriter(self._path)
         record = self._read(self._path)
+        self._writer = self._open_writer(self._path)
         if record is not None and record.snapshot.phase.is_armed:
             self._offer(record)
 
@@ -67,7 +108,7 @@ class FlightRecorder:
         return record
 
     def _offer(self, record: FlightRecord) -> None:
-        problem = self._state.offer(record.snapshot)
+        problem = self._state.offer(record.snapshot, self._age_of(record))
         if problem:
             self._host.log('warn', f'state_file: {problem}; ignored')
             return
@@ -77,35 +118,91 @@ class FlightRecorder:
         phase = record.snapshot.phase.value
         self._host.log('warn', f'a flight was recorded in {phase}, waiting for samples')
 
+    def _age_of(self, record: FlightRecord) -> float:
+        """Return the age of a record [s], infinity where nobody knows."""
+        return self._boot.age(record.boot_id, record.boot_ns) if self._trusts_age else math.inf
+
     def settle(self, phase: Phase) -> None:
         """Take up the offered record, or drop it, as the flight state decided by a sample."""
         record = self._offered
         if record is None or self._state.is_resuming:
             return
-        self._offered = None
         self._actuation.is_waiting = False
         if phase.is_armed:
-            self._actuation.resume(record.pulses)
-        else:
+            self._offered = None
+            self._actuation.resume(record.pulses, self._age_of(record))
+            return
+        if not self._is_aside:
+            self._is_aside = True
             self._home.forget()
+        if not self._state.holds_record:
+            self._offered = None
+            self._actuation.void(record.pulses, 'its flight is not resumed')
 
     def keep(self) -> None:
         """Have the flight written where something of it changed that must outlive a restart."""
-        if self._writer is None or self._state.is_resuming:
+        if self._writer is None or self._state.holds_record:
             return
-        snapshot, pulses = self._state.snapshot(), self._actuation.pulses
-        home = self._home
-        essence = snapshot.essence, tuple(deployer for deployer, _ in pulses), home.position
-        if essence != self._written:
-            self._written = essence
-            self._writer.put(FlightRecord(
-                self._config, snapshot, home.altitude, home.position, pulses
-            ))
-        if self._writer.error:
-            self._host.complain('record', self._writer.error)
+        if self._essence() != self._written:
+            self._put()
+        self._complain()
+
+    def _essence(self) -> object:
+        """Return what makes it worth writing again."""
+        essence = self._state.snapshot().essence
+        return essence, self._actuation.pulses, self._home.position
+
+    def keep_first(self) -> None:
+        """Have the flight written before something is fired; wait, but not for long."""
+        if self._writer is None or self._state.holds_record:
+            return
+        number = self._put()
+        if self._is_hung:
+            return
+        if not self._writer.wait(number, LONGEST_WAIT):
+            self._is_hung = True
+        self._complain()
+
+    def probe(self) -> None:
+        """Find out whether the record can be written, before a launch."""
+        if self._writer is None or self._state.holds_record:
+            return
+        number = self._put()
+        if not self._is_hung and not self._writer.wait(number, _PROBE_WAIT):
+            self._is_hung = True
+        self._complain()
+
+    def beat(self) -> None:
+        """Write that the flight goes on, while armed; look whether writes return."""
+        writer = self._writer
+        if writer is None:
+            return
+        self._is_hung = not writer.wait(self._beaten, 0.0)
+        if self._state.phase.is_armed and not self._state.holds_record:
+            self._beaten = self._put()
+        else:
+            self._beaten = self._number
+        self._complain()
+
+    def _put(self) -> int:
+        writer = self._writer
+        if writer is None:
+            raise RuntimeError('the record is not open')
+        if self._is_hung:
+            self._is_hung = not writer.wait(self._number, 0.0)
+        self._written = self._essence()
+        self._number = writer.put(FlightRecord(
+            self._config, self._state.snapshot(), self._home.altitude, self._home.position,
+            self._actuation.pulses, self._boot.id, self._boot.now_ns(),
+        ))
+        return self._number
+
+    def _complain(self) -> None:
+        if self.problem:
+            self._host.complain('record', self.problem)
 
     def close(self) -> None:
-        """Write what waits."""
+        """Write what waits; a disk that hangs is waited for, but not for long."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None

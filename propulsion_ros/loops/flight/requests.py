@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -10,16 +11,22 @@ from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import COMMANDS
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.asides import REQUEST, FlightAsides
+from propulsion_ros.loops.flight.clock_offsets import NEWEST_NS, OLDEST_NS, offset_words
 from propulsion_ros.loops.ports import Host, Port, Request
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.sample_time import SampleTime
+
+AT_ONCE = ('abort',)
+"""Requests that are followed as they come, whatever their stamp."""
+_REMEMBERED = 100
 
 
 class FlightRequests:
     """Follows requests, or refuses them with a reason.
 
     A service is followed at once, a message after the sample of its stamp, at once where that
-    is 0.
+    is 0. Live requests are of now, and none outlives the phase in which it was made; an abort is
+    followed once, as it comes, whatever its stamp. A replay takes recorded requests of any time.
 
     Parameters
     ----------
@@ -31,6 +38,12 @@ class FlightRequests:
         Of the samples.
     asides : FlightAsides
         Keeps stamped requests until they are due.
+    now : callable or None
+        What the stamp of a request of now would be [ns]; None in a replay.
+    steady_now : callable
+        When a request comes, on a clock that nobody sets [ns]; None where stamps alone count.
+    prepare : callable
+        ``prepare(name)``, called before a request is followed.
     changed : callable
         Called when one was followed or refused by the flight state.
     followed : callable
@@ -51,12 +64,17 @@ class FlightRequests:
         home: Home,
         time: SampleTime,
         asides: FlightAsides,
+        now: Callable[[], int] | None,
+        steady_now: Callable[[], int | None],
+        prepare: Callable[[str], None],
         changed: Callable[[], None],
         followed: Callable[[str, int], None],
     ) -> None:
         self._host, self._state, self._home = host, state, home
         self._time, self._asides = time, asides
+        self._now, self._steady_now, self._prepare = now, steady_now, prepare
         self._changed, self._followed = changed, followed
+        self._aborted: deque[tuple[str, int]] = deque(maxlen=_REMEMBERED)
         self.port = Port(
             '~/request', 'diagnostic_msgs/msg/DiagnosticArray', self._take, 'command',
             overridable=False,
@@ -72,10 +90,45 @@ class FlightRequests:
             if status.name not in COMMANDS:
                 known = ', '.join(COMMANDS)
                 self._host.complain('refused', f'unknown request {status.name!r}; known: {known}')
-            elif stamp_to_ns(message.header.stamp):
-                self._asides.push(REQUEST, message, status.name)
             else:
-                self.follow(status.name)
+                self._take_one(message, status)
+
+    def _take_one(self, message: Any, status: Any) -> None:
+        name, stamp_ns = status.name, stamp_to_ns(message.header.stamp)
+        if self._now is not None and name in AT_ONCE:
+            self._follow_once(name, stamp_ns)
+        elif not stamp_ns:
+            self.follow(name)
+        elif self._now is None or self._is_of_now(message, status, stamp_ns - self._now()):
+            self._asides.push(REQUEST, message, name)
+
+    def _follow_once(self, name: str, stamp_ns: int) -> None:
+        """Follow a request whatever its stamp, but not again where it is repeated."""
+        if stamp_ns and (name, stamp_ns) in self._aborted:
+            return
+        self._aborted.append((name, stamp_ns))
+        self.follow(name)
+
+    def _is_of_now(self, message: Any, status: Any, offset_ns: int) -> bool:
+        if OLDEST_NS <= offset_ns <= NEWEST_NS:
+            return True
+        sender = getattr(status, 'hardware_id', '') or message.header.frame_id
+        of = f' of {sender!r}' if sender else ''
+        self._host.complain('refused', (
+            f"request '{status.name}'{of} is refused: stamped {offset_words(offset_ns)} this "
+            f'flight computer, expected at most {-OLDEST_NS * 1e-9:g} s behind or '
+            f'{NEWEST_NS * 1e-9:g} s ahead'
+        ))
+        return False
+
+    def drop_waiting(self, phase: str) -> None:
+        """Forget the requests that wait, since the phase in which they were made is over."""
+        if self._now is None:
+            return
+        for name in self._asides.drop_requests():
+            self._host.complain(
+                'refused', f"request '{name}' is dropped: the phase is {phase} now"
+            )
 
     def follow(self, name: str) -> None:
         """Follow a request that is due now, or complain."""
@@ -96,8 +149,11 @@ class FlightRequests:
 
     def _follow(self, name: str) -> str:
         """Follow a request and return how, or raise `CommandError` with the reason why not."""
+        self._prepare(name)
         objections = self._state.objections
-        reason = self._state.command(name, self._time.stamp_ns)
+        reason = self._state.command(
+            name, self._time.stamp_ns, steady_ns=self._steady_now()
+        )
         if name == 'set_home' and not reason:
             self._home.set_here()
         self._changed()

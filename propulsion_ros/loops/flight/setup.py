@@ -9,6 +9,7 @@ from propulsion_ros.flight.estimation.mounting import Mounting, MountingParams
 from propulsion_ros.flight.estimators import make_estimator
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
+from propulsion_ros.flight.readiness import required_checks
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.rml.config import FlightConfig, load_flight_config
 from propulsion_ros.settings.errors import ConfigError
@@ -39,7 +40,8 @@ def make_flight_state(
     """
     return FlightState(
         params.flight, make_detector(params.apogee), config.events, config.deployers,
-        config.controllers, config.semantics, params.required_checks,
+        config.controllers, config.semantics,
+        required_checks(params.required_checks, config.semantics, is_live=not params.replay),
         keeps_flight=not in_simulation,
     )
 

@@ -7,9 +7,8 @@ semicolon are comments. One file may hold several motors.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -70,25 +69,21 @@ class ThrustCurve:
         return ' '.join(f'{time!r} {thrust!r}' for time, thrust in points)
 
 
-def read_rasp(path: str | Path, name: str = '') -> ThrustCurve:
-    """Return a motor of a file: the one of that name, or the only one.
+def motor_named(
+    motors: Sequence[ThrustCurve], name: str = '', source: str = 'rasp'
+) -> ThrustCurve:
+    """Return the motor of that name, or the only one; ``source`` names the file in errors.
 
     Raises
     ------
     SourceError
-        Naming file and line, for what is not RASP; for a name that is not there; without a name,
-        for a file of several motors.
+        For a name that is not there; without a name, for several motors.
     """
-    try:
-        text = Path(path).read_text(encoding='utf-8', errors='replace')
-    except OSError as error:
-        raise SourceError(str(path), f'cannot be read: {error.strerror}') from error
-    motors = parse_rasp(text, str(path))
     chosen = [motor for motor in motors if name in ('', motor.name)]
     if len(chosen) != 1:
         known = ', '.join(motor.name for motor in motors)
         asked = f'{len(chosen)} motors named {name!r}' if name else 'no name was asked for'
-        raise SourceError(str(path), f'expected one motor, {asked}; the file has {known}')
+        raise SourceError(source, f'expected one motor, {asked}; the file has {known}')
     return chosen[0]
 
 

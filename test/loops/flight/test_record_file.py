@@ -15,6 +15,7 @@ from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.loops.flight.record_file import (
     FlightRecord,
+    OwedPulse,
     decode,
     encode,
     read_state,
@@ -33,12 +34,16 @@ METRES = st.floats(-1e6, 1e6)
 RECORDS = st.builds(
     FlightRecord, st.text(max_size=20), SNAPSHOTS, METRES | st.just(math.nan),
     st.tuples(METRES, METRES),
-    st.lists(st.tuples(st.integers(0, 31), st.integers(1, 10**10)), max_size=3).map(tuple),
+    st.lists(st.builds(
+        OwedPulse, st.integers(0, 99), st.integers(0, 31), st.integers(1, 10**10),
+        st.integers(1, 3),
+    ), max_size=3).map(tuple),
+    st.text(max_size=20), NS,
 )
 RECORD = FlightRecord(
     'abc', Snapshot(5, 3, Phase.RECOVERY, False, False, None, Mark(1, 1, 'climb'),
                     Mark(4, 2, 'detected'), (EventRecord(0, 1, 1),)),
-    123.456, (1.5, -2.5), ((0, 700),),
+    123.456, (1.5, -2.5), (OwedPulse(1, 0, 700, 2),), 'boot', 99,
 )
 
 
@@ -88,6 +93,11 @@ def test_every_byte_counts():
     ('change', 'error'),
     [
         pytest.param(lambda d: d.pop('flight'), 'flight: is missing', id='no flight'),
+        pytest.param(
+            lambda d: d.update(format='propulsion_ros flight record 1'),
+            "format: 'propulsion_ros flight record 1' is of an older version and is not resumed",
+            id='older version',
+        ),
         pytest.param(lambda d: d.update(format='x'), "format: unknown 'x'", id='format'),
         pytest.param(lambda d: d['flight'].update(config='other'), 'sha256: is not that of the'
                      ' flight: the file is damaged', id='changed'),

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.rasp import parse_rasp, read_rasp
+from propulsion_ros.models.boosters.rasp import motor_named, parse_rasp
 from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import SourceError
 
 FILE = Path(__file__).resolve().parents[2] / 'data' / 'motors.eng'
+MOTORS = parse_rasp(FILE.read_text(encoding='utf-8'))
 HEADER = 'M1 18 70 0 0.02 0.05 Nobody\n'
 
 
 def test_a_file_of_two_motors():
-    first, second = parse_rasp(FILE.read_text(encoding='utf-8'))
+    first, second = MOTORS
     assert (first.name, first.maker, first.delays) == ('T11', 'Nobody', '3-5-7')
     assert (second.name, second.maker, second.delays) == ('P90', 'Nobody of Nowhere', 'P')
     np.testing.assert_array_equal(first.times, [0.1, 1.1])
@@ -26,7 +27,7 @@ def test_a_file_of_two_motors():
 
 
 def test_impulse_peak_and_fuel_rate_by_hand():
-    motor = read_rasp(FILE, 'T11')
+    motor = motor_named(MOTORS, 'T11')
     assert motor.total_impulse == pytest.approx(11.0, rel=1e-15)
     assert motor.max_thrust == 20.0
     assert motor.max_fuel_rate == pytest.approx(20.0 * 0.022 / 11.0, rel=1e-15)
@@ -35,7 +36,7 @@ def test_impulse_peak_and_fuel_rate_by_hand():
 @pytest.mark.parametrize('name', ['T11', 'P90'])
 @pytest.mark.parametrize('dt', [0.01, 0.37, 5.0])
 def test_a_booster_made_of_a_file_gives_its_impulse_and_burns_its_propellant(name, dt):
-    motor = read_rasp(FILE, name)
+    motor = motor_named(MOTORS, name)
     model = Boosters(BoostersParams(
         names=[name], max_thrust=motor.max_thrust, max_fuel_rate=motor.max_fuel_rate,
         thrust_curve=[motor.text], tank=['grain'],
@@ -47,13 +48,6 @@ def test_a_booster_made_of_a_file_gives_its_impulse_and_burns_its_propellant(nam
     )
     assert total == pytest.approx(motor.total_impulse, rel=1e-12)
     assert model.propellant[0] == pytest.approx(0.0, abs=1e-14)
-
-
-def test_the_only_motor_needs_no_name(tmp_path):
-    file = tmp_path / 'one.eng'
-    file.write_text('\ufeff' + HEADER + '0.0 5\n1 5\n1.5 0\n', encoding='utf-8')
-    motor = read_rasp(file)
-    assert (motor.name, motor.total_impulse) == ('M1', 6.25)
 
 
 @pytest.mark.parametrize(('text', 'problem'), [
@@ -91,10 +85,5 @@ def test_errors_name_file_and_line(text, problem):
                  id='other'),
 ])
 def test_which_motor_must_be_clear(name, problem):
-    with pytest.raises(SourceError, match=problem):
-        read_rasp(FILE, name)
-
-
-def test_a_file_that_is_not_there():
-    with pytest.raises(SourceError, match=r'^none\.eng: cannot be read: No such file'):
-        read_rasp('none.eng')
+    with pytest.raises(SourceError, match=f'^m.eng: {problem}'):
+        motor_named(MOTORS, name, 'm.eng')

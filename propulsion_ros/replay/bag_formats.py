@@ -1,0 +1,264 @@
+"""MCAP and sqlite3 as storage of bags: what a library would take without an end is refused."""
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import struct
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import opened, printable
+from propulsion_ros.settings.yaml_file import YamlBudget
+
+LARGEST = 64 * 1024**2
+"""Bytes of a chunk or a message of a bag, packed or not."""
+
+_MOST_OPEN = 96 * 1024**2
+"""Bytes of all chunks whose times overlap: they are in memory together."""
+_DENSE = 20
+"""How many times its own size a chunk is unpacked to before its records are checked first."""
+
+_ANY_SIZE = 2**63
+_HEADER_AT, _HEAD = 8, struct.Struct('<BQ')
+_CHUNK_HEAD = struct.Struct('<QQQII')
+_FOOTER, _FOOTER_SIZE = b'\x02\x14' + bytes(7), 37
+_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x03, 0x04, 0x05, 0x06
+_CHUNK_INDEX, _ATTACHMENT, _STATISTICS = 0x08, 0x09, 0x0B
+_INDEX_ENDS = (0x02, 0x0E)
+_RECORDS = frozenset((*range(0x01, 0x10), *range(0x80, 0x100)))
+
+_TABLES = ('messages', 'topics', 'schema', 'message_definitions')
+_ADDRESS = re.compile(r'[?#]|%[0-9a-fA-F]{2}')
+
+
+def check_mcap(path: Path, budget: YamlBudget) -> None:
+    """Refuse records that a library would step through, or read, without an end.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    budget : YamlBudget
+        Pays for the YAML that channels have.
+
+    Raises
+    ------
+    SourceError
+        Naming the file.
+    """
+    with opened(path, _ANY_SIZE) as file:
+        end = file.seek(0, os.SEEK_END) - _FOOTER_SIZE
+        file.seek(max(end, 0))
+        footer = file.read(_FOOTER_SIZE)
+        if end < _HEADER_AT or not footer.startswith(_FOOTER):
+            # The library reports that.
+            return
+        index = int.from_bytes(footer[9:17], 'little')
+        try:
+            _check_records(file, index, end, budget)
+        except (ValueError, struct.error) as error:
+            if isinstance(error, SourceError):
+                raise
+            raise SourceError(printable(path), f'is not a readable bag: {error}') from error
+
+
+def check_sqlite(path: Path, budget: YamlBudget) -> None:
+    """Refuse tables that are computed: they may have any number of rows of any size.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    budget : YamlBudget
+        Pays for the YAML that topics have.
+
+    Raises
+    ------
+    SourceError
+        Naming the file.
+    """
+    name = printable(path)
+    if _ADDRESS.search(str(path)):
+        raise SourceError(name, 'cannot be read: sqlite takes ?, # and % in a path for others')
+    try:
+        with closing(sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)) as database:
+            _check_tables(database)
+            if 'offered_qos_profiles' in _columns(database, 'topics'):
+                for qos, in database.execute('SELECT offered_qos_profiles FROM topics'):
+                    budget.take(qos if isinstance(qos, str) else '')
+    except (sqlite3.Error, UnicodeError, ValueError) as error:
+        if isinstance(error, SourceError):
+            raise
+        raise SourceError(name, f'is not a readable bag: {error}') from error
+
+
+def check_chunks(name: str, storages: Iterable[Any]) -> None:
+    """Refuse chunks that are too large, each alone or all of one time together.
+
+    Parameters
+    ----------
+    name : str
+        Of the bag.
+    storages : iterable
+        Open files of the library; those that are MCAP have ``chunks``.
+
+    Raises
+    ------
+    SourceError
+        Naming the bag.
+    """
+    for storage in storages:
+        chunks = getattr(storage, 'chunks', ())
+        if any(max(c.compressed_size, c.uncompressed_size) > LARGEST for c in chunks):
+            raise SourceError(name, f'has a chunk of more than {LARGEST} bytes')
+        size = 0
+        for _, change in sorted(
+            step for c in chunks for step in (
+                (c.message_start_time, c.uncompressed_size),
+                (c.message_end_time + 1, -c.uncompressed_size),
+            )
+        ):
+            size += change
+            if size > _MOST_OPEN:
+                raise SourceError(name, f'has chunks of over {_MOST_OPEN} bytes for one time')
+
+
+def bound_chunks() -> None:
+    """Let the library unpack a chunk to the size that is stated for it, and no further."""
+    from rosbags.rosbag2 import storage_mcap
+
+    storage_mcap.DECOMPRESSORS.update(_decompressors())
+
+
+def unpack(data: bytes, limit: int = LARGEST, make: Callable[[], Any] | None = None) -> bytes:
+    """Return packed bytes unpacked, by default from zstd.
+
+    Raises
+    ------
+    ValueError
+        Where they are more than ``limit`` bytes, or too few.
+    """
+    unpacker = (make or zstd().ZstdDecompressor)()
+    content: bytes = unpacker.decompress(data, max_length=limit + 1)
+    if len(content) > limit:
+        raise ValueError(f'is unpacked to more than {limit} bytes')
+    if not unpacker.eof:
+        raise ValueError('ends before its last packed byte')
+    return content
+
+
+def _decompressors() -> dict[str, Callable[[bytes, int], bytes]]:
+    """Return how chunks are unpacked, by the name of their compression."""
+    from lz4.frame import LZ4FrameDecompressor
+
+    def bounded(make: Callable[[], Any]) -> Callable[[bytes, int], bytes]:
+        def unpacked(data: bytes, size: int) -> bytes:
+            content = unpack(data, min(size, LARGEST), make)
+            if len(content) > _DENSE * len(data):
+                _check_dense(content)
+            return content
+        return unpacked
+
+    return {'zstd': bounded(zstd().ZstdDecompressor), 'lz4': bounded(LZ4FrameDecompressor)}
+
+
+def zstd() -> Any:
+    """Return the module of zstd; the library needs it too."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd as module
+    else:
+        from backports import zstd as module
+    return module
+
+
+def _check_records(file: BinaryIO, index: int, end: int, budget: YamlBudget) -> None:
+    """Check what the library reads: header and index, or all records where these do not do."""
+    _, _, length = next(_records(file, _HEADER_AT, end))
+    if length > LARGEST:
+        raise ValueError(f'it has a header of {length} bytes')
+    found = _check_span(file, index, end, budget, _INDEX_ENDS) if index else set()
+    if _CHUNK_INDEX not in found or (_STATISTICS in found and _SCHEMA not in found):
+        _check_span(file, _HEADER_AT, index or end, budget)
+
+
+def _check_span(
+    file: BinaryIO, begin: int, end: int, budget: YamlBudget, ends: Collection[int] = ()
+) -> set[int]:
+    """Check the records from one place to another, or to one that ends them; return their kinds."""
+    found = set()
+    for kind, place, length in _records(file, begin, end):
+        if kind in ends:
+            break
+        found.add(kind)
+        if length > LARGEST and kind != _ATTACHMENT:
+            raise ValueError(f'it has a record of {length} bytes')
+        if kind in (_CHANNEL, _CHUNK):
+            file.seek(place)
+            content = file.read(length)
+            if kind == _CHANNEL:
+                _check_channel(content, budget)
+            else:
+                inside = _unpacked_chunk(content)
+                _check_span(BytesIO(inside), 0, len(inside), budget)
+    return found
+
+
+def _records(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield kind, place and length of the records from one place to another."""
+    at = begin
+    while at < end:
+        file.seek(at)
+        kind, length = _HEAD.unpack(file.read(_HEAD.size))
+        if kind not in _RECORDS:
+            # Holes of a file read as zeros, and a step over nine of them takes as long as any.
+            raise ValueError(f'it has no record at offset {at}')
+        at += _HEAD.size
+        yield kind, at, length
+        at += length
+
+
+def _check_channel(content: bytes, budget: YamlBudget) -> None:
+    """Pay for the texts of a channel: topic, encoding, and pairs of which one is YAML."""
+    at, pairs = 4, 2
+    while at < len(content):
+        at += 0 if pairs else 4
+        pairs -= 1
+        end = at + 4 + int.from_bytes(content[at:at + 4], 'little')
+        budget.take(content[at + 4:end].decode('utf-8', 'replace'))
+        at = end
+
+
+def _unpacked_chunk(content: bytes) -> bytes:
+    _, _, size, _, length = _CHUNK_HEAD.unpack_from(content)
+    compression = content[_CHUNK_HEAD.size:_CHUNK_HEAD.size + length].decode('utf-8', 'replace')
+    data = content[_CHUNK_HEAD.size + length + 8:]
+    decompress = _decompressors().get(compression)
+    return data if decompress is None else decompress(data, size)
+
+
+def _check_dense(content: bytes) -> None:
+    for kind, _, _ in _records(BytesIO(content), 0, len(content)):
+        if kind not in (_SCHEMA, _CHANNEL, _MESSAGE):
+            raise ValueError('it has a chunk with other records than messages')
+
+
+def _check_tables(database: sqlite3.Connection) -> None:
+    found = database.execute('SELECT type, lower(name), sql FROM sqlite_master').fetchall()
+    for kind, table, sql in found:
+        if table not in _TABLES:
+            continue
+        if kind != 'table' or 'VIRTUAL' in str(sql)[:40].upper():
+            raise ValueError(f'{table} is no plain table')
+        if any(_columns(database, table).values()):
+            raise ValueError(f'{table} has a column that is computed')
+
+
+def _columns(database: sqlite3.Connection, table: str) -> dict[str, int]:
+    """Return the columns of a table, and for each whether it is hidden or computed, else 0."""
+    return {row[1]: row[6] for row in database.execute(f'PRAGMA table_xinfo({table})')}

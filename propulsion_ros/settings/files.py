@@ -1,0 +1,322 @@
+"""The one door for files: all that a user names is opened here, or checked here for a library.
+
+Only regular files are read and written, no open waits, and a limit holds before and during a read.
+"""
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from propulsion_ros.settings.errors import SourceError, one_line
+
+FILE, FOLDER, ABSENT, UNKNOWN = 'a file', 'a folder', 'absent', 'unknown'
+LONGEST_LINE = 1024 * 1024
+"""Characters of one line, or one row, of a table."""
+TABLE_LIMIT = 4 * 1024**3
+"""Bytes of a table: it is read line by line, so that only time limits it."""
+
+_LONGEST_NAME = 240
+_TAIL = 160
+_KINDS = {
+    stat.S_IFREG: FILE, stat.S_IFDIR: FOLDER, stat.S_IFIFO: 'a FIFO', stat.S_IFSOCK: 'a socket',
+    stat.S_IFCHR: 'a device', stat.S_IFBLK: 'a device',
+}
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FORMATS = {
+    b'\x1f\x8b': 'gzip', b'\x28\xb5\x2f\xfd': 'zstd', b'PK\x03\x04': 'a ZIP archive',
+    b'\xff\xfe': 'UTF-16', b'\xfe\xff': 'UTF-16', b'\x89PNG': 'a PNG', b'\x89MCAP': 'MCAP',
+}
+"""First bytes of what is often given in place of a text."""
+
+
+def printable(path: str | Path) -> str:
+    """Return a path as errors show it: escaped, on one line, its middle cut where it is long."""
+    text = str(path)
+    if len(text) > _LONGEST_NAME:
+        text = f'{text[:_LONGEST_NAME - _TAIL]} ... {text[-_TAIL:]}'
+    return one_line(text)
+
+
+def kind_of(path: str | Path) -> str:
+    """Return what is at a path: `FILE`, `FOLDER`, `ABSENT`, `UNKNOWN`, or in words what else."""
+    try:
+        return _kind(os.stat(path))
+    except FileNotFoundError:
+        return ABSENT
+    except (OSError, ValueError):
+        return UNKNOWN
+
+
+def expand_user(path: str | Path) -> Path:
+    """Return a path with its ``~`` replaced by the folder of the user.
+
+    Raises
+    ------
+    SourceError
+        Where there is no such user.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise SourceError(printable(path), f'cannot be read: {error}') from error
+
+
+@contextmanager
+def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
+    """Open a regular file for reading.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    limit : int
+        Bytes that it may have, whatever size it states.
+
+    Raises
+    ------
+    SourceError
+        Naming the file: where it is none, is too large, or cannot be read; also while it is read.
+    """
+    name = printable(path)
+    with _descriptor(path, name) as raw:
+        status = os.fstat(raw.fileno())
+        if _kind(status) != FILE:
+            raise SourceError(name, 'cannot be read: Is no longer a regular file')
+        if status.st_size > limit:
+            raise _too_large(name, limit)
+        yield io.BufferedReader(_Limited(raw, limit, name))
+
+
+def read_bytes(path: str | Path, limit: int) -> bytes:
+    """Return what a file holds; parameters and errors are those of `opened`."""
+    with opened(path, limit) as file:
+        return file.read()
+
+
+def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
+    r"""Return the UTF-8 text of a file, without a byte order mark, with ``\n`` for line ends.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    limit : int
+        Bytes that it may have.
+    errors : str
+        What becomes of other encodings: 'strict' refuses them, 'replace' keeps what it can.
+
+    Raises
+    ------
+    SourceError
+        As `opened`, and for what is no text.
+    """
+    name, content = printable(path), read_bytes(path, limit)
+    try:
+        text = content.decode('utf-8', errors)
+    except UnicodeDecodeError as error:
+        raise _no_text(name, error, error.start, content[:4]) from error
+    if '\0' in text:
+        raise SourceError(name, f'expected text, got a NUL at offset {content.index(0)}')
+    return text.removeprefix('\ufeff').replace('\r\n', '\n').replace('\r', '\n')
+
+
+def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
+    """Yield the lines of a text with their ends, in constant memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    limit : int
+        Bytes that it may have.
+
+    Raises
+    ------
+    SourceError
+        As `read_text`, and for a line that is longer than `LONGEST_LINE`.
+    """
+    name, number = printable(path), 0
+    with opened(path, limit) as file:
+        first = file.peek(4)[:4]
+        lines = io.TextIOWrapper(file, encoding='utf-8', newline='')
+        while True:
+            try:
+                line = lines.readline(LONGEST_LINE + 1)
+            except UnicodeDecodeError as error:
+                begin = file.tell() - len(error.object)
+                raise _no_text(name, error, begin + error.start, first) from error
+            number += 1
+            if not line:
+                return
+            if '\0' in line:
+                raise SourceError(f'{name}:{number}', 'expected text, got a NUL')
+            if len(line) > LONGEST_LINE:
+                raise SourceError(
+                    f'{name}:{number}', f'is a line of more than {LONGEST_LINE} characters'
+                )
+            yield line if number > 1 else line.removeprefix('\ufeff')
+
+
+def check_file(path: str | Path) -> None:
+    """Refuse what a library must not open by itself: it would wait, or read without an end.
+
+    Raises
+    ------
+    SourceError
+        Naming the file, where it is no regular one or cannot be read.
+    """
+    with opened(path, 2**63):
+        pass
+
+
+@contextmanager
+def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a regular file for writing, new or emptied.
+
+    Raises
+    ------
+    OSError
+        Where that fails, or something else than a file has the name.
+    """
+    check_target(path)
+    with os.fdopen(os.open(path, _WRITE, 0o666), 'wb') as file:
+        _check_kind(os.fstat(file.fileno()), path)
+        file.truncate()
+        yield file
+
+
+def check_target(path: str | Path) -> None:
+    """Raise OSError where something else than a file has a name that is to be written."""
+    try:
+        _check_kind(os.stat(path), path)
+    except FileNotFoundError:
+        return
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error), str(path)) from error
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file in UTF-8; errors are those of `opened_to_write`."""
+    with opened_to_write(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """Open a text that takes the place of a file at the end, and none where an error ends it.
+
+    Raises
+    ------
+    OSError
+        As `opened_to_write`.
+    """
+    check_target(path)
+    unfinished = path.with_name(f'{path.name}.unfinished')
+    with opened_to_write(unfinished) as file:
+        try:
+            with io.TextIOWrapper(file, encoding='utf-8', newline='') as text:
+                yield text
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def replace_durably(path: Path, content: bytes) -> None:
+    """Replace a file as a whole, on the disk before this returns.
+
+    Raises
+    ------
+    OSError
+        As `opened_to_write`; the old file stays then.
+    """
+    check_target(path)
+    beside = path.with_name(path.name + '.new')
+    with opened_to_write(beside) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # The new name is on the disk only after its folder is.
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+class _Limited(io.RawIOBase):
+    """Reads a file up to a limit: it may grow, or state a wrong size."""
+
+    def __init__(self, raw: io.FileIO, limit: int, name: str) -> None:
+        self._raw, self._left, self._limit, self._name = raw, limit, limit, name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            count = self._raw.readinto(buffer)
+        except OSError as error:
+            raise SourceError(self._name, f'cannot be read: {_reason(error)}') from error
+        if count is None:
+            raise SourceError(self._name, 'cannot be read: it has nothing to read yet')
+        self._left -= count
+        if self._left < 0:
+            raise _too_large(self._name, self._limit)
+        return count
+
+
+@contextmanager
+def _descriptor(path: str | Path, name: str) -> Iterator[io.FileIO]:
+    try:
+        # The kind comes first, since to open a device may do something.
+        _check_kind(os.stat(path), path)
+        descriptor = os.open(path, _READ)
+    except (OSError, ValueError) as error:
+        raise SourceError(name, f'cannot be read: {_reason(error)}') from error
+    with io.FileIO(descriptor) as raw:
+        yield raw
+
+
+def _kind(status: os.stat_result) -> str:
+    return _KINDS.get(stat.S_IFMT(status.st_mode), UNKNOWN)
+
+
+def _check_kind(status: os.stat_result, path: str | Path) -> None:
+    kind = _kind(status)
+    if kind == FOLDER:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if kind != FILE:
+        raise OSError(errno.EINVAL, f'Is {kind}, expected a regular file', str(path))
+
+
+def _too_large(name: str, limit: int) -> SourceError:
+    return SourceError(name, f'is larger than {limit} bytes')
+
+
+def _no_text(name: str, error: UnicodeDecodeError, offset: int, first: bytes) -> SourceError:
+    guess = next((f' ({what}?)' for magic, what in _FORMATS.items() if first.startswith(magic)), '')
+    return SourceError(
+        name, f'expected UTF-8 text, got byte 0x{error.object[error.start]:02x} at offset '
+        f'{offset}{guess}'
+    )
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
