@@ -6,52 +6,45 @@ from typing import Any
 
 from propulsion_ros.flight.events.conditions import Condition, LessThan, MoreThan
 from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
-from propulsion_ros.rml.keys import (
-    ADDRESS,
-    CHANNEL,
-    Key,
-    check_names,
-    identity,
-    read_keys,
-    read_place,
-)
+from propulsion_ros.rml.keys import ADDRESS, CHANNEL, check_names, identity, read_place
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.keys import key, read_key, read_keys
 
-_TYPE = Key('type', 'what it is', 'text', choices=('SimpleEngine', 'Thanos'))
-_IGNITER_TYPE = Key(
-    'type', 'where the igniter is', 'text', 'net_actuator',
+_TYPE = key('type', 'what it is', str, choices=('SimpleEngine', 'Thanos'))
+_IGNITER_TYPE = key(
+    'type', 'where the igniter is', str, 'net_actuator',
     choices=('net_actuator', 'local_pyro'),
 )
 BOOSTER = (
-    Key('booster', 'name of the simulated booster that it lights', 'text', None),
-    Key('thrust', 'effort of that booster while it runs', unit='N', above=0.0, default=None),
+    key('booster', 'name of the simulated booster that it lights', str, None),
+    key('thrust', 'effort of that booster while it runs', unit='N', above=0.0, default=None),
 )
 LIMITS = (
-    Key('landing', 'whether it may be lit on the way down', 'flag', False),
-    Key('max_tilt', 'events light it only below this tilt', unit='rad', above=0.0, default=None),
-    Key('min_height', 'and only above this height over the pad', unit='m', default=None),
-    Key('max_height', 'and only up to this height', unit='m', default=None),
-    Key('earliest', 'and only from this time after liftoff', unit='ms', lo=0.0, default=None),
-    Key('latest', 'and only before this time', unit='ms', above=0.0, default=None),
+    key('landing', 'whether it may be lit on the way down', bool, False),
+    key('max_tilt', 'events light it only below this tilt', unit='rad', above=0.0, default=None),
+    key('min_height', 'and only above this height over the pad', unit='m', default=None),
+    key('max_height', 'and only up to this height', unit='m', default=None),
+    key('earliest', 'and only from this time after liftoff', unit='ms', lo=0.0, default=None),
+    key('latest', 'and only before this time', unit='ms', above=0.0, default=None),
 )
 COMMON = (
-    *identity('engine'), _TYPE, *BOOSTER, Key('igniter', 'what lights it', 'node'), *LIMITS,
+    *identity('engine'), _TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode), *LIMITS,
 )
 IGNITER = {
     'SimpleEngine': (
         _IGNITER_TYPE,
-        Key('param', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
+        key('param', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
     ),
     'Thanos': (
         _IGNITER_TYPE,
-        Key('fire_duration', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
+        key('fire_duration', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
     ),
 }
 VALVE = (
     *ADDRESS,
-    Key('closed_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=0.0),
-    Key('open_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=180.0),
-    Key('safe', 'how it is left when the flight computer stops', 'text', 'open',
+    key('closed_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=0.0),
+    key('open_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=180.0),
+    key('safe', 'how it is left when the flight computer stops', str, 'open',
         choices=('open', 'closed')),
 )
 VALVES = {
@@ -62,8 +55,8 @@ VALVES = {
 TYPES = {
     'SimpleEngine': (),
     'Thanos': (
-        Key('engine', 'the engine controller', 'node'),
-        *(Key(name, 'servo valve, open after shutdown', 'node') for name in VALVES),
+        key('engine', 'the engine controller', JsonNode),
+        *(key(name, 'servo valve, open after shutdown', JsonNode) for name in VALVES),
     ),
 }
 
@@ -80,7 +73,7 @@ def read_engines(nodes: list[JsonNode]) -> tuple[EngineSpec, ...]:
 
 
 def _engine(node: JsonNode, place: int) -> EngineSpec:
-    kind = _TYPE.read(node)
+    kind = read_key(node, _TYPE)
     values = read_keys(node, COMMON, TYPES[kind])
     own = read_keys(values['engine'], ADDRESS) if kind == 'Thanos' else {}
     valves = VALVES if kind == 'Thanos' else {}
@@ -92,7 +85,7 @@ def _engine(node: JsonNode, place: int) -> EngineSpec:
         values['name'] if values['name'] is not None else f'engine_{place}',
         kind,
         _igniter(values['igniter'], kind),
-        tuple(_valve(values[key], name) for key, name in valves.items()),
+        tuple(_valve(values[word], name) for word, name in valves.items()),
         own.get('address'),
         own.get('destination_service'),
         booster or '',
@@ -123,7 +116,7 @@ def _limits(node: JsonNode, values: dict[str, Any]) -> tuple[Condition, ...]:
 
 
 def _igniter(node: JsonNode, engine: str) -> IgniterSpec:
-    kind = _IGNITER_TYPE.read(node)
+    kind = read_key(node, _IGNITER_TYPE)
     place = CHANNEL if kind == 'local_pyro' else ADDRESS
     values: dict[str, Any] = read_keys(node, IGNITER[engine], place)
     on_time_ms = values.get('param') or values.get('fire_duration') or 0.0

@@ -11,8 +11,9 @@ from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.conditions import ConditionReader
-from propulsion_ros.rml.keys import BYTE, Key, read_keys, read_place
+from propulsion_ros.rml.keys import BYTE, read_place
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.keys import key, read_key, read_keys
 
 DEFAULT_COOLDOWN_MS = 1000.0
 GUARDS = (
@@ -23,44 +24,44 @@ _DOWN = {Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value}
 _INT32 = range(-(2**31), 2**31)
 
 EVENT = (
-    Key('id', 'its place in the list, which is the order of evaluation', 'node', None),
-    Key('name', 'for people; `event <id>` by default', 'text', None),
-    Key('single_fire', 'whether it is spent after the first time', 'flag', True),
-    Key('cooldown', 'actions are repeated only after more than this', unit='ms', lo=0.0,
+    key('id', 'its place in the list, which is the order of evaluation', JsonNode, None),
+    key('name', 'for people; `event <id>` by default', str, None),
+    key('single_fire', 'whether it is spent after the first time', bool, True),
+    key('cooldown', 'actions are repeated only after more than this', unit='ms', lo=0.0,
         default=DEFAULT_COOLDOWN_MS),
-    Key('action', 'an action, a list of them, or null', 'node', None),
-    Key('condition', 'when it is triggered', 'node'),
+    key('action', 'an action, a list of them, or null', JsonNode, None),
+    key('condition', 'when it is triggered', JsonNode),
 )
 SAFE = (
-    Key('phases', 'phases or sub-phases in which it is evaluated; by default flight and recovery '
+    key('phases', 'phases or sub-phases in which it is evaluated; by default flight and recovery '
         'for events that deploy, launch and flight for others that move an engine, else every '
-        'armed phase', 'node', None),
-    Key('for_ms', 'for how long the condition must hold', unit='ms', lo=0.0, default=0.0),
-    Key('max_age_ms', 'how old a value may be that the sample does not give', unit='ms', lo=0.0,
+        'armed phase', JsonNode, None),
+    key('for_ms', 'for how long the condition must hold', unit='ms', lo=0.0, default=0.0),
+    key('max_age_ms', 'how old a value may be that the sample does not give', unit='ms', lo=0.0,
         default=0.0),
 )
-_TYPE = Key(
-    'type', 'what it is', 'text',
+_TYPE = key(
+    'type', 'what it is', str,
     choices=('deployment', 'engine', 'controller', 'command', 'null'),
 )
 ACTIONS = {
     'deployment': (
-        Key('id', 'of the deployer', 'node'),
-        Key('param', 'on-time [ms] of a pyro, angle [deg] of a servo', 'node'),
+        key('id', 'of the deployer', JsonNode),
+        key('param', 'on-time [ms] of a pyro, angle [deg] of a servo', JsonNode),
     ),
     'engine': (
-        Key('id', 'of the engine', 'node'),
-        Key('param', '1 ignites, 0 shuts down', 'integer', choices=(0, 1)),
+        key('id', 'of the engine', JsonNode),
+        key('param', '1 ignites, 0 shuts down', int, choices=(0, 1)),
     ),
     'controller': (
-        Key('id', 'of the controller', 'node'),
-        Key('param', '1 runs it, 0 stops it', 'integer', choices=(0, 1)),
+        key('id', 'of the controller', JsonNode),
+        key('param', '1 runs it, 0 stops it', int, choices=(0, 1)),
     ),
     'command': (
-        Key('destination', 'node of the flown network', 'integer', choices=BYTE),
-        Key('destination_service', 'service at that node', 'integer', choices=BYTE),
-        Key('command_id', 'number of the command', 'integer', choices=BYTE),
-        Key('command_arg', 'its argument', 'integer', choices=_INT32),
+        key('destination', 'node of the flown network', int, choices=BYTE),
+        key('destination_service', 'service at that node', int, choices=BYTE),
+        key('command_id', 'number of the command', int, choices=BYTE),
+        key('command_arg', 'its argument', int, choices=_INT32),
     ),
     'null': (),
 }
@@ -196,7 +197,7 @@ class EventReader:
         known = node.get('type', '').value
         if self._is_legacy and known not in ('deployment', 'engine', 'command'):
             return None
-        kind = _TYPE.read(node)
+        kind = read_key(node, _TYPE)
         if kind == 'null':
             node.check_keys(('type',))
             return None
