@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from propulsion_ros.graph.family_loops import make_allocator
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.nodes.spin import run
@@ -35,14 +34,11 @@ class AllocatorNode(HostNode):
         have failed it knows nothing; compare with the group's own wrench.
     """
 
+    executable = 'allocator_node'
     loop: AllocatorLoop | None
 
     def __init__(self, name: str = 'allocator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-
-    def make_loop(self) -> AllocatorLoop:
-        """Return the allocator."""
-        return make_allocator(self, self)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -146,7 +146,7 @@ class Robot:
             spec.name, choice.namespace, self._bus, spec.remappings,
             bool(values.get('use_sim_time')), self._warn,
         )
-        parameters = _Parameters(spec.name, values, self._inputs)
+        parameters = _Parameters(spec.name, values, choice.namespace, self._inputs)
         with in_file(choice.config, spec.name):
             host.run(LOOPS[spec.executable](parameters, host))
         return host
@@ -219,8 +219,10 @@ class _Parameters(GivenParameters):
         What comes.
     """
 
-    def __init__(self, node_name: str, given: Mapping[str, Any], inputs: Inputs) -> None:
-        super().__init__(node_name, given)
+    def __init__(
+        self, node_name: str, given: Mapping[str, Any], node_namespace: str, inputs: Inputs
+    ) -> None:
+        super().__init__(node_name, given, node_namespace)
         self._inputs = inputs
 
     def declare_rest(
