@@ -34,13 +34,13 @@ LIFTOFF, BURNOUT, ACCELERATION, GRAVITY = 2.5, 3.5, 45.0, 9.80665
 SPEED = ACCELERATION * (BURNOUT - LIFTOFF)
 APOGEE = BURNOUT + SPEED / GRAVITY
 TOP = 0.5 * ACCELERATION * (BURNOUT - LIFTOFF) ** 2 + 0.5 * SPEED**2 / GRAVITY
-OPEN, DESCENT, MAIN_ALTITUDE = APOGEE + 1.2, 6.0, 90.0
+OPEN, DESCENT, MAIN_ALTITUDE = APOGEE + 1.2, 4.0, 90.0
 MAIN = OPEN + (TOP - 0.5 * GRAVITY * 1.2**2 - MAIN_ALTITUDE) / DESCENT
 END = MAIN + 3.0
 PULSE = 0.8
 LATEST = 2.5
 """How long after the computer is there again what was due has fired [s]."""
-STARTS = 8.0
+STARTS = 14.0
 """How long a start may take on a machine that is busy with other tests [s]."""
 
 
