@@ -21,8 +21,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 
 COUNTS = {'random': 1, 'firing': 1, 'published': 2, 'many': 1, 'key': 1}
 COUNTS.update(

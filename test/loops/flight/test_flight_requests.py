@@ -4,9 +4,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from flight_computer import MS, Computer, altitude, odometry, request
 
 from fake_host import message
-from flight_computer import MS, Computer, altitude, odometry, request
 
 
 def ask(computer, seconds, name, sender=''):
