@@ -191,7 +191,8 @@ class Flight:
     def check(self):
         """Require each event once, each pulse complete, nothing later than the restart."""
         said = (self.folder / 'log').read_text()
-        about = f'{self.events} {self.down} {self.up} {self.pulses("drogue")} {self.pulses("main")}\n{said}'
+        pulses = [self.pulses(name) for name in ('drogue', 'main')]
+        about = f'{self.events} {self.down} {self.up} {pulses}\n{said}'
         assert [name for _, name in self.events] == ['drogue', 'main'], about
         assert self._is_complete(), about
         for (t, name), due in zip(self.events, (APOGEE, MAIN), strict=True):
