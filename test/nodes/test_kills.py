@@ -249,3 +249,17 @@ def test_killed_two_or_three_times_in_one_flight(flight, rng):
 def test_killed_at_apogee_or_under_the_main(flight, rng):
     flight.fly([rng.choice([APOGEE + rng.uniform(-1.0, 1.0), MAIN + rng.uniform(0.0, 1.5)])])
     flight.check()
+
+
+def test_second_flight_computer_of_one_record_refuses_in_one_line(flight):
+    flight.start()
+    flight.graph.until(lambda: flight.phases, 'the first computer')
+    second = subprocess.run(
+        [sys.executable, '-m', 'propulsion_ros.nodes.flight_state_node', '--ros-args',
+         '-r', '__node:=flight_state', '-r', '__ns:=/second', '--params-file', str(flight.params)],
+        capture_output=True, text=True, timeout=100.0, check=False,
+    )
+    assert second.returncode == 1
+    (line,) = [line for line in second.stderr.splitlines() if '[ERROR]' in line]
+    assert 'flight.json is held by another flight computer' in line
+    assert 'Traceback' not in second.stderr
