@@ -56,6 +56,8 @@ class Computer:
         self.params.write_text(yaml.safe_dump({'/**/flight_state': {'ros__parameters': {
             'config_file': str(CONFIG), 'state_file': str(self.state_file),
             'reliable_inputs': True, 'silence_timeout': 0.0, 'on_time_clock': 'stamps',
+            # Faster than a robot: there no stamps make time run faster than it does.
+            'use_sim_time': True, 'flight.max_ascent_time': 60.0,
         }}}))
         self.phases = graph.listen(String, 'flight_state/phase', qos.LATCHED)
         self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)

@@ -118,14 +118,14 @@ class FlightLoop:
         estimator = make_flight_estimator(params, config)
         self._estimation = None if estimator is None else FlightEstimation(
             host, estimator, params.estimation, params.world_frame, params.reliable_inputs,
-            self._take_estimate, self._is_of_one_publisher,
+            self._take_estimate, self._is_of_one_publisher, self._is_robot,
         )
         # An estimate is above the pad already.
         is_above_pad = params.pad_reference == 'zero' or self._estimation is not None
         self._home = Home(0.0 if is_above_pad else NAN)
         self._air, self._circuits = AirTemperature(), Circuits(config.deployers, config.engines)
         self._time = SampleTime()
-        self._asides = FlightAsides(host, self._time, self._apply_aside)
+        self._asides = FlightAsides(host, self._time, self._apply_aside, self._is_robot)
         self._requests = FlightRequests(
             host, self._state, self._home, self._time, self._asides,
             None if params.replay else self._request_time, self._steady_ns, self._prepare,
