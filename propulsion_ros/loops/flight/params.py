@@ -69,10 +69,11 @@ class FlightLoopParams:
         validate(self)
         if self.state_file and not _has_folder(self.state_file):
             raise ConfigError('state_file', f'{self.state_file} lies in no folder')
-        if self.altitude_source == 'sensors' and self.state_file:
+        is_legacy = self.altitude_source == 'sensors' and self.estimator.method == 'legacy'
+        if is_legacy and self.state_file:
             raise ConfigError(
-                'state_file', 'an estimate from sensors cannot be resumed after a restart: '
-                'set altitude_source to pressure or odometry'
+                'state_file', 'the legacy estimator cannot be resumed after a restart: '
+                'choose another estimator.method'
             )
         if self.altitude_source == 'sensors' and self.estimator.method == 'external':
             raise ConfigError(
