@@ -1,6 +1,7 @@
 """Raw sensors into estimates of the motion, in the order of their stamps."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -161,6 +162,16 @@ class FlightEstimation:
     def awaited(self) -> tuple[Port, ...]:
         """Ports without which there is no estimate."""
         return tuple(port for port in self.ports if port.topic in (f'~/{IMU}', f'~/{PRESSURE}'))
+
+    @property
+    def pad_altitude(self) -> float:
+        """Altitude of the pad that estimates are above [m]; NaN where it is not known."""
+        return self._estimator.pad_altitude if isinstance(self._estimator, Estimator) else math.nan
+
+    def begin_in_air(self, stage: Stage, pad_altitude: float) -> None:
+        """Begin anew above a pad that a record has."""
+        if isinstance(self._estimator, Estimator) and math.isfinite(pad_altitude):
+            self._estimator.begin_in_air(stage, pad_altitude)
 
     def set_stage(self, stage: Stage) -> None:
         """Set what the vehicle does from now on."""
