@@ -16,8 +16,8 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.loops.flight.record_file import FlightRecord, decode, encode
-from propulsion_ros.models.boosters.rasp import parse_rasp
+from propulsion_ros.loops.flight.record_file import FlightRecord, OwedPulse, decode, encode
+from propulsion_ros.models.common.rasp import parse_rasp
 from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.rml.config import BLOCKS, FlightConfig, read_flight_config
 from propulsion_ros.settings.errors import CommandError, SourceError
@@ -90,7 +90,7 @@ def _state_file(data: bytes) -> None:
         decode(data)
         raise UnsoundError('a record that is no JSON was read') from None
     digest = hashlib.sha256(json.dumps(flight, sort_keys=True).encode()).hexdigest()
-    document = {'format': 'propulsion_ros flight record 1', 'sha256': digest, 'flight': flight}
+    document = {'format': 'propulsion_ros flight record 2', 'sha256': digest, 'flight': flight}
     record = decode(json.dumps(document).encode())
     require(repr(decode(encode(record))) == repr(record), 'a record changes when it is written')
 
@@ -100,7 +100,7 @@ def _flights() -> list[bytes]:
         5_000_000_000, 4_000_000_000, Phase.FLIGHT, True, False, None, None, None,
         (EventRecord(0, 1_000, 2),),
     )
-    record = FlightRecord('config', snapshot, 12.5, (1.0, 2.0), ((0, 1_000_000),))
+    record = FlightRecord('config', snapshot, 12.5, (1.0, 2.0), (OwedPulse(0, 0, 1_000_000),))
     return [json.dumps(json.loads(encode(record))['flight']).encode()]
 
 
