@@ -23,7 +23,9 @@ PYTHON_KEYS = {
     'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis',
 }
 # What rosbags unpacks with is installed with it.
-OPTIONAL = {'actuator_msgs', 'backports', 'compression', 'matplotlib', 'rosbags', 'tf2_msgs'}
+OPTIONAL = {
+    'actuator_msgs', 'backports', 'compression', 'lz4', 'matplotlib', 'rosbags', 'tf2_msgs',
+}
 
 
 DATA = re.compile(r'^propulsion_ros-[^/]*\.data/data/')
