@@ -274,7 +274,7 @@ def test_restart_on_the_pad_needs_a_new_launch_command(computer):
     computer.start()
     computer.meet(3.0 + DOWN)
     computer.graph.becomes(lambda: computer.flag('flags'), 'resuming')
-    for _ in range(120):
+    for _ in range(220):
         computer.send(computer.sent_ns + PERIOD_NS)
     computer.graph.until(lambda: 'resuming' not in computer.flag('flags'), 'the decision')
     computer.graph.becomes(lambda: computer.flag('phase'), 'preflight')
