@@ -211,6 +211,7 @@ class FlightState:
             self._asked.note(name, self._clock.now_ns, steady_ns)
             return reason
         self._asked.forget()
+        self._clock.note(steady_ns)
         self._drop_record('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
@@ -250,8 +251,9 @@ class FlightState:
         is_frozen = self._is_frozen = self._frozen.update(
             self._clock.now_ns, sample.altitude, sample.velocity, sample.acceleration
         )
-        self._sense(known)
-        self._consider_record(sample, known)
+        measured = sample.velocity if math.isfinite(sample.velocity) else math.nan
+        self._sense(known, measured)
+        self._consider_record(known, measured)
         self._observe(known)
         controls, fired = self._events.update(
             self._clock.now_ns, known, self._course, self.subphase, is_frozen,
@@ -275,10 +277,10 @@ class FlightState:
             return self.ignition is not None and not self._is_rearmed
         return self.ascent is not None
 
-    def _sense(self, sample: Sample) -> None:
+    def _sense(self, sample: Sample, measured: float) -> None:
         """Watch for motion and rest, wherever either may count."""
         now_ns = self._clock.now_ns
-        self._rest.update(now_ns, sample.altitude, sample.velocity, sample.acceleration)
+        self._rest.update(now_ns, sample.altitude, measured, sample.acceleration)
         is_recorded = self._resumption is not None and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
             self._liftoff.update(
@@ -416,17 +418,17 @@ class FlightState:
         """Whether a recorded flight waits to be taken up or dropped."""
         return self._resumption is not None and not self._resumption.is_aside
 
-    def _consider_record(self, sample: Sample, known: Sample) -> None:
+    def _consider_record(self, sample: Sample, measured: float) -> None:
+        """Judge the record by a sample and its measured vertical speed."""
         record = self._resumption
         if record is None:
             return
         verdict = record.judge(
-            self._clock.now_ns, sample.stamp_ns, known.altitude,
-            sample.velocity if math.isfinite(sample.velocity) else math.nan, known.acceleration,
+            self._clock.now_ns, sample.stamp_ns, sample.altitude, measured, sample.acceleration,
             has_ascended=self._liftoff.ascent is not None,
         )
         if verdict.answer is Answer.RESUME:
-            self._resume(record, known)
+            self._resume(record, sample)
         elif verdict.answer is Answer.DROP:
             self._drop_record(verdict.reason)
         elif verdict.answer is Answer.SET_ASIDE:
