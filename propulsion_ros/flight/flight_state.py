@@ -219,6 +219,7 @@ class FlightState:
             self._asked.note(name, self._clock.now_ns, steady_ns)
             return reason
         self._asked.forget()
+        self._clock.note(steady_ns)
         self._drop_record('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
@@ -259,8 +260,9 @@ class FlightState:
         values = repr((sample.altitude, sample.velocity, sample.acceleration))
         self._frozen.repeats(self._clock.now_ns, values)
         is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
-        self._sense(known)
-        self._consider_record(sample, known)
+        measured = sample.velocity if math.isfinite(sample.velocity) else math.nan
+        self._sense(known, measured)
+        self._consider_record(known, measured)
         self._observe(known)
         controls, fired = self._events.update(
             self._clock.now_ns, known, self._course, self.subphase, is_frozen,
@@ -284,10 +286,10 @@ class FlightState:
             return self.ignition is not None and not self._is_rearmed
         return self.ascent is not None
 
-    def _sense(self, sample: Sample) -> None:
+    def _sense(self, sample: Sample, measured: float) -> None:
         """Watch for motion and rest, wherever either may count."""
         now_ns = self._clock.now_ns
-        self._rest.update(now_ns, sample.altitude, sample.velocity, sample.acceleration)
+        self._rest.update(now_ns, sample.altitude, measured, sample.acceleration)
         is_recorded = self._resumption is not None and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
             self._liftoff.update(
@@ -430,17 +432,17 @@ class FlightState:
         """Whether a recorded flight may still be taken up, also one that was set aside."""
         return self._resumption is not None
 
-    def _consider_record(self, sample: Sample, known: Sample) -> None:
+    def _consider_record(self, sample: Sample, measured: float) -> None:
+        """Judge the record by a sample and its measured vertical speed."""
         record = self._resumption
         if record is None:
             return
         verdict = record.judge(
-            self._clock.now_ns, sample.stamp_ns, known.altitude,
-            sample.velocity if math.isfinite(sample.velocity) else math.nan, known.acceleration,
+            self._clock.now_ns, sample.stamp_ns, sample.altitude, measured, sample.acceleration,
             has_ascended=self._liftoff.ascent is not None,
         )
         if verdict.answer is Answer.RESUME:
-            self._resume(record, known)
+            self._resume(record, sample)
         elif verdict.answer is Answer.DROP:
             self._drop_record(verdict.reason)
         elif verdict.answer is Answer.SET_ASIDE:

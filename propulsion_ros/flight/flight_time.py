@@ -54,6 +54,11 @@ class FlightTime:
         """How many stamps were of each kind."""
         return self._clock.counts
 
+    def note(self, steady_ns: int | None) -> None:
+        """Take the steady time [ns] of something that is no sample; None where it is unknown."""
+        if steady_ns is not None:
+            self._steady_ns = steady_ns
+
     def anchor(self) -> None:
         """Count the limit from now on, as of something that begins now."""
         self._set(self.now_ns)
@@ -81,9 +86,9 @@ class FlightTime:
             Whether stamps of before the flight mean that time has started again.
         """
         verdict = self._clock.advance(stamp_ns, may_restart=may_restart)
+        self._steady_ns = steady_ns
         if not verdict.is_accepted:
             return verdict
-        self._steady_ns = steady_ns
         if verdict is Stamp.RESTARTED:
             self._set(self._clock.now_ns)
         elif steady_ns is not None and self._anchor is None:

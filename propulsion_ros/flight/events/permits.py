@@ -50,19 +50,17 @@ class ClimbHold:
 
     def update(self, clock_ns: int, velocity: float, apogee: Mark | None) -> float:
         """Take the upward speed [m/s], NaN where unknown, and return `Permits.climb`."""
-        is_known = math.isfinite(velocity)
-        if apogee is None or apogee.source not in _COMMANDED:
-            self._end_ns = None
-            if is_known:
-                self._latest = clock_ns, velocity
-            return -math.inf
-        if is_known:
+        before = self._latest
+        if math.isfinite(velocity):
             self._latest = clock_ns, velocity
-        if self._latest is None:
+        if apogee is None or apogee.source not in _COMMANDED or self._latest is None:
+            self._end_ns = None
             return -math.inf
-        then_ns, speed = self._latest
         if self._end_ns is None:
+            # By the speed before the command: what is wrong for good must not hold for good.
+            then_ns, speed = before or self._latest
             self._end_ns = then_ns + round(max(speed, 0.0) / STANDARD_GRAVITY * 1e9)
+        then_ns, speed = self._latest
         if clock_ns >= self._end_ns:
             return -math.inf
         return speed - STANDARD_GRAVITY * (clock_ns - then_ns) * 1e-9

@@ -66,7 +66,7 @@ class RestWatch:
     def update(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float
     ) -> None:
-        """Take altitude [m], vertical speed [m/s] and net acceleration [m/s^2]."""
+        """Take what is measured: altitude [m], vertical speed [m/s], net acceleration [m/s^2]."""
         self._altitude.update(clock_ns, altitude)
         self._velocity.update(clock_ns, velocity)
         self._acceleration.update(clock_ns, acceleration)

@@ -9,7 +9,7 @@ from propulsion_ros.flight.events.events import Action
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec
+from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
 from propulsion_ros.settings.errors import CommandError
 
 MS = 1_000_000
@@ -86,3 +86,32 @@ def test_a_pulse_is_completed(actuators):
 def test_unknown_deployer(actuators):
     with pytest.raises(CommandError, match='deployer 7 is unknown'):
         actuators.act(Action('deployment', 7, 1.0), 0)
+
+
+@pytest.mark.parametrize('phase', [phase for phase in Phase if phase.is_armed])
+def test_no_deployer_acts_without_permission_of_the_flight(phase):
+    actuators = Actuators(DEPLOYERS, [ENGINE])
+    actuators.enter(phase, 0, may_deploy=False)
+    for action in (FIRE, OPEN):
+        with pytest.raises(CommandError, match='not in flight or recovery after a seen ascent'):
+            actuators.act(action, 0)
+    actuators.enter(phase, 1, may_deploy=True)
+    actuators.act(FIRE, 1)
+    assert actuators.deployers.efforts(1)[0] == 1.0
+
+
+def test_engines_are_not_lit_in_recovery(actuators):
+    actuators.enter(Phase.RECOVERY, 1, may_deploy=True)
+    with pytest.raises(CommandError, match='the ascent is over'):
+        actuators.act(IGNITE, 1)
+    assert actuators.engines.thrusts() == {'b': 0.0}
+
+
+def test_setup_is_a_stop():
+    valve = ValveSpec('vent', 9, 10, 0.0, math.pi)
+    engine = EngineSpec(0, 'engine', 'Thanos', ENGINE.igniter, (valve,))
+    actuators = Actuators(DEPLOYERS, [engine])
+    actuators.enter(Phase.LAUNCH, 0, may_deploy=False)
+    assert actuators.engines.rows(0)[-1].position == 0.0
+    actuators.enter(Phase.SETUP, 1, may_deploy=False)
+    assert actuators.engines.rows(1)[-1].position == math.pi

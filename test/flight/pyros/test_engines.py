@@ -164,3 +164,56 @@ def test_resumed_engines_are_left_alone_until_they_are_commanded_or_shut_down():
     assert positions(bank, 1500) == [0.0, 0.1, 0.2]
     assert positions(bank, 2500) == [math.pi, 3.0, 2.0]
     assert efforts(bank, 2500)['thanos'] == 0.0
+
+
+# What keeps an engine dark, in the bank itself.
+
+
+LANDER = EngineSpec(0, 'lander', 'SimpleEngine', IGNITER, landing=True)
+
+
+def test_ignition_is_refused_once_the_ascent_is_over(bank):
+    bank.arm(True, 0, is_down=True)
+    with pytest.raises(CommandError, match="'simple' is refused: the ascent is over, and it is no"):
+        bank.execute(1, 1, 0)
+    assert not any(efforts(bank, 0).values())
+    assert bank.thrusts() == {'booster': 0.0}
+
+
+def test_engine_of_a_landing_is_lit_on_the_way_down():
+    bank = EngineBank([LANDER])
+    bank.arm(True, 0, is_down=True)
+    bank.execute(0, 1, 0)
+    assert efforts(bank, 0) == {'lander': 1.0, 'lander/igniter': 1.0}
+
+
+def test_resumed_engine_whose_state_is_unknown_is_not_lit_on_the_way_down(bank):
+    bank.resume()
+    bank.arm(True, 0, is_down=True)
+    with pytest.raises(CommandError, match='the ascent is over'):
+        bank.execute(0, 1, 0)
+
+
+MIXED = (
+    ValveSpec('vent', 9, 10, 0.0, math.pi, is_safe_open=True),
+    ValveSpec('feed', 7, 10, 0.0, math.pi, is_safe_open=False),
+)
+
+
+@pytest.mark.parametrize('before', [
+    pytest.param((), id='never armed'), pytest.param(('arm',), id='armed, never run'),
+    pytest.param(('arm', 'run'), id='running'), pytest.param(('arm', 'run', 'end'), id='burnt'),
+    pytest.param(('arm', 'run', 'disarm'), id='disarmed a moment ago'),
+])
+def test_stop_leaves_valves_where_the_configuration_calls_it_safe_at_once(before):
+    bank = EngineBank([EngineSpec(0, 'e', 'Thanos', IGNITER, MIXED, booster='b', thrust=9.0)])
+    for step in before:
+        if step in ('arm', 'disarm'):
+            bank.arm(step == 'arm', 0)
+        else:
+            bank.execute(0, float(step == 'run'), 0)
+    bank.stop(1)
+    rows = {row.name: row.position for row in bank.rows(1)}
+    assert (rows['e/vent'], rows['e/feed']) == (math.pi, 0.0)
+    assert efforts(bank, 1) == {'e': 0.0, 'e/igniter': 0.0}
+    assert bank.thrusts() == {'b': 0.0}

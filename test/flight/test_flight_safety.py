@@ -1,0 +1,662 @@
+"""What must not fire or light, and what must fire all the same: rule by rule."""
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+
+from flown_vehicle import (
+    ACCELERATION,
+    ALTITUDE,
+    APOGEE,
+    DEPLOYERS,
+    DROGUE,
+    ENGINE,
+    MAIN,
+    NAN,
+    RATE,
+    VELOCITY,
+    Motion,
+    S,
+    Vehicle,
+    at_rest,
+    wiggle,
+)
+from propulsion_ros.flight.events.conditions import All, MoreThan
+from propulsion_ros.flight.events.events import Action, EventSpec
+from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.readiness import REQUIRED, required_checks
+from propulsion_ros.loops.record_file import FlightRecord, decode, encode
+from propulsion_ros.rml.config import load_flight_config
+
+TIMED = {'max_ascent_time': 20.0}
+BARO, IMU = (ALTITUDE,), (ACCELERATION,)
+BOTH, ODOMETRY = (ALTITUDE, ACCELERATION), (ALTITUDE, VELOCITY)
+ALL = (ALTITUDE, VELOCITY, ACCELERATION)
+SHIPPED = Path(__file__).parents[2] / 'config'
+SENSORS = pytest.mark.parametrize('sensors', [
+    pytest.param(ALL, id='all sensors'), pytest.param(BOTH, id='altitude and acceleration'),
+    pytest.param(ODOMETRY, id='odometry'), pytest.param(BARO, id='barometer'),
+    pytest.param(IMU, id='acceleration'),
+])
+
+
+def hop(push, duration):
+    """Return a motion that is pushed up and caught again within twice a duration."""
+    def at(t):
+        if not 0.0 <= t < 2.0 * duration:
+            height = push * duration**2 if 0.0 <= t < 5.0 else 0.0
+            return height, 0.0, 0.0
+        if t < duration:
+            return 0.5 * push * t * t, push * t, push
+        s = 2.0 * duration - t
+        return push * duration**2 - 0.5 * push * s * s, push * s, -push
+    return at
+
+
+def armed(sensors=ALL, dead=None, **options):
+    """Return an armed vehicle, a second before ignition."""
+    vehicle = Vehicle(sensors=sensors, **options)
+    # What is not measured is unknown from the beginning; a launch wants to see the altitude once.
+    vehicle.sensors = {*sensors, ALTITUDE}
+    vehicle.arm()
+    vehicle.sensors = sensors
+    vehicle.dead = dead or {}
+    return vehicle.fly(0.0, at_rest)
+
+
+# A rocket lifted by hand, a glitch, a knock: acceleration alone is never liftoff.
+
+
+@SENSORS
+@pytest.mark.parametrize('push', [6.2, 16.0, 26.0], ids=lambda push: f'{push:g} m per s2')
+def test_vehicle_lifted_by_hand_is_not_in_flight_and_fires_nothing(sensors, push):
+    vehicle = armed(sensors, params=TIMED).fly(60.0, hop(push, 0.15))
+    assert vehicle.phases == ['launch']
+    assert vehicle.fired == []
+
+
+@pytest.mark.parametrize('lasts', [0.24, 0.4, 0.48])
+@pytest.mark.parametrize('sensors', [ODOMETRY, ALL], ids=['odometry', 'with an accelerometer'])
+def test_glitch_of_the_odometry_is_not_a_flight_and_fires_nothing(sensors, lasts):
+    vehicle = armed(sensors, params=TIMED)
+    vehicle.fly(60.0, lambda t: (100.0 + 50.0 * t, 50.0, 0.0) if 0.0 <= t < lasts else at_rest(t))
+    assert vehicle.phases == ['launch']
+    assert vehicle.fired == []
+
+
+def test_altitude_and_speed_that_do_not_agree_are_not_a_flight():
+    vehicle = armed(ODOMETRY, params=TIMED)
+    vehicle.fly(30.0, lambda t: (100.0, 50.0, 0.0) if 0.0 <= t < 3.0 else at_rest(t))
+    assert vehicle.phases == ['launch']
+
+
+@pytest.mark.parametrize('fault', [
+    pytest.param(lambda t: 60.0 if t < 0.1 else 0.0, id='knock'),
+    pytest.param(lambda t: 30.0 if t < 1.0 else 0.0, id='a second of noise'),
+    pytest.param(lambda t: 30.0, id='wrong for good'),
+    pytest.param(lambda t: 6.0, id='offset'),
+])
+def test_acceleration_that_a_live_altitude_denies_is_no_liftoff(fault):
+    vehicle = armed(BOTH, params=TIMED)
+    vehicle.fly(60.0, lambda t: (0.0, 0.0, fault(t) if t >= 0.0 else 0.0))
+    assert vehicle.phases == ['launch']
+    assert vehicle.fired == []
+
+
+@pytest.mark.parametrize('fault', [
+    pytest.param(lambda t: 60.0 if t < 0.1 else 0.0, id='knock'),
+    pytest.param(lambda t: -9.8 if t < 0.45 else 200.0 if t < 0.47 else 0.0, id='dropped by 1 m'),
+    pytest.param(lambda t: 20.0 * math.sin(15.0 * t) if t < 5.0 else 0.0, id='shaken'),
+])
+def test_acceleration_of_a_vehicle_that_is_handled_is_no_liftoff_without_an_altitude(fault):
+    vehicle = armed(IMU, params=TIMED)
+    vehicle.fly(60.0, lambda t: (0.0, 0.0, fault(t) if t >= 0.0 else 0.0))
+    assert vehicle.phases == ['launch']
+
+
+@pytest.mark.parametrize('acceleration', [
+    pytest.param({}, id='missing'),
+    pytest.param({ACCELERATION: (0.0, NAN)}, id='silent'),
+    pytest.param({ACCELERATION: (0.0, 0.001)}, id='stuck'),
+    pytest.param({ACCELERATION: (0.1, 16.0)}, id='saturated'),
+])
+@pytest.mark.parametrize('sensors', [ODOMETRY, BARO], ids=['odometry', 'barometer'])
+def test_speed_and_rise_that_last_are_liftoff_alone_where_acceleration_is_dead(
+    sensors, acceleration
+):
+    sensors = (*sensors, ACCELERATION) if acceleration else sensors
+    motion = Motion()
+    vehicle = armed(sensors, acceleration, params=TIMED).fly(3.0, motion)
+    assert vehicle.phases == ['launch', 'flight']
+    assert vehicle.state.ascent.source == 'climb'
+    assert vehicle.fly(motion.apogee + 2.0, motion).names == ['drogue']
+
+
+@pytest.mark.parametrize('push', [5.0, 10.0, 30.0, 150.0], ids=lambda push: f'{push:g} m per s2')
+@pytest.mark.parametrize('value', [NAN, 0.001], ids=['silent', 'stuck'])
+@pytest.mark.parametrize('dead', BOTH, ids=['altitude', 'acceleration'])
+def test_liftoff_is_found_within_3_s_with_either_sensor_dead_from_ignition_on(dead, value, push):
+    vehicle = armed(BOTH, {dead: (0.0, value)}, params=TIMED).fly(3.0, Motion(push, 200.0 / push))
+    assert vehicle.phases == ['launch', 'flight']
+    assert vehicle.state.liftoff.stamp_ns / S - vehicle.offset < 3.0
+
+
+@pytest.mark.parametrize('push', [6.0, 30.0, 150.0], ids=lambda push: f'{push:g} m per s2')
+def test_liftoff_is_dated_back_to_ignition(push):
+    vehicle = armed(BOTH).fly(4.0, Motion(push, 3.0))
+    liftoff = vehicle.state.liftoff
+    assert liftoff.source == 'acceleration'
+    assert liftoff.stamp_ns == vehicle.stamp(0.0)
+
+
+def test_altitude_that_denies_a_flight_hides_it_only_until_the_coast():
+    motion = Motion()
+    vehicle = armed(BOTH, params=TIMED)
+    vehicle.fly(25.0, lambda t: (0.0, *motion(t)[1:]))
+    assert vehicle.state.ascent.source == 'coast'
+    assert vehicle.state.ascent.stamp_ns == vehicle.stamp(0.0)
+    assert vehicle.names == ['drogue', 'main']
+
+
+def test_accelerometer_that_rests_hides_a_climb_only_for_two_seconds():
+    motion = Motion()
+    vehicle = armed(ALL, params=TIMED).fly(motion.apogee + 1.0, lambda t: (*motion(t)[:2], 0.0))
+    assert vehicle.names == ['drogue']
+
+
+def test_drop_from_a_slow_lift_is_a_flight():
+    def at(t):
+        if t < 40.0:
+            return 3.0 * max(t, 0.0), 3.0 * (t > 0.0), 0.0
+        return 120.0 - 4.9 * (t - 40.0) ** 2, -9.8 * (t - 40.0), -9.8
+
+    vehicle = armed(BARO).fly(43.0, at)
+    assert vehicle.state.ascent.source == 'fall'
+    assert vehicle.state.phase is Phase.FLIGHT
+
+
+def test_glitch_upward_that_comes_back_is_no_fall():
+    def at(t):
+        return (0.0, 0.0, 0.0) if not 0.0 <= t < 3.0 else (90.0 - 30.0 * t, -30.0, 0.0)
+
+    vehicle = armed(ODOMETRY, params=TIMED).fly(30.0, at)
+    assert vehicle.phases == ['launch']
+
+
+# Stand-down: a liftoff that was none.
+
+
+def bumped(**options):
+    """Return a vehicle in flight without a seen ascent: pushed while its altitude was unknown."""
+    vehicle = armed(ALL, {ALTITUDE: (0.0, NAN), VELOCITY: (0.0, NAN)}, **options)
+    vehicle.fly(1.0, lambda t: (0.0, 0.0, 40.0 if 0.0 <= t < 0.2 else 0.0))
+    assert (vehicle.state.phase, vehicle.state.ascent) == (Phase.FLIGHT, None)
+    return vehicle
+
+
+def test_vehicle_that_rests_near_its_pad_without_a_seen_ascent_goes_back_by_itself():
+    vehicle = bumped(params=TIMED)
+    vehicle.dead = {}
+    vehicle.fly(60.0, at_rest)
+    assert vehicle.phases == ['launch', 'flight', 'preflight']
+    assert vehicle.fired == []
+    (notice,) = vehicle.notices
+    assert notice == (
+        'no ascent was seen in flight and the vehicle rests near its pad: it is disarmed, request '
+        'launch again'
+    )
+    assert vehicle.command('launch') == ''
+
+
+def test_vehicle_that_rests_near_its_pad_without_a_seen_ascent_goes_back_by_command():
+    vehicle = bumped(params=TIMED)
+    vehicle.dead = {}
+    vehicle.fly(2.0, at_rest)
+    assert vehicle.command('abort') == ''
+    assert vehicle.state.phase is Phase.PREFLIGHT
+    assert vehicle.fly(60.0, at_rest).fired == []
+
+
+def test_stuck_or_silent_sensors_are_no_rest():
+    for value in (NAN, 0.001):
+        vehicle = bumped(params=TIMED)
+        vehicle.dead = {k: (0.0, value) for k in ALL}
+        assert vehicle.fly(60.0, at_rest).state.phase is Phase.FLIGHT
+        assert vehicle.fired == []
+
+
+def test_flight_with_a_seen_ascent_is_never_stood_down():
+    motion = Motion()
+    vehicle = armed(ALL).fly(motion.landing + 60.0, motion)
+    assert vehicle.phases == ['launch', 'flight', 'recovery']
+
+
+# The backup timer.
+
+
+def test_backup_timer_needs_a_seen_ascent():
+    vehicle = bumped(params=TIMED)
+    vehicle.fly(90.0, lambda t: (0.0, 0.0, 3.0 * math.sin(40.0 * t)))
+    assert vehicle.phases == ['launch', 'flight']
+    assert vehicle.fired == []
+
+
+def test_backup_timer_fires_with_all_sensors_dead_after_a_seen_ascent():
+    vehicle = armed(BOTH, params=TIMED).fly(1.0, Motion())
+    vehicle.dead = {k: (0.0, NAN) for k in ALL}
+    vehicle.fly(23.0, at_rest)
+    assert vehicle.state.apogee.source == 'timer'
+    assert vehicle.names == ['drogue', 'main']
+
+
+@pytest.mark.parametrize(('pace', 'leap'), [(10.0, 0.0), (1.0, 300.0), (40.0, 2.0)])
+def test_flight_time_of_a_robot_runs_no_faster_than_the_steady_clock(pace, leap):
+    vehicle = armed(ALL, {k: (1.5, NAN) for k in ALL}, params=TIMED)
+    steady = 0
+    liftoff = None
+    while not vehicle.fired and steady < 60 * S:
+        steady += S // RATE
+        vehicle.fly(vehicle.t + 1.0 / RATE, Motion(), steady_ns=steady)
+        if vehicle.state.ascent is not None:
+            liftoff = liftoff or steady
+            # From here on stamps run away.
+            vehicle.offset += (pace - 1.0) / RATE
+            if round(steady / S * RATE) % 25 == 0:
+                vehicle.offset += leap
+    since = (steady - liftoff) / S
+    assert 20.0 - 1.5 - 0.1 <= since < 21.5
+
+
+def test_flight_time_of_a_simulation_runs_on_stamps_alone():
+    vehicle = armed(ALL, params=TIMED).fly(1.5, Motion())
+    vehicle.dead = {k: (0.0, NAN) for k in ALL}
+    assert vehicle.fly(23.0, at_rest).names == ['drogue', 'main']
+
+
+@pytest.mark.parametrize(('semantics', 'is_live', 'required'), [
+    ('safe', True, True), ('safe', False, False), ('legacy', True, False),
+])
+def test_set_timer_is_a_required_check_of_live_safe_computers(semantics, is_live, required):
+    found = required_checks(REQUIRED, semantics, is_live=is_live)
+    assert ('backup_timer' in found) == required
+    assert found >= {'altitude', 'config', 'home'}
+
+
+def test_line_of_the_timer_check_tells_what_to_write():
+    vehicle = Vehicle(required=tuple(required_checks(REQUIRED, 'safe', is_live=True)))
+    vehicle.fly(-3.0, at_rest)
+    reason = vehicle.command('launch')
+    assert reason.startswith("'launch' is refused: no backup timer: set flight.max_ascent_time")
+    assert reason.endswith('such as flight.max_ascent_time: 25.0')
+    timed = Vehicle(params=TIMED, required=REQUIRED)
+    timed.fly(-3.0, at_rest)
+    assert timed.command('launch') == ''
+
+
+# Abort and override.
+
+
+def test_abort_without_a_seen_ascent_fires_nothing():
+    vehicle = bumped(params=TIMED)
+    vehicle.fly(1.2, lambda t: (0.0, 0.0, 3.0))
+    assert vehicle.command('abort') == ''
+    assert vehicle.state.phase is Phase.RECOVERY
+    vehicle.dead = {}
+    vehicle.fly(60.0, at_rest)
+    assert vehicle.fired == []
+    assert vehicle.phases[-1] == 'preflight'
+
+
+def test_override_of_apogee_without_a_seen_ascent_fires_nothing():
+    vehicle = bumped(params=TIMED)
+    assert vehicle.command('apogee_override') == ''
+    vehicle.dead = {}
+    assert vehicle.fly(60.0, at_rest).fired == []
+
+
+def test_override_of_apogee_on_the_bench_fires_nothing():
+    vehicle = Vehicle(params=TIMED)
+    vehicle.fly(-8.0, at_rest)
+    assert vehicle.command('debug') == ''
+    assert vehicle.command('apogee_override') == ''
+    assert vehicle.fly(0.0, at_rest).fired == []
+
+
+def test_ascent_that_is_seen_after_an_abort_still_gets_its_drogue():
+    motion = Motion(push=6.0, burn=5.0)
+    vehicle = armed(BARO).fly(1.0, motion)
+    assert vehicle.state.phase is Phase.LAUNCH
+    vehicle = bumped()
+    assert vehicle.command('abort') == ''
+    vehicle.dead = {}
+    vehicle.fly(8.0, lambda t: motion(t - 1.0))
+    assert vehicle.names == ['drogue', 'main']
+
+
+def test_override_of_liftoff_counts_once_it_is_requested_twice_within_5_s():
+    vehicle = armed(ALL, params=TIMED)
+    again = (
+        "'liftoff_override' is refused: it counts as a seen ascent, and charges may fire: request "
+        'it again within `flight.ask_again_time`'
+    )
+    assert vehicle.command('liftoff_override') == again
+    assert vehicle.state.awaits_repetition == 'liftoff_override'
+    vehicle.fly(5.1, at_rest)
+    assert vehicle.command('liftoff_override') == again
+    vehicle.fly(10.0, at_rest)
+    assert vehicle.command('liftoff_override') == ''
+    assert vehicle.state.phase is Phase.FLIGHT
+
+
+def test_another_request_between_the_two_asks_anew():
+    vehicle = armed(ALL)
+    assert vehicle.command('liftoff_override') != ''
+    assert vehicle.command('ignition') == ''
+    assert vehicle.command('liftoff_override') != ''
+    assert vehicle.command('reset') != ''
+    assert vehicle.command('liftoff_override') != ''
+    assert vehicle.command('liftoff_override') == ''
+
+
+def test_steady_clock_counts_between_the_two_where_stamps_stand_still():
+    vehicle = armed(ALL)
+    assert vehicle.command('liftoff_override', steady_ns=0) != ''
+    assert vehicle.command('liftoff_override', steady_ns=6 * S) != ''
+    assert vehicle.command('liftoff_override', steady_ns=7 * S) == ''
+
+
+def test_override_of_liftoff_is_recorded_as_such_and_lets_the_timer_fire():
+    vehicle = armed(IMU, params=TIMED)
+    vehicle.override_liftoff()
+    assert vehicle.state.ascent.source == vehicle.state.liftoff.source == 'override'
+    record = FlightRecord('config', vehicle.state.snapshot())
+    assert decode(encode(record)).snapshot.ascent.source == 'override'
+    assert vehicle.fly(24.0, at_rest).names == ['drogue', 'main']
+    assert vehicle.report.ascent.source == 'override'
+
+
+@pytest.mark.parametrize('command', ['abort', 'apogee_override'])
+@pytest.mark.parametrize('name', ['rocket_flight.jsonc', 'thanos_flight.jsonc'])
+def test_shipped_configurations_hold_charges_after_a_command_until_a_speed_limit(name, command):
+    config = load_flight_config(SHIPPED / name)
+    vehicle = Vehicle(
+        events=config.events, engines=config.engines, deployers=config.deployers,
+        controllers=config.controllers,
+    )
+    motion = Motion()
+    vehicle.arm().fly(2.5, motion)
+    assert vehicle.command(command) == ''
+    vehicle.fly(motion.apogee + 5.0, motion)
+    (drogue,) = [t for event, t in vehicle.fired if event == 'drogue parachute']
+    assert motion(drogue)[1] <= 30.0
+    assert drogue == pytest.approx(3.0 + 60.0 / 9.80665, abs=0.1)
+
+
+def held(**options):
+    drogue = dataclasses.replace(DROGUE, max_climb=30.0)
+    return Vehicle(events=(drogue,), sensors=ALL, **options).arm()
+
+
+def test_charge_waits_by_gravity_where_the_speed_is_unknown_after_an_abort():
+    vehicle = held().fly(3.0, Motion())
+    assert vehicle.command('abort') == ''
+    vehicle.dead = {k: (0.0, NAN) for k in ALL}
+    vehicle.fly(20.0, at_rest)
+    ((_, t),) = vehicle.fired
+    # The fit of the altitude goes on for half a second, at 30 m/s^2.
+    assert 3.0 + 60.0 / 9.80665 - 0.1 < t < 3.5 + 75.0 / 9.80665 + 0.1
+
+
+def test_speed_that_is_wrong_for_good_holds_a_charge_no_longer_than_the_climb():
+    vehicle = held().fly(3.0, Motion())
+    assert vehicle.command('abort') == ''
+    vehicle.fly(20.0, lambda t: (NAN, 300.0 + wiggle(round(t * 7.0)), 0.0))
+    ((_, t),) = vehicle.fired
+    assert t == pytest.approx(3.0 + 90.0 / 9.80665, abs=0.5)
+
+
+def test_detection_and_timer_hold_no_charge_whatever_the_speed_says():
+    motion = Motion()
+    vehicle = held(params={'max_ascent_time': 6.0}).fly(7.0, motion)
+    assert vehicle.state.apogee.source == 'timer'
+    assert len(vehicle.fired) == 1
+
+
+# The clock on the pad. Restarts are in test_resumption.py.
+
+
+@pytest.mark.parametrize('back', [5.0, 90.0, 1e5], ids=lambda back: f'{back:g} s back')
+def test_clock_set_back_on_the_pad_leaves_a_robot_armed_and_its_flight_is_flown(back):
+    vehicle = armed(ALL)
+    vehicle.offset -= back
+    vehicle.fly(20.0, at_rest)
+    assert vehicle.phases == ['launch']
+    (notice,) = vehicle.notices
+    assert notice.startswith('the clock was set back by')
+    assert notice.endswith('launch goes on')
+    motion = Motion()
+    vehicle.fly(20.0 + motion.apogee + 3.0, lambda t: motion(t - 20.0))
+    assert vehicle.names == ['drogue', 'main']
+
+
+def test_time_that_starts_again_on_the_pad_of_a_simulation_is_refused_loudly():
+    vehicle = armed(ALL, keeps_flight=False)
+    vehicle.offset -= 99.0
+    vehicle.fly(1.0, at_rest)
+    assert vehicle.phases == ['launch', 'preflight']
+    assert vehicle.notices == ['time has started again: launch is over, request launch again']
+
+
+# Reset.
+
+
+LOW = dataclasses.replace(MAIN, condition=All((APOGEE, MoreThan('Position', 2, -50.0))))
+
+
+def silent_descent(events=(DROGUE, LOW), **options):
+    """Return a vehicle under its drogue whose sensors have fallen silent."""
+    motion = Motion()
+    vehicle = armed(ALL, events=events, **options).fly(motion.apogee + 1.0, motion)
+    assert vehicle.state.phase is Phase.RECOVERY
+    vehicle.dead = {k: (0.0, NAN) for k in ALL}
+    return vehicle
+
+
+def test_reset_in_the_air_is_refused_with_silent_sensors_for_ten_minutes():
+    vehicle = silent_descent()
+    begin = vehicle.t
+    vehicle.fly(begin + 5.0, at_rest)
+    reason = vehicle.command('reset')
+    assert reason == (
+        "'reset' is refused: the vehicle may still be in the air, motion was last seen 5 s ago; "
+        'wait until 600 s after it, or disarm all outputs and request it twice'
+    )
+    vehicle.fly(begin + 595.0, at_rest)
+    assert vehicle.command('reset') != ''
+    vehicle.fly(begin + 602.0, at_rest)
+    assert vehicle.command('reset') == ''
+
+
+def test_reset_in_the_air_is_refused_with_stuck_sensors():
+    vehicle = silent_descent()
+    vehicle.dead = {ALTITUDE: (0.0, 300.0), VELOCITY: (0.0, 0.0), ACCELERATION: (0.0, 0.0)}
+    vehicle.fly(vehicle.t + 60.0, at_rest)
+    assert 'may still be in the air' in vehicle.command('reset')
+
+
+@pytest.mark.parametrize('sensors', [ALL, BARO], ids=['all sensors', 'barometer'])
+def test_reset_is_refused_at_apogee_where_the_speed_is_0(sensors):
+    motion = Motion()
+    vehicle = armed(sensors).fly(motion.apogee - 0.02, motion)
+    if vehicle.state.phase is Phase.FLIGHT:
+        assert vehicle.command('abort') == ''
+    assert vehicle.command('reset').startswith("'reset' is refused: the vehicle")
+
+
+@pytest.mark.parametrize('circuits', [
+    pytest.param(((1, False),), id='circuit of what is left is open'),
+    pytest.param(((0, False), (1, False)), id='all circuits are open'),
+])
+def test_reset_requested_twice_is_followed_with_all_outputs_disarmed(circuits):
+    vehicle = silent_descent()
+    vehicle.circuits = circuits
+    vehicle.fly(vehicle.t + 2.0, at_rest)
+    assert vehicle.names == ['drogue']
+    reason = vehicle.command('reset')
+    assert reason.endswith('nothing is left to fire: request it again within 5 s')
+    assert vehicle.command('reset') == ''
+    assert vehicle.state.phase is Phase.PREFLIGHT
+
+
+def test_reset_requested_twice_is_followed_once_all_charges_have_fired():
+    vehicle = silent_descent(events=(DROGUE, MAIN))
+    vehicle.fly(vehicle.t + 5.0, at_rest)
+    assert vehicle.names == ['drogue', 'main']
+    assert vehicle.command('reset') != ''
+    assert vehicle.command('reset') == ''
+
+
+@pytest.mark.parametrize('circuits', [(), ((1, True),), ((0, False),)],
+                         ids=['unknown', 'closed', 'another is open'])
+def test_reset_requested_twice_is_refused_with_an_output_armed(circuits):
+    vehicle = silent_descent()
+    vehicle.circuits = circuits
+    vehicle.fly(vehicle.t + 2.0, at_rest)
+    for _ in range(3):
+        assert 'disarm all outputs' in vehicle.command('reset')
+    assert vehicle.state.phase is Phase.RECOVERY
+
+
+def test_reset_after_landing_is_followed_at_once():
+    motion = Motion()
+    vehicle = armed(ALL).fly(motion.landing + 6.0, motion)
+    assert vehicle.command('reset') == ''
+
+
+# Engines.
+
+
+SUSTAINER = EventSpec(
+    0, 'sustainer', MoreThan('TimeSinceLiftoff', 0, 4e3), (Action('engine', 0, 1.0),),
+    phases=('launch', 'flight'),
+)
+IGNITION = EventSpec(
+    0, 'ignition', MoreThan('TimeSinceIgnition', 0, 0.0), (Action('engine', 0, 1.0),),
+    phases=('launch', 'flight'),
+)
+EVERYWHERE = dataclasses.replace(SUSTAINER, phases=())
+
+
+class Refusals(Vehicle):
+    """A vehicle that counts what its outputs refuse."""
+
+    def take(self, sample, **options):
+        from propulsion_ros.settings.errors import CommandError
+        try:
+            super().take(sample, **options)
+        except CommandError as error:
+            self.refused = str(error)
+
+
+@pytest.mark.parametrize('event', [SUSTAINER, EVERYWHERE], ids=['default phases', 'every phase'])
+@pytest.mark.parametrize('until', [2.0, 3.9], ids=['abort at 2 s', 'abort at 3.9 s'])
+def test_sustainer_does_not_light_after_an_abort(event, until):
+    motion = Motion()
+    vehicle = Refusals(events=(event,)).arm().fly(until, motion)
+    assert vehicle.command('abort') == ''
+    vehicle.fly(motion.landing, motion)
+    assert vehicle.thrust == 0.0
+
+
+@pytest.mark.parametrize('event', [SUSTAINER, EVERYWHERE], ids=['default phases', 'every phase'])
+def test_sustainer_does_not_light_under_the_drogue(event):
+    motion = Motion()
+    late = dataclasses.replace(event, condition=MoreThan(
+        'TimeSinceLiftoff', 0, 1e3 * (motion.apogee + 3.0)
+    ))
+    vehicle = Refusals(events=(late,)).arm().fly(motion.landing, motion)
+    assert vehicle.state.phase is Phase.RECOVERY
+    assert vehicle.thrust == 0.0
+
+
+def test_sustainer_lights_in_a_climb():
+    vehicle = Vehicle(events=(SUSTAINER,)).arm().fly(4.5, Motion())
+    assert vehicle.thrust == 1000.0
+
+
+def test_engine_of_a_landing_lights_on_the_way_down():
+    motion = Motion()
+    engine = dataclasses.replace(ENGINE, landing=True)
+    late = dataclasses.replace(
+        EVERYWHERE, condition=MoreThan('TimeSinceApogee', 0, 3e3), phases=('recovery',)
+    )
+    vehicle = Vehicle(events=(late,), engines=(engine,)).arm()
+    assert vehicle.fly(motion.apogee + 2.0, motion).thrust == 0.0
+    assert vehicle.fly(motion.apogee + 4.0, motion).thrust == 1000.0
+
+
+@pytest.mark.parametrize('event', [IGNITION, dataclasses.replace(IGNITION, phases=())],
+                         ids=['default phases', 'every phase'])
+@pytest.mark.parametrize('commands', [
+    ('ignition', 'override', 'abort'), ('ignition', 'override', 'apogee_override'),
+    ('ignition', 'abort'), ('ignition', 'abort', 'launch'), ('ignition', 'sample', 'abort'),
+    ('ignition', 'sample', 'override', 'abort'), ('ignition', 'sample', 'abort', 'launch'),
+], ids=' '.join)
+def test_commands_between_two_samples_never_leave_a_booster_burning(commands, event):
+    vehicle = Refusals(events=(event,)).arm()
+    for name in commands:
+        if name == 'sample':
+            vehicle.fly(vehicle.t + 1.0 / RATE, at_rest)
+        elif name == 'override':
+            vehicle.override_liftoff()
+        else:
+            assert vehicle.command(name) == ''
+    vehicle.fly(vehicle.t + 2.0, at_rest)
+    assert vehicle.thrust == 0.0
+
+
+def test_no_engine_lights_on_the_pad_before_ignition_is_commanded():
+    slow = EventSpec(0, 'slow', MoreThan('Position', 2, -1e6), (Action('engine', 0, 1.0),),
+                     phases=('launch', 'flight'))
+    vehicle = Vehicle(events=(slow,)).arm()
+    assert vehicle.thrust == 0.0
+    assert vehicle.command('ignition') == ''
+    assert vehicle.fly(vehicle.t + 0.1, at_rest).thrust == 1000.0
+
+
+def test_no_sustainer_lights_on_the_ground_after_a_liftoff_that_was_none():
+    vehicle = bumped(events=(SUSTAINER,))
+    vehicle.fly(20.0, lambda t: (0.0, 0.0, 3.0 * math.sin(40.0 * t)))
+    assert vehicle.state.phase is Phase.FLIGHT
+    assert vehicle.thrust == 0.0
+
+
+# Refusals.
+
+
+def test_a_refusal_changes_nothing():
+    vehicle = armed(ALL)
+    before = repr(vehicle.state.snapshot())
+    for name in ('launch', 'reset', 'debug', 'apogee_override', 'set_home', 'nonsense',
+                 'liftoff_override'):
+        assert vehicle.command(name) != ''
+    assert repr(vehicle.state.snapshot()) == before
+
+
+def test_legacy_semantics_deploy_without_a_seen_ascent_as_flown():
+    vehicle = Vehicle(semantics='legacy', events=(dataclasses.replace(
+        DROGUE, condition=MoreThan('Position', 2, -1e6)), MAIN,
+    ))
+    vehicle.arm().fly(2.0, at_rest)
+    assert vehicle.names == ['drogue']
+    assert DEPLOYERS[0].name in vehicle.actuators.deployers.names
+
+
+def test_sample_without_values_lets_time_pass():
+    vehicle = armed(ALL)
+    vehicle.take(Sample(vehicle.stamp(0.5), NAN))
+    assert vehicle.report.stamp.is_accepted
