@@ -22,7 +22,10 @@ PYTHON_KEYS = {
     'defusedxml': 'python3-defusedxml', 'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib',
     'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis',
 }
-OPTIONAL = {'actuator_msgs', 'matplotlib', 'rosbags', 'tf2_msgs'}
+# What rosbags unpacks with is installed with it.
+OPTIONAL = {
+    'actuator_msgs', 'backports', 'compression', 'lz4', 'matplotlib', 'rosbags', 'tf2_msgs',
+}
 
 
 DATA = re.compile(r'^propulsion_ros-[^/]*\.data/data/')

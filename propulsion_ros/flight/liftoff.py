@@ -55,8 +55,8 @@ class LiftoffDetector:
       or never filled in. An accelerometer that lives and rests makes the vote wait for 2 s.
     * fall: the same downward, of a vehicle that has been away from its pad for 5 s or was never
       seen there: a feed that begins after apogee, or a drop.
-    * acceleration: a push has added up to the limit of speed, and the altitude, where it is
-      alive, has risen accordingly.
+    * acceleration: a push has added up to the limit of speed, which lasts where the altitude is
+      dead, and is confirmed by a rise where it is alive.
     * coast: a push has added up to the limit of speed, and an unpowered flight of 1 s followed,
       whatever the altitude says.
 
@@ -91,7 +91,9 @@ class LiftoffDetector:
             'velocity': Lasting(max(lasts, _DENIED_TIME)),
             'slope': Lasting(max(lasts, _DENIED_TIME)),
         }
-        self._pushed = {'speed': Lasting(lasts), 'rise': Lasting(lasts), 'any': Lasting(lasts)}
+        self._pushed = {
+            'speed': Lasting(lasts), 'rise': Lasting(_CONFIRMED_TIME), 'any': Lasting(lasts)
+        }
         self._coast = Lasting(_COAST_TIME)
         self.reset()
 
@@ -180,7 +182,7 @@ class LiftoffDetector:
         push, params = self._push, self._params
         is_fast = push.speed > params.liftoff_velocity
         is_blind = not self._altitude.is_alive(clock_ns)
-        rises = self._rises(altitude, params.liftoff_rise)
+        rises = self._rises(altitude)
         yield _Vote(self._pushed['speed'], 'acceleration', acceleration, is_fast and is_blind)
         yield _Vote(self._pushed['rise'], 'acceleration', altitude, is_fast and rises)
         lasting = self._pushed['any'].update(clock_ns, acceleration, is_fast)
@@ -193,15 +195,15 @@ class LiftoffDetector:
         """Yield what confirms a push."""
         is_blind = not self._altitude.is_alive(clock_ns)
         gains = is_blind and self._push.speed > self._params.liftoff_confirm_velocity
-        rises = self._rises(altitude, self._params.liftoff_confirm_rise)
         yield _Vote(self._confirmed['speed'], 'acceleration', acceleration, gains)
-        yield _Vote(self._confirmed['rise'], 'acceleration', altitude, rises)
+        yield _Vote(self._confirmed['rise'], 'acceleration', altitude, self._rises(altitude))
 
-    def _rises(self, altitude: float, least: float) -> bool:
+    def _rises(self, altitude: float) -> bool:
         """Return whether the altitude has risen during a push, and as far as it should."""
         if self._push.start_ns is None:
             return False
-        return altitude - self._range.lowest > max(least, _SHARE * self._push.height)
+        least = max(self._params.liftoff_confirm_rise, _SHARE * self._push.height)
+        return altitude - self._range.lowest > least
 
 
 def _first(clock_ns: int, votes: Iterator[_Vote] | tuple[_Vote, ...], pushed_ns: int | None

@@ -142,7 +142,7 @@ class ActuatorHost:
             raise SourceError(group.spec.name, 'the node did not start, see its own error')
 
     def spin(self) -> None:
-        """Let nodes hear what has come, without waiting."""
+        """Let nodes take what has come, without waiting."""
         for _ in range(self._spins if self.nodes else 0):
             self._executor.spin_once(timeout_sec=0.0)
 

@@ -77,7 +77,7 @@ class LoopParams:
         if self.step_on == 'clock':
             wait_for = self.wait_for or (CLOCK,)
         else:
-            # Nobody tells such a group the time of a clock.
+            # Such a group gets no time of a clock.
             wait_for = tuple(source for source in self.wait_for if source != CLOCK)
         return Grid(
             period_from_rate(self.update_rate),
@@ -101,7 +101,7 @@ class Report:
     stale : BoolArray
         Names whose command is too old, (m,).
     links : FloatArray or None
-        The same mean of each actuator in its link, (n, 6), where it was asked for.
+        The same mean of each actuator in its link, (n, 6), with ``with_links``.
     """
 
     stamp_ns: int
@@ -195,7 +195,7 @@ class ActuatorLoop:
         self.forget()
 
     def reset_family(self) -> None:
-        """Return the actuators to the start; what was heard of the centre of mass still holds."""
+        """Return the actuators to the start; the centre of mass that was received still holds."""
         self.family.reset()
         if self._com is not None:
             self.set_com(self._com)
@@ -217,7 +217,7 @@ class ActuatorLoop:
     ) -> None:
         """Take the live values of checked configurations, from the next tick on.
 
-        Of the centre of mass the newest holds, heard or set: ``changed`` names the keys.
+        Of the centre of mass the newest holds, received or set: ``changed`` names the keys.
         """
         self.hold.off = self._off(params)
         if 'com' in changed:
@@ -314,7 +314,7 @@ class ActuatorLoop:
 
     @property
     def lacks_motion(self) -> bool:
-        """Whether the family needs the body's motion and has not heard of it."""
+        """Whether the family needs the motion of the body and has not received it."""
         return self.family.uses_body and self._motion is None
 
     def _clear_sums(self) -> None:

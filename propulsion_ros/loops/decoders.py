@@ -37,7 +37,7 @@ def checked_stamp(stamp: Any) -> int:
     Raises
     ------
     CommandError
-        For a time near the ends of what a stamp can say.
+        For a time near the ends of what a stamp can hold.
     """
     stamp_ns = stamp_to_ns(stamp)
     if abs(stamp_ns) > _LATEST_S * _SECOND:

@@ -77,8 +77,8 @@ class EstimateLoop:
     on_jump : callable
         ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
     heeds_clock : bool
-        Whether nothing is said before a clock is heard, nor far ahead of it, so that a wrong stamp
-        is not answered; without, as in a replay, the stamps of the commands are the time.
+        Whether nothing is estimated before a clock was received, nor far ahead of it, because of a
+        wrong stamp; without, as in a replay, the stamps of the commands are the time.
     """
 
     def __init__(

@@ -17,10 +17,14 @@ class GivenParameters:
         Name of the node whose loop it is.
     given : mapping
         Flat parameters.
+    node_namespace : str
+        Namespace of the node.
     """
 
-    def __init__(self, node_name: str, given: Mapping[str, Any]) -> None:
-        self.node_name, self.given = node_name, given
+    def __init__(
+        self, node_name: str, given: Mapping[str, Any], node_namespace: str = ''
+    ) -> None:
+        self.node_name, self.given, self.node_namespace = node_name, given, node_namespace
         self._known = ['autostart']
 
     def declare_some(

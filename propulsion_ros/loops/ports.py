@@ -152,6 +152,9 @@ class Host(Protocol):
         A ROS host looks at the graph for misspelt topics and wrong types; others have no graph.
         """
 
+    def resolve_topic_name(self, topic: str) -> str:
+        """Return the full name of a topic, after remapping."""
+
     def publishers_of(self, topic: str) -> int:
         """Return how many publishers of a topic the graph has, this host's own included."""
 
@@ -167,14 +170,17 @@ class Parameters(Protocol):
 
     Attributes
     ----------
-    node_name : str
-        Name of the node.
+    node_name, node_namespace : str
+        Name of the node, and the namespace that it is in.
     given : mapping
         What files, launch and command line give, by key.
     """
 
     @property
     def node_name(self) -> str: ...  # noqa: D102
+
+    @property
+    def node_namespace(self) -> str: ...  # noqa: D102
 
     @property
     def given(self) -> Mapping[str, Any]: ...  # noqa: D102

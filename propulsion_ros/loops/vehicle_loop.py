@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -30,13 +30,6 @@ _POLL = 0.05
 """How often a waiting vehicle looks at the graph [s]."""
 
 
-class GraphHost(Host, Protocol):
-    """A host in a graph of nodes, where topics can be remapped."""
-
-    def resolve_topic_name(self, topic: str) -> str:
-        """Return the full name of a topic, after remapping."""
-
-
 class VehicleLoop:
     """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
 
@@ -47,7 +40,7 @@ class VehicleLoop:
     ----------
     params : VehicleParams
         Validated configuration.
-    host : GraphHost
+    host : Host
         What connects the ports.
     with_tf : bool
         Whether the host can publish TF.
@@ -58,7 +51,7 @@ class VehicleLoop:
         For a robot description that is missing, or gives no body that can be moved.
     """
 
-    def __init__(self, params: VehicleParams, host: GraphHost, with_tf: bool = False) -> None:
+    def __init__(self, params: VehicleParams, host: Host, with_tf: bool = False) -> None:
         self._params, self._host = params, host
         self._frame, dry = _dry_mass(params)
         self._own_joints = joints_of_urdf(params.robot_description)

@@ -48,26 +48,6 @@ def profile(name: str, lossless: bool = False) -> QoSProfile:
     return _LOSSLESS.get(name, _CLASSES[name]) if lossless else _CLASSES[name]
 
 
-def commands(lose_none: bool) -> QoSProfile:
-    """Return how commands are heard."""
-    return profile('command', lose_none)
-
-
-def sensors(lose_none: bool) -> QoSProfile:
-    """Return how sensors are heard."""
-    return profile('sensor', lose_none)
-
-
-def results(lose_none: bool) -> QoSProfile:
-    """Return how wrenches and states are published; a slow listener loses none of a deep queue."""
-    return profile('result', lose_none)
-
-
-def latched(lose_none: bool) -> QoSProfile:
-    """Return how what holds until further notice is published."""
-    return profile('latched', lose_none)
-
-
 def overridable() -> QoSOverridingOptions:
     """Return options that let a parameter file change history, depth and reliability."""
     return QoSOverridingOptions.with_default_policies()

@@ -25,7 +25,7 @@ from propulsion_ros.settings.errors import CommandError
 SHORTEST = 12
 """No stamped message is shorter: its encoding and its stamp."""
 _LARGEST = 65_536
-"""Nothing is kept of longer messages, so that nobody fills memory with them."""
+"""Nothing is kept of longer messages, so that they cannot fill the memory."""
 # Publishers fill slots of their own, readers share them.
 _known_joint_state_slots = functools.lru_cache(maxsize=16)(joint_state_slots)
 _known_odometry_slots = functools.lru_cache(maxsize=16)(odometry_slots)
@@ -68,7 +68,7 @@ class MessageReader:
         return message
 
     def _read_anew(self, data: bytes) -> Any:
-        """Deserialise a message, and keep what says that the next one differs in numbers only."""
+        """Deserialise a message, and keep where the next one may differ from it."""
         self._slots = None
         wrong = f'these {len(data)} bytes are no {self.kind.__name__}'
         # Of an encoding alone, Fast CDR reads what lies behind it in memory, and may crash.

@@ -98,7 +98,7 @@ class Slots:
         """Return whether bytes of anyone are such a message, so that `fit` will know the next."""
         if self.fit(data):
             return True
-        # What comes before the stamp tells the encoding.
+        # The encoding comes before the stamp.
         head = self._between[0]
         if len(data) < len(self._buffer) or data[head] != self._buffer[head]:
             return False

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from propulsion_ros.graph.family_loops import make_actuators
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.nodes.spin import run
@@ -21,7 +20,7 @@ class ActuatorNode(HostNode):
     Subscribers
     -----------
     ~/command : sensor_msgs/JointState
-        What is asked; takes effect at its stamp, or on arrival where that is 0.
+        Takes effect at its stamp, or on arrival where that is 0.
     ~/wrench_command : geometry_msgs/WrenchStamped
         The same, of a family that is commanded by a wrench.
     ~/inertia : geometry_msgs/InertiaStamped
@@ -59,14 +58,11 @@ class ActuatorNode(HostNode):
         Follow commands, or keep every actuator safe.
     """
 
+    executable = 'actuator_node'
     loop: ActuatorPorts | None
 
     def __init__(self, name: str = 'actuators', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-
-    def make_loop(self) -> ActuatorPorts:
-        """Return the actuator group."""
-        return make_actuators(self, self)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from propulsion_ros.graph.family_loops import make_allocator
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.nodes.spin import run
@@ -31,18 +30,15 @@ class AllocatorNode(HostNode):
     ~/command : sensor_msgs/JointState
         For the node of the group, with the stamp of the demand.
     ~/residual : geometry_msgs/WrenchStamped
-        Demand minus what these commands will make: what the limits leave undone. Of actuators that
+        Demand minus what these commands will make: what the limits prevent. Of actuators that
         have failed it knows nothing; compare with the group's own wrench.
     """
 
+    executable = 'allocator_node'
     loop: AllocatorLoop | None
 
     def __init__(self, name: str = 'allocator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-
-    def make_loop(self) -> AllocatorLoop:
-        """Return the allocator."""
-        return make_allocator(self, self)
 
 
 def main(args: Sequence[str] | None = None) -> None:

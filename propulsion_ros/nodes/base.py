@@ -98,7 +98,7 @@ class PropulsionNode(RobustNode):
             self.destroy_timer,
         )
         for entity in self.entities:
-            # Each of them says whether the entity was its own.
+            # Each of them returns whether the entity was of its kind.
             any(remove(entity) for remove in destroy)
         self.entities.clear()
 
@@ -109,7 +109,7 @@ class PropulsionNode(RobustNode):
     # Lifecycle.
 
     def start(self) -> None:
-        """Configure and activate, if parameter ``autostart`` says so."""
+        """Configure and activate, if parameter ``autostart`` is true."""
         if not self.autostart:
             return
         if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
@@ -123,7 +123,7 @@ class PropulsionNode(RobustNode):
         end_life_cycle(self)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Build everything, or say in one line why not."""
+        """Build everything, or log in one line why not."""
         if not self._succeeds(self.setup):
             self.teardown()
             return TransitionCallbackReturn.FAILURE
@@ -166,11 +166,11 @@ class PropulsionNode(RobustNode):
     # Helpers.
 
     def _succeeds(self, action: Callable[[], None]) -> bool:
-        """Do something, or say in one line why not."""
+        """Do something and return True, or log in one line why not."""
         try:
             action()
         except Exception as error:
-            # rclpy would swallow whatever it is, and leave a node that only looks alive.
+            # rclpy would swallow whatever it is, and the node would only look alive.
             reason = reason_of(error) if isinstance(error, RCLError) else str(error)
             known = isinstance(error, ConfigError)
             self._fail(reason if known else f'{type(error).__name__}: {reason}')

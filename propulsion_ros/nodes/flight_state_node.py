@@ -84,12 +84,15 @@ NavSatFix
         std_srvs/Trigger; refused with a reason in the wrong phase.
     """
 
+    executable = 'flight_state_node'
+
     def __init__(self, name: str = 'flight_state', **kwargs: Any) -> None:
         self._lock: RecordLock | None = None
         super().__init__(name, **kwargs)
 
     def make_loop(self) -> FlightLoop:
         """Return the flight computer that the parameters describe, the only one of its record."""
+        # Beside what every host has, a node knows the boot of its computer.
         params = read_params(self)
         if params.state_file and not params.replay:
             self._lock = RecordLock(params.state_file)

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
 
+from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.loops.ports import Health, Loop, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import Encoder, make_encoder
@@ -28,9 +29,13 @@ class HostNode(PropulsionNode):
 
     Attributes
     ----------
+    executable : str
+        What it is started by, which decides what it runs.
     loop : Loop or None
         What runs, while configured.
     """
+
+    executable: ClassVar[str]
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         self.loop: Loop | None = None
@@ -40,11 +45,9 @@ class HostNode(PropulsionNode):
         self._takes_lossy_clock = False
         super().__init__(name, **kwargs)
 
-    # What a node adds.
-
     def make_loop(self) -> Loop:
         """Return the loop, configured by the parameters of this node; raise `ConfigError`."""
-        raise NotImplementedError
+        return LOOPS[self.executable](self, self)
 
     # Lifecycle.
 
@@ -208,6 +211,11 @@ class HostNode(PropulsionNode):
     def node_name(self) -> str:
         """Name of this node."""
         return self.get_name()
+
+    @property
+    def node_namespace(self) -> str:
+        """Namespace of this node."""
+        return self.get_namespace()
 
     @property
     def given(self) -> Mapping[str, Any]:

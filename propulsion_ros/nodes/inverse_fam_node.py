@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from propulsion_ros.graph.family_loops import make_estimates
 from propulsion_ros.graph.family_params import NODE_KINDS
 from propulsion_ros.loops.estimate_ports import EstimatePorts
 from propulsion_ros.models.common.facts import ESTIMATES
@@ -36,7 +35,7 @@ class InverseFamNode(HostNode):
     ~/inertia : geometry_msgs/InertiaStamped
         Centre of mass that the demanded torque is about, latched.
     /clock : rosgraph_msgs/Clock
-        Time, with ``use_sim_time``; nothing is said before it, but with ``reliable_inputs``.
+        Time, with ``use_sim_time``; nothing is published before it, but with ``reliable_inputs``.
 
     Publishers
     ----------
@@ -56,14 +55,11 @@ class InverseFamNode(HostNode):
         Forget commands, demand and time.
     """
 
+    executable = 'inverse_fam_node'
     loop: EstimatePorts | None
 
     def __init__(self, name: str = _NAME, **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-
-    def make_loop(self) -> EstimatePorts:
-        """Return the estimator."""
-        return make_estimates(self, self)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -18,19 +18,17 @@ from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.spin import run, values_of
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 from propulsion_ros.settings.errors import ConfigError
 
-EXECUTABLES: dict[str, type[PropulsionNode]] = {
-    'actuator_node': ActuatorNode,
-    'allocator_node': AllocatorNode,
-    'flight_state_node': FlightStateNode,
-    'inverse_fam_node': InverseFamNode,
-    'vehicle_node': VehicleNode,
-    'visualizer_node': VisualizerNode,
+EXECUTABLES: dict[str, type[HostNode]] = {
+    cls.executable: cls for cls in (
+        ActuatorNode, AllocatorNode, FlightStateNode, InverseFamNode, VehicleNode, VisualizerNode,
+    )
 }
 
 

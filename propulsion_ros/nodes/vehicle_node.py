@@ -5,11 +5,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from propulsion_ros.loops.vehicle_loop import TF, VehicleLoop
-from propulsion_ros.loops.vehicle_params import VehicleParams
+from propulsion_ros.loops.vehicle_loop import VehicleLoop
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.nodes.spin import run
-from propulsion_ros.settings.flat import build, parameters_of
 
 
 class VehicleNode(HostNode):
@@ -46,6 +44,7 @@ class VehicleNode(HostNode):
     state_topics, deployer_topic : sensor_msgs/JointState
     """
 
+    executable = 'vehicle_node'
     loop: VehicleLoop | None
 
     def __init__(self, name: str = 'vehicle', **kwargs: Any) -> None:
@@ -54,11 +53,6 @@ class VehicleNode(HostNode):
     def now_ns(self) -> int:
         """Return the simulated time, which the other nodes take from its /clock."""
         return 0 if self.loop is None else self.loop.time_ns
-
-    def make_loop(self) -> VehicleLoop:
-        """Return the body that the parameters describe."""
-        params = build(VehicleParams, self.declare_rest(parameters_of(VehicleParams)))
-        return VehicleLoop(params, self, with_tf=self.has_type(TF))
 
 
 def main(args: Sequence[str] | None = None) -> None:

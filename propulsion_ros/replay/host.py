@@ -168,9 +168,9 @@ class LoopHost:
         """Connect a loop and start it."""
         self._loop = loop
         for outlet in loop.outlets:
-            self._outlets[outlet] = self.resolve(outlet.topic), maker_of(outlet)
+            self._outlets[outlet] = self.resolve_topic_name(outlet.topic), maker_of(outlet)
         for port in loop.ports:
-            self._bus.subscribe(self.resolve(port.topic), port.kind, self._taking(port))
+            self._bus.subscribe(self.resolve_topic_name(port.topic), port.kind, self._taking(port))
         self.is_active = True
         loop.start()
 
@@ -181,7 +181,7 @@ class LoopHost:
 
         return take
 
-    def resolve(self, topic: str) -> str:
+    def resolve_topic_name(self, topic: str) -> str:
         """Return the full name of a topic."""
         full = self._expand(topic)
         return self._remapped.get(full, full)

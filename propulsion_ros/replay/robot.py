@@ -16,6 +16,7 @@ from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import Parameter, suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf
@@ -145,7 +146,7 @@ class Robot:
             spec.name, choice.namespace, self._bus, spec.remappings,
             bool(values.get('use_sim_time')), self._warn,
         )
-        parameters = _Parameters(spec.name, values, self._inputs)
+        parameters = _Parameters(spec.name, values, choice.namespace, self._inputs)
         with in_file(choice.config, spec.name):
             host.run(LOOPS[spec.executable](parameters, host))
         return host
@@ -218,8 +219,10 @@ class _Parameters(GivenParameters):
         What comes.
     """
 
-    def __init__(self, node_name: str, given: Mapping[str, Any], inputs: Inputs) -> None:
-        super().__init__(node_name, given)
+    def __init__(
+        self, node_name: str, given: Mapping[str, Any], node_namespace: str, inputs: Inputs
+    ) -> None:
+        super().__init__(node_name, given, node_namespace)
         self._inputs = inputs
 
     def declare_rest(
@@ -254,10 +257,11 @@ def _specs(
     others = replayed(_of_file(choice.config, given, description, known))
     specs += [each for each in others if not inputs.is_bare or each.name != _FLIGHT_STATE]
     if not specs:
+        kind = 'actuator node' if inputs.is_bare else 'node that can be replayed'
         found = ', '.join(given.nodes) or 'none'
         raise SourceError(
-            str(choice.config), f'no node that can be replayed; found: {found}; a vehicle is '
-            'given by --vehicle, a robot description by --model'
+            printable(choice.config), f'no {kind}; found: {found}; a vehicle is given by '
+            '--vehicle, a robot description by --model'
         )
     # Those that take the state of others as their command come behind them.
     specs.sort(key=lambda spec: '~/command' in spec.remappings)
@@ -292,6 +296,7 @@ def _check_only(choice: Choice, names: Sequence[str]) -> None:
     for name in choice.only:
         if name not in names:
             known = ', '.join(names) or 'none'
+            near = suggestion(name, names)
             raise SourceError(
-                str(choice.config), f'no node {name!r}{suggestion(name, names)}; found: {known}'
+                printable(choice.config), f'no node {name!r}{near}; found: {known}'
             )

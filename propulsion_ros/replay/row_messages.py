@@ -43,7 +43,7 @@ class RowMessages:
         self.names = loop.family.command_names
         # A frame without a name is taken for that of the loop.
         self._outlets = {
-            name: Outlet(host.resolve(f'~/{name}'), kind, 'command')
+            name: Outlet(host.resolve_topic_name(f'~/{name}'), kind, 'command')
             for name, kind in KINDS.items()
         }
         self._keys: tuple[_Key, ...] = ()

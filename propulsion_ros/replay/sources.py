@@ -16,6 +16,7 @@ from propulsion_ros.replay.progress import count_lines
 from propulsion_ros.replay.robot import Inputs, Published, Robot
 from propulsion_ros.replay.row_messages import RowMessages
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 
 _CLOCK_STEP_NS = 1_000_000_000
 
@@ -92,7 +93,7 @@ class BagSource:
         if not count:
             expected = ', '.join(sorted(robot.wanted))
             raise SourceError(
-                str(self._path), f'has none of the topics that are heard: {expected}'
+                printable(self._path), f'has none of the topics that are wanted: {expected}'
             )
         return count
 

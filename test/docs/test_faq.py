@@ -52,8 +52,8 @@ def test_flag_is_one_of_a_model(flag):
 
 
 @pytest.mark.parametrize(('text', 'file'), [
-    ('command is stale', 'nodes/actuator_node.py'),
-    ('no odometry yet, so no force', 'nodes/actuator_node.py'),
+    ('command is stale', 'loops/actuator_ports.py'),
+    ('no odometry yet, so no force', 'loops/actuator_ports.py'),
 ])
 def test_diagnostics_say_what_the_page_quotes(text, file):
     assert f"'{text}'" in (REPOSITORY / 'propulsion_ros' / file).read_text(encoding='utf-8')

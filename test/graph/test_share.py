@@ -1,9 +1,21 @@
+"""Where files of the package are; a xacro file is expanded in a process of its own."""
 from __future__ import annotations
+
+import os
+import time
 
 import pytest
 
 from propulsion_ros.graph import share
+from propulsion_ros.graph.expand_xacro import expand
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.urdf.xml import SIZE_LIMIT
+
+xacro = pytest.importorskip('xacro')
+
+ROBOT = '<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
 
 
 def test_source_tree_has_its_own_files():
@@ -19,3 +31,70 @@ def test_package_without_its_files_is_refused_in_one_line(tmp_path, monkeypatch)
         'share/propulsion_ros: found neither in the ament index nor in a folder above '
         f'{tmp_path}'
     )
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text, name='robot.xacro'):
+        path = tmp_path / name
+        path.write_text(ROBOT.format(text), encoding='utf-8')
+        return path
+    return write
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_expansion_is_that_of_the_library(vehicle):
+    path = share_directory() / 'urdf' / f'{vehicle}.urdf.xacro'
+    text = load_robot_description(path)
+    assert text == expand(str(path), SIZE_LIMIT)
+    assert text == xacro.process_file(str(path)).toxml()
+
+
+def test_an_optional_file_may_be_absent(written):
+    text = '<xacro:include filename="nowhere.xacro" optional="true"/><link name="b"/>'
+    assert '<link name="b"/>' in load_robot_description(written(text))
+
+
+def test_arguments_and_properties_and_settings(written, tmp_path):
+    (tmp_path / 'settings.yaml').write_text('length: {arm: 0.25}\n')
+    text = (
+        '<xacro:arg name="size" default="2"/><xacro:property name="s" '
+        'value="${xacro.load_yaml(\'settings.yaml\')}"/>'
+        '<link name="l_$(arg size)_${s.length.arm * 2}"/>'
+    )
+    assert '<link name="l_2_0.5"/>' in load_robot_description(written(text))
+
+
+def test_warnings_come_through(written, capfd):
+    load_robot_description(written('<xacro:property name="pi" value="3"/>'))
+    assert 'redefining global symbol: pi' in capfd.readouterr().err
+
+
+def test_an_error_is_one_line_with_the_name_of_the_file(written):
+    path = written('${nothing}')
+    with pytest.raises(SourceError) as caught:
+        load_robot_description(path)
+    assert str(caught.value).startswith(f"{path}: name 'nothing' is not defined when evaluating")
+
+
+@pytest.mark.parametrize('name', [b'a b', b'a\x01\nb', b'-c', b'\xff'])
+def test_any_name_will_do(written, name):
+    path = written('<link name="b"/>', 'plain.xacro')
+    path = path.rename(path.with_name(os.fsdecode(name + b'.xacro')))
+    assert '<link name="b"/>' in load_robot_description(path)
+
+
+def test_a_disk_that_does_not_reply_is_not_waited_for(written, monkeypatch):
+    path = written("${python.sum(python.range(10**12))}")
+    monkeypatch.setattr(share, '_WAIT', 0.5)
+    begun = time.monotonic()
+    with pytest.raises(SourceError, match=r'takes more than 0\.5 s to expand'):
+        load_robot_description(path)
+    assert time.monotonic() - begun < 20.0
+
+
+def test_another_python_is_looked_for_inside_a_simulator(monkeypatch, tmp_path):
+    monkeypatch.setattr('sys.executable', str(tmp_path / 'gz-sim-server'))
+    assert 'python3' in share._python()
+    monkeypatch.setenv('PATH', '')
+    assert share._python() == str(tmp_path / 'gz-sim-server')

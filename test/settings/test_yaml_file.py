@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile, YamlBudget
 
 
 @pytest.fixture
@@ -120,3 +120,48 @@ def test_mutated_text_is_refused_or_read(tmp_path, seed):
         return
     for node in file.nodes:
         assert all(isinstance(key, str) for key in file.of(node))
+
+
+@pytest.mark.parametrize('text', [
+    pytest.param('a: [1, {b: c}, "d"]\n# ' + 'x' * 100_000, id='plain'),
+    pytest.param('a: &a [1, 2]\nb: [*a, *a]\n', id='a few aliases'),
+    pytest.param('a: [', id='no YAML'),
+    pytest.param('[' * 60 + ']' * 60, id='as deep as may be'),
+])
+def test_budget_is_enough_for(text):
+    YamlBudget('bag').take(text)
+
+
+@pytest.mark.parametrize(('text', 'problem'), [
+    pytest.param('a: &a [1, 1, 1, 1]\n' + ''.join(
+        f'{"a" * i}: &{"a" * i} [{", ".join(["*" + "a" * (i - 1)] * 9)}]\n' for i in range(2, 12)
+    ), 'bag: has more YAML than any bag', id='aliases that expand'),
+    pytest.param('a: &a [*a]', 'bag: has more YAML than any bag', id='an alias of itself'),
+    pytest.param('[' + '1,' * 60_000 + ']', 'bag: has more YAML than any bag', id='dense'),
+    pytest.param('x' * 2_000_000, 'bag: has more YAML than any bag', id='long'),
+    pytest.param('[' * 100_000, 'bag: is nested too deeply', id='deep'),
+])
+def test_budget_is_not_enough_for(text, problem):
+    with pytest.raises(SourceError) as caught:
+        YamlBudget('bag').take(text)
+    assert str(caught.value) == problem
+
+
+def test_budget_is_for_all_texts_together():
+    budget = YamlBudget('bag')
+    budget.take('x' * 400_000)
+    with pytest.raises(SourceError):
+        budget.take('x' * 400_000)
+
+
+@pytest.mark.parametrize('number', ['1' * 1001, '0x' + 'f' * 1000, '1' + ':59' * 400])
+def test_numbers_that_no_error_could_show(written, number):
+    with pytest.raises(SourceError, match='a number of'):
+        ParameterFile(written(parameters('n', [f'x: {number}'])))
+
+
+def test_file_of_the_largest_size(written):
+    text = parameters('n', ['x: [' + '1.5, ' * 50_000 + '2.5]'])
+    assert len(ParameterFile(written(text)).of('n')['x']) == 50_001
+    with pytest.raises(SourceError, match='is larger than 262144 bytes'):
+        ParameterFile(written(text + '#' * SIZE_LIMIT))

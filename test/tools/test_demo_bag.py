@@ -109,6 +109,34 @@ def test_command_line_gives_the_same_and_a_table(tmp_path, capsys):
     assert 'main_tank.mass' in header.split(',')
 
 
+@pytest.mark.parametrize('target', ['out', 'out.csv'])
+def test_neither_ros_nor_its_messages_need_to_be_installed(tmp_path, target):
+    blocked = (
+        'import sys\n'
+        'for name in ("rclpy", "rcl_interfaces", "builtin_interfaces", "std_msgs", "sensor_msgs",\n'
+        '             "geometry_msgs", "nav_msgs", "diagnostic_msgs", "rosgraph_msgs", "launch"):\n'
+        '    sys.modules[name] = None\n'
+    )
+    command = 'from propulsion_ros.tools.cli import main; sys.exit(main(sys.argv[1:]))'
+    arguments = [str(CONFIG), str(BAG), str(tmp_path / target), '--vehicle', 'rocket']
+    assert cli.main(['replay', *arguments]) == 0
+    with_ros = _contents(tmp_path / target)
+    arguments[2] = str(tmp_path / f'without_{target}')
+    done = subprocess.run(
+        [sys.executable, '-c', blocked + command, 'replay', *arguments],
+        capture_output=True, text=True, check=False, cwd=REPOSITORY,
+    )
+    assert done.returncode == 0, done.stderr
+    assert _contents(tmp_path / f'without_{target}') == with_ros
+
+
+def _contents(path):
+    if path.suffix == '.csv':
+        return path.read_text()
+    with BagReader(path) as reader:
+        return list(reader.messages())
+
+
 def test_replay_over_dds_gives_the_same_bytes_ten_times_as_fast():
     """Into fresh nodes in a process of their own, with a clock of 40 Hz and without."""
     with reserved_domain() as domain:

@@ -43,6 +43,8 @@ _GUESSES = {
 }
 _UNKNOWN_TURNS = 0.5  # density of the angular rate without gyroscope [rad/s/sqrt(Hz)]
 
+_UNKNOWN_PLACE, _UNKNOWN_SPEED = 1e4, 1e3  # sigma after a restart in the air [m], [m/s]
+
 
 class Estimator:
     """Error-state Kalman filter with health of every sensor, and modes for what is left of them.
@@ -109,6 +111,28 @@ class Estimator:
             self._filter.forget(PORT, self._params.static_port_error**2)
             self._filter.forget(SCALE, 0.0)
         self.stage = stage
+
+    @property
+    def pad_altitude(self) -> float:
+        """Altitude of the pad above the standard sea level [m], as the barometer has it."""
+        return self._baro.pad_altitude
+
+    def begin_in_air(self, stage: Stage, pad_altitude: float) -> None:
+        """Begin anew in the air, above a known pad, where nothing else is known.
+
+        Parameters
+        ----------
+        stage : Stage
+            Of the flight.
+        pad_altitude : float
+            What `pad_altitude` was before [m].
+        """
+        self.reset()
+        self.stage = stage
+        self._baro.pad_altitude = pad_altitude
+        for axis in range(3):
+            self._filter.inflate(POSITION + axis, _UNKNOWN_PLACE**2)
+            self._filter.inflate(VELOCITY + axis, _UNKNOWN_SPEED**2)
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:

@@ -49,7 +49,7 @@ class Lasting:
             self._first = news
         if not has_lasted or start_ns is None:
             return None
-        if not pace:
+        if pace == 0.0:
             return start_ns
         gained = (news - self._first) * math.copysign(1.0, pace)
         return start_ns if gained >= abs(pace) * (clock_ns - start_ns) * 1e-9 else None

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 
 from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import EventFired
-from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS, deployer_command
 from propulsion_ros.flight.pyros.engines import EngineRow
 from propulsion_ros.loops.flight.outputs import is_due

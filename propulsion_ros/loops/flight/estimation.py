@@ -1,8 +1,9 @@
 """Raw sensors into estimates of the motion, in the order of their stamps."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ _STAMPS = StampLimits(
     behind_ns=1_000_000_000, ahead_ns=1_000_000_000, agreeing=None, drifts=True
 )
 """Of sensors beside the inertial one: none may move the time of all."""
+REANCHOR_NS = 500_000_000
+"""After which a live sensor that is steadily ahead or behind is taken as it is [ns]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,6 +101,8 @@ class FlightEstimation:
         Receives each `EstimatorState`.
     takes : callable
         ``takes(source, stamp_ns)``: whether a message is of the publisher that is followed.
+    reanchors : bool
+        Whether a sensor that is steadily ahead or behind is moved to the time of the others.
 
     Attributes
     ----------
@@ -116,6 +121,7 @@ class FlightEstimation:
         lossless: bool,
         emit: Callable[[EstimatorState], None],
         takes: Callable[[str, int], bool] = lambda source, stamp_ns: True,
+        reanchors: bool = False,
     ) -> None:
         self._host, self._estimator, self._emit = host, estimator, emit
         self._takes = takes
@@ -136,7 +142,8 @@ class FlightEstimation:
         )
         self.outlet = Outlet('~/odometry', 'nav_msgs/msg/Odometry', 'state', world_frame)
         self._base_link = params.base_link
-        self._judges = {source: StampJudge(_STAMPS) for source in _SENSORS if source != IMU}
+        limits = replace(_STAMPS, reanchor_ns=REANCHOR_NS) if reanchors else _STAMPS
+        self._judges = {source: StampJudge(limits) for source in _SENSORS if source != IMU}
         self.reset()
 
     def reset(self) -> None:
@@ -155,6 +162,16 @@ class FlightEstimation:
     def awaited(self) -> tuple[Port, ...]:
         """Ports without which there is no estimate."""
         return tuple(port for port in self.ports if port.topic in (f'~/{IMU}', f'~/{PRESSURE}'))
+
+    @property
+    def pad_altitude(self) -> float:
+        """Altitude of the pad that estimates are above [m]; NaN where it is not known."""
+        return self._estimator.pad_altitude if isinstance(self._estimator, Estimator) else math.nan
+
+    def begin_in_air(self, stage: Stage, pad_altitude: float) -> None:
+        """Begin anew above a pad that a record has."""
+        if isinstance(self._estimator, Estimator) and math.isfinite(pad_altitude):
+            self._estimator.begin_in_air(stage, pad_altitude)
 
     def set_stage(self, stage: Stage) -> None:
         """Set what the vehicle does from now on."""
@@ -181,7 +198,8 @@ class FlightEstimation:
                 stamp_ns is not None and self._takes(source, stamp_ns)
                 and self._is_of_this_time(source, stamp_ns)
             ):
-                self._inputs.push(source, stamp_ns, read(message))
+                offset_ns = 0 if source == IMU else self._judges[source].offset_ns
+                self._inputs.push(source, stamp_ns - offset_ns, read(message))
         return take
 
     def _is_of_this_time(self, source: str, stamp_ns: int) -> bool:
@@ -202,7 +220,13 @@ class FlightEstimation:
             judge.begin(stamp_ns)
             return True
         newest_ns = leader_ns if judge.newest_ns is None else max(leader_ns, judge.newest_ns)
-        if judge.follow(stamp_ns, leader_ns) is not Arrival.STRAY:
+        arrival = judge.follow(stamp_ns, leader_ns)
+        if arrival is Arrival.REANCHORED:
+            self._host.complain('reanchored', (
+                f'{source} is steadily {judge.offset_ns * 1e-9:+.3f} s from the inertial sensor, '
+                'and is taken to be of the same time'
+            ))
+        if arrival is not Arrival.STRAY:
             return True
         self._host.complain(
             'other_time', f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '

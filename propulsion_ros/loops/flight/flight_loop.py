@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.air_temperature import AirTemperature
-from propulsion_ros.flight.estimation.state import EstimatorState, sample_of, stage_of
+from propulsion_ros.flight.estimation.state import EstimatorState, Mode, sample_of, stage_of
 from propulsion_ros.flight.events.variables import NAN, Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.home import Home
@@ -118,14 +118,14 @@ class FlightLoop:
         estimator = make_flight_estimator(params, config)
         self._estimation = None if estimator is None else FlightEstimation(
             host, estimator, params.estimation, params.world_frame, params.reliable_inputs,
-            self._take_estimate, self._is_of_one_publisher,
+            self._take_estimate, self._is_of_one_publisher, self._is_robot,
         )
         # An estimate is above the pad already.
         is_above_pad = params.pad_reference == 'zero' or self._estimation is not None
         self._home = Home(0.0 if is_above_pad else NAN)
         self._air, self._circuits = AirTemperature(), Circuits(config.deployers, config.engines)
         self._time = SampleTime()
-        self._asides = FlightAsides(host, self._time, self._apply_aside)
+        self._asides = FlightAsides(host, self._time, self._apply_aside, self._is_robot)
         self._requests = FlightRequests(
             host, self._state, self._home, self._time, self._asides,
             None if params.replay else self._request_time, self._steady_ns, self._prepare,
@@ -137,7 +137,7 @@ class FlightLoop:
         self._record = FlightRecorder(
             host, '' if params.replay else params.state_file,
             hashlib.sha256(flown.encode()).hexdigest(), self._state, self._actuation, self._home,
-            boot or Boot(), open_writer, trusts_age=self._is_robot,
+            boot or Boot(), open_writer, trusts_age=self._is_robot, estimation=self._estimation,
         )
         self._report: FlightReport | None = None
         self._estimate: EstimatorState | None = None
@@ -221,7 +221,11 @@ class FlightLoop:
 
     def _take_estimate(self, state: EstimatorState) -> None:
         self._estimate = state
-        self._take(sample_of(state, self._params.estimator))
+        sample = sample_of(state, self._params.estimator)
+        if self._state.is_resuming and state.mode is Mode.BARO_ONLY:
+            # A speed that only follows the altitude is no evidence of its own, and a noisy one.
+            sample = replace(sample, velocity=NAN)
+        self._take(sample)
 
     def _take_temperature(self, message: Any) -> None:
         self._asides.push(TEMPERATURE, message, message.temperature)
@@ -357,7 +361,8 @@ class FlightLoop:
         if self._state.phase is not self._phase:
             self._phase = self._state.phase
             self._requests.drop_waiting(self._phase.value)
-        if self._estimation is not None:
+        # While a recorded flight waits, its estimator has begun in the air.
+        if self._estimation is not None and not self._state.is_resuming:
             self._estimation.set_stage(stage_of(self._state.phase, self._state.subphase))
         self._outputs.announce(self._state, self._report, self._time.stamp_ns, self._estimate)
 

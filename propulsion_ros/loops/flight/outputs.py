@@ -8,7 +8,7 @@ from propulsion_ros.flight.events.events import EventFired
 from propulsion_ros.flight.events.variables import NAN
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
 from propulsion_ros.loops.payloads import JointRow, StatusRow
@@ -99,7 +99,7 @@ class FlightOutputs:
         if values['subphase'] != before.get('subphase'):
             self._host.publish(self._subphase, stamp_ns, values['subphase'])
         if values['apogee'] and values['apogee'] != before.get('apogee') and state.apogee:
-            self._publish_apogee(state.apogee, report)
+            self._publish_apogee(state.apogee, report, state.vertex)
         status = StatusRow('flight', values['phase'], tuple(values.items()))
         self._host.publish(self._flags, stamp_ns, [status])
 
@@ -124,11 +124,17 @@ class FlightOutputs:
         host.publish(self._tune, stamp_ns, duties.tune)
         host.publish(self._beacon, stamp_ns, Duty.SOUND_BEACON in duties.entry)
 
-    def _publish_apogee(self, apogee: Mark, report: FlightReport | None) -> None:
+    def _publish_apogee(
+        self, apogee: Mark, report: FlightReport | None, vertex: Vertex | None
+    ) -> None:
         estimate = report.estimate if report else None
         known = estimate if estimate and estimate.detected else None
-        vertex_ns = known.apogee_ns if known and known.apogee_ns else apogee.stamp_ns
-        altitude = known.apogee_altitude if known else NAN
+        vertex_ns, altitude = apogee.stamp_ns, NAN
+        if known:
+            vertex_ns, altitude = known.apogee_ns or vertex_ns, known.apogee_altitude
+        elif vertex:
+            # What a detector of before a restart has found.
+            vertex_ns, altitude = vertex.stamp_ns, vertex.altitude
         self._host.publish(self._apogee, vertex_ns, (0.0, 0.0, altitude))
         self._host.log(
             'info', f'apogee {altitude:.1f} m at {vertex_ns * 1e-9:.2f} s ({apogee.source})'

@@ -74,10 +74,11 @@ class FlightLoopParams:
             kind = kind_of(Path(self.state_file).expanduser())
             if kind not in (FILE, ABSENT, UNKNOWN):
                 raise ConfigError('state_file', f'{self.state_file} is {kind}, expected a file')
-        if self.altitude_source == 'sensors' and self.state_file:
+        is_legacy = self.altitude_source == 'sensors' and self.estimator.method == 'legacy'
+        if is_legacy and self.state_file:
             raise ConfigError(
-                'state_file', 'an estimate from sensors cannot be resumed after a restart: '
-                'set altitude_source to pressure or odometry'
+                'state_file', 'the legacy estimator cannot be resumed after a restart: '
+                'choose another estimator.method'
             )
         if self.altitude_source == 'sensors' and self.estimator.method == 'external':
             raise ConfigError(

@@ -5,11 +5,13 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from propulsion_ros.flight.estimation.state import stage_of
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.home import Home
-from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.loops.flight.actuation import FlightActuation
 from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.estimation import FlightEstimation
 from propulsion_ros.loops.flight.record_file import FlightRecord, read_state
 from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
 from propulsion_ros.loops.ports import Host
@@ -42,6 +44,8 @@ class FlightRecorder:
         ``open_writer(path)`` returns what writes.
     trusts_age : bool
         Whether the time since boot says how old a record is; in a simulation stamps do.
+    estimation : FlightEstimation, optional
+        What measures the pad in place of ``home``, and begins anew in the air.
     """
 
     def __init__(
@@ -55,11 +59,13 @@ class FlightRecorder:
         boot: Boot,
         open_writer: Callable[[Path], Writer] = RecordWriter,
         trusts_age: bool = True,
+        estimation: FlightEstimation | None = None,
     ) -> None:
         self._host, self._config = host, config
         self._path = Path(path).expanduser() if path else None
         self._state, self._actuation, self._home = state, actuation, home
         self._boot, self._open_writer, self._trusts_age = boot, open_writer, trusts_age
+        self._estimation = estimation
         self._writer: Writer | None = None
         self._forget()
 
@@ -114,7 +120,14 @@ class FlightRecorder:
             return
         self._offered = record
         self._actuation.is_waiting = True
-        self._home.restore(record.pad_altitude, record.home)
+        if self._estimation is None:
+            self._home.restore(record.pad_altitude, record.home)
+        else:
+            snapshot = record.snapshot
+            is_burning = Subphase.BOOST if snapshot.is_burning else Subphase.COAST
+            stage = stage_of(snapshot.phase, is_burning)
+            self._home.restore(math.nan, record.home)
+            self._estimation.begin_in_air(stage, record.pad_altitude)
         phase = record.snapshot.phase.value
         self._host.log('warn', f'a flight was recorded in {phase}, waiting for samples')
 
@@ -192,10 +205,15 @@ class FlightRecorder:
             self._is_hung = not writer.wait(self._number, 0.0)
         self._written = self._essence()
         self._number = writer.put(FlightRecord(
-            self._config, self._state.snapshot(), self._home.altitude, self._home.position,
+            self._config, self._state.snapshot(), self._pad_altitude, self._home.position,
             self._actuation.pulses, self._boot.id, self._boot.now_ns(),
         ))
         return self._number
+
+    @property
+    def _pad_altitude(self) -> float:
+        estimation = self._estimation
+        return self._home.altitude if estimation is None else estimation.pad_altitude
 
     def _complain(self) -> None:
         if self.problem:

@@ -240,6 +240,16 @@ def test_restart_completes_the_pulse_that_it_cut_off(tmp_path):
     assert 0.8 < on[-1] - on[0] <= 1.0
 
 
+def test_apogee_after_a_restart_has_its_altitude(tmp_path):
+    path = tmp_path / 'flight.json'
+    interrupted(path, APOGEE + 3.0)
+    second = Computer(state_file=str(path))
+    second.feed(APOGEE + 4.0, APOGEE + 7.0)
+    ((vertex_ns, (_, _, top)),) = second.host.of('~/apogee')
+    assert vertex_ns * 1e-9 == pytest.approx(APOGEE, abs=0.3)
+    assert top == pytest.approx(TOP, abs=3.0)
+
+
 @pytest.mark.parametrize(('spoil', 'reason'), [
     pytest.param(lambda text: text[:100], 'is not JSON', id='cut off'),
     pytest.param(lambda text: json.dumps({'a': 1}), 'unknown key', id='of another program'),

@@ -4,9 +4,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from flight_computer import MS, Computer, altitude, odometry, request
 
 from fake_host import message
-from flight_computer import MS, Computer, altitude, odometry, request
 
 
 def ask(computer, seconds, name, sender=''):
@@ -158,3 +158,21 @@ def test_two_clocks_on_one_topic_are_seen_before_the_launch():
     success, text = computer.call('launch')
     assert not success
     assert 'odometry has two publishers with different clocks' in text
+
+
+@pytest.mark.parametrize('offset', [-300.0, 5.0, 1000.0])
+def test_circuits_with_a_clock_of_their_own_are_anchored_anew(offset):
+    computer = Computer(required_checks=('circuits',))
+    for k in range(100):
+        t = 1000.0 + k * 0.02
+        computer.wait(0.02)
+        computer.host.deliver('~/odometry', odometry(round(t * 1e9), 100.0))
+        computer.host.deliver('~/continuity', message(
+            round((t + offset) * 1e9), name=['main'], position=[0.0]
+        ))
+    assert computer.call('launch') == (False, "'launch' is refused: open circuit of main")
+    assert computer.host.counts['reanchored'] == 1
+    assert any(
+        f'continuity is steadily {offset:+.3f} s from the samples' in line
+        for line in computer.warnings
+    )

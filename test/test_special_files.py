@@ -1,0 +1,34 @@
+"""Every reader and command refuses special files in one line, soon, and in little memory."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('rclpy')
+pytest.importorskip('rosbags')
+pytest.importorskip('xacro')
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.mark.parametrize(('group', 'least'), [
+    pytest.param('kinds', 250, id='kinds of files, names, and what is to be written'),
+    pytest.param('texts', 170, id='what texts hold'),
+    pytest.param('bags', 60, id='what bags hold'),
+])
+def test_special_files_end_in_one_line(group, least, tmp_path):
+    folders = [str(HERE.parent), *filter(None, [os.environ.get('PYTHONPATH')])]
+    done = subprocess.run(
+        [sys.executable, str(HERE / 'special_files.py'), group, str(tmp_path)],
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(folders)}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=550,
+    )
+    assert done.returncode == 0, done.stderr
+    outcomes = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(outcomes) >= least
+    assert [outcome for outcome in outcomes if outcome['faults']] == []
