@@ -102,7 +102,7 @@ class StampedInputs:
         self._order = {source: i for i, source in enumerate(sources)}
         self._apply, self._on_jump, self._passed = apply, on_jump, passed
         self._trusted = frozenset(trusted)
-        self._delays_ns = delays_ns
+        self._delays_ns = dict(delays_ns)
         self._limits = StampLimits(
             behind_ns=ordering.jump_back_ns, ahead_ns=ordering.max_gap_ns,
             agreeing=2, agree_ns=ordering.max_gap_ns,
@@ -320,19 +320,25 @@ class StampedInputs:
     def _awaited_horizon(self) -> int | None:
         """Return the stamp that the awaited sources have passed, None for none yet."""
         newest = self._newest_ns
-        if newest is None:
-            return None
-        wait_for = self._ordering.wait_for
-        if not wait_for:
+        if newest is None or not self._ordering.wait_for:
             return newest
-        passed = [self._newest[source] for source in wait_for if source in self._newest]
-        horizon = min(passed) if len(passed) == len(wait_for) else None
-        if self._ordering.max_lag_ns is not None:
-            lagged = newest - self._ordering.max_lag_ns
-            if horizon is None:
-                return lagged if lagged >= min(self._first.values()) else None
-            return max(horizon, lagged)
-        return horizon
+        horizon, max_lag_ns = self._reached_by_all(newest), self._ordering.max_lag_ns
+        if max_lag_ns is None:
+            return horizon
+        lagged = newest - max_lag_ns
+        if horizon is None:
+            return lagged if lagged >= min(self._first.values()) else None
+        return max(horizon, lagged)
+
+    def _reached_by_all(self, newest: int) -> int | None:
+        """Return the least stamp that an awaited source has reached, None where one has none."""
+        for source in self._ordering.wait_for:
+            reached = self._newest.get(source)
+            if reached is None:
+                return None
+            if reached < newest:
+                newest = reached
+        return newest
 
     def _run(self) -> None:
         """Do what is due."""
