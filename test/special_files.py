@@ -107,7 +107,7 @@ def forked(case, folder):
             break
         if time.monotonic() - begun > 90.0:
             os.killpg(child, signal.SIGKILL)
-        time.sleep(0.002)
+        time.sleep(0.01)
     code = os.waitstatus_to_exitcode(status)
     said = printed.read_text(errors='backslashreplace') if printed.exists() else ''
     return {

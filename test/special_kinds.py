@@ -88,7 +88,6 @@ def unreadable(path):
 KINDS = {
     'fifo': (os.mkfifo, 'Is a FIFO, expected a regular file'),
     'endless device': (link_to('/dev/zero'), 'Is a device, expected a regular file'),
-    'null device': (link_to('/dev/null'), 'Is a device, expected a regular file'),
     'socket': (unix_socket, 'Is a socket, expected a regular file'),
     'folder': (os.mkdir, 'Is a directory'),
     'loop of links': (link_loop, 'Too many levels of symbolic links'),
