@@ -124,16 +124,21 @@ URDF = {
         f'<rotor><names_expr>{"(a|b)*" * 300_000}</names_expr></rotor>'))), ''),
     'a slow names_expr': (large(lambda: star(9_000, block(
         '<rotor><names_expr>' + '.*' * 90 + 'x</names_expr></rotor>'))), ''),
-    'a long curve': (large(lambda: robot(block(
-        '<tank name="t"><capacity>1</capacity></tank>' + ''.join(
-            f'<booster name="b{i}"><link>base</link><max_thrust>1</max_thrust>'
-            f'<thrust_curve>{CURVE if i == 0 else "0 1 1 0"}</thrust_curve></booster>'
-            for i in range(900)), 'boosters'))), ''),
+    'a long curve': (large(lambda: robot(block(''.join(
+        f'<booster name="b{i}"><link>base</link><max_thrust>1</max_thrust><max_fuel_rate>1'
+        f'</max_fuel_rate><thrust_curve>{"0 1 1 0" if i else CURVE}</thrust_curve></booster>'
+        for i in range(900)), 'boosters'))), 'are 90000900 in all, expected at most'),
+    'a long table': (large(lambda: robot(block(''.join(
+        f'<thruster name="b{i}"><link>base</link><conversion>linear_interp</conversion>'
+        f'<input_values>{"0 1" if i else TABLE}</input_values><output_values>'
+        f'{"0 1" if i else TABLE}</output_values></thruster>' for i in range(900)), 'thrusters'))),
+        'are 45000000 in all, expected at most'),
     'declared latin-1': (holding(b'<?xml version="1.0" encoding="latin-1"?><robot name="\xe9"/>'),
                          'expected UTF-8 text'),
     'no text': (holding(''), 'expected the text of a URDF'),
 }
-CURVE = ' '.join(f'{i} 1' for i in range(250_000)) + ' 250000 0'
+CURVE = ' '.join(f'{i} 1' for i in range(100_000)) + ' 100000 0'
+TABLE = ' '.join(map(str, range(50_000)))
 
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 
