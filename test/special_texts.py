@@ -232,15 +232,15 @@ def contents():
     """Yield what each text format can hold."""
     for what, table in (('check.yaml', YAML), ('check.urdf', URDF), ('check.jsonc', JSONC),
                         ('check.xacro', PROGRAMS), ('record.json', RECORDS)):
-        for kind, (content, said) in table.items():
+        for kind, (content, wanted) in table.items():
             make = content if callable(content) else holding(content)
             suffix = what.rpartition('.')[2]
-            yield Case(f'{what}: {kind}', make, f'a.{suffix}', COMMANDS[what], said)
+            yield Case(f'{what}: {kind}', make, f'a.{suffix}', COMMANDS[what], wanted)
     for what in ('apogee.csv', 'replay.csv', 'plot.csv'):
-        for kind, (content, said) in TABLES.items():
-            yield Case(f'{what}: {kind}', holding(content), 'a.csv', COMMANDS[what], said)
+        for kind, (content, wanted) in TABLES.items():
+            yield Case(f'{what}: {kind}', holding(content), 'a.csv', COMMANDS[what], wanted)
     for what in ('check.yaml', 'check.urdf', 'check.xacro', 'check.jsonc', 'apogee.csv',
                  'replay.csv', 'plot.csv', 'plot commands.csv', 'references.json'):
-        for kind, (content, said) in TEXTS.items():
+        for kind, (content, wanted) in TEXTS.items():
             suffix = what.rpartition('.')[2]
-            yield Case(f'{what}: {kind}', holding(content), f'a.{suffix}', COMMANDS[what], said)
+            yield Case(f'{what}: {kind}', holding(content), f'a.{suffix}', COMMANDS[what], wanted)
