@@ -10,7 +10,8 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages.fields import ns_to_stamp
 
 BAD = (math.nan, math.inf, -math.inf)
 FAR = (1, -1)

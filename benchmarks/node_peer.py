@@ -21,10 +21,11 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.models.fam.fam import FamParams
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp, stamp_to_ns
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.spin import make_executor
 

@@ -13,7 +13,7 @@ from rclpy.serialization import serialize_message
 
 from benchmarks.node_peer import PERIOD_NS, Work
 from benchmarks.rows import Row
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
+from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.replay.bags import BagWriter, Recorded
 
 _FAMILY = 'thrusters'

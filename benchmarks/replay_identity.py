@@ -23,11 +23,13 @@ from rclpy.serialization import deserialize_message
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.nodes.spin import make_executor
-from propulsion_ros.replay.bag_replay import BagReplay
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder
+from propulsion_ros.replay.robot import Choice, Robot
+from propulsion_ros.replay.run import recordings
+from propulsion_ros.replay.sources import BagSource
 from propulsion_ros.tools.domains import own_network
 
 HELD = ('wrench', 'state', 'fit', 'phase', 'subphase', 'apogee', 'events', 'flags', 'residual')
@@ -53,11 +55,11 @@ def offline(
     vehicle: str, config: Path, bag: Path, wire: Wire
 ) -> tuple[Contents, list[str], frozenset[str]]:
     """Return what a replay without DDS says, the names of its nodes, and what they hear."""
-    with BagReader(bag) as reader:
-        robot = BagReplay(config, reader.topics, wire, vehicle)
-        said = [m for message in reader.messages(robot.inputs) for m in robot.feed(message)]
-        names = [node.get_name() for node in robot.nodes]
-    return contents(said, wire, names), names, robot.inputs
+    with BagSource(bag) as source:
+        robot = Robot(Choice(config, vehicle), source.inputs)
+        said = [m for moment in source.play(robot) for m in recordings(moment, wire)]
+        names = [host.name for host in robot.hosts]
+    return contents(said, wire, names), names, robot.wanted
 
 
 def over_dds(

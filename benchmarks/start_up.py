@@ -16,7 +16,8 @@ from rclpy.node import Node
 
 from benchmarks.node_peer import FAMILIES, Peer, Work
 from benchmarks.rows import Row
-from propulsion_ros.graph.wiring import VEHICLES, vehicle_graph
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.tools.domains import reserved_domain
 

@@ -11,11 +11,11 @@ from defusedxml.ElementTree import fromstring
 from fuzz.target import REPOSITORY, Target, require, shipped, text_of, written
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
 from propulsion_ros.graph import expand_xacro
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.replay.stages import build_family
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.names_expr import TAG, expand
 from propulsion_ros.urdf.reader import (
@@ -38,11 +38,12 @@ def _read(xml: str) -> None:
     """Make every actuator of a description, and let it run a moment."""
     mass_from_urdf(xml)
     joints_of_urdf(xml)
-    for block in actuators_from_urdf(xml, loop_params_of):
+    blocks = actuators_from_urdf(xml, loop_params_of)
+    for block in blocks:
         family, _ = build_family(block.family, {}, block)
         output = family.step(Command(), _MOVING, 0.01, 0)
         require(bool(np.isfinite(output.wrench).all()), f'{block.name}: {output.wrench}')
-    drawn_blocks(xml)
+    drawn_blocks(blocks)
 
 
 def _xacro(data: bytes) -> None:

@@ -11,7 +11,7 @@ import yaml
 
 from fuzz.descriptions import OUTLINE_WORDS, URDF_WORDS, description, outlined, outlines
 from fuzz.target import Target, UnsoundError, require, shipped, text_of, written
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.bridge import bridge_yaml
 from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.gz.model import GazeboRobot, gazebo_robot

@@ -10,23 +10,19 @@ from typing import Any
 import numpy as np
 from rclpy.serialization import deserialize_message
 
-from fuzz.stages import families, require_wrenches, stage_of
+from fuzz.robots import fresh_robot, require_wrenches
 from fuzz.target import Target, require
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
-from propulsion_ros.loops.actuator_loop import Motion
+from propulsion_ros.loops.decoders import checked_wrench, msg_to_com, msg_to_current, msg_to_motion
+from propulsion_ros.messages.readers import READERS, SHORTEST, MessageReader
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.nodes.conversions import (
-    checked_wrench,
-    msg_to_com,
-    msg_to_current,
-    msg_to_motion,
-)
-from propulsion_ros.nodes.message_readers import READERS, SHORTEST, MessageReader
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.cdr import Wire
-from propulsion_ros.replay.offline import Values
+from propulsion_ros.replay.host import CLOCK_TOPIC
+from propulsion_ros.replay.plain import clock_message
 from propulsion_ros.replay.recorder import message_type
 from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.quantity import FloatArray
@@ -64,25 +60,31 @@ def _message(kind: str, body: bytes) -> Any:
 def _command(data: bytes) -> None:
     """Give a JointState to a node that the first byte picks, and run some steps after it."""
     nodes = _nodes()
-    said: list[Values] = []
-    stage = stage_of(*nodes[data[0] % len(nodes) if data else 0], said)
-    stage.command(_S, _message('sensor_msgs/msg/JointState', data[1:]))
+    file, topic, _ = nodes[data[0] % len(nodes) if data else 0]
+    robot = fresh_robot(file)
+    message = _message('sensor_msgs/msg/JointState', data[1:])
+    require_wrenches(robot.feed(topic, message, _S))
     for i in range(1, 6):
-        stage.pass_time(_S + i * 20_000_000)
-    require_wrenches(said)
+        stamp_ns = _S + i * 20_000_000
+        require_wrenches(robot.feed(CLOCK_TOPIC, clock_message(stamp_ns), stamp_ns))
 
 
-def _nodes() -> list[tuple[Any, Any]]:
-    """Return the nodes that take a JointState."""
+@functools.cache
+def _nodes() -> list[tuple[str, str, Any]]:
+    """Return file, topic and family of the nodes that take a JointState."""
+    loops: list[tuple[str, str, Any]] = [
+        (file, host.resolve_topic_name('~/command'), host.loop)
+        for file in _FILES for host in fresh_robot(file).commanded
+    ]
     return [
-        made for file in _FILES for made in families(file).values()
-        if made[0].command_names != WRENCH_NAMES
+        (file, topic, loop.family) for file, topic, loop in loops
+        if loop.family.command_names != WRENCH_NAMES
     ]
 
 
 def _commands() -> list[bytes]:
     return [
-        bytes([i]) + _body(_joint_state(family)) for i, (family, _) in enumerate(_nodes())
+        bytes([i]) + _body(_joint_state(family)) for i, (_, _, family) in enumerate(_nodes())
     ]
 
 

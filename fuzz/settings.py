@@ -9,18 +9,18 @@ import math
 from fuzz.target import Target, UnsoundError, require, shipped, text_of, written
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.flight.events.events import EventRecord
+from propulsion_ros.flight.events.events import Action, EventRecord
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.loops.record_file import FlightRecord, decode, encode
-from propulsion_ros.models.boosters.rasp import parse_rasp
+from propulsion_ros.loops.flight.record_file import FlightRecord, OwedPulse, decode, encode
+from propulsion_ros.models.common.rasp import parse_rasp
 from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.rml.config import BLOCKS, FlightConfig, read_flight_config
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.check import faults_of
 
@@ -54,15 +54,25 @@ def fly(config: FlightConfig) -> None:
             stamp_ns, 100.0 + i, 5.0 + i, -9.0 + i, (1.0, i), (1.0, i), (1.0, i),
             rotation=(0.0, 0.1 * i, 0.0, 1.0), circuits=((0, True),),
         ))
-        actuators.enter(report.phase, stamp_ns)
+        actuators.enter(report.phase, stamp_ns, may_deploy=state.may_deploy)
         actuators.control(report.controls)
         for event in report.events:
             require(bool(event.why), f'{event} has no reason')
             for action in event.actions:
-                actuators.act(action, stamp_ns)
+                _act(actuators, action, stamp_ns)
         if i in commands:
+            if commands[i] == 'liftoff_override':
+                require(state.command(commands[i], stamp_ns) != '', 'overridden at once')
             refusal = state.command(commands[i], stamp_ns)
             require(refusal == '', f'{commands[i]}: {refusal}')
+
+
+def _act(actuators: Actuators, action: Action, stamp_ns: int) -> None:
+    try:
+        actuators.act(action, stamp_ns)
+    except CommandError:
+        # An event that deploys too may try to light an engine on the way down.
+        require(action.ignites, f'{action} was refused')
 
 
 def _motors(data: bytes) -> None:
@@ -80,7 +90,7 @@ def _state_file(data: bytes) -> None:
         decode(data)
         raise UnsoundError('a record that is no JSON was read') from None
     digest = hashlib.sha256(json.dumps(flight, sort_keys=True).encode()).hexdigest()
-    document = {'format': 'propulsion_ros flight record 1', 'sha256': digest, 'flight': flight}
+    document = {'format': 'propulsion_ros flight record 2', 'sha256': digest, 'flight': flight}
     record = decode(json.dumps(document).encode())
     require(repr(decode(encode(record))) == repr(record), 'a record changes when it is written')
 
@@ -90,7 +100,7 @@ def _flights() -> list[bytes]:
         5_000_000_000, 4_000_000_000, Phase.FLIGHT, True, False, None, None, None,
         (EventRecord(0, 1_000, 2),),
     )
-    record = FlightRecord('config', snapshot, 12.5, (1.0, 2.0), ((0, 1_000_000),))
+    record = FlightRecord('config', snapshot, 12.5, (1.0, 2.0), (OwedPulse(0, 0, 1_000_000),))
     return [json.dumps(json.loads(encode(record))['flight']).encode()]
 
 

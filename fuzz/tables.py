@@ -4,11 +4,10 @@ from __future__ import annotations
 import functools
 import math
 
-from fuzz.stages import families, require_wrenches, stage_of
+from fuzz.robots import fresh_robot, require_wrenches
 from fuzz.target import Target, require, written
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.replay.command_table import Columns, read_header
-from propulsion_ros.replay.offline import OfflineRun, Values
+from propulsion_ros.replay.sources import TableSource
 from propulsion_ros.tools.apogee import apogee_of_log
 
 _MOST_NS = 200_000_000
@@ -24,17 +23,13 @@ def _flight_log(data: bytes) -> None:
 
 def _command_table(config: str, data: bytes) -> None:
     """Read a table and run its rows, those that lie close together."""
-    place, header, rows = read_header(written('commands.csv', data))
-    said: list[Values] = []
-    stages = {name: stage_of(*made, said) for name, made in families(config).items()}
-    columns, run = Columns(place, header, stages), OfflineRun(list(stages.values()))
+    source = TableSource(written('commands.csv', data), is_bare=True)
     first_ns: int | None = None
-    for place, row in rows:
-        stamp_ns, inputs = columns.read(place, row)
-        first_ns = stamp_ns if first_ns is None else first_ns
-        if stamp_ns - first_ns <= _MOST_NS:
-            require(all(map(str, run.row(stamp_ns, inputs))), 'a refusal without a reason')
-    require_wrenches(said)
+    for moment in source.play(fresh_robot(config)):
+        require_wrenches(moment.published)
+        first_ns = moment.stamp_ns if first_ns is None else first_ns
+        if moment.stamp_ns - first_ns > _MOST_NS:
+            return
 
 
 def _flights() -> list[bytes]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,6 +18,9 @@ settings.load_profile('untimed')
 # Before any rclpy context exists: no test may hear or disturb another robot, run or worker.
 for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID'):
     os.environ.pop(name, None)
+# Launch files keep the record of a flight there; no test may resume another one's.
+_ROS_HOME = tempfile.TemporaryDirectory(prefix='ros_home_')
+os.environ['ROS_HOME'] = _ROS_HOME.name
 # Fast DDS may crash over the shared memory of a process that was killed, as tests kill some.
 os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
 NETWORK = ExitStack()

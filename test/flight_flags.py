@@ -11,6 +11,13 @@ def flags_of(messages):
 def newest_flags(graph, node, messages):
     """Return what a node said last, once it has come."""
     graph.until(
-        lambda: messages and flags_of(messages) == node._outputs._said, 'the newest flags'
+        lambda: messages and flags_of(messages) == node.loop._outputs.flags, 'the newest flags'
     )
     return flags_of(messages)
+
+
+def has_subscribers(node, *topics):
+    """Return whether each of these topics of a node has been found by a subscription."""
+    return all(
+        node.subscriptions_to(outlet) for outlet in node.loop.outlets if outlet.topic in topics
+    )

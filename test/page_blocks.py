@@ -14,12 +14,12 @@ from defusedxml.ElementTree import ParseError, fromstring
 
 from page_graphs import PageError
 from policy_form import read_policy
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.sdf_elements import system_plugin
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.replay.stages import build_family
 from propulsion_ros.rml.config import read_flight_config
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.check import faults_of

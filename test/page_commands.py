@@ -12,7 +12,7 @@ from markdown_pages import REPOSITORY
 from page_graphs import PageError
 from page_ros2 import Ros2
 from page_shell import PLACEHOLDER, files_exist, inside
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.tools import cli
 
 NOT_RUN = {

@@ -11,7 +11,7 @@ import yaml
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
-from propulsion_ros.nodes.graph_names import type_name
+from propulsion_ros.messages.graph_names import type_name
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.tools.domains import reserved_domain
 from ros_graph import close

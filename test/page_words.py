@@ -5,17 +5,17 @@ import re
 
 from page_launch import launch_arguments
 from propulsion_ros.graph.family_params import ActuatorNodeParams
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
+from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
 from propulsion_ros.nodes.stack import EXECUTABLES
-from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
 from propulsion_ros.settings.flat import parameters_of
 
 _CLASSES = (
-    LoopParams, EstimateParams, ActuatorNodeParams, FlightStateNodeParams, VehicleNodeParams,
+    LoopParams, EstimateParams, ActuatorNodeParams, FlightLoopParams, VehicleParams,
     *(family.Params for family in FAMILIES.values()),
 )
 

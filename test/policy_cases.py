@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import pytest
 from rclpy._rclpy_pybind11 import NodeNameNonExistentError
 
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.tools import policy
 from propulsion_ros.tools.policy_xml import Profile

@@ -26,6 +26,7 @@ ROOMS = {
     'models.body': PURE,
     'models': PURE,
     'flight.phases': PURE,
+    'flight.motion': PURE,
     'flight.events': PURE,
     'flight.pyros': PURE,
     'flight.apogee': PURE,
@@ -36,7 +37,12 @@ ROOMS = {
     'urdf': READERS,
     'drawing': READERS,
     'loops': READERS,
+    'loops.flight': READERS,
     'graph': READERS | {'ament_index_python', 'launch', 'launch_ros', 'xacro'},
+    'messages': READERS | {
+        'builtin_interfaces', 'diagnostic_msgs', 'geometry_msgs', 'nav_msgs', 'rclpy',
+        'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'tf2_msgs', 'visualization_msgs',
+    },
     'nodes': ANY,
     'replay': ANY,
     'gz': ANY,
@@ -80,6 +86,37 @@ def test_a_room_imports_only_what_lies_below(path):
             assert not inside or rooms.index(room_of(inside)) <= rooms.index(own), name
         else:
             assert allowed is ANY or root in allowed, name
+
+
+def test_no_host_needs_another():
+    """Gazebo takes nothing from the replay, nor the other way round."""
+    pairs = {(room_of(name_of(path)), name) for path in FILES for name in imports(path)}
+    for one, other in (('gz', 'replay'), ('replay', 'gz'), ('nodes', 'replay'), ('nodes', 'gz')):
+        assert not [name for room, name in pairs
+                    if room == one and name.startswith(f'propulsion_ros.{other}')]
+
+
+def test_no_file_imports_itself_through_others():
+    """Lazy imports count too: a circle of files is one thing in several pieces."""
+    known = {name_of(path).removesuffix('.__init__'): path for path in FILES}
+    below = {
+        name: {target for target in inner_imports(path, known) if target != name}
+        for name, path in known.items()
+    }
+    # What imports nothing that is left is in no circle.
+    while free := {name for name, targets in below.items() if not targets & below.keys()}:
+        below = {name: targets for name, targets in below.items() if name not in free}
+    assert not below
+
+
+def inner_imports(path, known):
+    """Yield the modules of this package that a file imports, by their names in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith('propulsion_ros.'):
+            module = node.module.partition('.')[2]
+            for alias in node.names:
+                whole = f'{module}.{alias.name}'
+                yield whole if whole in known else module
 
 
 def test_no_module_stands_outside_a_room():

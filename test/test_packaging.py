@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -21,12 +22,18 @@ PYTHON_KEYS = {
     'defusedxml': 'python3-defusedxml', 'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib',
     'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis',
 }
-OPTIONAL = {'actuator_msgs', 'matplotlib', 'rosbags', 'tf2_msgs'}
+# What rosbags unpacks with is installed with it.
+OPTIONAL = {
+    'actuator_msgs', 'backports', 'compression', 'lz4', 'matplotlib', 'rosbags', 'tf2_msgs',
+}
+
+
+DATA = re.compile(r'^propulsion_ros-[^/]*\.data/data/')
 
 
 @pytest.fixture(scope='module')
-def wheel(tmp_path_factory):
-    """Return the entries of a wheel that is built from a copy of the tree."""
+def wheel_file(tmp_path_factory):
+    """Return a wheel that is built from a copy of the tree."""
     source = tmp_path_factory.mktemp('source') / 'propulsion_ros'
     # Hidden ones change meanwhile: other tests make and remove files in .hypothesis.
     shutil.copytree(REPOSITORY, source, ignore=shutil.ignore_patterns(
@@ -37,11 +44,28 @@ def wheel(tmp_path_factory):
                '--no-index', '-w', str(folder), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    with zipfile.ZipFile(next(folder.glob('*.whl'))) as archive:
-        entries = {}
+    return next(folder.glob('*.whl'))
+
+
+@pytest.fixture(scope='module')
+def wheel(wheel_file):
+    """Return the entries of the wheel."""
+    with zipfile.ZipFile(wheel_file) as archive:
+        return {DATA.sub('', info.filename): info for info in archive.infolist()}
+
+
+@pytest.fixture(scope='module')
+def site(wheel_file, tmp_path_factory):
+    """Return the folder of modules of a prefix with the wheel in it, as pip installs it."""
+    prefix = tmp_path_factory.mktemp('prefix')
+    site = prefix / 'lib' / 'python3' / 'site-packages'
+    with zipfile.ZipFile(wheel_file) as archive:
         for info in archive.infolist():
-            entries[re.sub(r'^propulsion_ros-[^/]*\.data/data/', '', info.filename)] = info
-        return entries
+            name = DATA.sub('', info.filename)
+            path = (site if name == info.filename else prefix) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(archive.read(info))
+    return site
 
 
 @pytest.mark.parametrize('name', [path.name for path in sorted((REPOSITORY / 'scripts').iterdir())])
@@ -67,6 +91,22 @@ def test_ament_index_finds_it(wheel):
     assert 'share/ament_index/resource_index/packages/propulsion_ros' in wheel
     assert 'share/propulsion_ros/package.xml' in wheel
     assert 'propulsion_ros/py.typed' in wheel
+
+
+@pytest.mark.parametrize('index', [None, 'empty'])
+def test_installed_package_finds_its_files_without_an_ament_index(site, tmp_path, index):
+    environment = {**os.environ, 'PYTHONPATH': str(site)}
+    # Beside the wheels of ROS 2 no set-up file has named any prefix.
+    environment.pop('AMENT_PREFIX_PATH', None)
+    if index:
+        environment['AMENT_PREFIX_PATH'] = str(tmp_path)
+    line = 'from propulsion_ros.graph import wiring; print(wiring.vehicle_graph("rov").params_file)'
+    done = subprocess.run(
+        [sys.executable, '-c', line], capture_output=True, text=True, check=False,
+        env=environment, cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, '')
+    assert Path(done.stdout.strip()) == site.parents[2] / 'share/propulsion_ros/config/rov.yaml'
 
 
 def test_versions_agree():

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from topic_tables import listed_rows
 
 FILE = yaml.safe_load((share_directory() / 'qos' / 'record.yaml').read_text())

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.registry import FAMILIES

@@ -14,15 +14,16 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodePar
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
-from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.vehicle_params import VehicleParams
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.params import NozzlesParams
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.nodes.flight_state_node import FlightStateNodeParams
-from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
 from propulsion_ros.settings.flat import build, parameters_of, unknown_keys
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
@@ -108,7 +109,7 @@ class Simulation:
     def step(self, commands, torque=(0.0, 0.0, 0.0)):
         """Advance by one step under the commands by block, and a torque from outside."""
         state = BodyState(
-            velocity=self.motion.velocity_body, angular_velocity=self.motion.angular_velocity
+            velocity=self.motion.velocity, angular_velocity=self.motion.angular_velocity
         )
         wrench, parts = np.array([0.0, 0.0, 0.0, *torque]), [self.dry]
         for name, family in self.actuators.items():
@@ -193,8 +194,8 @@ def test_macros_serve_a_robot_of_ones_own(tmp_path):
 @pytest.mark.parametrize('file', FILES)
 def test_every_setting_is_a_parameter_of_its_node(file):
     schemas = {
-        'vehicle': (VehicleNodeParams,),
-        'flight_state': (FlightStateNodeParams,),
+        'flight_state': (FlightLoopParams,),
+        'vehicle': (VehicleParams,),
         'inverse_fam': (FamilyNodeParams, EstimateParams, FAMILIES['inverse_fam'].Params),
     }
     vehicle = file.removesuffix('_demo')
@@ -364,7 +365,7 @@ def test_rocket_follows_its_pitch_programme_and_stops_a_roll():
     rates = []
     while rocket.time < 5.5:
         motion = rocket.motion
-        gimbals = guidance.gimbals(rocket.time, motion.quaternion, motion.angular_velocity)
+        gimbals = guidance.gimbals(rocket.time, motion)
         thrust = guidance.thrust(rocket.time) / 2
         command = Command(
             position=np.array([np.nan, np.nan, *gimbals.ravel()]),
@@ -378,7 +379,7 @@ def test_rocket_follows_its_pitch_programme_and_stops_a_roll():
     nose = rotation_of(rocket.motion)[:, 2]
     assert np.arctan2(nose[0], nose[2]) == pytest.approx(guidance.tilt, abs=0.01)
     assert nose[1] == pytest.approx(0.0, abs=1e-3)
-    assert rocket.motion.velocity[2] > 100.0
+    assert rocket.body.velocity[2] > 100.0
 
 
 def test_quadrotor_holds_its_height():
@@ -387,7 +388,7 @@ def test_quadrotor_holds_its_height():
     heights = []
     while quadrotor.time < 6.0:
         motion = quadrotor.motion
-        pull = 6.0 * (2.0 - motion.position[2]) - 5.0 * motion.velocity[2]
+        pull = 6.0 * (2.0 - motion.position[2]) - 5.0 * quadrotor.body.velocity[2]
         quadrotor.step({'rotors': Command(effort=np.full(4, (weight + pull) / 4))})
         heights.append(quadrotor.motion.position[2])
     assert max(heights) < 2.2
@@ -404,7 +405,7 @@ def test_rov_rises_slowly_and_level_without_thrust():
     while rov.time < 30.0:
         rov.step({})
     # Less than the hull alone, for the fins brake too.
-    assert 0.6 * terminal < rov.motion.velocity[2] < terminal < 0.2
+    assert 0.6 * terminal < rov.body.velocity[2] < terminal < 0.2
     assert rotation_of(rov.motion)[2, 2] > np.cos(np.radians(3.0))
 
 
@@ -416,7 +417,7 @@ def test_rov_goes_forward_when_told():
     while rov.time < 15.0:
         rov.step({'thrusters': command})
     area = settings('rov')['vehicle']['body.drag_area'][0]
-    assert rov.motion.velocity_body[0] == pytest.approx(np.sqrt(20.0 / (514.0 * area)), rel=0.03)
+    assert rov.motion.velocity[0] == pytest.approx(np.sqrt(20.0 / (514.0 * area)), rel=0.03)
     assert rov.motion.position[1] == pytest.approx(0.0, abs=1e-6)
 
 
@@ -457,4 +458,4 @@ def velocity_of(flyer):
     """Return the velocity of the centre of mass and the rate, in the axes of the body, (6,)."""
     motion = flyer.motion
     rate = motion.angular_velocity
-    return np.concatenate((motion.velocity_body + np.cross(rate, flyer.dry.com), rate))
+    return np.concatenate((motion.velocity + np.cross(rate, flyer.dry.com), rate))

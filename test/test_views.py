@@ -9,11 +9,11 @@ import pytest
 import yaml
 from defusedxml import ElementTree
 
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from topic_tables import topics_of
@@ -86,7 +86,7 @@ def test_every_kind_is_shown_and_every_wrench_that_is_applied():
 
 def test_frames_are_those_of_the_vehicles():
     frame = rviz()['Global Options']['Fixed Frame']
-    defaults = {p.key: p.default for p in parameters_of(VehicleNodeParams)}
+    defaults = {p.key: p.default for p in parameters_of(VehicleParams)}
     assert frame == defaults['world_frame']
     bases = {base for vehicle in VEHICLES for _, base in families(vehicle).values()}
     assert rviz()['Views']['Current']['Target Frame'] in bases

@@ -17,9 +17,9 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from benchmarks.node_peer import Work
-from propulsion_ros.graph.hosting import host_of
+from propulsion_ros.graph.family_params import node_kind_of
+from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.models.common.family import WRENCH_NAMES, Family
-from propulsion_ros.replay.stages import build_family
 
 TIMEOUT = 0.5
 """After which a command is stale [s]."""
@@ -72,7 +72,7 @@ class Member:
     @property
     def executable(self) -> str:
         """Module of its node."""
-        return host_of(self.family).executable
+        return node_kind_of(self.family).executable
 
     @property
     def has_grid(self) -> bool:

@@ -11,9 +11,9 @@ from benchmarks.node_peer import PERIOD_NS
 from benchmarks.soak.members import TIMEOUT, Member, make_odometry
 from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, ODOMETRY, ActuatorLoop
 from propulsion_ros.loops.command_reader import CommandReader
+from propulsion_ros.loops.decoders import WrenchReader, msg_to_motion
 from propulsion_ros.loops.estimate_loop import EstimateLoop
 from propulsion_ros.models.fam.inverse_fam import InverseFam
-from propulsion_ros.nodes.conversions import WrenchReader, msg_to_motion
 
 Wrench = tuple[float, ...]
 ZERO: Wrench = (0.0,) * 6

@@ -33,8 +33,9 @@ from benchmarks.soak.members import (
     make_odometry,
 )
 from benchmarks.soak.oracle import know, wrench_of
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import set_stamp, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import set_stamp
 
 _EARS = QoSProfile(depth=2000)
 _ROUGH_EARS = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)

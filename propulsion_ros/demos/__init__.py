@@ -15,4 +15,4 @@ DEMOS: dict[str, Demo[Any]] = {
     'rov': RovDemo(),
     'freeflyer': FreeflyerDemo(),
 }
-"""Demo of each vehicle of `wiring.VEHICLES`."""
+"""Demo of each vehicle of `vehicles.VEHICLES`."""

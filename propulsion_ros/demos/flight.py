@@ -60,7 +60,7 @@ def fly(
     demo : Demo
         Whose pilot flies.
     vehicle : str
-        One of `wiring.VEHICLES`.
+        One of `vehicles.VEHICLES`.
     configs : sequence of Path
         Parameter files beside the vehicle's own; later ones win.
     until : float

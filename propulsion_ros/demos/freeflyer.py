@@ -13,13 +13,14 @@ from sensor_msgs.msg import JointState
 from propulsion_ros.demos import ink
 from propulsion_ros.demos.demo import Row, number
 from propulsion_ros.demos.freeflyer_guidance import WITHIN_LIMITS, WrenchSequence
-from propulsion_ros.demos.motion import Motion
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.recording import Recording
+from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross, move_wrench
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import msg_to_inertia, msg_to_wrench, wrench_to_msg
 from propulsion_ros.settings.quantity import FloatArray
 
 _SEQUENCE = WrenchSequence()
@@ -87,7 +88,7 @@ class FreeflyerPilot(Pilot):
         """Send the wrench."""
         self.recording.add(
             'motion', self.now, *motion.quaternion.tolist(), *motion.velocity.tolist(),
-            *motion.rate.tolist(),
+            *motion.angular_velocity.tolist(),
         )
         wrench = _SEQUENCE.wrench(self.now)
         self.recording.add('demand', self.now, *wrench.tolist())

@@ -9,10 +9,11 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import Imu
 
-from propulsion_ros.demos.motion import Motion
 from propulsion_ros.demos.recording import Recording
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import set_stamp, stamp_to_ns, vector
+from propulsion_ros.loops.decoders import stamp_to_ns, vector
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import set_stamp
+from propulsion_ros.models.common.motion import Motion
 
 
 class Pilot(Node):

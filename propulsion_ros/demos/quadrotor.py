@@ -10,17 +10,18 @@ from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos import ink
+from propulsion_ros.demos.angles import roll_pitch_yaw
 from propulsion_ros.demos.demo import Row, number, settled
-from propulsion_ros.demos.motion import Motion
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.plan import target_at
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import StepResponse, step_response
+from propulsion_ros.drawing.style import Mark, draw_marks
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import wrench_to_msg
-from propulsion_ros.pictures.style import Mark, draw_marks
+from propulsion_ros.models.common.motion import Motion
 
 _LIMIT = 7.4
 """Largest thrust of a rotor [N]."""
@@ -86,7 +87,7 @@ class QuadrotorPilot(Pilot):
     def steer(self, motion: Motion) -> None:
         """Send the wrench."""
         self.recording.add(
-            'motion', self.now, *motion.position.tolist(), *motion.roll_pitch_yaw,
+            'motion', self.now, *motion.position.tolist(), *roll_pitch_yaw(motion.rotation),
             float(motion.velocity_world[2]),
         )
         target = target_at(_PLAN, self.now)

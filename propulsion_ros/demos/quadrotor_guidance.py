@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.demos.motion import Motion
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -91,5 +91,5 @@ class QuadrotorGuidance:
         error = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
         error = np.clip(error, -self.max_turn, self.max_turn)
         bandwidth = np.asarray(self.turn_bandwidth)
-        spin = bandwidth**2 * error - 2.0 * self.turn_damping * bandwidth * motion.rate
+        spin = bandwidth**2 * error - 2.0 * self.turn_damping * bandwidth * motion.angular_velocity
         return np.asarray(np.asarray(self.inertia) * spin)

@@ -11,14 +11,14 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from propulsion_ros.demos.demo import Row, moment
-from propulsion_ros.demos.motion import Motion
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rocket_guidance import RocketGuidance
 from propulsion_ros.demos.rocket_picture import draw
 from propulsion_ros.demos.rocket_summary import RocketSummary, summarise
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import doubles
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import doubles
+from propulsion_ros.models.common.motion import Motion
 
 _EXHAUST_VELOCITY = 1300.0 / 0.6025
 """max_thrust over max_fuel_rate of the boosters [m/s]."""
@@ -60,7 +60,7 @@ class RocketPilot(Pilot):
         self._climb = float(motion.position[2]), up
         self.recording.add('motion', self.now, *self._climb, speed)
         fuel = self._propellant, self._phase
-        gimbals = self._guidance.gimbals(self.now, motion.quaternion, motion.rate, *fuel)
+        gimbals = self._guidance.gimbals(self.now, motion, *fuel)
         total = self._guidance.thrust(self.now, *fuel)
         # Of the nose, which stands upright on the ground.
         east, north, height = motion.rotation[:, 2].tolist()

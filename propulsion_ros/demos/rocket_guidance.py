@@ -4,8 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -78,8 +78,7 @@ class RocketGuidance:
     def gimbals(
         self,
         time: float,
-        quaternion: FloatArray,
-        rate: FloatArray,
+        motion: Motion,
         propellant: float = np.inf,
         phase: str = '',
     ) -> FloatArray:
@@ -91,10 +90,8 @@ class RocketGuidance:
         ----------
         time : float
             [s].
-        quaternion : FloatArray
-            Rotation from base_link to the world, x y z w.
-        rate : FloatArray
-            Angular velocity in base_link [rad/s].
+        motion : Motion
+            Of base_link.
         propellant, phase : float, str
             As for `thrust`.
         """
@@ -103,9 +100,10 @@ class RocketGuidance:
             return np.zeros((2, 2))
         lean = self.lean(time)
         nose_world = np.array([np.sin(lean), 0.0, np.cos(lean)])
-        nose = Rotation.from_quat(quaternion).as_matrix().T @ nose_world
+        nose = motion.rotation.T @ nose_world
         error = cross(np.array([0.0, 0.0, 1.0]), nose)
-        spin = self.bandwidth**2 * error - 2.0 * self.damping * self.bandwidth * rate
+        spin = self.bandwidth**2 * error
+        spin -= 2.0 * self.damping * self.bandwidth * motion.angular_velocity
         # A small angle a about x pushes the tail along -y: torque -lever * thrust * a about x.
         together = -self.inertia * spin[:2] / (self.lever * thrust)
         # An angle a about y pushes along x: the booster at +y then turns the body about -z.

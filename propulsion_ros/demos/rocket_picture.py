@@ -9,7 +9,7 @@ import numpy as np
 from propulsion_ros.demos import ink
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rocket_summary import RocketSummary
-from propulsion_ros.pictures.style import (
+from propulsion_ros.drawing.style import (
     COLOURS,
     Fit,
     Mark,

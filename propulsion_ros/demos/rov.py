@@ -12,16 +12,18 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos import ink
+from propulsion_ros.demos.angles import roll_pitch_yaw, wrapped
 from propulsion_ros.demos.demo import Row, number, settled
-from propulsion_ros.demos.motion import Motion, wrapped
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.plan import target_at
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
 from propulsion_ros.demos.step_response import StepResponse, step_response
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import doubles, msg_to_wrench, wrench_to_msg
-from propulsion_ros.pictures.style import Mark, draw_marks
+from propulsion_ros.drawing.style import Mark, draw_marks
+from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import doubles, wrench_to_msg
+from propulsion_ros.models.common.motion import Motion
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
 _VERTICAL = tuple(f'{name}_up' for name in _HORIZONTAL)
@@ -98,7 +100,7 @@ class RovPilot(Pilot):
 
     def steer(self, motion: Motion) -> None:
         """Send wrench and fin angle."""
-        _, pitch, yaw = motion.roll_pitch_yaw
+        _, pitch, yaw = roll_pitch_yaw(motion.rotation)
         self.recording.add(
             'motion', self.now, float(motion.position[2]), pitch, yaw, float(motion.velocity[0])
         )

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.demos.motion import Motion, wrapped
+from propulsion_ros.demos.angles import roll_pitch_yaw, wrapped
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -106,7 +107,8 @@ class RovGuidance:
         gains = self._gains
         change = gains.max_acceleration * dt
         self._speed += float(np.clip(target.speed - self._speed, -change, change))
-        error = self.velocities(target, motion) - np.concatenate((motion.velocity, motion.rate))
+        moving = np.concatenate((motion.velocity, motion.angular_velocity))
+        error = self.velocities(target, motion) - moving
         self._integral = self._integral + error * dt
         acceleration = self._gain * error + 0.25 * self._gain**2 * self._integral
         return self._with_fins(self._inertia * acceleration, motion)
@@ -114,7 +116,7 @@ class RovGuidance:
     def velocities(self, target: RovTarget, motion: Motion) -> FloatArray:
         """Return the velocity to have: linear [m/s], then angular [rad/s], body axes, (6,)."""
         gains = self._gains
-        roll, pitch, yaw = motion.roll_pitch_yaw
+        roll, pitch, yaw = roll_pitch_yaw(motion.rotation)
         heave = gains.depth_gain * (-target.depth - motion.position[2])
         heave = np.clip(heave, -gains.max_heave, gains.max_heave)
         ahead = self._speed * np.array([np.cos(yaw), np.sin(yaw), 0.0])
@@ -129,7 +131,7 @@ class RovGuidance:
             return RovCommand(wrench, 0.0)
         force = gains.fin_force * speed**2
         # Where it rises the water comes from above, as if the fins were deflected.
-        rise = float(motion.velocity[2]) + gains.fin_lever * float(motion.rate[1])
+        rise = float(motion.velocity[2]) + gains.fin_lever * float(motion.angular_velocity[1])
         fin = -wrench[4] / (force * gains.fin_lever) - rise / speed
         fin = float(np.clip(fin, -gains.max_fin, gains.max_fin))
         lift = -force * (fin + rise / speed)

@@ -1,16 +1,16 @@
 """The plugin blocks of a robot description as they are drawn."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from propulsion_ros.drawing.thrust_layout import ThrustLayout, layout_of
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.drawing.thrust_layout import layout_of
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
-from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
+from propulsion_ros.urdf.block import ActuatorSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class DrawnBlock:
     base_link : str
         Frame of the layout.
     layout : ThrustLayout or None
-        Its actuators; None where their state says no thrusts.
+        Its actuators; None where they are not drawn.
     tanks : mapping of str to float
         Capacity of each of its tanks [kg], in their order.
     """
@@ -36,34 +36,30 @@ class DrawnBlock:
 
 
 def drawn_blocks(
-    description: str,
-    base_link: str = '',
+    specs: Sequence[ActuatorSpec],
     parameters_of_node: Callable[[str], Mapping[str, Any]] = lambda name: {},
 ) -> list[DrawnBlock]:
     """Return every plugin block of a robot description, in its order.
 
     Parameters
     ----------
-    description : str
-        URDF, xacro already expanded.
-    base_link : str
-        Frame of the geometry; empty: as each block says, else the root link.
+    specs : sequence of ActuatorSpec
+        The plugin blocks.
     parameters_of_node : callable
         Parameters of a block's node, which win over its tags.
 
     Raises
     ------
     ConfigError
-        For a description without blocks, or one that lacks or misstates something.
+        For no blocks at all, or one that lacks or misstates something.
     """
-    specs = actuators_from_urdf(description, loop_params_of, base_link)
     if not specs:
         raise ConfigError('robot_description', 'has no plugin block of actuators')
     return [_drawn(spec, parameters_of_node(spec.name)) for spec in specs]
 
 
 def _drawn(spec: ActuatorSpec, given: Mapping[str, Any]) -> DrawnBlock:
-    # Names and geometry come from the description alone; the block's own node says so.
+    # Names and geometry come from the description alone, as for the block's own node.
     fixed = {'names', *spec.geometry}
     given = {key: value for key, value in given.items() if key not in fixed}
     family_type = REGISTRY[spec.family]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.drawing.thrust_layout import ThrustLayout
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -48,8 +48,10 @@ class Shape:
         [m], 0 for nothing to see; of a text the height of its letters.
     colour : tuple of float
         See `Colour`.
+    width : float
+        Diameter of an arrow's shaft [m].
     text : str
-        What a text says.
+        The lines of a text.
     """
 
     kind: str
@@ -60,6 +62,7 @@ class Shape:
     direction: Vector
     length: float
     colour: Colour
+    width: float = 0.0
     text: str = ''
 
 
@@ -96,7 +99,7 @@ class ThrustStateReader:
     def read(
         self, names: Sequence[str], position: Sequence[float], effort: Sequence[float]
     ) -> ThrustState:
-        """Return what a state says.
+        """Return the thrusts and angles of a state.
 
         Parameters
         ----------
@@ -150,10 +153,13 @@ class Style:
         Length of an arrow over its thrust [m/N].
     in_links : bool
         Whether each shape is in the frame of its actuator's link, else all are in base_link.
+    shaft : float
+        Diameter of an arrow's shaft [m].
     """
 
     scale: float
     in_links: bool = False
+    shaft: float = 0.02
 
 
 def thrust_shapes(
@@ -195,11 +201,13 @@ def thrust_shapes(
     for i, (frame, point, direction, length, load) in enumerate(rows):
         origin = _vector(point)
         colour = _STALE if is_stale else load_colour(load)
-        yield Shape('arrow', group, i, frame, origin, _vector(direction), length, colour)
+        yield Shape(
+            'arrow', group, i, frame, origin, _vector(direction), length, colour, style.shaft
+        )
         if layout.plume:
             yield Shape(
                 'plume', f'{group}/plume', i, frame, origin, _vector([0.0 - x for x in direction]),
-                0.0 if is_stale else length, _PLUMES[layout.plume],
+                0.0 if is_stale else length, _PLUMES[layout.plume], style.shaft,
             )
 
 
@@ -254,7 +262,7 @@ def status_shape(
     lines = [*([phase] if phase else []), *map(str, tanks)]
     return Shape(
         'text', 'status', 0, frame, origin, (0.0, 0.0, 1.0), height if lines else 0.0, _WHITE,
-        '\n'.join(lines),
+        text='\n'.join(lines),
     )
 
 

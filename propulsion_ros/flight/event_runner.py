@@ -12,6 +12,7 @@ from propulsion_ros.flight.events.events import (
     EventRecord,
     EventSpec,
 )
+from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.legacy.events import LegacyEventEngine
 from propulsion_ros.flight.phases.course import Course
@@ -53,6 +54,7 @@ class EventRunner:
     ) -> None:
         _check_targets(events, {'deployment': deployers, 'controller': len(controllers)})
         self.count = len(events)
+        self._specs = tuple(events)
         self._events: Engine = (
             LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
         )
@@ -70,14 +72,20 @@ class EventRunner:
         self._controllers.reset()
 
     def update(
-        self, clock_ns: int, sample: Sample, course: Course, subphase: Subphase, is_frozen: bool
+        self,
+        clock_ns: int,
+        sample: Sample,
+        course: Course,
+        subphase: Subphase,
+        is_frozen: bool,
+        permits: Permits,
     ) -> Fired:
         """Return the steps that controllers took and the events that fired."""
         if not course.does(Duty.RUN_EVENTS):
             return (), []
         words = frozenset((course.phase.value, subphase.value))
         variables = self._inputs.update(
-            clock_ns, sample, course.marks, words, self._events.time_since, is_frozen
+            clock_ns, sample, course.marks, words, self._events.time_since, is_frozen, permits,
         )
         controls: tuple[ControlOutput, ...] = ()
         if course.does(Duty.RUN_CONTROLLERS):
@@ -92,6 +100,11 @@ class EventRunner:
     def records(self) -> tuple[EventRecord, ...]:
         """Return the single events that are spent."""
         return self._events.records()
+
+    def pending(self) -> tuple[EventSpec, ...]:
+        """Return the events that may still act."""
+        spent = {record.id for record in self._events.records()}
+        return tuple(event for event in self._specs if event.id not in spent)
 
     def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import EventFired
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase, PhaseChange, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerCommand
 from propulsion_ros.timing.flight_clock import Stamp
@@ -35,12 +35,18 @@ class FlightReport:
     ignition, liftoff, apogee : Mark or None
         Moments of this flight.
     flags : frozenset of str
-        'altitude_unknown', 'velocity_unknown', 'frozen', 'jumped', 'debug', and 'resuming' while
-        a recorded flight waits to be taken up or dropped.
+        'altitude_unknown', 'velocity_unknown', 'frozen', 'jumped', 'debug', 'resuming' while a
+        recorded flight waits to be taken up or dropped, and 'was_armed' after a restart on the
+        pad, until a request or a flight.
     controls : tuple of ControlOutput
         Steps that controllers took.
     notice : str
-        What became of a recorded flight, '' where nothing did.
+        What an operator must know now: of a recorded flight, a stand-down, a clock that was set;
+        '' for nothing.
+    ascent : Mark or None
+        First evidence of an ascent.
+    vertex : Vertex or None
+        Where the flight was highest, once that is decided; it outlives a restart.
     """
 
     stamp_ns: int
@@ -57,3 +63,5 @@ class FlightReport:
     flags: frozenset[str]
     controls: tuple[ControlOutput, ...] = ()
     notice: str = ''
+    ascent: Mark | None = None
+    vertex: Vertex | None = None

@@ -3,20 +3,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from propulsion_ros.flight.apogee.ascent_watch import AscentWatch
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.mach import MachMeter
+from propulsion_ros.flight.asked_twice import AskedTwice
 from propulsion_ros.flight.burn_monitor import BurnMonitor
 from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec
+from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
+from propulsion_ros.flight.flight_time import FlightTime
 from propulsion_ros.flight.landing import LandingDetector
-from propulsion_ros.flight.liftoff import LiftoffDetector
+from propulsion_ros.flight.liftoff import Liftoff, LiftoffDetector
+from propulsion_ros.flight.motion.rest import RestWatch
 from propulsion_ros.flight.phases.course import Course
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import (
     Duty,
@@ -29,17 +34,19 @@ from propulsion_ros.flight.phases.phases import (
 )
 from propulsion_ros.flight.pyros.deployers import DeployerCommand, DeployerSpec, deployer_command
 from propulsion_ros.flight.readiness import Readiness
-from propulsion_ros.flight.resumption import Resumption
+from propulsion_ros.flight.resumption import Answer, Resumption
+from propulsion_ros.flight.safing import all_disarmed, why_aloft
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.timing.flight_clock import FlightClock, Stamp
-from propulsion_ros.timing.frozen_check import FrozenCheck
+from propulsion_ros.timing.flight_clock import Stamp
+from propulsion_ros.timing.held import Held
 
 
 class FlightState:
     """Joins apogee detector, phases, liftoff, landing and events; reads no clock.
 
-    A sample whose altitude is unknown still lets time pass: with sensors that fall silent, feed
-    such samples so that the backup timer and timed events go on.
+    A sample whose altitude is unknown still lets time pass: with sensors that fall silent, also
+    before their first sample after a restart, feed such samples so that the backup timer, timed
+    events and a resumption go on.
 
     Parameters
     ----------
@@ -58,8 +65,8 @@ class FlightState:
     required : collection of str
         Checks of `readiness` that refuse a launch; what the others find is only said.
     keeps_flight : bool
-        Whether a flight in the air outlives stamps of before it, as of a sensor that starts anew
-        without the time; a simulation that starts again ends it.
+        Whether what is armed stays so at stamps of before it, as of a sensor that starts anew
+        without the time, until it has landed; a simulation that starts again ends it.
 
     Raises
     ------
@@ -87,12 +94,17 @@ class FlightState:
             events, controllers, len(deployers), semantics, params.nose.tolist()
         )
         self._deployers = tuple(deployers)
-        self._clock = FlightClock(params.longest_step)
-        self._frozen = FrozenCheck(params.frozen_time)
+        self._is_legacy = semantics == 'legacy'
+        self._clock = FlightTime(params.longest_step)
+        # A feed is frozen at the limit itself.
+        self._frozen = Held(round(params.frozen_time * 1e9) - 1)
         self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params)
         self._burn = BurnMonitor()
         self._landing = LandingDetector(params)
+        self._rest = RestWatch(params)
+        self._asked = AskedTwice(params.ask_again_time)
+        self._host_checks: dict[str, str] = {}
         self.reset()
 
     @property
@@ -111,16 +123,43 @@ class FlightState:
         return self._course.liftoff
 
     @property
+    def ascent(self) -> Mark | None:
+        """First evidence of an ascent, or the override that counts as one; None before."""
+        return self._course.ascent
+
+    @property
     def apogee(self) -> Mark | None:
         """When apogee was decided, None before."""
         return self._course.apogee
+
+    @property
+    def vertex(self) -> Vertex | None:
+        """Where the flight was highest, None before that is decided or where nobody knows."""
+        return self._course.vertex
+
+    @property
+    def may_deploy(self) -> bool:
+        """Whether deployers may act: in flight and recovery, after a seen ascent."""
+        is_in_air = self.phase in (Phase.FLIGHT, Phase.RECOVERY)
+        return self._is_legacy or (is_in_air and self.ascent is not None)
+
+    @property
+    def awaits_repetition(self) -> str:
+        """Request that was refused and is followed if it is made again shortly, '' for none."""
+        return self._asked.name
 
     @property
     def objections(self) -> dict[str, str]:
         """What speaks against a launch, by check; nothing once launched or before a sample."""
         if self.phase.is_armed or self._sample is None:
             return {}
-        return self._readiness.objections(self._sample, is_frozen=self._is_frozen)
+        found = self._readiness.objections(self._sample, is_frozen=self._is_frozen)
+        found.update({name: reason for name, reason in self._host_checks.items() if reason})
+        return found
+
+    def set_check(self, name: str, reason: str) -> None:
+        """Take what the host found at one of its own checks, '' for nothing."""
+        self._host_checks[name] = reason
 
     @property
     def subphase(self) -> Subphase:
@@ -143,15 +182,19 @@ class FlightState:
         self._frozen.reset()
         self._mach.reset()
         self._sample: Sample | None = None
+        self._circuits: dict[int, bool] = {}
         self._is_frozen = False
-        self._notice = ''
+        self._notices: list[str] = []
         self._resumption: Resumption | None = None
+        self._asked.forget()
         self._forget_flight()
         self._trigger('configured', Mark(0, 0, 'configured'))
         self._course.take_changes()
 
-    def command(self, name: str, stamp_ns: int, *, force: bool = False) -> str:
-        """Carry out a command, or return why it is refused.
+    def command(
+        self, name: str, stamp_ns: int, *, force: bool = False, steady_ns: int | None = None
+    ) -> str:
+        """Carry out a command, or return why it is refused; a refusal changes nothing.
 
         Parameters
         ----------
@@ -161,77 +204,135 @@ class FlightState:
             When it was given [ns].
         force : bool
             Whether to overrule the guard of the command; never its phase.
+        steady_ns : int, optional
+            When it was given, on a clock that nobody sets [ns].
 
         Returns
         -------
         str
             '' where it is accepted.
         """
-        facts = Facts(True, False) if force else self._facts(stamp_ns)
-        reason = refusal(self.phase, name, facts)
-        row = find_transition(self.phase, name)
+        facts = self._facts(name, stamp_ns, steady_ns)
+        reason = refusal(self.phase, name, facts, force=force)
+        row = find_transition(self.phase, name, facts)
         if reason or row is None:
+            self._asked.note(name, self._clock.now_ns, steady_ns)
             return reason
+        self._asked.forget()
         self._drop_record('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
             self._course.ignition = mark
+            self._clock.anchor()
         self._follow(row, mark)
         return ''
 
-    def update(self, sample: Sample) -> FlightReport:
+    def update(self, sample: Sample, steady_ns: int | None = None) -> FlightReport:
         """Take one sample and return what it changed.
 
         A sample whose stamp does not advance, is late, or strays from the others is not used;
         the report says so. See `FlightClock` for stamps that jump.
+
+        Parameters
+        ----------
+        sample : Sample
+            What is known now.
+        steady_ns : int, optional
+            On a robot when it came, on a clock that nobody sets [ns]: the time of the flight runs
+            no faster. In simulation and replay stamps alone count.
         """
-        is_in_air = self.subphase not in (Subphase.NONE, Subphase.LANDED)
+        before_ns = self._clock.stamp_ns
         verdict = self._clock.advance(
-            sample.stamp_ns, may_restart=not (self._keeps_flight and is_in_air)
+            sample.stamp_ns, steady_ns, may_restart=not (self._keeps_flight and self._is_committed)
         )
         if not verdict.is_accepted:
             return self._report(sample.stamp_ns, verdict, [])
         if verdict is Stamp.RESTARTED:
             self._restart(sample.stamp_ns)
+        elif verdict is Stamp.JUMPED and before_ns is not None:
+            self._note_jump(sample.stamp_ns - before_ns)
         known = self._watch.see(sample, self._mach.update(sample))
         if math.isfinite(known.altitude):
             self._sample = known
-        is_frozen = self._is_frozen = self._frozen.update(
-            self._clock.now_ns, sample.altitude, sample.velocity, sample.acceleration
-        )
-        self._consider_record(known)
+        self._circuits = dict(sample.circuits)
+        # As text, in which NaN is the same as NaN.
+        values = repr((sample.altitude, sample.velocity, sample.acceleration))
+        self._frozen.repeats(self._clock.now_ns, values)
+        is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
+        self._sense(known)
+        self._consider_record(sample, known)
         self._observe(known)
         controls, fired = self._events.update(
-            self._clock.now_ns, known, self._course, self.subphase, is_frozen
+            self._clock.now_ns, known, self._course, self.subphase, is_frozen,
+            Permits(self.may_deploy, self._may_ignite),
         )
         return self._report(
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls
         )
 
+    @property
+    def _is_committed(self) -> bool:
+        """Whether something is armed that has not landed."""
+        return self.phase.is_armed and self.subphase is not Subphase.LANDED
+
+    @property
+    def _may_ignite(self) -> bool:
+        """Whether engines may be lit; after apogee the engine bank itself refuses."""
+        if self._is_legacy or self.phase is Phase.RECOVERY:
+            return True
+        if self.phase is Phase.LAUNCH:
+            return self.ignition is not None and not self._is_rearmed
+        return self.ascent is not None
+
+    def _sense(self, sample: Sample) -> None:
+        """Watch for motion and rest, wherever either may count."""
+        now_ns = self._clock.now_ns
+        self._rest.update(now_ns, sample.altitude, sample.velocity, sample.acceleration)
+        is_recorded = self._resumption is not None and not self.phase.is_armed
+        if is_recorded or (self.phase.is_armed and self.ascent is None):
+            self._liftoff.update(
+                now_ns, sample.altitude, sample.velocity, sample.acceleration,
+                self._watch.fitted_velocity,
+            )
+
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
-        if self._course.does(Duty.DETECT_LIFTOFF):
-            self._observe_pad(sample)
+        if self._course.does(Duty.DETECT_LIFTOFF) and self._liftoff.liftoff is not None:
+            self._course.liftoff = self._mark_of(self._liftoff.liftoff, sample)
+            self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
+        found = self._liftoff.ascent
+        if self._course.does(Duty.DETECT_ASCENT) and self.ascent is None and found is not None:
+            self._course.ascent = self._mark_of(found, sample)
+        if self._course.does(Duty.WATCH_REST) and self._rest.has_stood and self._rests_unflown:
+            self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
         if self._course.does(Duty.DETECT_APOGEE):
             self._burn.update(now_ns, sample.acceleration, self._watch.fitted_acceleration)
-            trigger = self._watch.end(now_ns, self.liftoff)
+            trigger = self._watch.end(now_ns, self.liftoff, has_ascended=self.ascent is not None)
             if trigger:
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
         if self._course.does(Duty.DETECT_LANDING):
             self._landing.update(now_ns, sample.altitude, sample.velocity)
 
-    def _observe_pad(self, sample: Sample) -> None:
-        now_ns = self._clock.now_ns
-        liftoff = self._liftoff.update(
-            now_ns, sample.altitude, sample.velocity, sample.acceleration,
-            self._watch.fitted_velocity,
+    def _mark_of(self, found: Liftoff, sample: Sample) -> Mark:
+        """Return the moment that something was found to have begun at."""
+        stamp_ns = sample.stamp_ns - (self._clock.now_ns - found.clock_ns)
+        return Mark(stamp_ns, found.clock_ns, found.source)
+
+    @property
+    def _rests_unflown(self) -> bool:
+        """Whether the vehicle rests near its pad, and no ascent was seen."""
+        # Not where the altitude is unknown but speed and acceleration say that it rests.
+        is_far = abs(self._rest.altitude) > self._params.home_tolerance
+        return self._rest.is_settled and not is_far and self.ascent is None
+
+    def _stand_down(self, mark: Mark) -> None:
+        phase = self.phase.value
+        self._trigger('stand-down', mark)
+        self._notices.append(
+            f'no ascent was seen in {phase} and the vehicle rests near its pad: it is disarmed, '
+            'request launch again'
         )
-        if liftoff is None:
-            return
-        stamp_ns = sample.stamp_ns - (now_ns - liftoff.clock_ns)
-        self._course.liftoff = Mark(stamp_ns, liftoff.clock_ns, liftoff.source)
-        self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
 
     def _trigger(self, trigger: str, mark: Mark) -> None:
         row = find_transition(self.phase, trigger)
@@ -242,6 +343,9 @@ class FlightState:
         if row.target is row.source:
             return
         self._course.enter(row, mark)
+        self._clock.anchor()
+        if row.apogee_source:
+            self._course.vertex = self._watch.vertex
         if self._course.begins_with(Duty.FORGET_FLIGHT):
             self._forget_flight()
         if self._course.begins_with(Duty.BEGIN_ASCENT):
@@ -263,6 +367,9 @@ class FlightState:
         self._clock.begin_flight()
         self._events.reset()
         self._liftoff.reset()
+        self._rest.reset()
+        self._begun_ns = self._clock.now_ns
+        self._is_rearmed = self._was_armed = False
         self._burn.reset(burning=True)
         self._landing.reset()
         self._watch.restart_timer()
@@ -270,6 +377,9 @@ class FlightState:
     def _restart(self, stamp_ns: int) -> None:
         """Begin anew after time did; the clock has done so already."""
         self._drop_record('time has started again')
+        if self.phase.is_armed:
+            phase = self.phase.value
+            self._notices.append(f'time has started again: {phase} is over, request launch again')
         self._frozen.reset()
         self._mach.reset()
         self._watch.reset()
@@ -282,11 +392,20 @@ class FlightState:
         """Return what must outlive a restart."""
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
-            self._landing.has_landed, *self._course.marks, self._events.records(),
+            self._landing.has_landed, self.ignition, self.liftoff, self.apogee,
+            self._events.records(), self.ascent, self.vertex,
         )
 
-    def offer(self, snapshot: Snapshot) -> str:
+    def offer(self, snapshot: Snapshot, heartbeat_age: float = math.inf) -> str:
         """Take a record from before a restart, to be taken up if the vehicle still flies.
+
+        Parameters
+        ----------
+        snapshot : Snapshot
+            What was recorded.
+        heartbeat_age : float
+            Time since the record was last known to be true, by a clock that runs since boot [s];
+            infinity where the computer has booted since, or nobody knows.
 
         Returns
         -------
@@ -298,63 +417,110 @@ class FlightState:
             return problem
         if not snapshot.phase.is_armed:
             return 'it is of no armed phase'
-        self._resumption = Resumption(self._params, snapshot)
+        self._resumption = Resumption(self._params, snapshot, heartbeat_age)
         return ''
 
     @property
     def is_resuming(self) -> bool:
         """Whether a recorded flight waits to be taken up or dropped."""
+        return self._resumption is not None and not self._resumption.is_aside
+
+    @property
+    def holds_record(self) -> bool:
+        """Whether a recorded flight may still be taken up, also one that was set aside."""
         return self._resumption is not None
 
-    def _consider_record(self, sample: Sample) -> None:
+    def _consider_record(self, sample: Sample, known: Sample) -> None:
         record = self._resumption
         if record is None:
             return
         verdict = record.judge(
-            self._clock.now_ns, sample.stamp_ns, sample.altitude, sample.velocity
+            self._clock.now_ns, sample.stamp_ns, known.altitude,
+            sample.velocity if math.isfinite(sample.velocity) else math.nan, known.acceleration,
+            has_ascended=self._liftoff.ascent is not None,
         )
-        if verdict == 'resume':
-            self._resume(record, sample.stamp_ns)
-        elif verdict:
-            self._drop_record(verdict)
+        if verdict.answer is Answer.RESUME:
+            self._resume(record, known)
+        elif verdict.answer is Answer.DROP:
+            self._drop_record(verdict.reason)
+        elif verdict.answer is Answer.SET_ASIDE:
+            record.is_aside = self._was_armed = True
+            self._notices.append(
+                f'it was armed before the restart and is not armed now: {verdict.reason}; '
+                'request launch again'
+            )
 
     def _drop_record(self, reason: str) -> None:
-        if self._resumption is not None:
-            phase = self._resumption.snapshot.phase.value
-            self._notice = f'the recorded flight, in {phase}, is not resumed: {reason}'
-            self._resumption = None
+        record, self._resumption = self._resumption, None
+        if record is not None and not record.is_aside:
+            phase = record.snapshot.phase.value
+            self._notices.append(f'the recorded flight, in {phase}, is not resumed: {reason}')
 
-    def _resume(self, record: Resumption, stamp_ns: int) -> None:
+    def _resume(self, record: Resumption, sample: Sample) -> None:
         """Go on as if there had been no restart, but for the time that passed."""
         snapshot, self._resumption = record.snapshot, None
         row = find_transition(self.phase, f'resumed in {snapshot.phase.value}')
         if row is None:
             return
-        gap_ns = record.gap_ns(stamp_ns)
-        now_ns = snapshot.clock_ns + gap_ns
+        gap_ns = record.gap_ns(self._clock.now_ns, sample.stamp_ns)
+        now_ns, found = snapshot.clock_ns + gap_ns, self._liftoff.ascent
+        age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
-        self._clock.resume(now_ns, snapshot.first_ns)
+        self._clock.resume(now_ns, min(snapshot.first_ns, sample.stamp_ns))
         self._frozen.reset()
-        self._course.resume(row, Mark(stamp_ns, now_ns, 'resumed'), snapshot.marks)
+        self._course.resume(
+            row, Mark(sample.stamp_ns, now_ns, 'resumed'), snapshot.marks, snapshot.vertex
+        )
         self._events.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
         self._landing.has_landed = snapshot.has_landed
-        self._notice = f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
+        self._notices.append(
+            f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
+        )
+        if self.phase is Phase.LAUNCH:
+            self._is_rearmed = True
+            if found is not None:
+                self._lift_off(sample, Liftoff(now_ns - age_ns, found.source))
+        else:
+            self._rest.moved_ns = now_ns
 
-    def _facts(self, stamp_ns: int) -> Facts:
+    def _lift_off(self, sample: Sample, found: Liftoff) -> None:
+        """Begin a flight whose ascent was seen already."""
+        self._course.liftoff = self._course.ascent = self._mark_of(found, sample)
+        self._trigger('liftoff', Mark(sample.stamp_ns, self._clock.now_ns, 'liftoff'))
+
+    def _note_jump(self, step_ns: int) -> None:
+        if step_ns < 0 and self.phase.is_armed:
+            self._notices.append(
+                f'the clock was set back by {-step_ns * 1e-9:.1f} s: {self.phase.value} goes on'
+            )
+
+    def _facts(self, name: str, stamp_ns: int, steady_ns: int | None) -> Facts:
+        has_asked = self._asked.was(name, self._clock.now_ns, steady_ns)
+        facts = Facts(
+            ignition_commanded=self.ignition is not None,
+            has_asked=has_asked,
+            rests_unflown=self._rests_unflown,
+            aloft=self._aloft(has_asked=has_asked),
+        )
         sample = self._sample
-        ignition_commanded = self.ignition is not None
         if sample is None or abs(stamp_ns - sample.stamp_ns) > self._params.sample_timeout * 1e9:
-            return Facts(ignition_commanded=ignition_commanded)
-        return Facts(
+            return facts
+        return replace(
+            facts,
             altitude_known=math.isfinite(sample.altitude),
-            is_moving=abs(sample.velocity) > self._params.landed_velocity,
-            ignition_commanded=ignition_commanded,
             is_resuming=self.is_resuming,
             objections=tuple(
                 reason for name, reason in self.objections.items() if name in self._required
             ),
         )
+
+    def _aloft(self, *, has_asked: bool) -> str:
+        """Return why the vehicle may still be in the air, '' where it is not."""
+        disarmed = all_disarmed(self._events.pending(), self._deployers, self._circuits)
+        since_ns = self._begun_ns if self._rest.moved_ns is None else self._rest.moved_ns
+        silent = (self._clock.now_ns - since_ns) * 1e-9
+        return why_aloft(self._rest, self._params, silent, disarmed=disarmed, has_asked=has_asked)
 
     def _flags(self, sample: Sample, is_frozen: bool, verdict: Stamp) -> frozenset[str]:
         found = {
@@ -364,6 +530,7 @@ class FlightState:
             'jumped': verdict is not Stamp.ACCEPTED,
             'debug': self._course.is_debug,
             'resuming': self.is_resuming,
+            'was_armed': self._was_armed,
         }
         return frozenset(name for name, is_set in found.items() if is_set)
 
@@ -383,7 +550,7 @@ class FlightState:
         flags: frozenset[str] = frozenset(),
         controls: tuple[ControlOutput, ...] = (),
     ) -> FlightReport:
-        notice, self._notice = self._notice, ''
+        notices, self._notices = self._notices, []
         return FlightReport(
             stamp_ns,
             verdict,
@@ -393,8 +560,12 @@ class FlightState:
             self._course.take_changes(),
             tuple(fired),
             self._deployer_commands(fired),
-            *self._course.marks,
+            self.ignition,
+            self.liftoff,
+            self.apogee,
             flags,
             controls,
-            notice,
+            '; '.join(notices),
+            self.ascent,
+            self.vertex,
         )

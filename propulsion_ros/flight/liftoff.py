@@ -1,81 +1,116 @@
-"""Liftoff by two independent paths, and the case of a log that begins in the air."""
+"""Liftoff and ascent, each found by several sensors of which any may be dead."""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from propulsion_ros.flight.motion.extremes import Extremes
+from propulsion_ros.flight.motion.lasting import Lasting
+from propulsion_ros.flight.motion.live_value import LiveValue
+from propulsion_ros.flight.motion.push import Push
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.timing.dwell import Dwell
 
-_CONTRADICTED_TIME = 1.0  # for how long the altitude must say what a velocity input denies [s]
+_CONFIRMED_TIME = 0.2  # for how long a push must be confirmed [s]
+_SLOPE_TIME = 1.0  # for how long the altitude must deny a velocity input [s]
+_DENIED_TIME = 2.0  # for how long a climb must last against an accelerometer that rests [s]
+_COAST_TIME = 1.0  # for how long a fall must follow a push that the altitude denies [s]
+_COAST = -0.5 * STANDARD_GRAVITY  # acceleration net of gravity, at most, of what flies unpowered
+_PACE = 0.5  # of the limit of speed, by which the altitude must have gone on meanwhile
+_SHARE = 0.25  # of the height that a push adds up to, which a live altitude must show
+_MEMORY = 5.0  # over which a rise is measured, at least [s]
+_AWAY_NS = 5_000_000_000  # away from the pad for so long, a vehicle may fall without having climbed
 
 
 class Liftoff(NamedTuple):
-    """When the vehicle left the pad, on the flight clock, and how that was seen.
+    """When motion began, on the flight clock, and how it was seen.
 
-    ``source`` is 'acceleration', 'climb', or 'fall' where apogee has already passed.
+    ``source`` is 'acceleration', 'climb', 'fall' where apogee has already passed, or 'coast'.
     """
 
     clock_ns: int
     source: str
 
 
-class _Path:
-    """One measurement that must say so for a while; NaN and a repeated value are no news."""
+class _Vote(NamedTuple):
+    """One way to find something: what is measured, and whether it says so."""
 
-    def __init__(self, duration: float) -> None:
-        self._dwell = Dwell(duration)
-        self.reset()
-
-    def reset(self) -> None:
-        self._dwell.reset()
-        self._news = math.nan
-
-    def update(self, clock_ns: int, news: float, holds: bool) -> int | None:
-        """Return when it began to hold, None where it has not held for long enough."""
-        if math.isnan(news) or news == self._news:
-            return None
-        self._news = news
-        return self._dwell.start_ns if self._dwell.update(clock_ns, holds) else None
+    path: Lasting
+    source: str
+    news: float
+    holds: bool
+    pace: float = 0.0
 
 
 class LiftoffDetector:
-    """Says when an armed vehicle lifts off.
+    """Says when an armed vehicle lifts off, and when its ascent is beyond doubt.
 
-    Either path is enough, so that the failure of one sensor does not hide the flight:
+    An acceleration alone is neither. It is a liftoff once something confirms it: a rise where the
+    altitude is alive, and where that is dead the speed that the acceleration adds up to. An
+    ascent is seen by any of these votes, which are all a liftoff too:
 
-    * acceleration: the specific force along up, acceleration + g, is above a limit;
-    * climb: vertical speed and the rise above the lowest altitude since arming are;
-    * fall: the same downward, for a feed that begins after apogee.
+    * climb: the vertical speed and the recent rise are above their limits, and the altitude goes
+      on accordingly. The slope of the altitude takes the place of a velocity input that is stuck
+      or never filled in. An accelerometer that lives and rests makes the vote wait for 2 s.
+    * fall: the same downward, of a vehicle that has been away from its pad for 5 s or was never
+      seen there: a feed that begins after apogee, or a drop.
+    * acceleration: a push has added up to the limit of speed, which lasts where the altitude is
+      dead, and is confirmed by a rise where it is alive.
+    * coast: a push has added up to the limit of speed, and an unpowered flight of 1 s followed,
+      whatever the altitude says.
 
-    Where the speed is an input of its own, one that is stuck or never filled in must not hide the
-    flight: the slope of the altitude alone is enough once it has lasted a second.
+    What is unknown, repeats itself or spans a gap does not count. The time of liftoff is that at
+    which the condition that was met began to hold.
 
-    What is unknown, repeats itself or spans a gap does not count. The time of liftoff is the
-    time at which the condition that was met began to hold.
+    Parameters
+    ----------
+    params : FlightParams
+        The ``liftoff_`` limits, and ``frozen_time``.
+
+    Attributes
+    ----------
+    liftoff, ascent : Liftoff or None
+        What was found since the last reset.
     """
 
     def __init__(self, params: FlightParams) -> None:
-        self._acceleration = params.liftoff_acceleration - STANDARD_GRAVITY
-        self._velocity = params.liftoff_velocity
-        self._rise = params.liftoff_rise
-        self._paths = {
-            'acceleration': _Path(params.liftoff_acceleration_time),
-            'climb': _Path(params.liftoff_rise_time),
-            'fall': _Path(params.liftoff_rise_time),
+        self._params = params
+        self._altitude = LiveValue(params.frozen_time)
+        self._push = Push(
+            params.liftoff_acceleration - STANDARD_GRAVITY, params.liftoff_acceleration_time
+        )
+        self._range = Extremes(_MEMORY)
+        lasts = params.liftoff_rise_time
+        self._confirmed = {'speed': Lasting(_CONFIRMED_TIME), 'rise': Lasting(_CONFIRMED_TIME)}
+        self._climb = {'climb': Lasting(lasts), 'fall': Lasting(lasts)}
+        self._slope = {
+            'climb': Lasting(max(lasts, _SLOPE_TIME)), 'fall': Lasting(max(lasts, _SLOPE_TIME))
         }
-        denied_time = max(params.liftoff_rise_time, _CONTRADICTED_TIME)
-        self._denied_paths = {'climb': _Path(denied_time), 'fall': _Path(denied_time)}
+        self._denied = {
+            'velocity': Lasting(max(lasts, _DENIED_TIME)),
+            'slope': Lasting(max(lasts, _DENIED_TIME)),
+        }
+        self._pushed = {
+            'speed': Lasting(lasts), 'rise': Lasting(_CONFIRMED_TIME), 'any': Lasting(lasts)
+        }
+        self._coast = Lasting(_COAST_TIME)
         self.reset()
 
     def reset(self) -> None:
         """Forget everything, as at arming."""
-        for path in (*self._paths.values(), *self._denied_paths.values()):
-            path.reset()
-        self._previous = math.nan
-        self._lowest = math.inf
-        self._highest = -math.inf
+        self._altitude.reset()
+        self._acceleration = LiveValue(self._params.frozen_time)
+        self._push.reset()
+        self._range.reset()
+        for group in (self._confirmed, self._climb, self._slope, self._denied, self._pushed):
+            for path in group.values():
+                path.reset()
+        self._coast.reset()
+        self._has_sped = False
+        self._near_ns: int | None = None
+        self.liftoff: Liftoff | None = None
+        self.ascent: Liftoff | None = None
 
     def update(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float,
@@ -94,27 +129,91 @@ class LiftoffDetector:
         slope : float
             Vertical speed by the altitude alone [m/s]; NaN where unknown.
         """
-        self._widen(altitude)
-        has_risen = altitude - self._lowest > self._rise
-        has_fallen = self._highest - altitude > self._rise and altitude > self._rise
-        seen = (
-            (self._paths, 'acceleration', acceleration, acceleration > self._acceleration),
-            (self._paths, 'climb', altitude, has_risen and velocity > self._velocity),
-            (self._paths, 'fall', altitude, has_fallen and velocity < -self._velocity),
-            (self._denied_paths, 'climb', altitude, has_risen and slope > self._velocity),
-            (self._denied_paths, 'fall', altitude, has_fallen and slope < -self._velocity),
-        )
-        for paths, source, news, holds in seen:
-            start_ns = paths[source].update(clock_ns, news, holds)
-            if start_ns is not None:
-                return Liftoff(start_ns, source)
-        return None
+        self._sense(clock_ns, altitude, acceleration)
+        if self.ascent is None:
+            self.ascent = _first(clock_ns, (
+                *self._climbs(clock_ns, altitude, velocity, slope),
+                *self._pushes(clock_ns, altitude, acceleration),
+            ), self._push.start_ns)
+        if self.liftoff is None:
+            confirmed = _first(
+                clock_ns, self._confirmations(clock_ns, altitude, acceleration),
+                self._push.start_ns,
+            )
+            self.liftoff = self.ascent or confirmed
+        return self.liftoff
 
-    def _widen(self, altitude: float) -> None:
-        if not math.isfinite(altitude):
-            return
-        # Two samples must agree on an extreme: one spike must not fake a rise for ever after.
-        if math.isfinite(self._previous):
-            self._lowest = min(self._lowest, max(altitude, self._previous))
-            self._highest = max(self._highest, min(altitude, self._previous))
-        self._previous = altitude
+    def _sense(self, clock_ns: int, altitude: float, acceleration: float) -> None:
+        self._altitude.update(clock_ns, altitude)
+        self._range.update(clock_ns, altitude)
+        self._acceleration.update(clock_ns, acceleration)
+        if self._acceleration.is_new:
+            self._push.update(clock_ns, acceleration)
+        if self._push.start_ns is None:
+            self._has_sped = False
+        if self._altitude.is_new and altitude <= self._params.liftoff_rise:
+            self._near_ns = clock_ns
+
+    def _climbs(
+        self, clock_ns: int, altitude: float, velocity: float, slope: float
+    ) -> Iterator[_Vote]:
+        """Yield the votes of altitude and speed."""
+        limit, rise = self._params.liftoff_velocity, self._params.liftoff_rise
+        rests = self._push.is_resting and self._acceleration.is_alive(clock_ns)
+        has_risen = altitude - self._range.lowest > rise
+        climbs, steepens = has_risen and velocity > limit, has_risen and slope > limit
+        pace = _PACE * limit
+        yield _Vote(self._climb['climb'], 'climb', altitude, climbs and not rests, pace)
+        yield _Vote(self._slope['climb'], 'climb', altitude, steepens and not rests, pace)
+        yield _Vote(self._denied['velocity'], 'climb', altitude, climbs, pace)
+        yield _Vote(self._denied['slope'], 'climb', altitude, steepens, pace)
+        has_fallen = (
+            self._range.highest - altitude > rise and altitude > rise and self._is_away(clock_ns)
+        )
+        falls, sinks = has_fallen and velocity < -limit, has_fallen and slope < -limit
+        yield _Vote(self._climb['fall'], 'fall', altitude, falls, -pace)
+        yield _Vote(self._slope['fall'], 'fall', altitude, sinks, -pace)
+
+    def _is_away(self, clock_ns: int) -> bool:
+        return self._near_ns is None or clock_ns - self._near_ns >= _AWAY_NS
+
+    def _pushes(self, clock_ns: int, altitude: float, acceleration: float) -> Iterator[_Vote]:
+        """Yield the votes of a push that has added up to a speed."""
+        push, params = self._push, self._params
+        is_fast = push.speed > params.liftoff_velocity
+        is_blind = not self._altitude.is_alive(clock_ns)
+        rises = self._rises(altitude)
+        yield _Vote(self._pushed['speed'], 'acceleration', acceleration, is_fast and is_blind)
+        yield _Vote(self._pushed['rise'], 'acceleration', altitude, is_fast and rises)
+        lasting = self._pushed['any'].update(clock_ns, acceleration, is_fast)
+        self._has_sped = self._has_sped or lasting is not None
+        yield _Vote(self._coast, 'coast', acceleration, self._has_sped and acceleration < _COAST)
+
+    def _confirmations(
+        self, clock_ns: int, altitude: float, acceleration: float
+    ) -> Iterator[_Vote]:
+        """Yield what confirms a push."""
+        is_blind = not self._altitude.is_alive(clock_ns)
+        gains = is_blind and self._push.speed > self._params.liftoff_confirm_velocity
+        yield _Vote(self._confirmed['speed'], 'acceleration', acceleration, gains)
+        yield _Vote(self._confirmed['rise'], 'acceleration', altitude, self._rises(altitude))
+
+    def _rises(self, altitude: float) -> bool:
+        """Return whether the altitude has risen during a push, and as far as it should."""
+        if self._push.start_ns is None:
+            return False
+        least = max(self._params.liftoff_confirm_rise, _SHARE * self._push.height)
+        return altitude - self._range.lowest > least
+
+
+def _first(clock_ns: int, votes: Iterator[_Vote] | tuple[_Vote, ...], pushed_ns: int | None
+           ) -> Liftoff | None:
+    """Let every path take its sample, and return what the first of them found."""
+    found = None
+    for vote in votes:
+        start_ns = vote.path.update(clock_ns, vote.news, vote.holds, vote.pace)
+        if start_ns is not None and found is None:
+            is_push = vote.source in ('acceleration', 'coast') and pushed_ns is not None
+            found = Liftoff(pushed_ns if is_push and pushed_ns is not None else start_ns,
+                            vote.source)
+    return found

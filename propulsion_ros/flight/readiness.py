@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Sample
@@ -16,8 +16,38 @@ CHECKS: Mapping[str, str] = {
     'circuits': 'the circuit of a pyro that an event fires is measured and open',
     'frozen': 'altitude, speed and acceleration have repeated themselves for `flight.frozen_time`',
     'backup_timer': '`flight.max_ascent_time` is 0',
+    'record': 'a `state_file` is set and cannot be written',
+    'clocks': 'sensors or pyro receivers have another time than this computer, or a topic has two',
 }
 """The checks, and what each finds."""
+
+REQUIRED = ('altitude', 'config', 'home', 'estimator', 'circuits', 'backup_timer', 'record')
+"""Checks that refuse a launch by default; `altitude` always does."""
+
+
+def required_checks(
+    chosen: Collection[str], semantics: str, *, is_live: bool
+) -> frozenset[str]:
+    """Return which of the chosen checks refuse a launch.
+
+    Parameters
+    ----------
+    chosen : collection of str
+        As configured.
+    semantics : str
+        'safe' or 'legacy'. The flown software had no backup timer.
+    is_live : bool
+        Whether this is a robot or a simulated one, and not the replay of a recording, whose
+        launch was accepted already.
+    """
+    is_timed = semantics == 'safe' and is_live
+    return frozenset(chosen) - (frozenset() if is_timed else {'backup_timer'})
+
+
+_NO_TIMER = (
+    'no backup timer: set flight.max_ascent_time [s] to the time to apogee in a simulation of the '
+    'flight and a few seconds more, such as flight.max_ascent_time: 25.0'
+)
 
 
 class Readiness:
@@ -49,7 +79,7 @@ class Readiness:
         has_timer = params.max_ascent_time > 0.0
         self._always = {
             'config': '' if actions else 'no event does anything',
-            'backup_timer': '' if has_timer else 'no backup timer, flight.max_ascent_time is 0',
+            'backup_timer': '' if has_timer else _NO_TIMER,
         }
 
     def objections(self, sample: Sample, *, is_frozen: bool) -> dict[str, str]:
@@ -76,7 +106,7 @@ class Readiness:
             'frozen': 'the samples repeat themselves' if is_frozen else '',
             **self._always,
         }
-        return {name: found[name] for name in CHECKS if found[name]}
+        return {name: found[name] for name in CHECKS if found.get(name)}
 
     def _off_home(self, sample: Sample) -> str:
         """Return how far the vehicle is from home, '' where it is there or nobody knows."""

@@ -2,23 +2,72 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
+from typing import NamedTuple
 
+from propulsion_ros.flight.motion.lasting import Lasting
+from propulsion_ros.flight.motion.live_value import LiveValue
+from propulsion_ros.flight.motion.reckoning import REST_ACCELERATION
+from propulsion_ros.flight.motion.slope import Slope
 from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
-_MS = 1_000_000
-_LATEST_START_NS = 500 * _MS
-_AGREEING = 3
+_LATEST_START_NS = 500_000_000  # samples may be on their way while a record is written
+_UNCERTAIN = 3.0  # times as long must motion last where the age of the record is uncertain
+_WINDOWS = (1.0, 2.0, 4.0)  # of `resume_moving_time`: the noisier the altitude, the longer
+_REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
+_FEWEST = 5  # readings that agree
+_FALL = 3.0 - STANDARD_GRAVITY  # net acceleration, at most, of what flies unpowered [m/s^2]
+_AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
+
+
+class Answer(Enum):
+    """What the first samples after a restart say of a recorded flight."""
+
+    WAIT = 'wait'
+    RESUME = 'resume'
+    DROP = 'drop'
+    SET_ASIDE = 'set aside'  # on the pad: taken up only if an ascent is seen
+
+
+class Verdict(NamedTuple):
+    """An answer, and its reason where it is no resumption."""
+
+    answer: Answer
+    reason: str = ''
+
+
+_WAIT, _RESUME = Verdict(Answer.WAIT), Verdict(Answer.RESUME)
+
+
+class _Repeated:
+    """Something that several readings in a row must show, over some time."""
+
+    def __init__(self, duration: float) -> None:
+        self._lasting = Lasting(duration)
+        self._count = 0
+
+    def update(self, clock_ns: int, news: float, holds: bool) -> bool:
+        self._count = self._count + 1 if holds else 0
+        lasts = self._lasting.update(clock_ns, news, holds) is not None
+        return lasts and self._count >= _FEWEST
 
 
 class Resumption:
     """Judges from the first samples after a restart.
 
-    The flight goes on once three samples in a row are high above the pad or move fast up or
-    down. It is over when the vehicle has been at rest near the pad for a while, when the record
-    is too old, or when its stamps lie ahead, as after a clock that lost the time. What is unknown
-    decides nothing: without an altitude a speed can show a flight, but not a rest.
+    A flight goes on where the vehicle is high above its pad and moves up or down, or is in free
+    fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
+    an ascent is seen. A flight also goes on where no sensor gives anything, if the process was
+    away shortly by the clock since boot: that clock is not set by anyone.
+
+    It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
+    again if the process was away shortly; else its record is set aside. A record that is too old
+    is dropped, and so is one that nothing has spoken for so long. Where stamps say nothing of its
+    age, since the clock was set back or lost, motion must last three times as long.
 
     Parameters
     ----------
@@ -26,31 +75,179 @@ class Resumption:
         The ``resume_`` limits.
     snapshot : Snapshot
         What was recorded.
+    heartbeat_age : float
+        Time since the record was last known to be true, by a clock that runs since boot, when
+        this object is made [s]; infinity where the computer has booted since, or nobody knows.
     """
 
-    def __init__(self, params: FlightParams, snapshot: Snapshot) -> None:
+    def __init__(
+        self, params: FlightParams, snapshot: Snapshot, heartbeat_age: float = math.inf
+    ) -> None:
         self.snapshot = snapshot
+        self.is_aside = False
         self._params = params
+        self._heartbeat_age = heartbeat_age
+        self._begun_ns: int | None = None
+        self._known_ns: int | None = None
+        time = params.resume_moving_time
+        self._altitude = LiveValue(params.frozen_time)
+        self._velocity = LiveValue(params.frozen_time)
+        self._acceleration = LiveValue(params.frozen_time)
+        self._slopes = {
+            certain: [Slope(scale * time * factor) for factor in _WINDOWS]
+            for certain, scale in ((True, 1.0), (False, _UNCERTAIN))
+        }
+        self._rest_slope = Slope(_REST_WINDOW)
+        self._speeds = {
+            certain: (_Repeated(scale * time), _Repeated(scale * time))
+            for certain, scale in ((True, 1.0), (False, _UNCERTAIN))
+        }
+        self._falls = {True: _Repeated(time), False: _Repeated(_UNCERTAIN * time)}
+        self._high = _Repeated(time)
         self._rest = Dwell(params.resume_time)
-        self._agreeing = 0
 
-    def gap_ns(self, stamp_ns: int) -> int:
-        """Return the time since the record [ns], at least 0."""
+    def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:
+        """Return the time since the record [ns], at least 0.
+
+        Parameters
+        ----------
+        clock_ns, stamp_ns : int
+            Of a sample now, on the flight clock and as stamped [ns].
+        """
+        if math.isfinite(self._heartbeat_age):
+            begun_ns = clock_ns if self._begun_ns is None else self._begun_ns
+            return round(self._heartbeat_age * 1e9) + clock_ns - begun_ns
         return max(stamp_ns - self.snapshot.stamp_ns, 0)
 
-    def judge(self, clock_ns: int, stamp_ns: int, altitude: float, velocity: float) -> str:
-        """Take a sample and return 'resume', '' to wait, or why the flight is over."""
+    def judge(
+        self,
+        clock_ns: int,
+        stamp_ns: int,
+        altitude: float,
+        velocity: float,
+        acceleration: float = math.nan,
+        *,
+        has_ascended: bool = False,
+    ) -> Verdict:
+        """Take a sample and return what becomes of the flight.
+
+        Parameters
+        ----------
+        clock_ns, stamp_ns : int
+            On the flight clock, and as stamped [ns].
+        altitude, velocity, acceleration : float
+            As measured, up positive [m], [m/s], [m/s^2] net of gravity; NaN where unknown.
+        has_ascended : bool
+            Whether an ascent was seen since the restart.
+        """
+        if self._begun_ns is None:
+            self._begun_ns = clock_ns
+        reason = self._age_reason(clock_ns, stamp_ns)
+        if reason:
+            return Verdict(Answer.DROP, reason)
+        self._sense(clock_ns, altitude, velocity, acceleration)
+        rests = self._rests(clock_ns, altitude, velocity, acceleration)
+        is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
+        if self.snapshot.phase is Phase.LAUNCH:
+            is_near = abs(altitude) <= self._params.resume_height
+            return self._judge_pad(
+                clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended
+            )
+        is_certain = self._is_certain(stamp_ns)
+        moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain)
+        if moves and (is_high or not self._altitude.is_alive(clock_ns)):
+            return _RESUME
+        if self._is_silent(clock_ns):
+            return _RESUME
+        return Verdict(Answer.DROP, 'the vehicle rests') if rests else _WAIT
+
+    def _judge_pad(
+        self, clock_ns: int, *, rests: bool, is_near: bool, has_ascended: bool
+    ) -> Verdict:
+        """Return what becomes of a vehicle that was armed on its pad."""
+        if has_ascended or self._is_silent(clock_ns):
+            return _RESUME
+        if not rests or self.is_aside:
+            return _WAIT
+        if is_near and self._was_away_shortly:
+            return _RESUME
+        return Verdict(Answer.SET_ASIDE, 'the vehicle rests')
+
+    @property
+    def _was_away_shortly(self) -> bool:
+        return self._heartbeat_age < self._params.resume_heartbeat
+
+    def _is_silent(self, clock_ns: int) -> bool:
+        """Return whether no sensor gives anything, after a restart that was short."""
+        since_ns = self._begun_ns if self._known_ns is None else self._known_ns
+        silence_ns = clock_ns - (since_ns or 0)
+        return self._was_away_shortly and silence_ns >= self._params.resume_silence * 1e9
+
+    def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
+        """Return why the record is too old, '' where it is not."""
         elapsed_ns = stamp_ns - self.snapshot.stamp_ns
-        if elapsed_ns > self._params.resume_age * 1e9:
-            return f'it is {elapsed_ns * 1e-9:.0f} s old'
-        if elapsed_ns < -_LATEST_START_NS:
-            return f'it is stamped {-elapsed_ns * 1e-9:.1f} s ahead of the samples'
-        is_high = altitude > self._params.resume_height
-        is_fast = abs(velocity) > self._params.resume_velocity
-        self._agreeing = self._agreeing + 1 if is_high or is_fast else 0
-        if self._agreeing >= _AGREEING:
-            return 'resume'
-        if not math.isfinite(altitude):
-            return ''
-        at_rest = self._rest.update(clock_ns, not (is_high or is_fast))
-        return 'the vehicle rests near the pad' if at_rest else ''
+        waited_ns = clock_ns - (self._begun_ns or 0)
+        limit_ns = self._params.resume_age * 1e9
+        if math.isfinite(self._heartbeat_age):
+            elapsed_ns = round(self._heartbeat_age * 1e9) + waited_ns
+        if max(elapsed_ns, waited_ns) > limit_ns:
+            return f'it is {max(elapsed_ns, waited_ns) * 1e-9:.0f} s old'
+        return ''
+
+    def _is_certain(self, stamp_ns: int) -> bool:
+        """Return whether the age of the record is known."""
+        is_ahead = stamp_ns < self.snapshot.stamp_ns - _LATEST_START_NS
+        return math.isfinite(self._heartbeat_age) or not is_ahead
+
+    def _sense(
+        self, clock_ns: int, altitude: float, velocity: float, acceleration: float
+    ) -> None:
+        self._altitude.update(clock_ns, altitude)
+        self._velocity.update(clock_ns, velocity)
+        self._acceleration.update(clock_ns, acceleration)
+        if any(map(math.isfinite, (altitude, velocity, acceleration))):
+            self._known_ns = clock_ns
+
+    def _moves(
+        self, clock_ns: int, altitude: float, velocity: float, acceleration: float,
+        is_certain: bool,
+    ) -> bool:
+        """Take a sample and return whether the vehicle certainly moves up or down."""
+        limit = self._params.resume_velocity
+        found = False
+        for certain in (True, False):
+            climbs = [
+                speed.update(clock_ns, velocity, sign * velocity > limit and agrees)
+                for speed, sign, agrees in zip(
+                    self._speeds[certain], (1.0, -1.0), self._agreement(clock_ns, velocity),
+                    strict=True,
+                )
+            ]
+            falls = self._falls[certain].update(clock_ns, acceleration, acceleration < _FALL)
+            for slope in self._slopes[certain]:
+                slope.update(clock_ns, altitude)
+            if certain is is_certain:
+                slopes = any(slope.exceeds(limit) for slope in self._slopes[certain])
+                found = slopes or falls or any(climbs)
+        return found
+
+    def _agreement(self, clock_ns: int, velocity: float) -> tuple[bool, bool]:
+        """Return whether a live altitude lets a velocity upward, and downward, be true."""
+        slope = self._slopes[True][0].value
+        if not self._altitude.is_alive(clock_ns) or math.isnan(slope):
+            return True, True
+        share = _AGREES * abs(velocity)
+        return slope > share, slope < -share
+
+    def _rests(
+        self, clock_ns: int, altitude: float, velocity: float, acceleration: float
+    ) -> bool:
+        """Take a sample and return whether the vehicle has rested, by sensors that are alive."""
+        self._rest_slope.update(clock_ns, altitude)
+        limit = self._params.resume_velocity
+        is_level = self._altitude.is_alive(clock_ns) and abs(self._rest_slope.value) <= limit
+        moves = self._velocity.is_alive(clock_ns) and abs(velocity) > limit
+        is_free = (
+            self._acceleration.is_alive(clock_ns) and abs(acceleration) > 2.0 * REST_ACCELERATION
+        )
+        return self._rest.update(clock_ns, is_level and not moves and not is_free)

@@ -4,7 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from propulsion_ros.flight.events.events import EventRecord
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.course import Marks
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase
 
 
@@ -24,6 +25,10 @@ class Snapshot:
         Moments of the flight.
     events : tuple of EventRecord
         Single events that are spent.
+    ascent : Mark or None
+        First evidence of an ascent, or the override that counts as one.
+    vertex : Vertex or None
+        Where the flight was highest, once that is decided.
     """
 
     stamp_ns: int
@@ -35,19 +40,22 @@ class Snapshot:
     liftoff: Mark | None = None
     apogee: Mark | None = None
     events: tuple[EventRecord, ...] = ()
+    ascent: Mark | None = None
+    vertex: Vertex | None = None
 
     @property
     def essence(self) -> tuple[object, ...]:
         """What makes it worth recording again: all but the times that merely go on."""
         return (
             self.phase, self.is_burning, self.has_landed, self.ignition, self.liftoff,
-            self.apogee, tuple((event.id, event.count) for event in self.events),
+            self.apogee, tuple((event.id, event.count) for event in self.events), self.ascent,
+            self.vertex,
         )
 
     @property
-    def marks(self) -> tuple[Mark | None, Mark | None, Mark | None]:
-        """Ignition, liftoff and apogee."""
-        return self.ignition, self.liftoff, self.apogee
+    def marks(self) -> Marks:
+        """Ignition, liftoff, ascent and apogee."""
+        return self.ignition, self.liftoff, self.ascent, self.apogee
 
     @property
     def first_ns(self) -> int:

@@ -1,10 +1,14 @@
-"""What nodes that run a family take beside the configuration of their family and its timing."""
+"""Nodes that run a family: their kinds, and what they take beside the family's configuration."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.models.common.allocation import METHODS
+from propulsion_ros.models.common.facts import ESTIMATES, STEPS
+from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 _ADAPTERS = ('float64_multi_array', 'actuators')
@@ -72,3 +76,58 @@ class AllocatorNodeParams(FamilyNodeParams):
 
 OwnT = TypeVar('OwnT', bound=FamilyNodeParams)
 """What one kind of node takes."""
+
+
+@dataclass(frozen=True)
+class NodeKind:
+    """A kind of node that runs a family.
+
+    Attributes
+    ----------
+    executable : str
+        Name of the executable.
+    loop_params : type
+        Configuration class of its timing.
+    node_params : type
+        Configuration class of the node itself.
+    """
+
+    executable: str
+    loop_params: type[Any]
+    node_params: type[FamilyNodeParams]
+
+
+NODE_KINDS = {
+    STEPS: NodeKind('actuator_node', LoopParams, ActuatorNodeParams),
+    ESTIMATES: NodeKind('inverse_fam_node', EstimateParams, FamilyNodeParams),
+}
+"""Kind of node by the loop that families declare."""
+
+
+def node_kind_of(family: str) -> NodeKind:
+    """Return the kind of node that runs a family; raise `ConfigError` for an unknown family."""
+    return NODE_KINDS[REGISTRY.require(family).facts.loop]
+
+
+def loop_params_of(family: str) -> type[Any]:
+    """Return the configuration class of a family's timing."""
+    return node_kind_of(family).loop_params
+
+
+_ALLOCATOR = '_allocator'
+"""An allocator is named after the group that it commands, with this suffix."""
+
+
+def allocator_named(group: str) -> str:
+    """Return the name of the allocator of a group."""
+    return group + _ALLOCATOR
+
+
+def is_allocator(node: str) -> bool:
+    """Whether a node is named after a group that it commands, or plainly ``allocator``."""
+    return f'_{node}'.endswith(_ALLOCATOR)
+
+
+def group_of(node: str) -> str:
+    """Return the group that a node commands if it is an allocator, else its own name."""
+    return node.removesuffix(_ALLOCATOR)

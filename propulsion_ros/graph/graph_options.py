@@ -4,7 +4,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from propulsion_ros.graph.wiring import VEHICLES, Graph, robot_graph, vehicle_graph
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.wiring import Graph, robot_graph, vehicle_graph
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:

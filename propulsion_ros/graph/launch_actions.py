@@ -1,8 +1,10 @@
 """Graphs as launch actions: what the launch files share."""
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
@@ -24,9 +26,7 @@ from propulsion_ros.graph.wiring import (
     robot_graph,
     vehicle_graph,
 )
-
-_RESPAWN_DELAY = 2.0
-"""Before a node without state is started anew [s]."""
+from propulsion_ros.settings.yaml_file import ParameterFile
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
@@ -143,14 +143,44 @@ def graph_actions(
     stack_options : sequence of str
         Command line of `stack` for the same graph, where it is composed.
     """
+    records, actions = {}, []
+    for spec in graph.nodes:
+        try:
+            records[spec.name] = record_of(spec, given)
+        except OSError as error:
+            actions.append(LogInfo(msg=f'{spec.name} keeps no record of its flight: {error}'))
     if given['composed'] == 'true':
-        actions: list[Any] = [_stack(given, stack_options)]
+        actions.append(_stack(given, stack_options, records))
     else:
-        actions = [_node(spec, graph, given) for spec in graph.nodes]
+        actions += [_node(spec, graph, given, records.get(spec.name, {})) for spec in graph.nodes]
     return [*actions, _state_publisher(graph, given)]
 
 
-def _stack(given: dict[str, str], options: Sequence[str]) -> Node:
+def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
+    """Return where a flight computer keeps its record, as a parameter; {} where that is given.
+
+    Raises
+    ------
+    OSError
+        Where the folder cannot be made.
+    """
+    if spec.executable != 'flight_state_node' or given['replay'] == 'true':
+        return {}
+    if given['params_file']:
+        own = ParameterFile(given['params_file']).of(spec.name, given['namespace'])
+        if 'state_file' in own:
+            return {}
+    home = Path(os.environ.get('ROS_HOME') or Path.home() / '.ros')
+    folder = home.joinpath('propulsion_ros', *filter(None, given['namespace'].split('/')))
+    folder.mkdir(parents=True, exist_ok=True)
+    domain = os.environ.get('ROS_DOMAIN_ID', '0')
+    of_domain = f'.domain_{domain}' if domain not in ('', '0') else ''
+    return {'state_file': str(folder / f'{spec.name}{of_domain}.json')}
+
+
+def _stack(
+    given: dict[str, str], options: Sequence[str], records: dict[str, dict[str, str]]
+) -> Node:
     """Return one process with all nodes of a graph."""
     return Node(
         package=PACKAGE,
@@ -164,6 +194,10 @@ def _stack(given: dict[str, str], options: Sequence[str]) -> Node:
         ],
         ros_arguments=[
             *(['--params-file', given['params_file']] if given['params_file'] else []),
+            *(
+                part for name, record in records.items() for key, value in record.items()
+                for part in ('-p', f'{name}:{key}:={value}')
+            ),
             '-p', f'autostart:={given["autostart"]}', '-r', f'/clock:={given["clock_topic"]}',
             '--log-level', given['log_level'],
         ],
@@ -172,21 +206,24 @@ def _stack(given: dict[str, str], options: Sequence[str]) -> Node:
     )
 
 
-def _node(spec: NodeSpec, graph: Graph, given: dict[str, str]) -> LifecycleNode:
+def _node(
+    spec: NodeSpec, graph: Graph, given: dict[str, str], record: dict[str, str]
+) -> LifecycleNode:
     files = [str(path) for path in (graph.params_file, given['params_file']) if path]
+    respawns = spec.respawn_delay is not None
     wiring = {key: value for key, value in spec.parameters.items() if value not in (None, [])}
     return LifecycleNode(
         package=PACKAGE,
         executable=spec.executable,
         name=spec.name,
         namespace=given['namespace'],
-        parameters=[*files, wiring, {'autostart': given['autostart'] == 'true'}],
+        parameters=[*files, {**wiring, **record}, {'autostart': given['autostart'] == 'true'}],
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
         ros_arguments=['--log-level', given['log_level']],
         output='screen',
-        on_exit=_shutdown_once(spec.name) if graph.in_lockstep and not spec.is_stateless else None,
-        respawn=spec.is_stateless,
-        respawn_delay=_RESPAWN_DELAY,
+        on_exit=_shutdown_once(spec.name) if graph.in_lockstep and not respawns else None,
+        respawn=respawns,
+        respawn_delay=spec.respawn_delay,
     )
 
 

@@ -1,17 +1,33 @@
-"""What a node runs: one family, configured by parameters and a plugin block."""
+"""What a node runs, with or without ROS: one family, configured by parameters and a block."""
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.family_params import AllocatorNodeParams, FamilyNodeParams
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import (
+    AllocatorNodeParams,
+    FamilyNodeParams,
+    OwnT,
+    group_of,
+    is_allocator,
+    loop_params_of,
+    node_kind_of,
+)
+from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.models.common.allocation import Allocator
-from propulsion_ros.models.common.family import Allocatable, Family
-from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion
+from propulsion_ros.models.common.family import Allocatable, Family, is_allocatable
+from propulsion_ros.models.registry import FAMILIES, REGISTRY
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import (
+    Parameter,
+    build,
+    parameters_of,
+    suggestion,
+)
 from propulsion_ros.urdf.block import ActuatorSpec
 
 
@@ -110,7 +126,7 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
     )
 
 
-def family_named(given: str, spec: ActuatorSpec | None, node: str, only: str = '') -> str:
+def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:
     """Return the name of the family that a node runs.
 
     Parameters
@@ -121,15 +137,16 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, only: str = '
         Its plugin block.
     node : str
         Its name.
-    only : str
-        The one family that it can run; '' for any.
+    loop : str
+        The one loop that it has, as families declare it; '' for any.
 
     Raises
     ------
     ConfigError
         Where there is no such family, or two sources disagree.
     """
-    name = given or (spec.family if spec else only or node)
+    own = [name for name, family in FAMILIES.items() if family.facts.loop == loop]
+    name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
     if given or spec:
         REGISTRY.require(name)
     elif name not in REGISTRY:
@@ -138,8 +155,9 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, only: str = '
         )
     if spec and spec.family != name:
         raise ConfigError('family', f'{name!r}, but the robot description says {spec.family!r}')
-    if only and name != only:
-        raise ConfigError('family', f'this node runs {only!r}, got {name!r}')
+    if loop and REGISTRY[name].facts.loop != loop:
+        runs = ' or '.join(map(repr, own))
+        raise ConfigError('family', f'this node runs {runs}, got {name!r}')
     return name
 
 
@@ -159,6 +177,134 @@ def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatabl
     """
     family = setting.build_family()
     if not isinstance(family, Allocatable):
-        raise ConfigError('family', f'expected rotors or thrusters, got {setting.family!r}')
+        known = ' or '.join(name for name, each in FAMILIES.items() if is_allocatable(each))
+        raise ConfigError('family', f'expected {known}, got {setting.family!r}')
     lower, upper = family.thrust_limits
     return family, Allocator(family.allocation_matrix, lower, upper, own.method, own.weights)
+
+
+@contextmanager
+def in_file(config: Path, node: str) -> Iterator[None]:
+    """Let an error of a node name the file and the node."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except ConfigError as error:
+        raise SourceError(f'{config}: {node}', str(error)) from error
+
+
+def block_of(
+    values: Mapping[str, Any], specs: Sequence[ActuatorSpec], node: str
+) -> ActuatorSpec | None:
+    """Return the plugin block of a node, None where it has none among these.
+
+    Raises
+    ------
+    ConfigError
+        For a block that the node names and that is not there.
+    """
+    if values.get('plugin') and specs:
+        return block_named(specs, str(values['plugin']))
+    found = {spec.name: spec for spec in specs}
+    return found.get(node) or found.get(group_of(node))
+
+
+def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, node: str) -> str:
+    """Return the family that a node runs, '' where it runs none.
+
+    Raises
+    ------
+    ConfigError
+        Where there is no such family, or the plugin block says another.
+    """
+    given = str(values.get('family', ''))
+    if is_allocator(node) and not (spec and spec.name == node):
+        return ''
+    if not (given or spec or node in REGISTRY):
+        return ''
+    return family_named(given, spec, node)
+
+
+def read_setting(
+    parameters: Parameters,
+    node_params: type[OwnT],
+    find_block: Callable[[OwnT], ActuatorSpec | None],
+    loop: str = '',
+    takes_live: bool = True,
+) -> tuple[OwnT, Setting]:
+    """Return the configuration of a node and that of its family.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        Of the node.
+    node_params : type
+        Configuration of the node, a subclass of `FamilyNodeParams`.
+    find_block : callable
+        Returns the node's plugin block, None where it has none.
+    loop : str
+        The one loop that the node has, as families declare it; '' for any.
+    takes_live : bool
+        Whether the node follows live parameters of its family.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong.
+    """
+    own = build(node_params, parameters.declare_some(parameters_of(node_params)))
+    spec = find_block(own)
+    family = family_named(own.family, spec, parameters.node_name, loop)
+    block = spec.values if spec else {}
+    values = parameters.declare_rest(schema_of(family), block, takes_live)
+    return own, Setting.make(own, family, spec, values, frozenset(parameters.given))
+
+
+def build_family(
+    name: str, given: Mapping[str, Any], spec: ActuatorSpec | None
+) -> tuple[Family, Any]:
+    """Return a family and the configuration of its timing, as its node would make them.
+
+    Parameters
+    ----------
+    name : str
+        Of the family.
+    given : mapping
+        Flat parameters of the node.
+    spec : ActuatorSpec or None
+        Its plugin block.
+
+    Raises
+    ------
+    ConfigError
+        Naming the parameter or the XML path of what is wrong.
+    """
+    kind = node_kind_of(name)
+    parameters = GivenParameters(name, given)
+    _, setting = read_setting(parameters, kind.node_params, lambda own: spec)
+    loop_params = setting.build(kind.loop_params)
+    return setting.build_family(), loop_params
+
+
+def build_allocator(
+    node: str, given: Mapping[str, Any], spec: ActuatorSpec | None
+) -> tuple[Allocatable, Allocator]:
+    """Return the group of an allocator, and what shares a wrench among it, as its node would.
+
+    Parameters
+    ----------
+    node : str
+        Name of the allocator.
+    given : mapping
+        Its flat parameters.
+    spec : ActuatorSpec or None
+        Plugin block of the group.
+
+    Raises
+    ------
+    ConfigError
+        Naming the parameter or the XML path of what is wrong.
+    """
+    parameters = GivenParameters(node, given)
+    return allocator_of(*read_setting(parameters, AllocatorNodeParams, lambda own: spec))

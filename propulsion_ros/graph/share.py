@@ -24,26 +24,39 @@ _WAIT = 60.0
 def share_directory() -> Path:
     """Return the folder that holds launch/, config/ and urdf/.
 
-    A source tree serves itself; an installed package is found in the ament index, or under the
-    prefix of the running Python.
+    A source tree has them itself; an installed package is found in the ament index, or under the
+    prefix that its modules are installed in.
 
     Raises
     ------
-    FileNotFoundError
+    SourceError
         Where there is none.
     """
-    source = Path(__file__).resolve().parents[2]
+    here = Path(__file__).resolve()
+    source = here.parents[2]
     if (source / 'package.xml').is_file():
         return source
+    indexed = _indexed()
+    if indexed is not None:
+        return indexed
+    for prefix in here.parents[3:]:
+        installed = prefix / 'share' / PACKAGE
+        if (installed / 'package.xml').is_file():
+            return installed
+    raise SourceError(
+        f'share/{PACKAGE}', f'found neither in the ament index nor in a folder above {source}'
+    )
+
+
+def _indexed() -> Path | None:
+    """Return the share folder of the ament index, None where there is no index or no entry."""
     try:
         from ament_index_python.packages import get_package_share_directory
 
         return Path(get_package_share_directory(PACKAGE))
-    except (ImportError, LookupError):
-        installed = Path(sys.prefix) / 'share' / PACKAGE
-    if not (installed / 'package.xml').is_file():
-        raise FileNotFoundError(f'{PACKAGE}: no share folder in the ament index nor {installed}')
-    return installed
+    except (ImportError, LookupError, OSError):
+        # Without AMENT_PREFIX_PATH, as beside the wheels of ROS 2, it raises OSError.
+        return None
 
 
 def load_robot_description(path: str | Path) -> str:

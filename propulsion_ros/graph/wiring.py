@@ -1,58 +1,31 @@
 """Which nodes a robot needs and how they are joined: launch files and `stack` both ask here."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.allocator_names import allocator_named
-from propulsion_ros.graph.hosting import host_of, loop_params_of
+from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import FILENAME, ActuatorSpec, actuators_from_urdf
-
-
-@dataclass(frozen=True)
-class VehicleKit:
-    """What a vehicle of the package has beside its actuators.
-
-    Attributes
-    ----------
-    flight_config : str
-        Configuration of its flight software in config/; '' for none.
-    allocated : tuple of str
-        Plugin blocks that can be commanded by a wrench.
-    world : str
-        World of Gazebo that it belongs to, in worlds/.
-    """
-
-    flight_config: str = ''
-    allocated: tuple[str, ...] = ()
-    world: str = 'rocket_pad'
-
-
-VEHICLES = {
-    'rocket': VehicleKit(flight_config='rocket_flight.jsonc'),
-    'quadrotor': VehicleKit(allocated=('rotors',)),
-    'rov': VehicleKit(allocated=('thrusters',), world='pool'),
-    'freeflyer': VehicleKit(world='free_flight'),
-}
-"""Vehicles that come with the package: urdf/<name>.urdf.xacro and config/<name>.yaml."""
-
 
 REPLAYED: dict[str, dict[str, Any]] = {
     'actuator_node': {'step_on': 'stamp', 'reliable_inputs': True},
     'inverse_fam_node': {'reliable_inputs': True},
     'flight_state_node': {
         'reliable_inputs': True, 'silence_timeout': 0.0, 'on_time_clock': 'stamps',
+        'replay': True,
     },
 }
 """Parameters by executable with which a recording gives the same bytes at any rate."""
 
-_BOOSTERS = '~/booster_command'
+_ENGINES = '~/booster_command'
 _BODY_JOINTS = 'vehicle/joint_states'
 
 
@@ -70,15 +43,16 @@ class NodeSpec:
         What joins it to the others; settings of a user's file go beside them.
     remappings : dict
         Topic names, from and to, relative to the namespace.
-    is_stateless : bool
-        Whether it may be started anew when it has died: an actuator's tank would be full again.
+    respawn_delay : float or None
+        After which it is started anew when it has died [s]; None where it is not: an actuator's
+        tank would be full again.
     """
 
     executable: str
     name: str
     parameters: dict[str, Any]
     remappings: dict[str, str] = field(default_factory=dict)
-    is_stateless: bool = False
+    respawn_delay: float | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +113,7 @@ def robot_graph(
         *_allocators(description, blocks, allocated, use_sim_time),
     ]
     if drawn_with is not None:
-        nodes.append(_visualizer(description, blocks, drawn_with, has_flight_state=False))
+        nodes.append(_visualizer(description, blocks, drawn_with, use_sim_time))
     return Graph(description, None, replayed(nodes) if replay else tuple(nodes))
 
 
@@ -177,11 +151,13 @@ def vehicle_graph(
         *_allocators(description, blocks, kit.allocated, use_sim_time),
     ]
     if kit.flight_config:
-        nodes.append(_flight_state(share / 'config' / kit.flight_config, use_sim_time))
+        nodes.append(_flight_state(share / 'config' / kit.flight_config, kit.engines, use_sim_time))
     settings = share / 'config' / f'{vehicle}.yaml'
     if drawn_with is not None:
         files = [settings, *drawn_with]
-        nodes.append(_visualizer(description, blocks, files, bool(kit.flight_config)))
+        nodes.append(_visualizer(
+            description, blocks, files, use_sim_time, bool(kit.flight_config)
+        ))
     if replay:
         return Graph(description, settings, replayed(nodes))
     if use_sim_time:
@@ -215,7 +191,7 @@ def gazebo_graph(
     """
     graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
-    pushing = {block.name for block in blocks if host_of(block.family).pushes}
+    pushing = {block.name for block in pushing_blocks(blocks)}
     nodes = tuple(
         replace(spec, parameters={**spec.parameters, 'publish_numbers': True})
         if spec.name in pushing else spec
@@ -237,13 +213,14 @@ def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
 
 
 def _replayed(spec: NodeSpec) -> NodeSpec:
-    remappings = {key: topic for key, topic in spec.remappings.items() if key != _BOOSTERS}
+    remappings = {key: topic for key, topic in spec.remappings.items() if key != _ENGINES}
     if spec.executable == 'flight_state_node':
         # What was asked then is heard, what is asked now told elsewhere.
         remappings['~/request'] = f'{spec.name}/requests'
         remappings['~/requests'] = f'{spec.name}/new_requests'
     parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}
-    return replace(spec, parameters=parameters, remappings=remappings)
+    delay = None if spec.executable == 'flight_state_node' else spec.respawn_delay
+    return replace(spec, parameters=parameters, remappings=remappings, respawn_delay=delay)
 
 
 def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
@@ -273,35 +250,43 @@ def actuator_nodes(
         Whether there is a simulated body.
     """
     parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
-    allocations = [block.name for block in blocks if block.family == 'fam']
-    fam = allocations[0] if len(allocations) == 1 else ''
+    families = {block.name: block.family for block in blocks}
     return [
         NodeSpec(
-            host_of(block.family).executable, block.name, parameters,
-            inputs_of(block.family, fam, in_simulation),
+            node_kind_of(block.family).executable, block.name, parameters,
+            inputs_of(block.family, families, in_simulation),
         )
         for block in blocks
     ]
 
 
-def inputs_of(family: str, fam: str, in_simulation: bool = False) -> dict[str, str]:
+def pushing_blocks(blocks: Iterable[ActuatorSpec]) -> list[ActuatorSpec]:
+    """Return the plugin blocks whose wrench acts on the robot."""
+    return [block for block in blocks if REGISTRY[block.family].facts.pushes]
+
+
+def inputs_of(
+    family: str, families: Mapping[str, str], in_simulation: bool = False
+) -> dict[str, str]:
     """Return where a family's inputs come from, as far as the robot's other nodes give them.
 
     Parameters
     ----------
     family : str
         Its name.
-    fam : str
-        Node of the robot's only force allocation, '' for none.
+    families : mapping of str to str
+        Family of each node of the robot.
     in_simulation : bool
         Whether there is a simulated body.
     """
-    remappings = {}
-    if fam and family in ('propulsion_modules', 'inverse_fam'):
-        remappings['~/command'] = f'{fam}/state'
-    if fam and family == 'inverse_fam':
-        remappings['~/wrench_command'] = f'{fam}/wrench_command'
-        remappings['~/inertia'] = f'{fam}/inertia'
+    remappings, facts = {}, REGISTRY[family].facts
+    commanders = [
+        node for node, name in families.items() if facts.commanded_by and name == facts.commanded_by
+    ]
+    if len(commanders) == 1:
+        (commander,) = commanders
+        remappings['~/command'] = f'{commander}/state'
+        remappings.update((f'~/{topic}', f'{commander}/{topic}') for topic in facts.shared_inputs)
     if in_simulation:
         remappings['~/odometry'] = 'vehicle/odometry'
         remappings['~/inertia'] = 'vehicle/inertia'
@@ -330,7 +315,7 @@ def _allocators(
 
 
 def _vehicle(description: str, blocks: list[ActuatorSpec], has_flight_state: bool) -> NodeSpec:
-    pushing = [block for block in blocks if host_of(block.family).pushes]
+    pushing = pushing_blocks(blocks)
     parameters = {
         'robot_description': description,
         'base_link': blocks[0].base_link,
@@ -346,16 +331,18 @@ def _visualizer(
     description: str,
     blocks: list[ActuatorSpec],
     params_files: Sequence[str | Path],
-    has_flight_state: bool,
+    use_sim_time: bool,
+    has_flight_state: bool = False,
 ) -> NodeSpec:
     parameters = {
         'robot_description': description,
+        'use_sim_time': use_sim_time,
         'params_files': [str(path) for path in params_files],
         'state_topics': [f'{block.name}/state' for block in blocks],
         'tank_topics': _tank_topics(blocks),
         'phase_topic': 'flight_state/phase' if has_flight_state else '',
     }
-    return NodeSpec('visualizer_node', 'visualizer', parameters, is_stateless=True)
+    return NodeSpec('visualizer_node', 'visualizer', parameters, respawn_delay=2.0)
 
 
 def _tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
@@ -365,7 +352,7 @@ def _tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
     ]
 
 
-def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:
+def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
     return NodeSpec(
         'flight_state_node',
         'flight_state',
@@ -373,6 +360,8 @@ def _flight_state(config: Path, use_sim_time: bool) -> NodeSpec:
         {
             # Not ~/odometry: with raw sensors the node publishes its own estimate there.
             '~/pressure': 'vehicle/pressure', '~/imu': 'vehicle/imu',
-            _BOOSTERS: 'boosters/command',
+            _ENGINES: f'{engines}/command',
         },
+        # It has a record of its flight, and in the air nobody else deploys.
+        respawn_delay=0.3,
     )

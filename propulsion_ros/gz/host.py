@@ -10,15 +10,16 @@ import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from propulsion_ros.graph.hosting import host_of, loop_params_of
-from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes
+from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.node_config import build_family
+from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes, pushing_blocks
 from propulsion_ros.gz.link_forces import LinkForces, Mount
 from propulsion_ros.gz.simulated_node import SimulatedNode
-from propulsion_ros.loops.actuator_loop import LoopParams, Motion
-from propulsion_ros.nodes.base import reason_of
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.messages.rclpy_private import reason_of
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.replay.stages import build_family
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import settings_of
@@ -79,10 +80,8 @@ class ActuatorHost:
         tree = LinkTree(parse_urdf(description))
         blocks = actuators_from_urdf(description, loop_params_of)
         specs = actuator_nodes(description, blocks, use_sim_time=False)
-        pairs = [
-            (block, spec) for block, spec in zip(blocks, specs, strict=True)
-            if host_of(block.family).pushes
-        ]
+        spec_of = {spec.name: spec for spec in specs}
+        pairs = [(block, spec_of[block.name]) for block in pushing_blocks(blocks)]
         if not pairs:
             raise SourceError('robot', 'no plugin block whose actuators push')
         bases = {block.base_link for block, _ in pairs}
@@ -143,7 +142,7 @@ class ActuatorHost:
             raise SourceError(group.spec.name, 'the node did not start, see its own error')
 
     def spin(self) -> None:
-        """Let nodes hear what has come, without waiting."""
+        """Let nodes take what has come, without waiting."""
         for _ in range(self._spins if self.nodes else 0):
             self._executor.spin_once(timeout_sec=0.0)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from propulsion_ros.gz.bridge import BridgeTopic, position_topic, thrust_topic
 from propulsion_ros.gz.sdf_elements import insert, plugin
+from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Family, Output
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
@@ -20,12 +21,11 @@ _FASTEST = 10.0
 """Joints without a velocity limit [rad/s]."""
 _STRONGEST = 1e6
 """Bound of gz-sim's Thruster [N]: the limits are those of the models."""
-LEFT_OUT = {
-    'fins': "their lift: gz-sim's Thruster pushes along a joint, not across it",
-    'rotors': "their reaction torques: gz-sim's Thruster gives forces alone",
-    'thrusters': "their reaction torques: gz-sim's Thruster gives forces alone",
+_LEFT_OUT = {
+    LIFT: "their lift: gz-sim's Thruster pushes along a joint, not across it",
+    THRUST_AND_TORQUE: "their reaction torques: gz-sim's Thruster gives forces alone",
 }
-"""What the bridge cannot carry, by family."""
+"""What the bridge cannot carry, by the force that a family declares."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ class Group:
     spec: ActuatorSpec
     family: Family
     output: Output
+
+    @property
+    def left_out(self) -> str:
+        """What gz-sim's own systems cannot do, '' for nothing."""
+        return _LEFT_OUT.get(self.family.facts.force, '')
 
     def turned(self, tree: LinkTree) -> list[str]:
         """Return the joints that are commanded by their position."""
@@ -91,7 +96,7 @@ def drive(
         zip(family.actuator_names, family.actuator_frames, strict=True)
     ):
         if name in turned:
-            # A fin pushes across its joint, which gz-sim's Thruster cannot.
+            # It pushes across its joint, which gz-sim's Thruster cannot.
             continue
         joint = _turning_joint(name, carriers.get(frame))
         turn = tree.pose(frame, group.spec.base_link).rotation

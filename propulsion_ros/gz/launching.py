@@ -19,7 +19,7 @@ from launch_ros.actions import Node
 
 from propulsion_ros.graph.launch_actions import drawn_with, graph_actions
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import read_body
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, Release, bridge_yaml
 from propulsion_ros.gz.model import GazeboRobot

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.loops.actuator_loop import Motion
 from propulsion_ros.models.common.family import Output
+from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.rotation import quaternion_of
 from propulsion_ros.models.common.wrench import cross, move_wrench, net_wrench
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
@@ -70,8 +71,8 @@ class Mount:
         arm = pose.rotation @ self.pose.position
         rotation = pose.rotation @ self.pose.rotation
         return Motion(
+            pose.position + arm, quaternion_of(rotation),
             (velocity + cross(angular_velocity, arm)) @ rotation, angular_velocity @ rotation,
-            rotation,
         )
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from propulsion_ros.graph.hosting import host_of, loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.body_effects import add_body, read_body
 from propulsion_ros.gz.bridge import (
     FORTRESS,
@@ -17,10 +19,9 @@ from propulsion_ros.gz.bridge import (
     joint_state_topic,
     sensor_topics,
 )
-from propulsion_ros.gz.joint_drives import LEFT_OUT, Group, drive
+from propulsion_ros.gz.joint_drives import Group, drive
 from propulsion_ros.gz.sdf_elements import insert, plugin, system_plugin
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.replay.stages import build_family
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import settings_of
@@ -114,8 +115,8 @@ def gazebo_robot(
         ))
         for group in groups:
             topics += drive(root, tree, name, group)
-            if group.spec.family in LEFT_OUT:
-                notes.append(f'{group.spec.name}: without {LEFT_OUT[group.spec.family]}')
+            if group.left_out:
+                notes.append(f'{group.spec.name}: without {group.left_out}')
     insert(root, plugin(
         'odometry-publisher', 'OdometryPublisher', odom_frame='odom',
         robot_base_frame=base_link, odom_publish_frequency=_RATE, dimensions=3,
@@ -129,12 +130,11 @@ def gazebo_robot(
 def _groups(
     text: str, params_files: Sequence[str | Path], namespace: str
 ) -> Iterator[Group]:
-    for spec in actuators_from_urdf(text, loop_params_of):
-        if host_of(spec.family).pushes:
-            given = settings_of(params_files, spec.name, namespace)
-            family, params = build_family(spec.family, given, spec)
-            output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
-            yield Group(spec, family, output)
+    for spec in pushing_blocks(actuators_from_urdf(text, loop_params_of)):
+        given = settings_of(params_files, spec.name, namespace)
+        family, params = build_family(spec.family, given, spec)
+        output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
+        yield Group(spec, family, output)
 
 
 def _remove_blocks(root: Element) -> None:

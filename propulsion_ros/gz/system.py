@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.gz.host import ActuatorHost
+from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import Pose
@@ -153,5 +153,5 @@ def _array(vector: Any) -> FloatArray:
 
 def _pose(pose: Any) -> Pose:
     turn = pose.rot()
-    rotation = Rotation.from_quat([turn.x(), turn.y(), turn.z(), turn.w()])
-    return Pose(rotation.as_matrix(), _array(pose.pos()))
+    rotation = matrix_of((turn.x(), turn.y(), turn.z(), turn.w()))
+    return Pose(rotation, _array(pose.pos()))

@@ -47,7 +47,7 @@ def gazebo_vehicle(
     Parameters
     ----------
     vehicle : str
-        One of `propulsion_ros.graph.wiring.VEHICLES`.
+        One of `propulsion_ros.graph.vehicles.VEHICLES`.
     route : str
         One of `propulsion_ros.gz.model.ROUTES`.
     model : str

@@ -12,6 +12,7 @@ import numpy as np
 
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
 from propulsion_ros.models.common.family import AboutCom, BodyState, Family, Output, Retunable
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, quantity, validate
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
@@ -76,32 +77,13 @@ class LoopParams:
         if self.step_on == 'clock':
             wait_for = self.wait_for or (CLOCK,)
         else:
-            # Nobody tells such a group the time of a clock.
+            # Such a group gets no time of a clock.
             wait_for = tuple(source for source in self.wait_for if source != CLOCK)
         return Grid(
             period_from_rate(self.update_rate),
             wait_for=wait_for,
             max_lag_ns=round(self.max_lag * 1e9) if self.max_lag else None,
         )
-
-
-@dataclass(frozen=True)
-class Motion:
-    """How base_link moves, the payload of `ODOMETRY`.
-
-    Attributes
-    ----------
-    velocity : FloatArray
-        Of its origin, in its own axes [m/s], (3,).
-    angular_velocity : FloatArray
-        In its own axes [rad/s], (3,).
-    rotation : FloatArray
-        Rotation matrix from base_link to the world, (3, 3).
-    """
-
-    velocity: FloatArray
-    angular_velocity: FloatArray
-    rotation: FloatArray
 
 
 @dataclass(frozen=True)
@@ -119,7 +101,7 @@ class Report:
     stale : BoolArray
         Names whose command is too old, (m,).
     links : FloatArray or None
-        The same mean of each actuator in its link, (n, 6), where it was asked for.
+        The same mean of each actuator in its link, (n, 6), with ``with_links``.
     """
 
     stamp_ns: int
@@ -149,6 +131,8 @@ class ActuatorLoop:
     ----------
     output : Output or None
         What the last tick did, None before the first.
+    example : Output
+        What some tick does, which fields there are.
     """
 
     def __init__(
@@ -189,7 +173,7 @@ class ActuatorLoop:
         self._current: FloatArray = np.zeros(3)
         self._rest()
         # Some settings are wrong only together with the step, and this is where both meet.
-        family.step(self.hold.at(0), self._body, self._dt, 0)
+        self.example = family.step(self.hold.at(0), self._body, self._dt, 0)
         self.reset_family()
 
     @property
@@ -211,7 +195,7 @@ class ActuatorLoop:
         self.forget()
 
     def reset_family(self) -> None:
-        """Return the actuators to the start; what was heard of the centre of mass still holds."""
+        """Return the actuators to the start; the centre of mass that was received still holds."""
         self.family.reset()
         if self._com is not None:
             self.set_com(self._com)
@@ -233,7 +217,7 @@ class ActuatorLoop:
     ) -> None:
         """Take the live values of checked configurations, from the next tick on.
 
-        Of the centre of mass the newest holds, heard or set: ``changed`` names the keys.
+        Of the centre of mass the newest holds, received or set: ``changed`` names the keys.
         """
         self.hold.off = self._off(params)
         if 'com' in changed:
@@ -266,6 +250,10 @@ class ActuatorLoop:
         if source == COM:
             return self.inputs.push_lasting(source, stamp_ns, payload)
         return self.inputs.push(source, stamp_ns, payload)
+
+    def cancel_later(self, stamp_ns: int, update: CommandUpdate) -> None:
+        """Forget commands of the same names that came before this one and are due later."""
+        self.inputs.revise(COMMAND, stamp_ns, lambda earlier: earlier.without(update.columns))
 
     def _jumped(self, from_ns: int, to_ns: int) -> None:
         self._rest()
@@ -326,7 +314,7 @@ class ActuatorLoop:
 
     @property
     def lacks_motion(self) -> bool:
-        """Whether the family needs the body's motion and has not heard of it."""
+        """Whether the family needs the motion of the body and has not received it."""
         return self.family.uses_body and self._motion is None
 
     def _clear_sums(self) -> None:

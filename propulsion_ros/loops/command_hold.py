@@ -28,6 +28,11 @@ class CommandUpdate:
     columns: IntArray
     values: FloatArray
 
+    def without(self, columns: IntArray) -> CommandUpdate | None:
+        """Return what is left for other names than those of some columns, None for nothing."""
+        kept = ~np.isin(self.columns, columns)
+        return CommandUpdate(self.columns[kept], self.values[kept]) if kept.any() else None
+
 
 class FieldSplit:
     """Puts one value for each name into the field that the name takes.

@@ -12,7 +12,7 @@ import numpy as np
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
-from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
+from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 
@@ -68,7 +68,7 @@ class EstimateLoop:
 
     Parameters
     ----------
-    inverse : InverseFam
+    inverse : Estimator
         The estimator.
     params : EstimateParams
         When a module is silent.
@@ -77,13 +77,13 @@ class EstimateLoop:
     on_jump : callable
         ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
     heeds_clock : bool
-        Whether nothing is said before a clock is heard, nor far ahead of it, so that a wrong stamp
-        is not answered; without, as in a replay, the stamps of the commands are the time.
+        Whether nothing is estimated before a clock was received, nor far ahead of it, because of a
+        wrong stamp; without, as in a replay, the stamps of the commands are the time.
     """
 
     def __init__(
         self,
-        inverse: InverseFam,
+        inverse: Estimator,
         params: EstimateParams,
         emit: Callable[[Applied], None],
         on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
@@ -116,7 +116,7 @@ class EstimateLoop:
             return self.inputs.push_lasting(source, stamp_ns, payload)
         return self.inputs.push(source, stamp_ns, payload)
 
-    def retune(self, changed: Collection[str], params: InverseFamParams) -> None:
+    def retune(self, changed: Collection[str], params: Any) -> None:
         """Take the live values of a checked configuration; see `ActuatorLoop.retune`."""
         if 'com' in changed:
             self._com = None

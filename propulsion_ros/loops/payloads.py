@@ -2,18 +2,19 @@
 
 Kinds with a simpler payload: a wrench is an array (6,), force first; a number a float; a text a
 str; a flag a bool; numbers of int32 a sequence of int; a point (x, y, z); a clock None, since the
-stamp is all that it has.
+stamp is all that it has. A TFMessage has the payload of an Odometry; a MarkerArray a sequence of
+pairs of a stamp and a `Shape`, () to remove all. The rows are tuples, since frozen dataclasses take
+three times as long to make.
 """
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from propulsion_ros.settings.quantity import FloatArray
 
 
-@dataclass(frozen=True)
-class JointRow:
+class JointRow(NamedTuple):
     """A sensor_msgs/JointState.
 
     Attributes
@@ -30,8 +31,7 @@ class JointRow:
     names: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class MassRow:
+class MassRow(NamedTuple):
     """A geometry_msgs/InertiaStamped.
 
     Attributes
@@ -49,8 +49,7 @@ class MassRow:
     inertia: FloatArray
 
 
-@dataclass(frozen=True)
-class OdometryRow:
+class OdometryRow(NamedTuple):
     """A nav_msgs/Odometry; the outlet's frame is the world's.
 
     Attributes
@@ -74,8 +73,7 @@ class OdometryRow:
     twist_covariance: FloatArray | None = None
 
 
-@dataclass(frozen=True)
-class ImuRow:
+class ImuRow(NamedTuple):
     """A sensor_msgs/Imu without an orientation.
 
     Attributes
@@ -88,8 +86,7 @@ class ImuRow:
     angular_velocity: Sequence[float]
 
 
-@dataclass(frozen=True)
-class PressureRow:
+class PressureRow(NamedTuple):
     """A sensor_msgs/FluidPressure.
 
     Attributes
@@ -102,8 +99,7 @@ class PressureRow:
     variance: float = 0.0
 
 
-@dataclass(frozen=True)
-class StatusRow:
+class StatusRow(NamedTuple):
     """One status of a diagnostic_msgs/DiagnosticArray, whose payload is a sequence of these.
 
     Attributes

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from propulsion_ros.settings.flat import Parameter
+
 OK, WARN, ERROR = 'ok', 'warn', 'error'
 
 Health = tuple[str, str, str, Mapping[str, Any]]
 """Component, level (`OK`, `WARN` or `ERROR`), text and values of one diagnostic status."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Port:
     """One input.
 
@@ -30,7 +32,8 @@ class Port:
     take : callable
         Receives each message, or anything with the same attributes, and keeps nothing of it.
     qos : str
-        Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock'.
+        Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock',
+        'glance' for the newest message alone.
     lossless : bool
         Whether no message may be lost, as in lockstep and replay.
     while_inactive : bool
@@ -48,14 +51,15 @@ class Port:
     overridable: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outlet:
     """One output; `propulsion_ros.messages` has an encoder for each kind and form of payload.
 
     Attributes
     ----------
     topic, kind, qos, lossless, overridable
-        As of a `Port`; 'result', 'latched' and 'latched_history' are further classes.
+        As of a `Port`; 'result', 'latched_history', 'tf' and 'picture' are further
+        classes.
     frame : str
         ``header.frame_id``, '' where the type has none.
     names : tuple of str
@@ -148,6 +152,9 @@ class Host(Protocol):
         A ROS host looks at the graph for misspelt topics and wrong types; others have no graph.
         """
 
+    def resolve_topic_name(self, topic: str) -> str:
+        """Return the full name of a topic, after remapping."""
+
     def publishers_of(self, topic: str) -> int:
         """Return how many publishers of a topic the graph has, this host's own included."""
 
@@ -156,6 +163,60 @@ class Host(Protocol):
 
     def deactivate(self) -> None:
         """Stop this loop for good, as after a failure that it has reported."""
+
+
+class Parameters(Protocol):
+    """Where a loop is configured: by the parameters of a node, or those of a file.
+
+    Attributes
+    ----------
+    node_name, node_namespace : str
+        Name of the node, and the namespace that it is in.
+    given : mapping
+        What files, launch and command line give, by key.
+    """
+
+    @property
+    def node_name(self) -> str: ...  # noqa: D102
+
+    @property
+    def node_namespace(self) -> str: ...  # noqa: D102
+
+    @property
+    def given(self) -> Mapping[str, Any]: ...  # noqa: D102
+
+    def declare_some(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the values of some parameters, flat; ``defaults`` win over those of the schema."""
+
+    def declare_rest(
+        self,
+        parameters: Iterable[Parameter],
+        defaults: Mapping[str, Any] | None = None,
+        takes_live: bool = True,
+    ) -> dict[str, Any]:
+        """Return the values of the last parameters; raise `ConfigError` for an unknown key."""
+
+    def follow_live(
+        self,
+        classes: Sequence[type[Any]],
+        values: Mapping[str, Any],
+        check: Callable[..., None],
+        apply: Callable[..., None],
+    ) -> None:
+        """Follow changes of the live parameters of these configuration classes.
+
+        ``values`` is what they were built from. ``check(*configurations)`` raises `ConfigError`
+        where new ones do not go together; ``apply(changed, *configurations)`` takes them and the
+        keys that changed.
+        """
+
+    def latched_text(self, topic: str, timeout: float) -> str:
+        """Return the latched String of a topic; raise `ConfigError` where none comes in time."""
+
+    def has_type(self, kind: str) -> bool:
+        """Return whether a type of messages is installed."""
 
 
 class Loop(Protocol):

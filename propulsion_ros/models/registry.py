@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from propulsion_ros.models.boosters.boosters import Boosters
+from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.fam.fam import Fam
 from propulsion_ros.models.fam.inverse_fam import InverseFam
@@ -16,6 +17,7 @@ from propulsion_ros.models.rotors.rotors import Rotors
 from propulsion_ros.models.thrusters.thrusters import Thrusters
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import parameters_of, suggestion
+from propulsion_ros.settings.quantity import names_field
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -129,9 +131,16 @@ def _load(entry: EntryPoint) -> type[Family]:
         raise ConfigError(
             'family', f'{entry.name!r} of {_origin(entry)} cannot be used: {reason}'
         ) from error
-    lacking = [name for name in _METHODS if not callable(getattr(family, name, None))]
-    if lacking:
-        raise ConfigError(
-            'family', f'{entry.name!r} of {_origin(entry)} is no family: lacks {", ".join(lacking)}'
-        )
+    _check(family, f'{entry.name!r} of {_origin(entry)}')
     return family
+
+
+def _check(family: type[Family], who: str) -> None:
+    """Raise `ConfigError` where a class of another package lacks what a family must have."""
+    lacking = [name for name in _METHODS if not callable(getattr(family, name, None))]
+    if not isinstance(getattr(family, 'facts', None), FamilyFacts):
+        lacking.append('facts')
+    if lacking:
+        raise ConfigError('family', f'{who} is no family: lacks {", ".join(lacking)}')
+    if names_field(family.Params) and not family.facts.tag:
+        raise ConfigError('family', f'{who} is no family: its facts have no tag for its names')

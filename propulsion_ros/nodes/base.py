@@ -1,36 +1,49 @@
 """What every node of the package does alike: lifecycle, parameters, diagnostics, complaints."""
 from __future__ import annotations
 
-import time
-from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import ParameterDescriptor, ParameterType
-from rclpy._rclpy_pybind11 import RCLError
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rosgraph_msgs.msg import Clock as ClockMessage
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import checked_stamp
-from propulsion_ros.nodes.declare import declare, overrides_of
-from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.loops.complaints import one_line
+from propulsion_ros.loops.payloads import StatusRow
+from propulsion_ros.loops.ports import Health, Outlet
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.encoders import make_encoder
+from propulsion_ros.messages.rclpy_private import (
+    RCLError,
+    declared_names,
+    end_life_cycle,
+    overrides_of,
+    reason_of,
+)
+from propulsion_ros.nodes.declare import declare
+from propulsion_ros.nodes.robust_node import RobustNode
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter, refuse_unknown
 
-_LONGEST_LINE = 500
-_COMPLAINTS, _COMPLAINT_TIME = 5, 5.0
-
-OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+_HEALTH = Outlet('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'state')
 
 
-class PropulsionNode(LifecycleNode):
-    """A lifecycle node that starts by itself, says what is wrong in one line, and goes quietly.
+class PropulsionNode(RobustNode):
+    """A lifecycle node that starts by itself, and logs what is wrong in one line.
 
     What a node creates in `setup` it puts into `entities`, which `teardown` destroys.
     rclpy runs subscriptions and timers in every lifecycle state, so callbacks ask `is_active`.
+
+    Attributes
+    ----------
+    is_active : bool
+        Whether the node is in the lifecycle state of that name.
+    has_failed : bool
+        Whether it was not configured or activated, or has stopped itself.
+    has_ended : bool
+        Whether it has stopped itself, or was shut down.
 
     ROS Parameters
     --------------
@@ -47,9 +60,7 @@ class PropulsionNode(LifecycleNode):
         super().__init__(name, **kwargs)
         self.entities: list[Any] = []
         self.is_active = False
-        self.has_failed = False
-        self.counts: Counter[str] = Counter()
-        self._complaints: dict[str, deque[tuple[float, str]]] = {}
+        self.has_failed = self.has_ended = False
         descriptor = ParameterDescriptor(
             description='configure and activate at the start', read_only=True, dynamic_typing=True
         )
@@ -62,43 +73,12 @@ class PropulsionNode(LifecycleNode):
         ))
         if not isinstance(autostart, bool):
             self._fail(f"parameter 'autostart': expected true or false, got {autostart!r}")
-        self._diagnostics = self._steadfast(self.create_publisher(
-            DiagnosticArray, '/diagnostics', qos.DIAGNOSTICS
+        self._diagnostics = self.steadfast(self.create_publisher(
+            DiagnosticArray, _HEALTH.topic, qos.DIAGNOSTICS
         ))
+        self._encode_health = make_encoder(_HEALTH)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._health_timer = self.create_timer(1.0, self._publish_health, clock=steady)
-
-    def create_subscription(
-        self, msg_type: Any, topic: str, callback: Any, *args: Any, **kwargs: Any
-    ) -> Any:
-        """Subscribe; of times those are left out at which rclpy's own clock would end."""
-        if msg_type is not ClockMessage:
-            return super().create_subscription(msg_type, topic, callback, *args, **kwargs)
-
-        def on_clock(message: ClockMessage) -> None:
-            if message.clock.sec < 0:
-                self.complain('refused', f'clock refused: {message.clock.sec} s is before 0')
-            elif self.stamp_of('clock', message.clock) is not None:
-                callback(message)
-
-        return super().create_subscription(msg_type, topic, on_clock, *args, **kwargs)
-
-    def create_lifecycle_publisher(self, *args: Any, **kwargs: Any) -> Any:
-        """Create a publisher that speaks while the node is active; what it cannot send is said."""
-        return self._steadfast(super().create_lifecycle_publisher(*args, **kwargs))
-
-    def _steadfast(self, publisher: Any) -> Any:
-        """Let a publisher complain where it would raise, so that overload ends no node."""
-        publish, topic = publisher.publish, publisher.topic_name
-
-        def try_publish(message: Any) -> None:
-            try:
-                publish(message)
-            except RCLError as error:
-                self.complain('unsent', f'{topic} not published: {str(error).split(", at ")[0]}')
-
-        publisher.publish = try_publish
-        return publisher
 
     # What a node adds.
 
@@ -118,18 +98,18 @@ class PropulsionNode(LifecycleNode):
             self.destroy_timer,
         )
         for entity in self.entities:
-            # Each of them says whether the entity was its own.
+            # Each of them returns whether the entity was of its kind.
             any(remove(entity) for remove in destroy)
         self.entities.clear()
 
-    def health(self) -> Iterable[tuple[str, bytes, str, Mapping[str, Any]]]:
-        """Yield component, level, message and values for the diagnostics."""
+    def health(self) -> Iterable[Health]:
+        """Yield the diagnostic statuses of now."""
         return ()
 
     # Lifecycle.
 
     def start(self) -> None:
-        """Configure and activate, if parameter ``autostart`` says so."""
+        """Configure and activate, if parameter ``autostart`` is true."""
         if not self.autostart:
             return
         if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
@@ -140,13 +120,10 @@ class PropulsionNode(LifecycleNode):
         if self.is_active:
             self.trigger_deactivate()
         self.destroy_node()
-        # rclpy leaves the services of its life cycle in the graph until it is collected. A hosted
-        # node has none.
-        if hasattr(self, '_state_machine'):
-            self._state_machine.destroy_when_not_in_use()
+        end_life_cycle(self)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Build everything, or say in one line why not."""
+        """Build everything, or log in one line why not."""
         if not self._succeeds(self.setup):
             self.teardown()
             return TransitionCallbackReturn.FAILURE
@@ -155,6 +132,7 @@ class PropulsionNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Open the gate."""
+        self.has_failed = self.has_ended = False
         result = super().on_activate(state)
         self.is_active = True
         if not self._succeeds(self.started):
@@ -182,26 +160,17 @@ class PropulsionNode(LifecycleNode):
             self.is_active = False
         result = super().on_shutdown(state)
         self.teardown()
+        self.has_ended = True
         return result
-
-    def _LifecycleNodeMixin__on_change_state(self, request: Any, response: Any) -> Any:  # noqa: N802
-        """Refuse a transition that does not apply; rclpy of Jazzy ends the process there."""
-        try:
-            inherited = super()._LifecycleNodeMixin__on_change_state  # type: ignore[misc]
-            return inherited(request, response)
-        except RCLError as error:
-            self.get_logger().warning(reason_of(error))
-            response.success = False
-            return response
 
     # Helpers.
 
     def _succeeds(self, action: Callable[[], None]) -> bool:
-        """Do something, or say in one line why not."""
+        """Do something and return True, or log in one line why not."""
         try:
             action()
         except Exception as error:
-            # rclpy would swallow whatever it is, and leave a node that only looks alive.
+            # rclpy would swallow whatever it is, and the node would only look alive.
             reason = reason_of(error) if isinstance(error, RCLError) else str(error)
             known = isinstance(error, ConfigError)
             self._fail(reason if known else f'{type(error).__name__}: {reason}')
@@ -209,7 +178,7 @@ class PropulsionNode(LifecycleNode):
         return True
 
     def _fail(self, text: str) -> None:
-        self.get_logger().error(' '.join(text.split())[:_LONGEST_LINE])
+        self.get_logger().error(one_line(text))
         self.has_failed = True
 
     def declare_some(
@@ -229,50 +198,21 @@ class PropulsionNode(LifecycleNode):
         So a misspelt key is called that, and not the required one missing.
         """
         values = declare(self, parameters, defaults or {}, takes_live)
-        refuse_unknown(overrides_of(self), self._parameters)
+        refuse_unknown(overrides_of(self), declared_names(self))
         return values
 
-    def stamp_of(self, source: str, stamp: Any) -> int | None:
-        """Return a message stamp [ns]; complain and return None for one that is no time."""
-        try:
-            return checked_stamp(stamp)
-        except CommandError as error:
-            self.complain('refused', f'{source} refused: {error}')
-            return None
-
-    def complain(self, kind: str, text: str) -> None:
-        """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""
-        self.counts[kind] += 1
-        line = ' '.join(text.split())[:_LONGEST_LINE]
-        said, now = self._complaints.setdefault(kind, deque(maxlen=_COMPLAINTS)), time.monotonic()
-        is_full = len(said) == _COMPLAINTS and now - said[0][0] < _COMPLAINT_TIME
-        if not is_full and line not in [text for _, text in said]:
-            said.append((now, line))
-            self.get_logger().warning(line)
-
     def _publish_health(self) -> None:
-        if not self.is_active:
-            return
+        if self.is_active:
+            rows = [self._row(*status) for status in self.health()]
+            self._diagnostics.publish(self._encode_health(self.now_ns(), rows))
+
+    def _row(
+        self, component: str, level: str, text: str, values: Mapping[str, Any]
+    ) -> StatusRow:
+        """Return a diagnostic status, with what could not be published."""
         unsent = {'unsent': self.counts['unsent']} if self.counts['unsent'] else {}
-        message = DiagnosticArray()
-        message.header.stamp = self.get_clock().now().to_msg()
-        message.status = [
-            DiagnosticStatus(
-                name=f'{self.get_name()}: {component}',
-                level=level,
-                message=text,
-                hardware_id=self.get_fully_qualified_name(),
-                values=[
-                    KeyValue(key=key, value=str(value))
-                    for key, value in {**values, **unsent}.items()
-                ],
-            )
-            for component, level, text, values in self.health()
-        ]
-        self._diagnostics.publish(message)
-
-
-def reason_of(error: Exception) -> str:
-    """Return what an error of rclpy says, on one line."""
-    # What follows the first source location is rcl's own stack.
-    return ' '.join(str(error).split(', at ')[0].split())
+        return StatusRow(
+            f'{self.get_name()}: {component}', text,
+            [(key, str(value)) for key, value in {**values, **unsent}.items()],
+            level, self.get_fully_qualified_name(),
+        )

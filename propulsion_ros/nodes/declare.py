@@ -15,12 +15,6 @@ from rclpy.node import Node
 from propulsion_ros.settings.flat import Parameter
 
 
-def overrides_of(node: Node) -> dict[str, Any]:
-    """Return the parameters that files, launch and command line give to a node."""
-    # rclpy has no public way to ask for them, and without it a misspelt key goes unnoticed.
-    return {key: value.value for key, value in node._parameter_overrides.items()}
-
-
 def declare(
     node: Node,
     parameters: Iterable[Parameter],

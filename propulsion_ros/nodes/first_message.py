@@ -1,4 +1,4 @@
-"""What a node says that has heard nothing yet: to ROS a wrong topic name or type is no fault."""
+"""Why nothing has come yet: to ROS a wrong name or type of a topic is no fault."""
 from __future__ import annotations
 
 import difflib
@@ -7,13 +7,13 @@ from typing import Any
 
 from rclpy.node import Node
 
-from propulsion_ros.nodes.base import OK, WARN
-from propulsion_ros.nodes.graph_names import full_name, type_name
+from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.messages.graph_names import full_name, type_name
 
 _PATIENCE = 10
-"""Looks before it is said that there is nothing to hear."""
+"""Looks before a log line that nothing is published."""
 _SURE = 5
-"""Looks in a row that must see a mistake: a graph that forms has topics that nobody hears yet."""
+"""Looks in a row that must see a mistake: a graph that forms has topics without subscription."""
 _ALIKE = 0.8
 """How alike a topic must be to be one that is misspelt; of 1."""
 
@@ -39,7 +39,7 @@ class FirstMessage:
         self._looks = self._seen = 0
         self._suspected = self._said = ''
 
-    def look(self) -> tuple[bytes, str]:
+    def look(self) -> tuple[str, str]:
         """Return level and text for the diagnostics: WARN where somebody publishes in vain.
 
         To be called once a second. The log has it too, once: a mistake that lasts, and what is
@@ -77,7 +77,7 @@ class FirstMessage:
         return ''
 
     def _is_unheard(self, topic: str) -> bool:
-        """Return whether somebody else publishes a topic that nobody subscribes to."""
+        """Return whether another node publishes a topic that has no subscription."""
         own = self._node.get_fully_qualified_name()
         publishers = {full_name(end) for end in self._node.get_publishers_info_by_topic(topic)}
         return bool(publishers - {own}) and not self._node.count_subscribers(topic)

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import rclpy
-from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
 from rclpy.exceptions import InvalidNamespaceException, InvalidParameterTypeException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
-from propulsion_ros.nodes.base import PropulsionNode, reason_of
+from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
+from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import check_file
 
@@ -48,8 +48,9 @@ def run(
     make_nodes: Callable[[argparse.Namespace], Sequence[PropulsionNode]],
     args: Sequence[str] | None = None,
     add_arguments: Callable[[argparse.ArgumentParser], Any] = lambda parser: None,
+    vital: type[PropulsionNode] | tuple[()] = (),
 ) -> int:
-    """Make nodes, start them and spin until SIGINT or SIGTERM.
+    """Make nodes, start them and spin until SIGINT or SIGTERM, or until a vital node has ended.
 
     Parameters
     ----------
@@ -59,11 +60,14 @@ def run(
         Command line, the process's own by default.
     add_arguments : callable, optional
         Adds arguments that are not ROS's.
+    vital : type, optional
+        Of nodes without which the others are of no use.
 
     Returns
     -------
     int
-        Exit code: 0 after a signal, 1 where a node could not be configured.
+        Exit code: 0 after a signal or where a vital node was shut down, 1 where that has failed,
+        or a node could not be configured.
     """
     argv = list(sys.argv if args is None else args)
     parser = argparse.ArgumentParser(prog=argv[0].rsplit('/', 1)[-1])
@@ -98,9 +102,13 @@ def run(
             node.start()
             if node.has_failed:
                 return 1
+        watched = [node for node in nodes if isinstance(node, vital)]
         while rclpy.ok() and not stopped:
             # The events executor's own spin() does not return in every build.
             executor.spin_once(timeout_sec=_WAKE)
+            for node in watched:
+                if node.has_ended:
+                    return _follow(node, parser.prog)
         return 0
     finally:
         for node in nodes:
@@ -109,3 +117,10 @@ def run(
         # Ctrl-C under launch signals twice; the second must not kill the interpreter as it ends.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+
+
+def _follow(node: PropulsionNode, program: str) -> int:
+    """Print that a vital node has ended, and return the exit code."""
+    reason = 'has failed' if node.has_failed else 'was shut down'
+    print(f'{program}: {node.get_name()} {reason}, so every node stops', file=sys.stderr)
+    return int(node.has_failed)

@@ -1,4 +1,7 @@
-"""All nodes of a robot in one process, wired as its launch file wires them."""
+"""All nodes of a robot in one process, wired as its launch file wires them.
+
+Where they have a simulated vehicle, its end is that of the process.
+"""
 from __future__ import annotations
 
 import argparse
@@ -15,19 +18,17 @@ from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.spin import run, values_of
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 from propulsion_ros.settings.errors import ConfigError
 
-EXECUTABLES: dict[str, type[PropulsionNode]] = {
-    'actuator_node': ActuatorNode,
-    'allocator_node': AllocatorNode,
-    'flight_state_node': FlightStateNode,
-    'inverse_fam_node': InverseFamNode,
-    'vehicle_node': VehicleNode,
-    'visualizer_node': VisualizerNode,
+EXECUTABLES: dict[str, type[HostNode]] = {
+    cls.executable: cls for cls in (
+        ActuatorNode, AllocatorNode, FlightStateNode, InverseFamNode, VehicleNode, VisualizerNode,
+    )
 }
 
 
@@ -88,7 +89,8 @@ def main(args: Sequence[str] | None = None) -> None:
     shipped = []
     if graph.params_file:
         shipped = ['--ros-args', '--params-file', str(graph.params_file), '--']
-    sys.exit(run(make_nodes, [*argv[:split], *shipped, *argv[split:]], add_graph_options))
+    arguments = [*argv[:split], *shipped, *argv[split:]]
+    sys.exit(run(make_nodes, arguments, add_graph_options, vital=VehicleNode))
 
 
 if __name__ == '__main__':

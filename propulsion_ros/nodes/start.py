@@ -1,16 +1,51 @@
-"""How an executable starts a node: imports take a second, and Ctrl-C may come in that time."""
+"""How an executable starts a node: imports take a second, fail without ROS 2, and meet Ctrl-C."""
 from __future__ import annotations
 
 import importlib
 import os
 import signal
+import sys
+from pathlib import Path
+from types import TracebackType
+
+_OWN = __name__.split('.')[0]
+_ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
 
 
 def start_node(module: str) -> None:
-    """Import a module and call its ``main``; SIGINT or SIGTERM before that end with code 0.
+    """Import a module and call its ``main``; see `guard_imports`."""
+    guard_imports()
+    importlib.import_module(module).main()
 
-    There is nothing to stop yet, and where imports stand is nobody's business.
+
+def guard_imports() -> None:
+    """Let SIGINT and SIGTERM end the process with code 0, and a missing package with one line.
+
+    While a node is imported there is nothing to stop yet, and no traceback helps the user.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda signum, frame: os._exit(0))
-    importlib.import_module(module).main()
+    sys.excepthook = _explain
+
+
+def missing(error: ImportError) -> str:
+    """Return which package is missing and how to get it, in one line; raise what is our fault."""
+    package = (error.name or 'rclpy').split('.')[0]
+    if package == _OWN:
+        raise error
+    if package == 'rclpy':
+        return f"needs ROS 2: {error}; source its setup file, or pip install 'ros-rclpy[fastrtps]'"
+    if package.endswith(_ROS_SUFFIXES):
+        wheel = f'ros-{package.replace("_", "-")}'
+        return f'needs ROS 2: {error}; source its setup file, or pip install {wheel}'
+    return f'{error}; pip install {package}'
+
+
+def _explain(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    """Print an uncaught exception: one line for a package of others that is missing."""
+    if not isinstance(error, ModuleNotFoundError) or (error.name or _OWN).split('.')[0] == _OWN:
+        sys.__excepthook__(kind, error, traceback)
+        return
+    print(f'{Path(sys.argv[0]).stem}: {missing(error)}', file=sys.stderr)

@@ -12,9 +12,7 @@ matplotlib.use('Agg')
 
 import matplotlib.pyplot as plt
 
-from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.pictures.style import (
+from propulsion_ros.drawing.style import (
     COLOURS,
     Fit,
     draw_detection,
@@ -24,6 +22,8 @@ from propulsion_ros.pictures.style import (
     every,
     health_spans,
 )
+from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import opened_to_write
 from propulsion_ros.settings.quantity import FloatArray

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.drawing.style import Fit, Mark
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
-from propulsion_ros.pictures.style import Fit, Mark
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
@@ -56,7 +56,7 @@ def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _
             found[topic] = reading
     if not found:
         raise SourceError(
-            str(path), f'expected a topic such as {prefix}boosters/state or '
+            str(path), f'expected a topic such as {prefix}<group>/state or '
             f'{prefix}flight_state/fit, got {", ".join(sorted(topics)) or "none"}'
         )
     flights = {topic.rpartition('/')[0] for topic, reading in found.items() if reading in _FLIGHT}

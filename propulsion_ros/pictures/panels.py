@@ -8,7 +8,8 @@ from pathlib import PurePath
 
 import numpy as np
 
-from propulsion_ros.graph.allocator_names import group_of
+from propulsion_ros.drawing.style import LARGEST, Fit, Mark, Span, every, health_spans
+from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
     COMMAND,
     QUANTITIES,
@@ -18,7 +19,6 @@ from propulsion_ros.pictures.signals import (
     Rows,
     Signals,
 )
-from propulsion_ros.pictures.style import LARGEST, Fit, Mark, Span, every, health_spans
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -331,7 +331,7 @@ def _heading(
     words = QUANTITIES[quantity]
     if quantity == 'effort':
         angles = {(c.source, c.name) for c in present if c.quantity == 'position'}
-        # That of a fin is its lift.
+        # What turns as it pushes may make lift, which is no thrust.
         if any((c.source, c.name) in angles for c in channels):
             words = 'effort [N]'
     if all(c.role != SAID for c in channels):

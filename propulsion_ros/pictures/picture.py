@@ -14,9 +14,7 @@ matplotlib.use('Agg')
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 
-from propulsion_ros.pictures.panels import FlightPanel, Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, RESIDUAL
-from propulsion_ros.pictures.style import (
+from propulsion_ros.drawing.style import (
     COLOURS,
     draw_detection,
     draw_fits,
@@ -26,6 +24,8 @@ from propulsion_ros.pictures.style import (
     draw_vertex,
     name_phases,
 )
+from propulsion_ros.pictures.panels import FlightPanel, Line, Page, Panel
+from propulsion_ros.pictures.signals import COMMAND, RESIDUAL
 from propulsion_ros.settings.files import opened_to_write
 
 _DASHES: dict[str, Any] = {COMMAND: '--', RESIDUAL: ':'}

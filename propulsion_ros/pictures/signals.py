@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from propulsion_ros.pictures.style import Fit, Mark
+from propulsion_ros.drawing.style import Fit, Mark
 
 SAID, COMMAND, RESIDUAL = 'said', 'command', 'residual'
 """Roles: what a node says, what it is told, and what it leaves of that undone."""

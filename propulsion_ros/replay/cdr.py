@@ -46,6 +46,10 @@ class Wire:
         """Return a message of rclpy, or of `read`, as CDR; what pads it is 0."""
         return bytes(self.types.serialize_cdr(self._plain(message, kind), kind))
 
+    def serialise(self, message: Any, kind: str) -> bytes:
+        """Return a message whose arrays are those of numpy, as `plain` makes it, as CDR."""
+        return bytes(self.types.serialize_cdr(message, kind))
+
     def canonical(self, data: bytes, kind: str) -> bytes:
         """Return CDR that differs only where the content does."""
         return self.write(self.read(data, kind), kind)

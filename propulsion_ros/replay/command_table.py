@@ -2,22 +2,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
+from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.replay.csv_rows import LATEST, check_columns, read_number, read_rows
-from propulsion_ros.replay.offline import Inputs
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import FloatArray
 
 STAMP = 'stamp'
-_FIELDS = ('position', 'velocity', 'effort')
 _VECTORS = ('com', 'body.velocity', 'body.angular_velocity')
 _LONGEST_GAP_NS = 3600 * 1_000_000_000
 """A silence that is longer is taken for a mistake: each step of it would be run."""
@@ -38,17 +38,25 @@ def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[st
     return place, header, rows
 
 
-class Commanded(Protocol):
-    """What takes commands.
+@dataclass
+class Row:
+    """What one row of a table gives.
 
     Attributes
     ----------
-    names : sequence of str
-        What can be commanded.
+    commands : dict
+        Values by name and field.
+    wrench : dict
+        Parts of a demanded wrench by their names.
+    com, velocity, angular_velocity : FloatArray or None
+        Centre of mass [m] and motion of base_link through the fluid in its axes.
     """
 
-    @property
-    def names(self) -> Sequence[str]: ...  # noqa: D102
+    commands: dict[tuple[str, str], float] = field(default_factory=dict)
+    wrench: dict[str, float] = field(default_factory=dict)
+    com: FloatArray | None = None
+    velocity: FloatArray | None = None
+    angular_velocity: FloatArray | None = None
 
 
 class Columns:
@@ -60,7 +68,7 @@ class Columns:
         Of the header, for errors.
     header : sequence of str
         Names of the columns.
-    stages : mapping of Commanded
+    names : collection of str
         What they may command.
 
     Raises
@@ -69,35 +77,54 @@ class Columns:
         For an unknown column, here or of `read` for a wrong cell.
     """
 
-    def __init__(
-        self, place: str, header: Sequence[str], stages: Mapping[str, Commanded]
-    ) -> None:
-        names = [name.strip() for name in header]
-        if names[0] != STAMP:
-            raise SourceError(place, f'expected {STAMP!r} as the first column, got {names[0]!r}')
-        check_columns(place, names)
-        known = {
-            f'{name}.{field}' for stage in stages.values() for name in stage.names
-            for field in _FIELDS if name not in WRENCH_NAMES
-        }
-        vectors = {f'{vector}.{axis}' for vector in _VECTORS for axis in 'xyz'}
+    def __init__(self, place: str, header: Sequence[str], names: Collection[str]) -> None:
+        columns = [column.strip() for column in header]
+        if columns[0] != STAMP:
+            raise SourceError(place, f'expected {STAMP!r} as the first column, got {columns[0]!r}')
+        check_columns(place, columns)
+        commands = {f'{name}.{field}' for name in names for field in FIELDS}
         wrench = {f'wrench.{part}' for part in WRENCH_NAMES}
-        known |= vectors | wrench
-        for name in names[1:]:
-            if name not in known:
-                near = suggestion(name, known)
-                raise SourceError(place, f'unknown column {name!r}{near}')
-        self._names = names
+        vectors = {f'{vector}.{axis}' for vector in _VECTORS for axis in 'xyz'}
+        known = commands | wrench | vectors
+        for column in columns[1:]:
+            if column not in known:
+                near = suggestion(column, known)
+                raise SourceError(place, f'unknown column {column!r}{near}')
+        self._columns = columns
+        self._targets = [(column, *_target(column)) for column in columns[1:]]
         self._last_ns: int | None = None
 
-    def read(self, place: str, row: Sequence[str]) -> tuple[int, Inputs]:
-        """Return the stamp and the inputs of a row."""
-        if len(row) != len(self._names):
-            raise SourceError(place, f'expected {len(self._names)} cells, got {len(row)}')
-        stamp_ns = _stamp(place, row[0])
+    def read(self, place: str, cells: Sequence[str]) -> tuple[int, Row]:
+        """Return the stamp of a row and what it gives."""
+        stamp_ns = self._read_stamp(place, cells)
+        row = Row()
+        vectors: dict[str, list[float]] = {}
+        for (column, kind, owner, key), cell in zip(self._targets, cells[1:], strict=True):
+            try:
+                value = float(cell)
+            except ValueError:
+                if not cell.strip():
+                    continue
+                value = read_number(place, column, cell)
+            if kind == 'command':
+                row.commands[key] = value
+            elif kind == 'wrench':
+                row.wrench[owner] = value
+            else:
+                vectors.setdefault(owner, [math.nan] * 3)['xyz'.index(key[1])] = value
+        for name, values in vectors.items():
+            if not np.isfinite(values).all():
+                raise SourceError(place, f'{name}: expected x, y and z, got {values}')
+            setattr(row, name.removeprefix('body.'), np.array(values))
+        return stamp_ns, row
+
+    def _read_stamp(self, place: str, cells: Sequence[str]) -> int:
+        if len(cells) != len(self._columns):
+            raise SourceError(place, f'expected {len(self._columns)} cells, got {len(cells)}')
+        stamp_ns = _stamp(place, cells[0])
         if self._last_ns is not None and stamp_ns < self._last_ns:
             raise SourceError(
-                place, f'{STAMP}: expected none before {self._last_ns * 1e-9:.9f} s, got {row[0]}'
+                place, f'{STAMP}: expected none before {self._last_ns * 1e-9:.9f} s, got {cells[0]}'
             )
         if self._last_ns is not None and stamp_ns - self._last_ns > _LONGEST_GAP_NS:
             raise SourceError(
@@ -105,24 +132,17 @@ class Columns:
                 f'{(stamp_ns - self._last_ns) * 1e-9:g} s'
             )
         self._last_ns = stamp_ns
-        inputs = Inputs()
-        vectors: dict[str, list[float]] = {}
-        for name, cell in zip(self._names[1:], row[1:], strict=True):
-            if not cell.strip():
-                continue
-            value = read_number(place, name, cell)
-            owner, _, last = name.rpartition('.')
-            if owner in _VECTORS:
-                vectors.setdefault(owner, [math.nan] * 3)['xyz'.index(last)] = value
-            elif name.startswith('wrench.'):
-                inputs.wrench[name.removeprefix('wrench.'), 'effort'] = value
-            else:
-                inputs.commands[owner, last] = value
-        for name, values in vectors.items():
-            if not np.isfinite(values).all():
-                raise SourceError(place, f'{name}: expected x, y and z, got {values}')
-            setattr(inputs, name.removeprefix('body.'), np.array(values))
-        return stamp_ns, inputs
+        return stamp_ns
+
+
+def _target(column: str) -> tuple[str, str, tuple[str, str]]:
+    """Return the kind of a column, what owns it, and that with the part of it."""
+    owner, _, part = column.rpartition('.')
+    if owner in _VECTORS:
+        return 'vector', owner, (owner, part)
+    if column.startswith('wrench.'):
+        return 'wrench', column.removeprefix('wrench.'), (owner, part)
+    return 'command', owner, (owner, part)
 
 
 def _stamp(place: str, text: str) -> int:

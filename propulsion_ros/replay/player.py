@@ -12,7 +12,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 
-from propulsion_ros.nodes.conversions import ns_to_stamp
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.recorder import message_type
 

@@ -13,17 +13,16 @@ from typing import Any
 
 import rclpy
 from rcl_interfaces.srv import GetParameters
-from rclpy._rclpy_pybind11 import RCLError
 from rclpy.client import Client
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import reason_of
-from propulsion_ros.nodes.conversions import stamp_to_ns
-from propulsion_ros.nodes.graph_names import full_name
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.graph_names import full_name
+from propulsion_ros.messages.rclpy_private import RCLError, reason_of
 from propulsion_ros.replay.bags import Recorded
 
 _TYPE_NAME = re.compile(r'([a-z][a-z0-9_]{0,99})/msg/([A-Z][A-Za-z0-9]{0,99})')

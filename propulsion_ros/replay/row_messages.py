@@ -1,20 +1,17 @@
-"""Rows of commands as the messages that nodes would get."""
+"""Rows of a table as the messages that loops take."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from nav_msgs.msg import Odometry
-from sensor_msgs.msg import JointState
 
+from propulsion_ros.loops.payloads import JointRow, MassRow, OdometryRow
+from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp
-from propulsion_ros.replay.bags import Recorded
-from propulsion_ros.replay.cdr import Wire
-from propulsion_ros.replay.offline import Inputs, NamedValues
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.replay.command_table import Row
+from propulsion_ros.replay.host import LoopHost
+from propulsion_ros.replay.plain import maker_of
 
 KINDS = {
     'command': 'sensor_msgs/msg/JointState',
@@ -23,73 +20,80 @@ KINDS = {
     'odometry': 'nav_msgs/msg/Odometry',
 }
 """Type of each topic of a node that a table can give."""
+_Key = tuple[str, str]
+_STILL, _LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
 
 
 class RowMessages:
-    """Makes messages for one node out of rows.
+    """Makes messages for one loop out of rows.
 
     Parameters
     ----------
-    topics : mapping of str
-        Full name of each of its topics, by the last part.
+    host : LoopHost
+        Of the loop, which has commands.
+
+    Attributes
+    ----------
     names : sequence of str
         What can be commanded.
-    frame : str
-        Its base_link.
-    wire : Wire
-        Writes messages.
     """
 
-    def __init__(
-        self, topics: Mapping[str, str], names: Sequence[str], frame: str, wire: Wire
-    ) -> None:
-        self._topics, self.names, self._frame, self._wire = topics, names, frame, wire
-        self._motion = np.zeros(6)
+    def __init__(self, host: LoopHost) -> None:
+        loop: Any = host.loop
+        self.names = loop.family.command_names
+        # A frame without a name is taken for that of the loop.
+        self._outlets = {
+            name: Outlet(host.resolve_topic_name(f'~/{name}'), kind, 'command')
+            for name, kind in KINDS.items()
+        }
+        self._keys: tuple[_Key, ...] = ()
+        self._own: list[str] = []
+        self._fields: dict[str, list[_Key]] = {}
+        self._velocity: Sequence[float] = _STILL
+        self._angular_velocity: Sequence[float] = _STILL
 
-    def of(self, stamp_ns: int, inputs: Inputs) -> Iterator[Recorded]:
-        """Yield what a row says to the node."""
-        if inputs.com is not None:
-            inertia = InertiaStamped()
-            inertia.inertia.m = 1.0
-            com = inertia.inertia.com
-            com.x, com.y, com.z = inputs.com.tolist()
-            yield self._recorded('inertia', stamp_ns, inertia)
-        if inputs.velocity is not None or inputs.angular_velocity is not None:
-            yield self._recorded('odometry', stamp_ns, self._odometry(inputs))
-        if inputs.wrench:
-            yield self._recorded('wrench_command', stamp_ns, _wrench(inputs.wrench))
-        own = {key: value for key, value in inputs.commands.items() if key[0] in self.names}
-        if own:
-            named = NamedValues.of(own)
-            yield self._recorded('command', stamp_ns, JointState(
-                name=named.name, position=doubles(named.position),
-                velocity=doubles(named.velocity), effort=doubles(named.effort),
-            ))
+    def of(self, stamp_ns: int, row: Row) -> Iterator[tuple[str, Any]]:
+        """Yield the topics and messages of a row."""
+        if row.com is not None:
+            yield self._message('inertia', stamp_ns, MassRow(1.0, row.com, np.zeros((3, 3))))
+        if row.velocity is not None or row.angular_velocity is not None:
+            yield self._message('odometry', stamp_ns, self._motion(row))
+        if row.wrench:
+            # A part without a number is not commanded.
+            parts = [row.wrench.get(name) for name in WRENCH_NAMES]
+            yield self._message('wrench_command', stamp_ns, parts)
+        if row.commands:
+            joints = self._joints(row.commands)
+            if joints is not None:
+                yield self._message('command', stamp_ns, joints)
 
-    def _odometry(self, inputs: Inputs) -> Odometry:
-        if inputs.velocity is not None:
-            self._motion[:3] = inputs.velocity
-        if inputs.angular_velocity is not None:
-            self._motion[3:] = inputs.angular_velocity
-        message = Odometry(child_frame_id=self._frame)
-        message.pose.pose.orientation.w = 1.0
-        linear, angular = message.twist.twist.linear, message.twist.twist.angular
-        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = self._motion.tolist()
-        return message
+    def _joints(self, commands: dict[_Key, float]) -> JointRow | None:
+        """Return the commands of the loop, NaN where a name has another field; None for none."""
+        keys = tuple(commands)
+        if keys != self._keys:
+            self._keys = keys
+            self._sort([key for key in keys if key[0] in self.names])
+        if not self._own:
+            return None
+        return JointRow(names=self._own, **{
+            field: [commands.get(key, np.nan) for key in fields]
+            for field, fields in self._fields.items()
+        })
 
-    def _recorded(self, name: str, stamp_ns: int, message: Any) -> Recorded:
-        message.header.stamp = ns_to_stamp(stamp_ns)
-        message.header.frame_id = self._frame
-        kind = KINDS[name]
-        return Recorded(self._topics[name], kind, stamp_ns, self._wire.write(message, kind))
+    def _sort(self, keys: Sequence[_Key]) -> None:
+        """Find which names these keys command, and in which fields."""
+        self._own = list(dict.fromkeys(name for name, _ in keys))
+        self._fields = {
+            field: [(name, field) for name in self._own] for field in {field for _, field in keys}
+        }
 
+    def _motion(self, row: Row) -> OdometryRow:
+        if row.velocity is not None:
+            self._velocity = row.velocity.tolist()
+        if row.angular_velocity is not None:
+            self._angular_velocity = row.angular_velocity.tolist()
+        return OdometryRow('', _STILL, _LEVEL, self._velocity, self._angular_velocity)
 
-def _wrench(parts: Mapping[tuple[str, str], float]) -> WrenchStamped:
-    if len(parts) < len(WRENCH_NAMES):
-        missing = next(name for name in WRENCH_NAMES if (name, 'effort') not in parts)
-        raise SourceError(f'wrench.{missing}', 'is empty: a message has all parts of a wrench')
-    message = WrenchStamped()
-    for (name, _), value in parts.items():
-        vector, _, axis = name.partition('.')
-        setattr(getattr(message.wrench, vector), axis, value)
-    return message
+    def _message(self, name: str, stamp_ns: int, payload: Any) -> tuple[str, Any]:
+        outlet = self._outlets[name]
+        return outlet.topic, maker_of(outlet)(outlet, stamp_ns, payload)

@@ -170,7 +170,7 @@ def _events(
         raise document['Events'].error('expected at least one event')
     # The flown files leave Engines out where an engine is named on the network alone.
     any_engine = is_legacy and not document.has('Engines')
-    devices = Devices(deployers, MOST if any_engine else len(engines), len(controllers), MOST)
+    devices = Devices(deployers, None if any_engine else engines, len(controllers), MOST)
     return EventReader(devices, is_legacy).read(nodes)
 
 

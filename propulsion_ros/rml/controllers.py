@@ -3,22 +3,23 @@ from __future__ import annotations
 
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.variables import VARIABLES
-from propulsion_ros.rml.keys import Key, check_names, identity, read_keys, read_place
+from propulsion_ros.rml.keys import check_names, identity, read_place
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.keys import key, read_keys
 
 VECTORS = tuple(name for name, variable in VARIABLES.items() if not variable.is_event_id)
 COMMON = (
     *identity('controller'),
-    Key('type', 'what it is', 'text', choices=('pid',)),
-    Key('Kp', 'proportional gain, output per unit of the input'),
-    Key('Ki', 'integral gain, per unit and second'),
-    Key('Kd', 'derivative gain, per unit a second'),
-    Key('setpoint', 'what the input should be'),
-    Key('updateInterval', 'least time between two steps', unit='ms', lo=0.0),
-    Key('doohickeyType', 'what gets the output', 'text', 'Engine', choices=('Engine',)),
-    Key('doohickeyID', 'which of them', 'node'),
-    Key('flightVar', 'the input', 'text', 'Position', choices=VECTORS),
-    Key('component', 'of the input', 'node', 1),
+    key('type', 'what it is', str, choices=('pid',)),
+    key('Kp', 'proportional gain, output per unit of the input'),
+    key('Ki', 'integral gain, per unit and second'),
+    key('Kd', 'derivative gain, per unit a second'),
+    key('setpoint', 'what the input should be'),
+    key('updateInterval', 'least time between two steps', unit='ms', lo=0.0),
+    key('doohickeyType', 'what gets the output', str, 'Engine', choices=('Engine',)),
+    key('doohickeyID', 'which of them', JsonNode),
+    key('flightVar', 'the input', str, 'Position', choices=VECTORS),
+    key('component', 'of the input', JsonNode, 1),
 )
 
 

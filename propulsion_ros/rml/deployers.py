@@ -1,27 +1,26 @@
 """The block ``Deployers``."""
 from __future__ import annotations
 
+import math
+
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.rml.keys import (
-    ADDRESS,
-    CHANNEL,
-    Key,
-    check_names,
-    identity,
-    read_keys,
-    read_place,
-)
+from propulsion_ros.rml.keys import ADDRESS, CHANNEL, check_names, identity, read_place
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.keys import key, read_key, read_keys
 
 MOST = 32
 """Deployers in one file."""
 
-_TYPE = Key('type', 'what it is', 'text', choices=('net_actuator', 'local_pyro', 'local_servo'))
-_ACTUATOR = Key(
-    'actuator', 'what is at that node: on for a while, or at an angle', 'text', 'pyro',
+_TYPE = key('type', 'what it is', str, choices=('net_actuator', 'local_pyro', 'local_servo'))
+_ACTUATOR = key(
+    'actuator', 'what is at that node: on for a while, or at an angle', str, 'pyro',
     choices=('pyro', 'servo'),
 )
-COMMON = (*identity('deployer'), _TYPE)
+COMMON = (
+    *identity('deployer'), _TYPE,
+    key('max_climb', 'upward speed above which it waits after an abort or an override of apogee',
+        unit='m/s', lo=0.0, default=None),
+)
 TYPES = {
     'net_actuator': (*ADDRESS, _ACTUATOR),
     'local_pyro': CHANNEL,
@@ -39,7 +38,7 @@ def read_deployers(nodes: list[JsonNode]) -> tuple[DeployerSpec, ...]:
 
 
 def _deployer(node: JsonNode, place: int) -> DeployerSpec:
-    kind = _TYPE.read(node)
+    kind = read_key(node, _TYPE)
     values = read_keys(node, COMMON, TYPES[kind])
     return DeployerSpec(
         read_place(node, place),
@@ -49,4 +48,5 @@ def _deployer(node: JsonNode, place: int) -> DeployerSpec:
         values.get('destination_service'),
         values.get('channel'),
         'servo' if kind == 'local_servo' else values.get('actuator', 'pyro'),
+        math.inf if values['max_climb'] is None else values['max_climb'],
     )

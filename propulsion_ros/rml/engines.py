@@ -4,42 +4,48 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from propulsion_ros.flight.events.conditions import Condition, LessThan, MoreThan
 from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
-from propulsion_ros.rml.keys import (
-    ADDRESS,
-    CHANNEL,
-    Key,
-    check_names,
-    identity,
-    read_keys,
-    read_place,
-)
+from propulsion_ros.rml.keys import ADDRESS, CHANNEL, check_names, identity, read_place
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.keys import key, read_key, read_keys
 
-_TYPE = Key('type', 'what it is', 'text', choices=('SimpleEngine', 'Thanos'))
-_IGNITER_TYPE = Key(
-    'type', 'where the igniter is', 'text', 'net_actuator',
+_TYPE = key('type', 'what it is', str, choices=('SimpleEngine', 'Thanos'))
+_IGNITER_TYPE = key(
+    'type', 'where the igniter is', str, 'net_actuator',
     choices=('net_actuator', 'local_pyro'),
 )
 BOOSTER = (
-    Key('booster', 'name of the simulated booster that it lights', 'text', None),
-    Key('thrust', 'effort of that booster while it runs', unit='N', above=0.0, default=None),
+    key('booster', 'name of the simulated booster that it lights', str, None),
+    key('thrust', 'effort of that booster while it runs', unit='N', above=0.0, default=None),
 )
-COMMON = (*identity('engine'), _TYPE, *BOOSTER, Key('igniter', 'what lights it', 'node'))
+LIMITS = (
+    key('landing', 'whether it may be lit on the way down', bool, False),
+    key('max_tilt', 'events light it only below this tilt', unit='rad', above=0.0, default=None),
+    key('min_height', 'and only above this height over the pad', unit='m', default=None),
+    key('max_height', 'and only up to this height', unit='m', default=None),
+    key('earliest', 'and only from this time after liftoff', unit='ms', lo=0.0, default=None),
+    key('latest', 'and only before this time', unit='ms', above=0.0, default=None),
+)
+COMMON = (
+    *identity('engine'), _TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode), *LIMITS,
+)
 IGNITER = {
     'SimpleEngine': (
         _IGNITER_TYPE,
-        Key('param', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
+        key('param', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
     ),
     'Thanos': (
         _IGNITER_TYPE,
-        Key('fire_duration', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
+        key('fire_duration', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
     ),
 }
 VALVE = (
     *ADDRESS,
-    Key('closed_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=0.0),
-    Key('open_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=180.0),
+    key('closed_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=0.0),
+    key('open_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=180.0),
+    key('safe', 'how it is left when the flight computer stops', str, 'open',
+        choices=('open', 'closed')),
 )
 VALVES = {
     'oxVentValve': 'ox_vent_valve',
@@ -49,8 +55,8 @@ VALVES = {
 TYPES = {
     'SimpleEngine': (),
     'Thanos': (
-        Key('engine', 'the engine controller', 'node'),
-        *(Key(name, 'servo valve, open after shutdown', 'node') for name in VALVES),
+        key('engine', 'the engine controller', JsonNode),
+        *(key(name, 'servo valve, open after shutdown', JsonNode) for name in VALVES),
     ),
 }
 
@@ -67,7 +73,7 @@ def read_engines(nodes: list[JsonNode]) -> tuple[EngineSpec, ...]:
 
 
 def _engine(node: JsonNode, place: int) -> EngineSpec:
-    kind = _TYPE.read(node)
+    kind = read_key(node, _TYPE)
     values = read_keys(node, COMMON, TYPES[kind])
     own = read_keys(values['engine'], ADDRESS) if kind == 'Thanos' else {}
     valves = VALVES if kind == 'Thanos' else {}
@@ -79,16 +85,38 @@ def _engine(node: JsonNode, place: int) -> EngineSpec:
         values['name'] if values['name'] is not None else f'engine_{place}',
         kind,
         _igniter(values['igniter'], kind),
-        tuple(_valve(values[key], name) for key, name in valves.items()),
+        tuple(_valve(values[word], name) for word, name in valves.items()),
         own.get('address'),
         own.get('destination_service'),
         booster or '',
         thrust or 0.0,
+        values['landing'],
+        _limits(node, values),
     )
 
 
+def _limits(node: JsonNode, values: dict[str, Any]) -> tuple[Condition, ...]:
+    """Return what must hold when events light an engine."""
+    for low, high in (('min_height', 'max_height'), ('earliest', 'latest')):
+        if None not in (values[low], values[high]) and values[low] >= values[high]:
+            raise node[high].error(f'{values[high]:g} is not above {low}, {values[low]:g}')
+    # Heights are up, positions down; up to a height is at or below it.
+    found: list[Condition] = []
+    if values['max_tilt'] is not None:
+        found.append(LessThan('Tilt', 0, values['max_tilt']))
+    if values['min_height'] is not None:
+        found.append(LessThan('Position', 2, -values['min_height']))
+    if values['max_height'] is not None:
+        found.append(MoreThan('Position', 2, -values['max_height']))
+    if values['earliest'] is not None:
+        found.append(MoreThan('TimeSinceLiftoff', 0, values['earliest']))
+    if values['latest'] is not None:
+        found.append(LessThan('TimeSinceLiftoff', 0, values['latest']))
+    return tuple(found)
+
+
 def _igniter(node: JsonNode, engine: str) -> IgniterSpec:
-    kind = _IGNITER_TYPE.read(node)
+    kind = read_key(node, _IGNITER_TYPE)
     place = CHANNEL if kind == 'local_pyro' else ADDRESS
     values: dict[str, Any] = read_keys(node, IGNITER[engine], place)
     on_time_ms = values.get('param') or values.get('fire_duration') or 0.0
@@ -105,5 +133,5 @@ def _valve(node: JsonNode, name: str) -> ValveSpec:
         raise node.error(f'closed_position and open_position are the same, {closed:g} deg')
     return ValveSpec(
         name, values['address'], values['destination_service'],
-        math.radians(closed), math.radians(opened),
+        math.radians(closed), math.radians(opened), values['safe'] == 'open',
     )

@@ -1,61 +1,67 @@
 """The block ``Events``: actions, guards and conditions."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from propulsion_ros.flight.events.events import IN_THE_AIR, Action, EventSpec
+from propulsion_ros.flight.events.conditions import All, Condition
+from propulsion_ros.flight.events.events import IN_THE_AIR, ON_THE_WAY_UP, Action, EventSpec
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
+from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.conditions import ConditionReader
-from propulsion_ros.rml.keys import BYTE, Key, read_keys, read_place
+from propulsion_ros.rml.keys import BYTE, read_place
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.keys import key, read_key, read_keys
 
 DEFAULT_COOLDOWN_MS = 1000.0
 GUARDS = (
     *(phase.value for phase in Phase if phase.is_armed),
     *(subphase.value for subphase in Subphase if subphase.value),
 )
+_DOWN = {Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value}
 _INT32 = range(-(2**31), 2**31)
 
 EVENT = (
-    Key('id', 'its place in the list, which is the order of evaluation', 'node', None),
-    Key('name', 'for people; `event <id>` by default', 'text', None),
-    Key('single_fire', 'whether it is spent after the first time', 'flag', True),
-    Key('cooldown', 'actions are repeated only after more than this', unit='ms', lo=0.0,
+    key('id', 'its place in the list, which is the order of evaluation', JsonNode, None),
+    key('name', 'for people; `event <id>` by default', str, None),
+    key('single_fire', 'whether it is spent after the first time', bool, True),
+    key('cooldown', 'actions are repeated only after more than this', unit='ms', lo=0.0,
         default=DEFAULT_COOLDOWN_MS),
-    Key('action', 'an action, a list of them, or null', 'node', None),
-    Key('condition', 'when it is triggered', 'node'),
+    key('action', 'an action, a list of them, or null', JsonNode, None),
+    key('condition', 'when it is triggered', JsonNode),
 )
 SAFE = (
-    Key('phases', 'phases or sub-phases in which it is evaluated; by default flight and recovery '
-        'for events that deploy, else every armed phase', 'node', None),
-    Key('for_ms', 'for how long the condition must hold', unit='ms', lo=0.0, default=0.0),
-    Key('max_age_ms', 'how old a value may be that the sample does not give', unit='ms', lo=0.0,
+    key('phases', 'phases or sub-phases in which it is evaluated; by default flight and recovery '
+        'for events that deploy, launch and flight for others that move an engine, else every '
+        'armed phase', JsonNode, None),
+    key('for_ms', 'for how long the condition must hold', unit='ms', lo=0.0, default=0.0),
+    key('max_age_ms', 'how old a value may be that the sample does not give', unit='ms', lo=0.0,
         default=0.0),
 )
-_TYPE = Key(
-    'type', 'what it is', 'text',
+_TYPE = key(
+    'type', 'what it is', str,
     choices=('deployment', 'engine', 'controller', 'command', 'null'),
 )
 ACTIONS = {
     'deployment': (
-        Key('id', 'of the deployer', 'node'),
-        Key('param', 'on-time [ms] of a pyro, angle [deg] of a servo', 'node'),
+        key('id', 'of the deployer', JsonNode),
+        key('param', 'on-time [ms] of a pyro, angle [deg] of a servo', JsonNode),
     ),
     'engine': (
-        Key('id', 'of the engine', 'node'),
-        Key('param', '1 ignites, 0 shuts down', 'integer', choices=(0, 1)),
+        key('id', 'of the engine', JsonNode),
+        key('param', '1 ignites, 0 shuts down', int, choices=(0, 1)),
     ),
     'controller': (
-        Key('id', 'of the controller', 'node'),
-        Key('param', '1 runs it, 0 stops it', 'integer', choices=(0, 1)),
+        key('id', 'of the controller', JsonNode),
+        key('param', '1 runs it, 0 stops it', int, choices=(0, 1)),
     ),
     'command': (
-        Key('destination', 'node of the flown network', 'integer', choices=BYTE),
-        Key('destination_service', 'service at that node', 'integer', choices=BYTE),
-        Key('command_id', 'number of the command', 'integer', choices=BYTE),
-        Key('command_arg', 'its argument', 'integer', choices=_INT32),
+        key('destination', 'node of the flown network', int, choices=BYTE),
+        key('destination_service', 'service at that node', int, choices=BYTE),
+        key('command_id', 'number of the command', int, choices=BYTE),
+        key('command_arg', 'its argument', int, choices=_INT32),
     ),
     'null': (),
 }
@@ -73,14 +79,16 @@ class Devices:
     ----------
     deployers : tuple of DeployerSpec or None
         None where the file does not describe them.
-    engines, controllers : int
+    engines : tuple of EngineSpec or None
+        The same.
+    controllers : int
         How many there are.
     limit : int
-        How many deployers a file may name that does not describe them.
+        How many devices of a kind a file may name that does not describe them.
     """
 
     deployers: tuple[DeployerSpec, ...] | None
-    engines: int
+    engines: tuple[EngineSpec, ...] | None
     controllers: int
     limit: int
 
@@ -115,6 +123,8 @@ class EventReader:
             values = read_keys(node, EVENT, SAFE)
         condition = conditions.read(values['condition'])
         actions = self._actions(values['action'])
+        if not self._is_legacy:
+            condition = self._limited(condition, actions)
         return EventSpec(
             id=place,
             name=values['name'] if values['name'] is not None else f'event {place}',
@@ -125,16 +135,55 @@ class EventReader:
             phases=() if self._is_legacy else self._phases(values['phases'], actions),
             dwell_ns=round(values.get('for_ms', 0.0) * 1e6),
             max_age_ns=round(values.get('max_age_ms', 0.0) * 1e6),
+            max_climb=self._max_climb(actions),
         )
 
+    def _max_climb(self, actions: tuple[Action, ...]) -> float:
+        """Return the least upward speed that the deployers of an event allow [m/s]."""
+        deployers = self._devices.deployers or ()
+        speeds = [
+            deployers[action.target].max_climb for action in actions
+            if action.deploys and deployers
+        ]
+        return min(speeds, default=math.inf)
+
+    def _limited(self, condition: Condition, actions: tuple[Action, ...]) -> Condition:
+        """Return a condition with the limits of the engines that are lit where it holds."""
+        lit = [self._engine(action) for action in actions if action.ignites]
+        limits = dict.fromkeys(limit for engine in lit for limit in engine.limits)
+        return All((condition, *limits)) if limits else condition
+
+    def _engine(self, action: Action) -> EngineSpec:
+        return (self._devices.engines or ())[action.target]
+
     def _phases(self, node: JsonNode | None, actions: tuple[Action, ...]) -> tuple[str, ...]:
+        deploys = any(action.deploys for action in actions)
         if node is None:
-            deploys = any(action.kind == 'deployment' for action in actions)
-            return IN_THE_AIR if deploys else ()
+            if deploys:
+                return IN_THE_AIR
+            return ON_THE_WAY_UP if any(action.kind == 'engine' for action in actions) else ()
         nodes = node.items()
         if not nodes:
             raise node.error('expected at least one phase')
-        return tuple(dict.fromkeys(item.text(GUARDS) for item in nodes))
+        words = tuple(dict.fromkeys(item.text(GUARDS) for item in nodes))
+        if deploys and Phase.LAUNCH.value in words:
+            raise node.error('deployers act in flight and recovery alone, not in launch')
+        self._check_landing(node, words, actions)
+        return words
+
+    def _check_landing(
+        self, node: JsonNode, words: tuple[str, ...], actions: tuple[Action, ...]
+    ) -> None:
+        """Refuse an event that is to light what the engine bank does not light."""
+        if not _DOWN & set(words):
+            return
+        for action in actions:
+            if action.ignites and not self._engine(action).landing:
+                name = self._engine(action).name
+                raise node.error(
+                    f"engine '{name}' is not lit after apogee, declare landing: true or leave "
+                    f'out {" and ".join(word for word in words if word in _DOWN)}'
+                )
 
     def _actions(self, node: JsonNode | None) -> tuple[Action, ...]:
         if node is None:
@@ -148,7 +197,7 @@ class EventReader:
         known = node.get('type', '').value
         if self._is_legacy and known not in ('deployment', 'engine', 'command'):
             return None
-        kind = _TYPE.read(node)
+        kind = read_key(node, _TYPE)
         if kind == 'null':
             node.check_keys(('type',))
             return None
@@ -166,11 +215,10 @@ class EventReader:
 
     def _count(self, kind: str) -> int:
         devices = self._devices
-        if kind == 'engine':
-            return devices.engines
         if kind == 'controller':
             return devices.controllers
-        return devices.limit if devices.deployers is None else len(devices.deployers)
+        known = devices.engines if kind == 'engine' else devices.deployers
+        return devices.limit if known is None else len(known)
 
     def _deployment(self, node: JsonNode, target: int) -> float:
         deployers = self._devices.deployers

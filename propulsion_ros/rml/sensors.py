@@ -5,10 +5,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from propulsion_ros.rml.keys import Key, read_keys
+from propulsion_ros.models.common.rotation import matrix_of, matrix_of_rpy
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.keys import Switch, key, read_key, read_keys
 from propulsion_ros.settings.quantity import FloatArray
 
 _AXES = ('X', 'Y', 'Z')
@@ -19,35 +19,35 @@ _MILLIVOLTS = {
 }
 SENSORS = (
     *(
-        Key(f'{axis}_AXIS', f'axis of the sensor that is {axis.lower()} of the board', 'integer',
+        key(f'{axis}_AXIS', f'axis of the sensor that is {axis.lower()} of the board', int,
             i, choices=range(3))
         for i, axis in enumerate(_AXES)
     ),
     *(
-        Key(f'{axis}_FLIP', f'1 where {axis.lower()} points the other way', 'switch', 0)
+        key(f'{axis}_FLIP', f'1 where {axis.lower()} points the other way', Switch, 0)
         for axis in _AXES
     ),
     *(
-        Key(name, 'limit of the supply', unit='mV', lo=0.0, default=value)
+        key(name, 'limit of the supply', unit='mV', lo=0.0, default=value)
         for name, value in _MILLIVOLTS.items()
     ),
 )
 _TURN = 2.0 * math.pi
-_ORIENTATION_TYPE = Key(
-    'type', 'how the board sits in the rocket', 'text', choices=('euler', 'quaternion', 'axisAlign')
+_ORIENTATION_TYPE = key(
+    'type', 'how the board sits in the rocket', str, choices=('euler', 'quaternion', 'axisAlign')
 )
 ORIENTATION = {
     'euler': tuple(
-        Key(name, f'{name}', unit='rad', lo=-_TURN, hi=_TURN) for name in ('roll', 'pitch', 'yaw')
+        key(name, f'{name}', unit='rad', lo=-_TURN, hi=_TURN) for name in ('roll', 'pitch', 'yaw')
     ),
-    'quaternion': tuple(Key(name, 'part', lo=-1.0, hi=1.0) for name in ('w', 'x', 'y', 'z')),
+    'quaternion': tuple(key(name, 'part', lo=-1.0, hi=1.0) for name in ('w', 'x', 'y', 'z')),
     'axisAlign': (
-        *(Key(f'{a}_axis', f'axis of the board that is {a} of the rocket', 'integer', i,
+        *(key(f'{a}_axis', f'axis of the board that is {a} of the rocket', int, i,
               choices=range(3)) for i, a in enumerate('xyz')),
-        *(Key(f'{a}_inv', f'1 where {a} points the other way', 'switch', 0) for a in 'xyz'),
+        *(key(f'{a}_inv', f'1 where {a} points the other way', Switch, 0) for a in 'xyz'),
     ),
 }
-ESTIMATOR = (Key('Orientation', 'of the board in the rocket', 'node', None),)
+ESTIMATOR = (key('Orientation', 'of the board in the rocket', JsonNode, None),)
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,10 @@ class OrientationConfig:
         'euler' turns about the fixed x, y and z axes of the rocket, in this order.
         """
         if self.type == 'euler':
-            return np.asarray(Rotation.from_euler('xyz', self.values).as_matrix())
+            return matrix_of_rpy(self.values)
         if self.type == 'quaternion':
             w, x, y, z = self.values
-            return np.asarray(Rotation.from_quat([x, y, z, w]).as_matrix())
+            return matrix_of((x, y, z, w))
         if self.type == 'axisAlign':
             matrix = np.zeros((3, 3))
             axes = [int(axis) for axis in self.values[:3]]
@@ -125,10 +125,10 @@ def read_estimator(node: JsonNode) -> OrientationConfig:
     inner = read_keys(node, ESTIMATOR)['Orientation']
     if inner is None:
         return OrientationConfig()
-    kind = _ORIENTATION_TYPE.read(inner)
+    kind = read_key(inner, _ORIENTATION_TYPE)
     keys = ORIENTATION[kind]
     values = read_keys(inner, (_ORIENTATION_TYPE,), keys)
-    numbers = tuple(float(values[key.name]) for key in keys)
+    numbers = tuple(float(values[one.key]) for one in keys)
     if kind == 'quaternion' and abs(math.hypot(*numbers) - 1.0) > 1e-2:
         raise inner.error(f'expected a quaternion of length 1, got {math.hypot(*numbers):.6g}')
     if kind == 'axisAlign' and sorted(numbers[:3]) != [0.0, 1.0, 2.0]:

@@ -1,30 +1,31 @@
 """Blocks that are checked and then left alone: what they set has no part in a ROS graph."""
 from __future__ import annotations
 
-from propulsion_ros.rml.keys import BYTE, Key, read_keys
+from propulsion_ros.rml.keys import BYTE
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.keys import key, read_keys
 
 GENERAL = (
-    Key('LaunchAccelerationThreshold', 'never read by the flown software either', default=None),
-    Key('NetworkLogDestination', 'as above', 'integer', None, choices=BYTE),
-    Key('AutoSethome', 'as above', 'flag', None),
-    Key('AutoLaunch', 'as above', 'flag', None),
-    Key('PrimaryStorage', 'as above', 'text', None),
+    key('LaunchAccelerationThreshold', 'never read by the flown software either', default=None),
+    key('NetworkLogDestination', 'as above', int, None, choices=BYTE),
+    key('AutoSethome', 'as above', bool, None),
+    key('AutoLaunch', 'as above', bool, None),
+    key('PrimaryStorage', 'as above', str, None),
 )
-NETWORKING = (Key('RoutingTable', 'never read by the flown software either', 'node', None),)
+NETWORKING = (key('RoutingTable', 'never read by the flown software either', JsonNode, None),)
 ROUTE = (
-    Key('Destination', 'node', 'integer', choices=BYTE),
-    Key('Interface', 'number', 'integer', choices=BYTE),
-    Key('Metric', 'cost', 'integer', choices=BYTE),
-    Key('Address', 'next node', 'text', None),
+    key('Destination', 'node', int, choices=BYTE),
+    key('Interface', 'number', int, choices=BYTE),
+    key('Metric', 'cost', int, choices=BYTE),
+    key('Address', 'next node', str, None),
 )
 RADIO = (
-    Key('Override', 'whether the values below count', 'flag', None),
-    Key('Frequency', 'carrier', unit='Hz', above=0.0, default=None),
-    Key('SyncByte', 'network', 'integer', None, choices=BYTE),
-    Key('Bandwidth', 'of the modulation', unit='Hz', above=0.0, default=None),
-    Key('SpreadingFactor', 'of the modulation', 'integer', None, choices=range(6, 13)),
-    Key('TxPower', 'sent', unit='dBm', default=None),
+    key('Override', 'whether the values below count', bool, None),
+    key('Frequency', 'carrier', unit='Hz', above=0.0, default=None),
+    key('SyncByte', 'network', int, None, choices=BYTE),
+    key('Bandwidth', 'of the modulation', unit='Hz', above=0.0, default=None),
+    key('SpreadingFactor', 'of the modulation', int, None, choices=range(6, 13)),
+    key('TxPower', 'sent', unit='dBm', default=None),
 )
 UNREAD = {'General': GENERAL, 'Networking': NETWORKING, 'Radio': RADIO}
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
-
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import Group, Quantity, spec_of
 
@@ -18,7 +16,7 @@ _OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One flat parameter of a configuration class.
+    """One flat parameter of a configuration class, or one key of a JSON document.
 
     Attributes
     ----------
@@ -48,13 +46,7 @@ class Parameter:
     def constraints(self) -> str:
         """Bounds, choices and count of elements in words."""
         spec = self.spec
-        bounds = []
-        if np.isfinite(spec.above):
-            bounds.append(f'above {spec.above:g}')
-        if np.isfinite(spec.lo):
-            bounds.append(f'at least {spec.lo:g}')
-        if np.isfinite(spec.hi):
-            bounds.append(f'at most {spec.hi:g}')
+        bounds = spec.bounds
         if spec.choices:
             bounds.append('one of ' + ', '.join(spec.choices))
         if spec.per_row:

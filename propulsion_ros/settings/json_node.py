@@ -7,6 +7,7 @@ from typing import Any
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import out_of_bounds
 
 _WORDS = {dict: 'an object', list: 'a list', str: 'a string', bool: 'true or false'}
 
@@ -89,13 +90,9 @@ class JsonNode:
             raise self._expected('a number')
         if not abs(value) <= 1e300:
             raise self.error('expected a finite number')
-        unit = f' {unit}' if unit else ''
-        if value < lo:
-            raise self.error(f'{value:g} is below {lo:g}{unit}')
-        if value <= above:
-            raise self.error(f'{value:g} must be above {above:g}{unit}')
-        if value > hi:
-            raise self.error(f'{value:g} is above {hi:g}{unit}')
+        problem = out_of_bounds(value, lo, hi, above, unit)
+        if problem:
+            raise self.error(problem)
         return float(value)
 
     def integer(self, allowed: Sequence[int]) -> int:

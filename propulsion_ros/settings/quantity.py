@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -37,7 +37,7 @@ class Quantity:
     Attributes
     ----------
     kind : type
-        float, int, bool or str.
+        float, int, bool or str; `propulsion_ros.settings.keys` has more for JSON documents.
     unit : str
         SI unit, empty where there is none.
     lo, hi : float
@@ -45,8 +45,8 @@ class Quantity:
     shape : tuple
         () for a scalar; ('n', ...) for one row per name of the same dataclass; ('*',) for a list
         of any length.
-    choices : tuple of str
-        Allowed strings; empty for any.
+    choices : sequence
+        Allowed strings, or integers of a JSON document; empty for any.
     geometry : str
         Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
         'joint_axes', 'joint_origins'; empty where the value is not geometry.
@@ -63,7 +63,7 @@ class Quantity:
     hi: float
     above: float
     shape: tuple[str | int, ...]
-    choices: tuple[str, ...]
+    choices: Sequence[Any]
     geometry: str
     live: bool = False
 
@@ -71,6 +71,12 @@ class Quantity:
     def per_row(self) -> bool:
         """Whether the field has one row per name."""
         return bool(self.shape) and self.shape[0] == 'n'
+
+    @property
+    def bounds(self) -> list[str]:
+        """Its bounds in words."""
+        limits = (('above', self.above), ('at least', self.lo), ('at most', self.hi))
+        return [f'{words} {limit:g}' for words, limit in limits if math.isfinite(limit)]
 
 
 @dataclass(frozen=True)
@@ -214,7 +220,6 @@ def _flatten(value: Any) -> list[Any]:
 
 def _problem(spec: Quantity, value: Any) -> str:
     """Return what is wrong with one element, '' where it is right."""
-    unit = f' {spec.unit}' if spec.unit else ''
     if spec.kind is str:
         if not isinstance(value, str):
             return f'expected a string, got {value!r}'
@@ -233,15 +238,19 @@ def _problem(spec: Quantity, value: Any) -> str:
         return f'expected {_KIND_WORDS[spec.kind]}, got {value!r}'
     if not math.isfinite(value):
         return f'{value} is not finite'
-    if value < spec.lo:
-        return f'{value:g} is below {spec.lo:g}{unit}'
-    if value > spec.hi:
-        return f'{value:g} is above {spec.hi:g}{unit}'
-    if abs(value) > _LARGEST[spec.kind]:
+    if abs(value) > _LARGEST[spec.kind] and spec.lo <= value <= spec.hi:
         return too_large
-    if value <= spec.above:
-        return f'{value:g} must be above {spec.above:g}{unit}'
-    return ''
+    return out_of_bounds(value, spec.lo, spec.hi, spec.above, spec.unit)
+
+
+def out_of_bounds(value: float, lo: float, hi: float, above: float, unit: str) -> str:
+    """Return which bound a number violates, '' where none; see `Quantity`."""
+    unit = f' {unit}' if unit else ''
+    if value < lo:
+        return f'{value:g} is below {lo:g}{unit}'
+    if value > hi:
+        return f'{value:g} is above {hi:g}{unit}'
+    return f'{value:g} must be above {above:g}{unit}' if value <= above else ''
 
 
 def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:

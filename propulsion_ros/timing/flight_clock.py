@@ -3,11 +3,14 @@ from __future__ import annotations
 
 from enum import Enum
 
-_LATE_NS = 500_000_000
+from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
+
+_LATE_NS = 499_999_999
+"""Behind by up to this is late, half a second is another time [ns]."""
 
 
 class Stamp(Enum):
-    """What a stamp turned out to be."""
+    """What a stamp is to a flight."""
 
     ACCEPTED = 'accepted'
     DUPLICATE = 'duplicate'
@@ -22,15 +25,21 @@ class Stamp(Enum):
         return self in (Stamp.ACCEPTED, Stamp.JUMPED, Stamp.RESTARTED)
 
 
+_MEANINGS = {
+    Arrival.FIRST: Stamp.ACCEPTED, Arrival.NEXT: Stamp.ACCEPTED, Arrival.GAP: Stamp.ACCEPTED,
+    Arrival.DUPLICATE: Stamp.DUPLICATE, Arrival.LATE: Stamp.LATE, Arrival.STRAY: Stamp.STRAY,
+    Arrival.JUMP_BACK: Stamp.JUMPED, Arrival.JUMP_AHEAD: Stamp.JUMPED,
+    Arrival.REANCHORED: Stamp.JUMPED,
+}
+
+
 class FlightClock:
     """Nanoseconds that never run backward and never leap, driven by message stamps.
 
-    The clock advances by the difference of two stamps, but never by more than the longest step.
-    A stamp that does not advance is a duplicate; one less than 0.5 s behind is late. Any other
-    stamp that does not follow on is believed only when the next one follows on from it: a single
-    stray stamp changes nothing. After a believed jump back the clock goes on from where it was,
-    unless the new stamp lies before the first one of the flight: then time has started again,
-    where that may be.
+    `StampJudge` judges the stamps: less than 0.5 s behind is late, and two strays make a jump. The
+    clock advances by the difference of two accepted stamps, but never by more than the longest
+    step. After a jump back the clock goes on from where it was, unless the new stamp lies before
+    the first one of the flight: then time has started again, where that may be.
 
     Parameters
     ----------
@@ -41,23 +50,29 @@ class FlightClock:
     ----------
     now_ns : int
         The clock.
-    stamp_ns : int or None
-        The last stamp that was accepted.
     counts : dict of Stamp to int
         How many stamps were of each kind.
     """
 
     def __init__(self, longest_step: float) -> None:
         self._longest_step_ns = round(longest_step * 1e9)
+        self._judge = StampJudge(StampLimits(
+            behind_ns=_LATE_NS, ahead_ns=self._longest_step_ns,
+            agreeing=2, agree_ns=self._longest_step_ns,
+        ))
         self.counts = dict.fromkeys(Stamp, 0)
         self.reset()
 
     def reset(self) -> None:
         """Start again at 0, without a stamp; the counts go on."""
+        self._judge.reset()
         self.now_ns = 0
-        self.stamp_ns: int | None = None
         self._first_ns: int | None = None
-        self._candidate_ns: int | None = None
+
+    @property
+    def stamp_ns(self) -> int | None:
+        """The last stamp that was accepted, None before the first."""
+        return self._judge.newest_ns
 
     def begin_flight(self) -> None:
         """Take the last stamp, or the next if there is none, as the first of a flight."""
@@ -86,47 +101,26 @@ class FlightClock:
         may_restart : bool
             Whether time may start again; else any jump back is one of a clock that was set.
         """
-        verdict = self._judge(stamp_ns)
-        if verdict is Stamp.RESTARTED and not may_restart:
-            verdict = Stamp.JUMPED
-            # The flight goes on in the new time: what follows in it is no restart either.
-            self._first_ns = stamp_ns
+        last_ns = self.stamp_ns
+        verdict = _MEANINGS[self._judge.take(stamp_ns)]
+        if verdict is Stamp.JUMPED and self._is_restart(stamp_ns):
+            verdict = self._restart(stamp_ns, may_restart=may_restart)
         self.counts[verdict] += 1
-        if not verdict.is_accepted:
-            self._candidate_ns = stamp_ns if verdict is Stamp.STRAY else None
-            return verdict
-        if verdict is Stamp.RESTARTED:
-            self.reset()
-        if self.stamp_ns is not None:
-            step_ns = stamp_ns - self.stamp_ns
-            if verdict is Stamp.JUMPED and step_ns < 0 and self._candidate_ns is not None:
-                step_ns = stamp_ns - self._candidate_ns
-            self.now_ns += min(step_ns, self._longest_step_ns)
-        self.stamp_ns = stamp_ns
-        self._candidate_ns = None
+        if verdict.is_accepted and verdict is not Stamp.RESTARTED and last_ns is not None:
+            # What passed before a jump back is unknown, so only the new time counts.
+            since_ns = self._judge.to_ns if stamp_ns < last_ns else last_ns
+            self.now_ns += min(stamp_ns - since_ns, self._longest_step_ns)
         if self._first_ns is None:
-            self._first_ns = stamp_ns
+            self._first_ns = self.stamp_ns
         return verdict
-
-    def _judge(self, stamp_ns: int) -> Stamp:
-        if self.stamp_ns is None:
-            return Stamp.ACCEPTED
-        step_ns = stamp_ns - self.stamp_ns
-        if step_ns == 0:
-            return Stamp.DUPLICATE
-        if -_LATE_NS < step_ns < 0:
-            return Stamp.LATE
-        if 0 < step_ns <= self._longest_step_ns:
-            return Stamp.ACCEPTED
-        if not self._follows_candidate(stamp_ns):
-            return Stamp.STRAY
-        return Stamp.RESTARTED if self._is_restart(stamp_ns) else Stamp.JUMPED
 
     def _is_restart(self, stamp_ns: int) -> bool:
         return self._first_ns is not None and stamp_ns < self._first_ns
 
-    def _follows_candidate(self, stamp_ns: int) -> bool:
-        if self._candidate_ns is None:
-            return False
-        # A source that is not answered may say the same stamp again.
-        return 0 <= stamp_ns - self._candidate_ns <= self._longest_step_ns
+    def _restart(self, stamp_ns: int, *, may_restart: bool) -> Stamp:
+        # Without a restart the flight goes on in the new time: what follows in it is none either.
+        self._first_ns = stamp_ns
+        if not may_restart:
+            return Stamp.JUMPED
+        self.now_ns = 0
+        return Stamp.RESTARTED

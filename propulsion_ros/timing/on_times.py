@@ -1,6 +1,11 @@
 """Times for which something is on, on any one count of nanoseconds that may jump back."""
 from __future__ import annotations
 
+from propulsion_ros.timing.stamps import StampJudge, StampLimits
+
+_STAMPS = StampLimits(behind_ns=0, agreeing=1)
+"""Whoever gives the time has judged it: every step back is a jump."""
+
 
 class OnTimes:
     """Until when each of n things is on.
@@ -12,7 +17,7 @@ class OnTimes:
     def __init__(self, n: int) -> None:
         self._until_ns = [0] * n
         self._is_on = [False] * n
-        self._now_ns = 0
+        self._judge = StampJudge(_STAMPS)
 
     def start(self, i: int, now_ns: int, duration_ns: int) -> None:
         """Turn one on; what is on is prolonged, never cut short."""
@@ -40,10 +45,9 @@ class OnTimes:
         return self.left_ns(i, now_ns) > 0
 
     def _follow(self, now_ns: int) -> None:
-        if now_ns < self._now_ns:
-            back_ns = self._now_ns - now_ns
+        if self._judge.take(now_ns).is_jump:
+            back_ns = self._judge.from_ns - now_ns
             self._until_ns = [until_ns - back_ns for until_ns in self._until_ns]
-        self._now_ns = now_ns
         for i, until_ns in enumerate(self._until_ns):
             # For good: a clock that jumps back must not turn on again what was off.
             self._is_on[i] = self._is_on[i] and now_ns < until_ns

@@ -3,16 +3,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from propulsion_ros.timing.stamps import StampJudge, StampLimits
+
 _STALE_NS = 1_000_000_000
-"""What is this much older than the newest says nothing of now [ns]."""
-_JUMP_NS = 1_000_000_000
-"""A stamp this far behind the newest of its source is of a new time [ns]."""
+"""A state this much older than the newest is out of date [ns]."""
+_STAMPS = StampLimits(behind_ns=1_000_000_000, agreeing=1)
+"""A picture is not worth waiting for a second stamp of a new time."""
 
 
 class Pace:
-    """Tells whether a picture of several sources is due: once in a period of their stamps.
+    """Decides whether a picture of several sources is due: once in a period of their stamps.
 
-    Each source is held against its own stamps alone, since their times may differ.
+    Each source is compared with its own stamps alone, since their times may differ.
 
     Parameters
     ----------
@@ -31,26 +33,27 @@ class Pace:
 
     def restart(self) -> None:
         """Forget the time, as before the first stamp."""
+        self._judges: dict[Hashable, StampJudge] = {}
         self._newest: dict[Hashable, int] = {}
         self._drawn: dict[Hashable, int] = {}
 
-    def hear(self, source: Hashable, stamp_ns: int) -> bool:
+    def take(self, source: Hashable, stamp_ns: int) -> bool:
         """Take a stamp of a source; return whether its time began anew, then all is forgotten."""
-        newest_ns = self._newest.get(source, stamp_ns)
-        has_jumped = stamp_ns < newest_ns - _JUMP_NS
+        is_new = source not in self._judges
+        judge = StampJudge(_STAMPS) if is_new else self._judges[source]
+        has_jumped = judge.take(stamp_ns).is_jump
         if has_jumped:
             self.restart()
-            newest_ns = stamp_ns
+        self._judges[source] = judge
         if self._drawn:
-            # Others count from what they say next, but a new one that is late from the picture.
-            is_new = source not in self._newest
+            # Others count from their next stamp, but a new one that is late from the picture.
             first_ns = min(stamp_ns, *self._drawn.values()) if is_new else stamp_ns
             self._drawn.setdefault(source, first_ns)
-        self._newest[source] = max(stamp_ns, newest_ns)
+        self._newest[source] = max(stamp_ns, self._newest.get(source, stamp_ns))
         return has_jumped
 
     def is_due(self, source: Hashable) -> bool:
-        """Return whether a source that was heard wants a new picture."""
+        """Return whether a source that has a stamp wants a new picture."""
         drawn_ns = self._drawn.get(source)
         return drawn_ns is None or self._newest[source] >= drawn_ns + self._period_ns
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 QUEUE_LIMIT = 10_000
 """Inputs that may wait for their turn; more are refused, so that a flood cannot fill memory."""
+
+_NEXT, _STRAY = Arrival.NEXT, Arrival.STRAY
 
 _Item = tuple[int, int, int, str, Any]
 """What waits: when it is due, the place of its source, its arrival, the source and the payload."""
@@ -95,16 +98,28 @@ class StampedInputs:
                 'wait_for', f'unknown input {unknown[0]!r}, known: {", ".join(sources)}'
             )
         self._ordering = ordering
+        self._lead_ns = ordering.lead_ns
         self._order = {source: i for i, source in enumerate(sources)}
         self._apply, self._on_jump, self._passed = apply, on_jump, passed
         self._trusted = frozenset(trusted)
         self._delays_ns = delays_ns
+        self._limits = StampLimits(
+            behind_ns=ordering.jump_back_ns, ahead_ns=ordering.max_gap_ns,
+            agreeing=2, agree_ns=ordering.max_gap_ns,
+        )
+        at_once = replace(self._limits, agreeing=1)
+        self._judges = {
+            source: StampJudge(at_once if source in self._trusted else self._limits)
+            for source in sources
+        }
         self.counts: Counter[str] = Counter()
         self._arrivals = 0
         self.restart()
 
     def restart(self) -> None:
         """Forget all inputs and the time, as before the first input."""
+        for judge in self._judges.values():
+            judge.reset()
         self._queue: list[_Item] = []
         self._newest: dict[str, int] = {}
         self._first: dict[str, int] = {}
@@ -141,15 +156,23 @@ class StampedInputs:
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input and do what it makes due; False where it was not taken."""
+        judge = self._judges[source]
         if source in self._trusted:
-            # Before a clock is heard, what has been applied stands for it.
-            known = self._newest.get(source, self.last_stamp_ns)
-            if known is not None and self._is_far(known, stamp_ns):
-                self._jump(known, stamp_ns)
-            elif source not in self._newest:
-                self._drop_far(stamp_ns)
-        elif not self._is_believed(source, stamp_ns, payload):
-            return False
+            if judge.newest_ns is None:
+                self._begin_clock(stamp_ns, judge)
+            elif judge.take(stamp_ns).is_jump:
+                self._jump_to(stamp_ns, judge)
+        elif self._clock_ns is not None:
+            # Against a clock no other input can move time.
+            if judge.follow(stamp_ns, self._clock_ns) is _STRAY:
+                self.counts['stray'] += 1
+                return False
+        elif self._lead_ns is None:
+            # The first stamp of a source is held against what the others have reached.
+            arrival = judge.take(stamp_ns, self._newest_ns)
+            is_plain = arrival is _NEXT and not self._strays
+            if not (is_plain or self._is_believed(source, stamp_ns, payload, arrival)):
+                return False
         self._enqueue(source, stamp_ns, payload)
         self._run()
         return True
@@ -165,10 +188,33 @@ class StampedInputs:
             return True
         return self.push(source, stamp_ns, payload)
 
-    def drop(self, source: str) -> None:
-        """Forget the inputs of a source that wait for their turn, or to be believed."""
+    def drop(self, source: str) -> list[Any]:
+        """Forget the inputs of a source that wait for their turn, or to be believed.
+
+        Returns
+        -------
+        list
+            The payloads of those that waited for their turn, in that order.
+        """
+        dropped = [item[4] for item in sorted(self._queue) if item[3] == source]
         self._keep([item for item in self._queue if item[3] != source])
         self._strays.pop(source, None)
+        self._judges[source].forget_strays()
+        return dropped
+
+    def revise(self, source: str, after_ns: int, change: Callable[[Any], Any]) -> None:
+        """Let ``change`` replace each payload of a source that is due after a stamp.
+
+        What it turns into None is dropped.
+        """
+        kept = []
+        for item in self._queue:
+            payload = item[4]
+            if item[3] == source and item[0] > after_ns:
+                payload = change(payload)
+            if payload is not None:
+                kept.append((*item[:4], payload))
+        self._keep(kept)
 
     def note(self, stamp_ns: int) -> None:
         """Say that something was concluded at a stamp; what is older is late from now on."""
@@ -179,58 +225,58 @@ class StampedInputs:
         heapq.heapify(kept)
         self._queue = kept
 
-    def _is_believed(self, source: str, stamp_ns: int, payload: Any) -> bool:
+    def _begin_clock(self, stamp_ns: int, judge: StampJudge) -> None:
+        """Take the first stamp of a clock: what has been applied stands for those before it."""
+        if judge.take(stamp_ns, self.last_stamp_ns).is_jump:
+            self._jump_to(stamp_ns, judge)
+        else:
+            self._drop_far(stamp_ns)
+
+    def _jump_to(self, stamp_ns: int, judge: StampJudge) -> None:
+        """Go on in a new time, which a clock makes alone."""
+        self._jump(judge.from_ns, stamp_ns)
+        judge.begin(stamp_ns)
+
+    def _is_believed(self, source: str, stamp_ns: int, payload: Any, arrival: Arrival) -> bool:
         """Return whether an input is of the present time, or of a new one that it confirms."""
-        if self._clock_ns is not None:
-            # Against a clock no other input can move time.
-            is_far = self._is_far(self._clock_ns, stamp_ns)
-            self.counts['stray'] += is_far
-            return not is_far
-        if self._ordering.lead_ns is not None:
-            # The clock that is waited for will tell.
+        if arrival is Arrival.DUPLICATE:
             return True
-        # The first stamp of a source is held against what the others have reached.
-        newest = self._newest.get(source)
-        newest = self._newest_ns if newest is None else newest - self._delays_ns.get(source, 0)
-        if newest is not None and self._is_far(newest, stamp_ns):
-            return self._confirm(source, newest, stamp_ns, payload)
-        if self._strays:
-            self.counts['stray'] += self._strays.pop(source, None) is not None
-        return True
+        stray = self._strays.pop(source, None)
+        if arrival.is_jump and stray is not None:
+            self._confirm(source, stamp_ns, stray)
+            return True
+        self.counts['stray'] += stray is not None
+        if arrival is _STRAY:
+            self._strays[source] = (stamp_ns, payload)
+        return arrival is not _STRAY
+
+    def _confirm(self, source: str, stamp_ns: int, stray: tuple[int, Any]) -> None:
+        """Go on in a new time, with what sources that agree have sent of it already."""
+        agreeing = {
+            other: held for other, held in self._strays.items()
+            if self._limits.is_near(stray[0], held[0])
+        }
+        for other in agreeing:
+            del self._strays[other]
+        judge = self._judges[source]
+        self._jump(judge.from_ns, stray[0])
+        for agreeing_source, held in (*agreeing.items(), (source, stray)):
+            self._judges[agreeing_source].begin(held[0])
+            self._enqueue(agreeing_source, *held)
+        judge.begin(stamp_ns)
 
     def _drop_far(self, clock_ns: int) -> None:
         """Forget inputs that came before the clock and are not of its time."""
-        kept = [item for item in self._queue if not self._is_far(clock_ns, item[0])]
+        is_near = self._limits.is_near
+        kept = [item for item in self._queue if is_near(clock_ns, item[0])]
         self.counts['stray'] += len(self._queue) - len(kept)
         self._keep(kept)
-        for source in [s for s, newest in self._newest.items() if self._is_far(clock_ns, newest)]:
+        for source in [s for s, newest in self._newest.items() if not is_near(clock_ns, newest)]:
             near = [stamp_ns for stamp_ns, _, _, own, _ in kept if own == source]
             del self._newest[source], self._first[source]
             if near:
                 self._newest[source], self._first[source] = max(near), min(near)
         self._newest_ns = max(self._newest.values(), default=None)
-
-    def _is_far(self, newest: int, stamp_ns: int) -> bool:
-        return not -self._ordering.jump_back_ns <= stamp_ns - newest <= self._ordering.max_gap_ns
-
-    def _confirm(self, source: str, newest: int, stamp_ns: int, payload: Any) -> bool:
-        """Return whether an earlier stray and this one agree that time has jumped."""
-        stray = self._strays.pop(source, None)
-        if stray is None or not 0 <= stamp_ns - stray[0] <= self._ordering.max_gap_ns:
-            self.counts['stray'] += stray is not None
-            self._strays[source] = (stamp_ns, payload)
-            return False
-        # What others have said of the new time already is not lost.
-        agreeing = {
-            other: held for other, held in self._strays.items()
-            if not self._is_far(stray[0], held[0])
-        }
-        for other in agreeing:
-            del self._strays[other]
-        self._jump(newest, stray[0])
-        for agreeing_source, held in (*agreeing.items(), (source, stray)):
-            self._enqueue(agreeing_source, *held)
-        return True
 
     def _jump(self, from_ns: int, to_ns: int) -> None:
         self.counts['stray'] += len(self._queue) + len(self._strays)
@@ -240,7 +286,8 @@ class StampedInputs:
 
     def _enqueue(self, source: str, stamp_ns: int, payload: Any) -> None:
         self._first.setdefault(source, stamp_ns)
-        stamp_ns += self._delays_ns.get(source, 0)
+        if source in self._delays_ns:
+            stamp_ns += self._delays_ns[source]
         if stamp_ns >= self._newest.get(source, stamp_ns):
             self._newest[source] = stamp_ns
             if self._newest_ns is None or stamp_ns > self._newest_ns:
@@ -265,7 +312,7 @@ class StampedInputs:
 
     def _horizon(self) -> int | None:
         """Return the stamp up to which ticks may run, None for none yet."""
-        reached, lead_ns = self._awaited_horizon(), self._ordering.lead_ns
+        reached, lead_ns = self._awaited_horizon(), self._lead_ns
         if reached is None or lead_ns is None:
             return reached
         return None if self._clock_ns is None else min(reached, self._clock_ns + lead_ns)

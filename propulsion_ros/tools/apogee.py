@@ -5,20 +5,15 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.flight.detectors import make_detector
-from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.replay.flight_log import read_flight_log, samples_of_log
+from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import check_target, printable
-from propulsion_ros.tools.flight_log import read_flight_log, samples_of_log
 
 _DEFAULTS = ApogeeParams()
 
@@ -62,17 +57,6 @@ def run(args: argparse.Namespace) -> int:
         )
     print(json.dumps(result, allow_nan=False))
     return 0
-
-
-def fly(samples: Iterable[Sample], params: ApogeeParams) -> Iterator[FlightReport]:
-    """Yield what the flight logic says to each sample, armed at the first."""
-    state = FlightState(FlightParams(), make_detector(params))
-    for i, sample in enumerate(samples):
-        report = state.update(sample)
-        if i == 0:
-            # By force, since a log may begin with an unknown altitude.
-            state.command('launch', sample.stamp_ns, force=True)
-        yield report
 
 
 def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:

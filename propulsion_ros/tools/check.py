@@ -7,18 +7,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.allocator_names import group_of, is_allocator
-from propulsion_ros.graph.hosting import loop_params_of
-from propulsion_ros.graph.node_config import block_named
-from propulsion_ros.graph.share import load_robot_description
-from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.replay.stages import (
+from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
+from propulsion_ros.graph.node_config import (
+    block_named,
     block_of,
     build_allocator,
     build_family,
     family_of,
     in_file,
 )
+from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.rml.config import load_flight_config
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable
@@ -148,11 +147,11 @@ def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
 
 def _other_nodes() -> dict[str, type[Any]]:
     # Only this file's nodes need rclpy, and only where one of them is named.
-    from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
-    from propulsion_ros.nodes.vehicle_node import VehicleNodeParams
-    from propulsion_ros.nodes.visualizer_node import VisualizerNodeParams
+    from propulsion_ros.loops.flight.params import FlightLoopParams
+    from propulsion_ros.loops.vehicle_params import VehicleParams
+    from propulsion_ros.loops.visualizer_params import VisualizerParams
 
     return {
-        'flight_state': FlightStateNodeParams, 'vehicle': VehicleNodeParams,
-        'visualizer': VisualizerNodeParams,
+        'flight_state': FlightLoopParams, 'vehicle': VehicleParams,
+        'visualizer': VisualizerParams,
     }

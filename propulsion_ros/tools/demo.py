@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, write_text
@@ -51,15 +52,15 @@ def run(options: argparse.Namespace) -> int:
         from propulsion_ros.demos import DEMOS, flight, picture
         from propulsion_ros.demos.demo import text_of
     except ImportError as error:
-        return _fail(f"needs ROS 2 and matplotlib, pip install 'propulsion_ros[plot]': {error}")
+        return _fail(missing(error))
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         return _fail(f'--output {printable(output)}: {error.strerror}')
-    demo, configs = DEMOS[vehicle], [share_directory() / 'config' / f'{vehicle}_demo.yaml']
-    configs += [options.params_file] if options.params_file else []
-    begun = time.monotonic()
+    demo, begun = DEMOS[vehicle], time.monotonic()
     try:
+        configs = [share_directory() / 'config' / f'{vehicle}_demo.yaml']
+        configs += [options.params_file] if options.params_file else []
         for path in configs[1:]:
             # Before the nodes start, each of which would refuse it.
             ParameterFile(path)

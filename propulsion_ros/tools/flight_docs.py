@@ -10,10 +10,14 @@ from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.rml import controllers, deployers, engines, events, sensors, unread
 from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
-from propulsion_ros.rml.keys import REQUIRED, Key
 from propulsion_ros.settings.files import read_text, write_text
+from propulsion_ros.settings.flat import Parameter
+from propulsion_ros.settings.keys import Switch
 
 _LARGEST = 1024 * 1024  # bytes of a document
+_Part = tuple[str, str, Iterable[Parameter]]
+"""Block, which of its kind, and keys."""
+_KINDS = {bool: 'true or false', str: 'text', Switch: '`0` or `1`'}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -94,7 +98,7 @@ def operators() -> str:
 
 def keys() -> str:
     """Return every key of every block."""
-    parts: list[tuple[str, str, Iterable[Key]]] = [
+    parts: list[_Part] = [
         ('Sensors', '', sensors.SENSORS),
         ('Estimator', '', sensors.ESTIMATOR),
         *_each('Orientation', sensors.ORIENTATION),
@@ -116,20 +120,31 @@ def keys() -> str:
         ('in', 'key', 'means', 'allowed', 'default'),
         (
             (
-                f'{block} {f"({which})" if which else ""}'.strip(), f'`{key.name}`', key.doc,
-                key.constraint, _default(key),
+                f'{block} {f"({which})" if which else ""}'.strip(), f'`{key.key}`', key.spec.doc,
+                _allowed(key), _default(key),
             )
             for block, which, group in parts for key in group
         ),
     )
 
 
-def _each(block: str, kinds: Mapping[str, Iterable[Key]]) -> list[tuple[str, str, Iterable[Key]]]:
+def _each(block: str, kinds: Mapping[str, Iterable[Parameter]]) -> list[_Part]:
     return [(block, kind, group) for kind, group in kinds.items()]
 
 
-def _default(key: Key) -> str:
-    if key.default is REQUIRED or key.name == 'id':
+def _allowed(key: Parameter) -> str:
+    """Return unit, bounds and choices of a key in words."""
+    spec = key.spec
+    words = [spec.unit, *spec.bounds] if spec.unit else spec.bounds
+    if isinstance(spec.choices, range) and len(spec.choices) > 2:
+        words.append(f'{spec.choices[0]} to {spec.choices[-1]}')
+    elif spec.choices:
+        words.append(' or '.join(f'`{choice}`' for choice in spec.choices))
+    return ', '.join(words) or _KINDS.get(spec.kind, '')
+
+
+def _default(key: Parameter) -> str:
+    if key.required or key.key == 'id':
         return 'required'
     if key.default is None:
         return ''

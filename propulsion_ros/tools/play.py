@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.progress import Progress
 from propulsion_ros.settings.errors import SourceError
@@ -35,12 +36,11 @@ def run(args: argparse.Namespace) -> int:
     """Play a bag; return the exit code."""
     try:
         import rclpy
-        from rclpy._rclpy_pybind11 import RCLError
         from rclpy.executors import ExternalShutdownException
 
-        from propulsion_ros.nodes.base import reason_of
+        from propulsion_ros.messages.rclpy_private import RCLError, reason_of
     except ImportError as error:
-        print(f'propulsion_ros play: needs ROS 2: {error}', file=sys.stderr)
+        print(f'propulsion_ros play: {missing(error)}', file=sys.stderr)
         return 1
     if not (0.0 < args.rate < math.inf and 0.0 <= args.clock < math.inf and args.loop >= 1):
         print('propulsion_ros play: expected finite numbers, --rate above 0, --clock at least 0, '

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from propulsion_ros.graph.graph_options import add_graph_options
 from propulsion_ros.gz.model import ROUTES
+from propulsion_ros.nodes.start import missing
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, write_text
 from propulsion_ros.tools.policy_xml import Profile, policy_text
@@ -53,10 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the policy; return the exit code."""
     try:
-        from propulsion_ros.nodes.base import reason_of
+        from propulsion_ros.messages.rclpy_private import reason_of
         from propulsion_ros.nodes.spin import ROS_REFUSALS
     except ImportError as error:
-        return _fail(f'needs ROS 2: {error}')
+        return _fail(missing(error))
     try:
         _check(args)
         text = policy_text(args.enclave or _enclave(args), profiles_of(args))

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         from propulsion_ros.nodes.spin import make_executor
         from propulsion_ros.replay.recorder import Recorder
     except ImportError as error:
-        return _fail(f'needs ROS 2: {error}')
+        return _fail(missing(error))
     if not args.duration > 0.0:
         return _fail(f'--duration: expected more than 0 s, got {args.duration:g}')
     topics = [topic if topic.startswith('/') else f'/{topic}' for topic in args.topic]

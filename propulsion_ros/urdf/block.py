@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import parameters_of, suggestion
-from propulsion_ros.settings.quantity import Group, names_field, spec_of
+from propulsion_ros.settings.quantity import Group, spec_of
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.names_expr import TAG as NAMES_EXPR
 from propulsion_ros.urdf.names_expr import expand
@@ -34,7 +35,7 @@ class ActuatorSpec:
     name : str
         Name of the block and of its node.
     family : str
-        Key of `propulsion_ros.families.REGISTRY`.
+        Key of `propulsion_ros.models.registry.REGISTRY`.
     base_link : str
         Frame that geometry and wrenches refer to.
     values : dict
@@ -104,7 +105,7 @@ def read_block(
     family = tags['family'].text if tags['family'] else block.name
     path = tags['family'].path if tags['family'] else block.path
     try:
-        params = REGISTRY.require(family).Params
+        family_type = REGISTRY.require(family)
     except ConfigError as error:
         raise SourceError(path, error.problem) from error
     frame = tags['base_link']
@@ -112,15 +113,18 @@ def read_block(
     path = 'base_link' if base_link else frame.path if frame else block.path
     base_link = tree.require_link(asked, path)
     beside = common if common is None or isinstance(common, type) else common(family)
-    reader = _Reader(family, params, beside, Placer(tree, base_link))
+    reader = _Reader(family, family_type, beside, Placer(tree, base_link))
     return reader.read(block)
 
 
 class _Reader:
     """Reads one block of a known family."""
 
-    def __init__(self, family: str, params: type, common: type | None, placer: Placer) -> None:
-        self._family = family
+    def __init__(
+        self, family: str, family_type: type[Family], common: type | None, placer: Placer
+    ) -> None:
+        params = family_type.Params
+        self._family, self._facts = family, family_type.facts
         self._placer = placer
         self._scalars = {
             parameter.key: parameter.spec
@@ -128,7 +132,7 @@ class _Reader:
             for parameter in parameters_of(cls)
             if not parameter.spec.per_row and parameter.spec.shape != ('names',)
         }
-        self._element = family.removesuffix('s') if names_field(params) else ''
+        self._element = self._facts.tag
         self._rows = {self._element: Rows(params, '')} if self._element else {}
         for f in dataclasses.fields(params):
             group = spec_of(f)
@@ -204,7 +208,7 @@ class _Reader:
         place = self._placer.place(row, rows.roles)
         if not rows.prefix:
             given.update(
-                (key, cell) for key, cell in place.from_joint(self._family).items()
+                (key, cell) for key, cell in place.from_joint(self._facts).items()
                 if key not in given
             )
         for key, spec in rows.roles.items():

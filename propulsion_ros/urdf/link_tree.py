@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
@@ -245,7 +245,7 @@ def _origin(element: Element, path: str) -> Pose:
         return IDENTITY
     xyz = numbers(origin.get('xyz', '0 0 0'), f'{path}/origin/@xyz', 3, _LARGEST)
     rpy = numbers(origin.get('rpy', '0 0 0'), f'{path}/origin/@rpy', 3, _LARGEST)
-    return Pose(Rotation.from_euler('xyz', rpy).as_matrix(), np.array(xyz))
+    return Pose(matrix_of_rpy(rpy), np.array(xyz))
 
 
 def _axis(element: Element, path: str) -> FloatArray:

@@ -7,16 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import Quantity
 from propulsion_ros.urdf.link_tree import Joint, LinkTree, Pose
 from propulsion_ros.urdf.tags import Tag
-
-_JOINT_AXIS = {'thrusters': 'axis', 'fins': 'span'}
-"""Parameter that the axis of a turning joint gives, by family: UUV simulator, ThrusterPlugin."""
-
-_JOINT_LIMITS = {'fins': ('min_deflection', 'max_deflection')}
-"""Parameters that the limits of a revolute joint give, by family: UUV simulator, FinPlugin."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +54,17 @@ class Place:
             return [x for pose, joint in pairs for x in (pose.rotation @ joint.axis).tolist()]
         raise ValueError(f'unknown geometry role {role!r}')
 
-    def from_joint(self, family: str) -> dict[str, tuple[Any, str]]:
+    def from_joint(self, facts: FamilyFacts) -> dict[str, tuple[Any, str]]:
         """Return parameters that the row's joint gives where no tag does, with their paths."""
         if len(self.joints) != 1 or not self.joints[0].turns:
             return {}
         joint = self.joints[0]
         found: dict[str, tuple[Any, str]] = {}
-        if family in _JOINT_AXIS:
-            found[_JOINT_AXIS[family]] = joint.axis.tolist(), f'{joint.path}/axis/@xyz'
-        if joint.limits:
+        if facts.joint_axis:
+            found[facts.joint_axis] = joint.axis.tolist(), f'{joint.path}/axis/@xyz'
+        if facts.joint_limits and joint.limits:
             ends = ('lower', 'upper')
-            for key, value, end in zip(
-                _JOINT_LIMITS.get(family, ()), joint.limits, ends, strict=False
-            ):
+            for key, value, end in zip(facts.joint_limits, joint.limits, ends, strict=True):
                 found[key] = value, f'{joint.path}/limit/@{end}'
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
-from propulsion_ros.models.body.rigid_body import MassProperties
+from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
 from propulsion_ros.urdf.link_tree import LinkTree

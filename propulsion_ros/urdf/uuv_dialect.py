@@ -1,9 +1,9 @@
 """Tags of the UUV simulator, as the parameters that they are here.
 
-Robot descriptions written for the UUV simulator, or for Plankton, are read as they stand: one
-plugin for each thruster and each fin, gathered to one group ``thrusters`` and one ``fins`` in the
-order of their IDs. The same tags may stand in a <thruster> or <fin> of this package's own blocks.
-Tags and types are spelt as in the originals; nowhere else is camelCase understood.
+Robot descriptions written for the UUV simulator, or for Plankton, are read as they stand: its
+plugins have one actuator each, and are gathered to one group for each family in the order of their
+IDs. The same tags may stand in this package's own blocks of these families. Tags and types are
+spelt as in the originals; nowhere else is camelCase understood.
 """
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.urdf.tags import Tag, read_tag
@@ -67,8 +68,8 @@ class _Dialect:
 
     Attributes
     ----------
-    element : str
-        What one actuator is called here.
+    plugins : tuple of str
+        The original's plugins, without ``lib`` and ``.so``.
     number : str
         Tag of its ID.
     renamed : dict
@@ -83,7 +84,7 @@ class _Dialect:
         Tags of topics, which here follow from the name of the node.
     """
 
-    element: str
+    plugins: tuple[str, ...]
     number: str
     renamed: Mapping[str, str]
     models: Mapping[str, _Types]
@@ -94,7 +95,7 @@ class _Dialect:
 
 _DIALECTS: dict[str, _Dialect] = {
     'thrusters': _Dialect(
-        'thruster',
+        ('uuv_thruster_plugin', 'uuv_thruster_ros_plugin'),
         'thrusterID',
         {
             'linkName': 'link',
@@ -109,7 +110,7 @@ _DIALECTS: dict[str, _Dialect] = {
         (('clampMin', 'clampMax'), ('thrustMin', 'thrustMax')),
     ),
     'fins': _Dialect(
-        'fin',
+        ('uuv_fin_plugin', 'uuv_fin_ros_plugin'),
         'fin_id',
         {'link_name': 'link', 'joint_name': 'joint'},
         {'dynamics': _DYNAMICS, 'liftdrag': _LIFT_DRAG},
@@ -117,17 +118,13 @@ _DIALECTS: dict[str, _Dialect] = {
         ignored=('input_topic', 'output_topic', 'wrench_topic', 'current_velocity_topic'),
     ),
 }
-_FAMILY_OF_PLUGIN = {
-    'uuv_thruster_plugin': 'thrusters',
-    'uuv_thruster_ros_plugin': 'thrusters',
-    'uuv_fin_plugin': 'fins',
-    'uuv_fin_ros_plugin': 'fins',
-}
+"""How the original writes the families that it has: the one place that names them."""
 
 
 def family_of(filename: str) -> str:
     """Return the family that a plugin of the original belongs to, '' for any other plugin."""
-    return _FAMILY_OF_PLUGIN.get(filename.removeprefix('lib').removesuffix('.so'), '')
+    plugin = filename.removeprefix('lib').removesuffix('.so')
+    return next((name for name, dialect in _DIALECTS.items() if plugin in dialect.plugins), '')
 
 
 def gathered(family: str, plugins: Sequence[Element]) -> Tag:
@@ -138,11 +135,11 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
     SourceError
         Naming the XML path of what is missing.
     """
-    dialect = _DIALECTS[family]
+    dialect, element = _DIALECTS[family], _element(family)
     rows = []
     for plugin in plugins:
         path = f'gazebo/{path_step("plugin", plugin.get("name"))}'
-        row = dataclasses.replace(read_tag(plugin, path), key=dialect.element, name='')
+        row = dataclasses.replace(read_tag(plugin, path), key=element, name='')
         for key in dialect.required:
             if not row.all(key):
                 raise SourceError(f'{path}/{key}', 'is missing')
@@ -170,14 +167,14 @@ def translated(row: Tag, family: str, notes: list[str]) -> Tag:
         Naming the XML path of an unknown type, or of a constant that is missing.
     """
     dialect = _DIALECTS.get(family)
-    if dialect is None or row.key != dialect.element:
+    if dialect is None or row.key != _element(family):
         return row
     name = row.name
     without = _absent_limits(row, dialect, notes)
     children: list[Tag] = []
     for tag in row.children:
         if tag.key == dialect.number:
-            name = name or f'{dialect.element}_{_number(row, dialect)}'
+            name = name or f'{row.key}_{_number(row, dialect)}'
         elif tag.key in dialect.ignored:
             notes.append(f'{tag.path} has no effect: topics are named after the node')
         elif tag.key in dialect.models and tag.children:
@@ -186,6 +183,11 @@ def translated(row: Tag, family: str, notes: list[str]) -> Tag:
             key = dialect.renamed.get(tag.key, tag.key)
             children.append(dataclasses.replace(tag, key=key))
     return dataclasses.replace(row, name=name, children=tuple(children))
+
+
+def _element(family: str) -> str:
+    """Return what one actuator of a family is called here."""
+    return REGISTRY[family].facts.tag
 
 
 def _number(row: Tag, dialect: _Dialect) -> int:

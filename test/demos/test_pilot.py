@@ -7,8 +7,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from propulsion_ros.demos.pilot import Pilot
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 
 STEP_NS = 10_000_000
 

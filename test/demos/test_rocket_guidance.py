@@ -5,11 +5,14 @@ import numpy as np
 import pytest
 
 from propulsion_ros.demos.rocket_guidance import RocketGuidance
+from propulsion_ros.models.common.motion import Motion
 
 GUIDANCE = RocketGuidance()
-LEANING = np.array([np.sin(0.1), 0.0, 0.0, np.cos(0.1)])
-"""A quaternion: turned by 0.2 rad about x, the nose towards south."""
-RATE = np.array([0.3, -0.2, 0.1])
+LEANING = Motion(
+    np.zeros(3), np.array([np.sin(0.1), 0.0, 0.0, np.cos(0.1)]), np.zeros(3),
+    np.array([0.3, -0.2, 0.1]),
+)
+"""Turned by 0.2 rad about x, the nose towards south."""
 
 
 @pytest.mark.parametrize(('time', 'propellant', 'phase', 'expected'), [
@@ -26,7 +29,7 @@ RATE = np.array([0.3, -0.2, 0.1])
 ])
 def test_nothing_is_asked_without_propellant_nor_in_recovery(time, propellant, phase, expected):
     assert GUIDANCE.thrust(time, propellant, phase) == expected
-    gimbals = GUIDANCE.gimbals(time, LEANING, RATE, propellant, phase)
+    gimbals = GUIDANCE.gimbals(time, LEANING, propellant, phase)
     assert gimbals.shape == (2, 2)
     assert gimbals.any() == bool(expected)
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.motion import Motion
 from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
 GAINS = RovGains()
@@ -105,7 +105,7 @@ def test_fins_and_thrusters_share_the_pitching_moment(given, speed, limited):
     guided, alone = RovGuidance(), RovGuidance(RovGains(min_fin_speed=np.inf))
     at = motion(velocity=(speed, 0.0, 0.02), **given)
     command, whole = guided.command(HOLD, at, DT), alone.command(HOLD, at, DT).wrench
-    attack = command.fin + (0.02 + GAINS.fin_lever * at.rate[1]) / speed
+    attack = command.fin + (0.02 + GAINS.fin_lever * at.angular_velocity[1]) / speed
     lift = -GAINS.fin_force * speed**2 * attack
     np.testing.assert_allclose(
         command.wrench + np.array([0.0, 0.0, lift, 0.0, GAINS.fin_lever * lift, 0.0]), whole,

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.demos.motion import wrapped
+from propulsion_ros.demos.angles import wrapped
 from propulsion_ros.demos.plan import target_at
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorTarget
 from propulsion_ros.demos.step_response import step_response

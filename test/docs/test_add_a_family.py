@@ -1,35 +1,54 @@
-"""The tutorial "add a family", followed to the letter in a copy of the package."""
+"""The tutorial "add a family", followed to the letter in a copy of the package and beside it."""
 from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
+from visualization_msgs.msg import MarkerArray
 
 from markdown_pages import REPOSITORY, Page
 from page_family import apply_diff, register_family
-from propulsion_ros.graph.wiring import robot_graph
+from propulsion_ros.drawing.drawn_blocks import drawn_blocks
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.gz.host import ActuatorHost
-from propulsion_ros.nodes import qos
+from propulsion_ros.gz.model import gazebo_robot
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.conversions import ns_to_stamp
-from propulsion_ros.nodes.stack import EXECUTABLES
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.tools import cli
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 PAGE = Page(REPOSITORY / 'docs/add_a_family.md')
-REGISTRY = 'propulsion_ros/models/__init__.py'
-MADE = {
-    'propulsion_ros/models/jets.py', 'config/jets.yaml', 'test/models/test_jets.py',
-}
+REGISTRY = 'propulsion_ros/models/registry.py'
+MODEL = 'propulsion_ros/models/waterjets.py'
+MADE = {MODEL, 'config/waterjets.yaml', 'test/models/test_waterjets.py'}
 MS = 1_000_000
+ENTRY_POINTS = next(
+    block.text for block in PAGE.blocks if block.text.startswith('entry_points')
+)
+TURNING = """<robot name="boat">
+  <link name="base_link"><inertial><mass value="20"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="pump"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="shaft" type="continuous">
+    <parent link="base_link"/><child link="pump"/><axis xyz="1 0 0"/>
+  </joint>
+  <gazebo><plugin filename="propulsion_ros" name="waterjets">
+    <waterjet name="left"><joint>shaft</joint><max_thrust>20</max_thrust></waterjet>
+  </plugin></gazebo>
+</robot>"""
 
 
 @pytest.fixture(scope='module')
@@ -79,8 +98,8 @@ def test_a_family_is_a_model_a_registry_line_a_yaml_and_a_test(tree):
 def test_tests_of_the_page_and_of_the_registry_pass(tree):
     done = run(
         tree, sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider',
-        'test/models/test_jets.py', 'test/settings/test_flat.py', 'test/test_imports.py',
-        'test/test_hostile_files.py', '-k', 'jets or imports',
+        'test/models/test_waterjets.py', 'test/settings/test_flat.py', 'test/test_imports.py',
+        'test/test_family_names.py', 'test/test_hostile_files.py', '-k', 'waterjets or itself',
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert ' passed' in done.stdout
@@ -90,54 +109,54 @@ def test_linter_finds_nothing(tree):
     ruff = Path(sys.executable).with_name('ruff')
     if not ruff.exists():
         pytest.skip('ruff is not installed beside this Python')
-    done = run(tree, str(ruff), 'check', REGISTRY, *MADE - {'config/jets.yaml'})
+    done = run(tree, str(ruff), 'check', REGISTRY, *MADE - {'config/waterjets.yaml'})
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize('source', ['yaml', 'urdf'])
 def test_node_runs_it(graph, tmp_path, monkeypatch, source):
-    file = 'propulsion_ros/models/jets.py'
-    (tmp_path / file).parent.mkdir(parents=True)
-    (tmp_path / file).write_text(PAGE.files[file], encoding='utf-8')
+    (tmp_path / MODEL).parent.mkdir(parents=True)
+    (tmp_path / MODEL).write_text(PAGE.files[MODEL], encoding='utf-8')
     register_family(PAGE, tmp_path, monkeypatch)
-    parameters = {'robot_description': PAGE.files['robot.urdf']}
+    parameters, torque = {'robot_description': PAGE.files['robot.urdf']}, 0.0
     if source == 'yaml':
-        (content,) = yaml.safe_load(PAGE.files['config/jets.yaml']).values()
-        parameters = content['ros__parameters']
-    require_it_pushes(graph, ActuatorNode, 'jets', {**parameters, 'step_on': 'stamp'})
-
-
-def require_it_pushes(graph, cls, name, parameters):
-    """Start a node, let the left jet fire, and compare its wrench."""
-    node = graph.add(cls, name, parameters)
+        (content,) = yaml.safe_load(PAGE.files['config/waterjets.yaml']).values()
+        parameters, torque = content['ros__parameters'], -4.0
+    node = graph.add(ActuatorNode, 'waterjets', {**parameters, 'step_on': 'stamp'})
     assert node.is_active
-    wrenches = graph.listen(WrenchStamped, 'jets/wrench', qos.COMMAND)
-    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
-    command = graph.talk(JointState, 'jets/command', qos.COMMAND)
-    for ms in range(100, 201, 5):
-        message = JointState(name=['left'], effort=[0.2])
-        message.header.stamp = ns_to_stamp(ms * MS)
+    wrenches = graph.listen(WrenchStamped, 'waterjets/wrench', qos.COMMAND)
+    command = graph.talk(JointState, 'waterjets/command', qos.COMMAND)
+    stamps = iter(range(100, 100_000, 10))
+
+    def pushes():
+        message = JointState(name=['left'], effort=[8.0])
+        message.header.stamp = ns_to_stamp(next(stamps) * MS)
         command.publish(message)
-    graph.until(lambda: wrenches and wrenches[-1].header.stamp == ns_to_stamp(200 * MS), '200 ms')
-    wrench = wrenches[-1].wrench
-    assert wrench.force.x == pytest.approx(0.2, rel=1e-4)
-    assert wrench.torque.z == pytest.approx(-0.03, rel=1e-4)
+        return wrenches and wrenches[-1].wrench.force.x == pytest.approx(8.0, rel=1e-3)
+
+    graph.until(pushes, 'the thrust of the left jet')
+    assert wrenches[-1].wrench.torque.z == pytest.approx(torque, rel=1e-3)
 
 
 @pytest.fixture(scope='module')
 def installed(tmp_path_factory):
     """Return a folder with what the page gives a user, and the one that his package is put into."""
     folder, site = tmp_path_factory.mktemp('user'), tmp_path_factory.mktemp('site')
-    module = folder / 'my_jets/my_jets/jets.py'
-    module.parent.mkdir(parents=True)
-    module.with_name('__init__.py').touch()
-    module.write_text(PAGE.files['propulsion_ros/models/jets.py'], encoding='utf-8')
-    for file in ('my_jets/setup.py', 'config/jets.yaml', 'commands.csv', 'robot.urdf'):
+    package = folder / 'my_boat/my_boat'
+    package.mkdir(parents=True)
+    (package / '__init__.py').touch()
+    (package / 'waterjets.py').write_text(PAGE.files[MODEL], encoding='utf-8')
+    (folder / 'my_boat/setup.py').write_text(
+        f'from setuptools import setup\n\n{ENTRY_POINTS}\n'
+        "setup(name='my_boat', packages=['my_boat'], entry_points=entry_points)\n"
+    )
+    for file in ('config/waterjets.yaml', 'commands.csv', 'robot.urdf'):
         (folder / file).parent.mkdir(exist_ok=True)
         (folder / file).write_text(PAGE.files[file], encoding='utf-8')
+    (folder / 'turning.urdf').write_text(TURNING)
     done = run(
         folder, sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--no-build-isolation',
-        '--no-index', '--target', str(site), './my_jets',
+        '--no-index', '--target', str(site), './my_boat',
     )
     assert done.returncode == 0, done.stderr
     return folder, site
@@ -150,31 +169,36 @@ def outside(installed, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(site)
     yield folder
-    for name in ('my_jets', 'my_jets.jets'):
+    for name in ('my_boat', 'my_boat.waterjets'):
         sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize('command', [
-    pytest.param(['check', 'config/jets.yaml', 'robot.urdf'], id='check'),
-    pytest.param(['check', 'config/jets.yaml'], id='check of parameters alone'),
-    pytest.param(['policy', '--model', 'robot.urdf', '--visualize'], id='policy, visualizer'),
+    pytest.param(['check', 'config/waterjets.yaml', 'robot.urdf'], id='check'),
+    pytest.param(['check', 'config/waterjets.yaml'], id='check of parameters alone'),
+    pytest.param(['policy', '--model', 'robot.urdf', '--visualize', '--allocate', 'waterjets'],
+                 id='policy, visualizer, allocator'),
     pytest.param(['gazebo', 'robot.urdf', '--output', 'gazebo'], id='gazebo'),
 ])
 def test_commands_know_a_family_outside(outside, capsys, command):
     assert cli.main(command) == 0, capsys.readouterr()
 
 
-def test_replay_of_a_family_outside_is_what_the_page_shows(outside):
-    (shown,) = (block.shows for block in PAGE.blocks if block.text.endswith('-f1-4,9 forces.csv\n'))
-    expected = list(csv.DictReader(shown.splitlines()[1:]))
-    assert cli.main(['replay', 'config/jets.yaml', 'commands.csv', 'forces.csv']) == 0
+def test_replay_of_a_family_outside_follows_its_closed_form(outside):
+    assert cli.main(['replay', 'config/waterjets.yaml', 'commands.csv', 'forces.csv']) == 0
     with (outside / 'forces.csv').open(newline='') as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(expected) == 5
-    for row, numbers in zip(rows, expected, strict=True):
-        assert {key: float(row[key]) for key in numbers} == pytest.approx(
-            {key: float(value) for key, value in numbers.items()}, rel=1e-12
-        )
+    rise = 8.0 * (1.0 - np.exp(-0.1 * np.array([0.0, 1.0, 2.0, 3.0])))
+    assert [float(row['stamp']) for row in rows] == [1.0, 1.01, 1.02]
+    assert [float(row['left.effort']) for row in rows] == pytest.approx(rise[1:], rel=1e-12)
+    assert [float(row['right.effort']) for row in rows] == pytest.approx([0.0, 0.0, rise[1]])
+
+
+def test_picture_of_a_family_outside_has_its_place_and_its_limit(outside):
+    (block,) = drawn_blocks(actuators_from_urdf(PAGE.files['robot.urdf'], loop_params_of))
+    assert block.layout.names == ('left',)
+    assert block.layout.largest == 20.0
+    assert block.layout.axis.tolist() == [[1.0, 0.0, 0.0]]
 
 
 def test_a_family_outside_runs_inside_gazebo(outside):
@@ -183,29 +207,57 @@ def test_a_family_outside_runs_inside_gazebo(outside):
     try:
         (node,) = host.nodes
         assert node.is_active
-        assert host.links == ('base_link', 'left_jet', 'right_jet')
+        assert host.links == ('base_link', 'pump')
     finally:
         host.close()
 
 
+def test_a_family_outside_drives_a_joint_of_gazebo(outside):
+    robot = gazebo_robot('turning.urdf', 'bridge')
+    assert re.search(r'<plugin[^>]*Thruster', robot.description)
+    assert '<joint_name>shaft</joint_name>' in robot.description
+    assert any('waterjets/thrusts/left' in topic.ros_topic for topic in robot.topics)
+    assert not any('waterjets' in note for note in robot.notes)
+
+
 @pytest.mark.parametrize('arguments', [
-    pytest.param(['config/jets.yaml'], id='parameters'),
+    pytest.param(['config/waterjets.yaml'], id='parameters'),
     pytest.param(['settings.yaml', '--model', 'robot.urdf'], id='description'),
 ])
 def test_bag_of_a_family_outside_has_its_wrench(outside, arguments):
     pytest.importorskip('rosbags')
-    (outside / 'settings.yaml').write_text('jets:\n  ros__parameters: {command_timeout: 0.5}\n')
+    (outside / 'settings.yaml').write_text('waterjets:\n  ros__parameters: {command_timeout: 1}\n')
+    (outside / 'left.csv').write_text('stamp,left.effort\n1.00,8\n1.02,4\n')
     config, *options = arguments
     bag = outside / f'{Path(config).stem}.mcap'
-    assert cli.main(['replay', config, 'commands.csv', str(bag), *options]) == 0
+    assert cli.main(['replay', config, 'left.csv', str(bag), *options]) == 0
     with BagReader(bag) as reader:
         topics = [message.topic for message in reader.messages()]
-    assert topics.count('/jets/wrench') == 5
+    assert topics.count('/waterjets/wrench') == 3
 
 
-def test_launch_files_start_a_family_outside(outside, graph):
-    (spec,) = robot_graph('robot.urdf').nodes
-    assert (spec.executable, spec.name) == ('actuator_node', 'jets')
-    require_it_pushes(
-        graph, EXECUTABLES[spec.executable], spec.name, {**spec.parameters, 'step_on': 'stamp'}
+def test_stack_runs_allocates_and_draws_a_family_outside(outside, installed, graph):
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'propulsion_ros.nodes.stack', '--model', 'robot.urdf',
+         '--allocate', 'waterjets', '--visualize'],
+        env={**os.environ, 'PYTHONPATH': f'{installed[1]}:{REPOSITORY}'},
     )
+    try:
+        wrenches = graph.listen(WrenchStamped, 'waterjets/wrench', qos.COMMAND)
+        pictures = graph.listen(MarkerArray, 'visualizer/markers', qos.COMMAND)
+        demand = graph.talk_later(
+            WrenchStamped, 'waterjets_allocator/wrench_command', qos.COMMAND
+        )
+
+        def pushes():
+            message = WrenchStamped()
+            message.header.frame_id = 'base_link'
+            message.wrench.force.x = 5.0
+            demand.publish(message)
+            return wrenches and wrenches[-1].wrench.force.x == pytest.approx(5.0)
+
+        graph.until(pushes, 'the demanded thrust')
+        graph.until(lambda: pictures, 'a picture')
+    finally:
+        process.terminate()
+        process.wait(60.0)

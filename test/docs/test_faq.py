@@ -47,13 +47,13 @@ def test_topic_is_one_of_a_node(topic):
 
 @pytest.mark.parametrize('flag', FLAGS)
 def test_flag_is_one_of_a_model(flag):
-    models = (REPOSITORY / 'propulsion_ros/models').glob('*.py')
+    models = (REPOSITORY / 'propulsion_ros/models').rglob('*.py')
     assert any(f"'{flag}'" in path.read_text(encoding='utf-8') for path in models)
 
 
 @pytest.mark.parametrize(('text', 'file'), [
-    ('command is stale', 'nodes/actuator_node.py'),
-    ('no odometry yet, so no force', 'nodes/actuator_node.py'),
+    ('command is stale', 'loops/actuator_ports.py'),
+    ('no odometry yet, so no force', 'loops/actuator_ports.py'),
 ])
 def test_diagnostics_say_what_the_page_quotes(text, file):
     assert f"'{text}'" in (REPOSITORY / 'propulsion_ros' / file).read_text(encoding='utf-8')

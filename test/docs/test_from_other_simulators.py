@@ -10,7 +10,7 @@ import yaml
 
 from markdown_pages import REPOSITORY, Page
 from page_words import TAGS, WORDS
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.params import ModulesParams, angle_from_count, speed_from_count

@@ -12,7 +12,8 @@ from page_commands import STARTS, Commands
 from page_family import register_family
 from page_graphs import PageError, Robot, Robots
 from page_shell import commands_of
-from propulsion_ros.graph.wiring import VEHICLES, robot_graph, vehicle_graph
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 
 PAGES = {page.name: page for page in pages()}
 

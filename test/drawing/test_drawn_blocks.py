@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 ROBOT = """<robot name="r"><link name="base_link"/>
   <joint name="j" type="fixed"><parent link="base_link"/><child link="b"/></joint><link name="b"/>
@@ -19,6 +21,11 @@ def vehicle(name):
     return load_robot_description(share_directory() / 'urdf' / f'{name}.urdf.xacro')
 
 
+def drawn(description, **kwargs):
+    """Return the blocks of a description as they are drawn."""
+    return drawn_blocks(actuators_from_urdf(description, loop_params_of), **kwargs)
+
+
 @pytest.mark.parametrize(('name', 'blocks'), [
     pytest.param('rocket', {'boosters': {'main_tank': 12.0}, 'fins': {}}, id='rocket'),
     pytest.param('rov', {'thrusters': {}, 'fins': {}}, id='rov, in the tags of UUV'),
@@ -26,9 +33,9 @@ def vehicle(name):
                  id='freeflyer'),
 ])
 def test_every_block_of_a_vehicle(name, blocks):
-    drawn = drawn_blocks(vehicle(name))
-    assert {block.name: dict(block.tanks) for block in drawn} == blocks
-    assert [block.name for block in drawn if block.layout is None] == (
+    found = drawn(vehicle(name))
+    assert {block.name: dict(block.tanks) for block in found} == blocks
+    assert [block.name for block in found if block.layout is None] == (
         ['fam'] if name == 'freeflyer' else []
     )
 
@@ -48,7 +55,7 @@ def test_limits_come_from_parameters_before_tags(description, given, limit):
         asked.append(name)
         return given
 
-    (block,) = drawn_blocks(description, parameters_of_node=parameters_of_node)
+    (block,) = drawn(description, parameters_of_node=parameters_of_node)
     assert asked == ['boosters']
     assert block.layout.highest.tolist() == [limit]
     assert block.layout.names == ('one',)
@@ -67,5 +74,5 @@ def test_limits_come_from_parameters_before_tags(description, given, limit):
 ])
 def test_what_is_wrong_is_named(description, given, said):
     with pytest.raises(ConfigError) as caught:
-        drawn_blocks(description, parameters_of_node=lambda name: given)
+        drawn(description, parameters_of_node=lambda name: given)
     assert said in str(caught.value)

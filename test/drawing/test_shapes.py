@@ -14,7 +14,7 @@ from propulsion_ros.drawing.shapes import (
     status_shape,
     thrust_shapes,
 )
-from propulsion_ros.drawing.thrust_layout import ThrustLayout
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError
 
 RED, GREEN, YELLOW = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 1.0, 0.0)

@@ -6,7 +6,7 @@ import pytest
 
 from propulsion_ros.drawing.shapes import ThrustStateReader
 from propulsion_ros.drawing.thrust_layout import layout_of
-from propulsion_ros.graph.hosting import loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams

@@ -35,11 +35,12 @@ def boost(i, a=20.0, step=0.01):
 PAD = [(wiggle(i), wiggle(i), wiggle(i)) for i in range(100)]
 
 
-def test_acceleration_path_takes_a_tenth_of_a_second_and_is_back_dated():
+def test_acceleration_is_confirmed_by_a_rise_and_back_dated():
     index, liftoff = run(PAD + [boost(i) for i in range(1, 100)])
     assert liftoff.source == 'acceleration'
     assert liftoff.clock_ns == 100 * STEP_NS
-    assert index == 110
+    # A rise of 5 m at 20 m/s^2 takes sqrt(2 5 / 20) = 0.71 s, and must last for 0.2 s.
+    assert index == 99 + 71 + 20
 
 
 def test_climb_path_is_back_dated_to_speed_and_rise():
@@ -48,7 +49,7 @@ def test_climb_path_is_back_dated_to_speed_and_rise():
     assert liftoff.source == 'climb'
     # 15 m above the lowest altitude at 20 m/s^2: sqrt(2 15 / 20) = 1.225 s.
     assert liftoff.clock_ns == (99 + 123) * STEP_NS
-    assert index == 99 + 123 + 20
+    assert index == 99 + 123 + 50
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_climb_path_is_back_dated_to_speed_and_rise():
     ],
 )
 def test_the_limit_is_one_and_a_half_g_of_specific_force(acceleration, lifts_off):
-    samples = [(NAN, NAN, acceleration + wiggle(i)) for i in range(50)]
+    samples = [(NAN, NAN, acceleration + wiggle(i)) for i in range(200)]
     assert (run(samples) is not None) == lifts_off
 
 
@@ -67,7 +68,7 @@ def test_weak_motor_that_the_flown_software_never_noticed():
     # Net acceleration below 2 g and burnout below 50 m: neither limit of the original is met.
     index, liftoff = run(PAD + [boost(i, a=6.0) for i in range(1, 300)])
     assert liftoff.source == 'acceleration'
-    assert index < 120
+    assert index <= 99 + 150
 
 
 @pytest.mark.parametrize(
@@ -110,10 +111,10 @@ def test_no_liftoff(samples):
     assert run(samples) is None
 
 
-def test_two_samples_across_a_gap_are_no_liftoff_but_three_are():
-    gap_ns = 10_000_000_000
-    samples = [(100.0 * i, 50.0, 20.0 + i) for i in range(3)]
-    assert run(samples[:2], gap_ns) is None
+def test_few_samples_across_gaps_are_no_liftoff_but_three_that_climb_are():
+    gap_ns = 2_000_000_000
+    samples = [(0.0, 0.0, NAN), (0.1, 0.0, NAN), *((100.0 * i, 50.0, NAN) for i in range(1, 4))]
+    assert run(samples[:4], gap_ns) is None
     assert run(samples, gap_ns) is not None
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,80 +14,195 @@ from propulsion_ros.flight.events.conditions import MoreThan
 from propulsion_ros.flight.events.events import Action, EventRecord, EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.resumption import Resumption
+from propulsion_ros.flight.resumption import Answer, Resumption
 from propulsion_ros.flight.snapshot import Snapshot
 
 NAN = math.nan
+G = 9.80665
 S = 1_000_000_000
 NOW = 1000 * S
+DT = 0.02
 LIFTOFF = Mark(995 * S, 30 * S, 'acceleration')
-FLYING = Snapshot(NOW, 35 * S, Phase.FLIGHT, False, False, None, LIFTOFF)
-PYROS = (DeployerSpec(0, 'drogue'),)
+ASCENT = Mark(996 * S, 31 * S, 'climb')
+FLYING = Snapshot(NOW, 35 * S, Phase.FLIGHT, False, False, None, LIFTOFF, ascent=ASCENT)
+DESCENDING = replace(
+    FLYING, phase=Phase.RECOVERY, apogee=Mark(999 * S, 34 * S, 'detected'),
+    events=(EventRecord(1, S, 1),),
+)
+ARMED = Snapshot(NOW, 10 * S, Phase.LAUNCH)
+YESTERDAY = -86_400.0
+PYROS = (DeployerSpec(0, 'drogue'), DeployerSpec(1, 'main'))
 EVENTS = (
     EventSpec(0, 'late', MoreThan('TimeSinceLiftoff', 0, 8e3), (Action('deployment', 0, 1.0),)),
     EventSpec(1, 'drogue', MoreThan('TimeSinceApogee', 0, 0.0)),
+    EventSpec(2, 'main', MoreThan('TimeSinceApogee', 0, 0.0), (Action('deployment', 1, 1.0),)),
 )
 
 
-def verdicts(rows, snapshot=FLYING, step=0.02, start=1.0, **params):
-    """Return the verdict of every (altitude, velocity), fed from start [s] after the record."""
-    judge = Resumption(FlightParams(**params), snapshot).judge
+def wiggle(i):
+    """Return noise of the last digit: what tells a live sensor from a stuck one."""
+    return 1e-3 * (-1) ** i
+
+
+def rest(height=0.0, seconds=10.0):
+    return [(height + wiggle(i), wiggle(i), wiggle(i)) for i in range(round(seconds / DT))]
+
+
+def climb(height=300.0, speed=50.0, seconds=3.0):
+    """Return altitude alone of a steady climb, down where the speed is negative."""
+    return [(height + speed * DT * i, NAN, NAN) for i in range(round(seconds / DT))]
+
+
+def fall(height=400.0, speed=0.0, seconds=3.0):
+    """Return all that is measured of a free fall."""
     return [
-        judge(round(i * step * S), NOW + round((start + i * step) * S), altitude, velocity)
-        for i, (altitude, velocity) in enumerate(rows)
+        (height + speed * t - 0.5 * G * t * t, speed - G * t, -G + wiggle(i))
+        for i, t in enumerate(np.arange(round(seconds / DT)) * DT)
     ]
 
 
-@pytest.mark.parametrize(
-    ('altitude', 'velocity'),
-    [
-        pytest.param(31.0, NAN, id='high, speed unknown'),
-        pytest.param(5.0, 11.0, id='climbing'),
-        pytest.param(NAN, -50.0, id='falling, altitude unknown'),
-        pytest.param(5.0, -11.0, id='falling'),
-        pytest.param(3000.0, 0.0, id='at apogee'),
-    ],
-)
-def test_three_samples_in_the_air_resume(altitude, velocity):
-    assert verdicts([(altitude, velocity)] * 3) == ['', '', 'resume']
+def only(rows, *indices):
+    """Keep the values of these places, the others are unknown."""
+    return [tuple(row[i] if i in indices else NAN for i in range(3)) for row in rows]
 
 
-def test_one_spike_on_the_pad_does_not():
-    rows = [(0.0, 0.0), (500.0, 0.0), (500.0, 0.0), (0.0, 0.0)] * 5
-    assert set(verdicts(rows)) == {''}
+def first(rows, snapshot=FLYING, start=1.0, heartbeat=math.inf, dt=DT, **params):
+    """Return the time [s] and the verdict of the first decision, fed from start after the record.
+    """
+    record = Resumption(FlightParams(**params), snapshot, heartbeat)
+    for i, row in enumerate(rows):
+        verdict = record.judge(round(i * dt * S), NOW + round((start + i * dt) * S), *row)
+        if verdict.answer is not Answer.WAIT:
+            return pytest.approx(i * dt, abs=2.1 * dt), verdict.answer, verdict.reason
+    return None
 
 
-def test_rest_for_its_time_ends_it():
-    found = verdicts([(0.0, 0.0)] * 102)
-    assert found[99] == ''
-    assert found[100] == 'the vehicle rests near the pad'
+def resumed(rows, *args, **options):
+    found = first(rows, *args, **options)
+    return found is not None and found[1] is Answer.RESUME
 
 
-def test_what_is_unknown_decides_nothing():
-    assert set(verdicts([(NAN, NAN)] * 1000)) == {''}
-    assert set(verdicts([(NAN, 0.0)] * 1000)) == {''}
+@pytest.mark.parametrize('clock', [
+    pytest.param(1.0, id='clock right'), pytest.param(-100.0, id='clock 100 s back'),
+    pytest.param(-1000.0 + 3.0, id='clock at 1970'),
+])
+@pytest.mark.parametrize('rows', [
+    pytest.param(climb(), id='climbing, by altitude alone'),
+    pytest.param(climb(speed=-5.0), id='under the main, by altitude alone'),
+    pytest.param(climb(speed=-25.0), id='under the drogue, by altitude alone'),
+    pytest.param(fall(), id='at apogee, all sensors'),
+    pytest.param(only(fall(), 0, 2), id='at apogee, altitude and acceleration'),
+    pytest.param(only(fall(speed=80.0), 2), id='in coast, acceleration alone'),
+    pytest.param(only(fall(speed=80.0), 1), id='in coast, velocity alone'),
+])
+def test_what_is_high_and_moving_is_resumed_whatever_the_clock_says(rows, clock):
+    assert resumed(rows, start=clock)
 
 
-@pytest.mark.parametrize(
-    ('start', 'reason'),
-    [
-        pytest.param(599.0, 'resume', id='in time'),
-        pytest.param(601.0, 'it is 601 s old', id='too old'),
-        pytest.param(-0.4, 'resume', id='samples on their way while it was written'),
-        pytest.param(-5.0, 'it is stamped 5.0 s ahead of the samples', id='clock set back'),
-    ],
-)
-def test_age(start, reason):
-    assert verdicts([(100.0, 0.0)] * 3, start=start)[-1] == reason
+@pytest.mark.parametrize(('start', 'time'), [
+    pytest.param(1.0, 0.5, id='age known'), pytest.param(-100.0, 1.5, id='age unknown'),
+])
+def test_half_a_second_of_motion_is_enough_and_three_times_that_where_the_age_is_unknown(
+    start, time
+):
+    assert first(climb(), start=start) == (time, Answer.RESUME, '')
 
 
-@given(st.lists(st.tuples(st.floats(-29.9, 29.9), st.floats(-9.9, 9.9)), max_size=300))
-def test_nothing_near_the_pad_and_slow_ever_resumes(rows):
-    assert 'resume' not in verdicts(rows)
+def test_noisy_altitude_takes_longer_but_not_for_ever():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        noise = rng.normal(0.0, 1.0, 400)
+        rows = [(800.0 - 6.0 * DT * i + noise[i], NAN, NAN) for i in range(400)]
+        assert resumed(rows)
+
+
+@pytest.mark.parametrize('snapshot', [FLYING, DESCENDING], ids=['flight', 'recovery'])
+@pytest.mark.parametrize('start', [1.0, YESTERDAY, 300.0], ids=['just', 'ahead', 'minutes'])
+@pytest.mark.parametrize('rows', [
+    pytest.param(rest(), id='on the pad'),
+    pytest.param(rest(50.0), id='barometer 50 m off'),
+    pytest.param(rest(3000.0), id='barometer 3 km off'),
+    pytest.param(only(rest(50.0), 0), id='barometer 50 m off, alone'),
+    pytest.param([(900.0, 300.0, -50.0), (-700.0, -200.0, 90.0), (1200.0, 80.0, -9.0),
+                  (400.0, -90.0, -30.0),
+                  *rest(50.0)], id='four wild readings'),
+    pytest.param([(800.0, -90.0, -12.0), (600.0, -60.0, -11.0), (300.0, -30.0, -10.0),
+                  (120.0, -10.0, -9.0),
+                  *rest(50.0)], id='four wild readings that settle'),
+])
+def test_sensors_present_and_at_rest_never_resume(rows, start, snapshot):
+    found = first(rows, snapshot, start=start)
+    assert found[1:] == (Answer.DROP, 'the vehicle rests')
+
+
+@pytest.mark.parametrize('noise', [0.0, 0.3, 1.0, 3.0])
+def test_noise_at_rest_never_resumes(noise):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        rows = [(50.0 + h, NAN, NAN) for h in rng.normal(0.0, noise + 1e-6, 500)]
+        assert not resumed(rows)
+
+
+@given(st.lists(st.tuples(st.floats(-29.9, 29.9), st.floats(-300.0, 300.0)), max_size=300))
+def test_nothing_near_the_pad_ever_resumes(rows):
+    assert not resumed([(*row, NAN) for row in rows])
+
+
+@pytest.mark.parametrize('rows', [
+    pytest.param([(0.5 * t, 0.5, wiggle(i)) for i, t in enumerate(np.arange(0.0, 6.0, DT))],
+                 id='carried'),
+    pytest.param([(2.5 * min(t, 0.6), 2.5 * (t < 0.6) + wiggle(i), wiggle(i))
+                  for i, t in enumerate(np.arange(0.0, 6.0, DT))], id='lifted at 2.5 m/s'),
+])
+def test_vehicle_that_people_handle_is_not_resumed(rows):
+    assert not resumed(rows)
+
+
+def test_what_is_unknown_decides_nothing_until_the_record_is_old():
+    rows = [(NAN, NAN, NAN)] * 1000
+    assert first(rows) is None
+    found = first(rows, dt=1.0, resume_age=300.0)
+    assert found[1:] == (Answer.DROP, 'it is 301 s old')
+
+
+@pytest.mark.parametrize(('start', 'drops'), [
+    pytest.param(599.0, False, id='in time'), pytest.param(601.0, True, id='too old'),
+    pytest.param(-0.4, False, id='samples on their way while it was written'),
+])
+def test_age(start, drops):
+    found = first(climb(), start=start)
+    assert (found[1] is Answer.DROP) == drops
+
+
+def test_clock_since_boot_wins_over_stamps_of_another_time():
+    assert first(climb(), start=1e9, heartbeat=1.0) == (0.5, Answer.RESUME, '')
+    assert first(climb(), start=1.0, heartbeat=700.0)[1] is Answer.DROP
+
+
+@pytest.mark.parametrize(('heartbeat', 'expected'), [
+    pytest.param(1.0, (2.0, Answer.RESUME, ''), id='away for a second'),
+    pytest.param(4.9, (2.0, Answer.RESUME, ''), id='away for 4.9 s'),
+    pytest.param(5.1, None, id='away for 5.1 s'),
+    pytest.param(math.inf, None, id='booted since'),
+])
+@pytest.mark.parametrize('snapshot', [FLYING, DESCENDING, ARMED], ids=lambda s: s.phase.value)
+def test_no_sensor_for_two_seconds_goes_on_if_the_process_was_away_shortly(
+    heartbeat, expected, snapshot
+):
+    assert first([(NAN, NAN, NAN)] * 1000, snapshot, heartbeat=heartbeat) == expected
+
+
+@pytest.mark.parametrize(('heartbeat', 'answer'), [
+    pytest.param(1.0, Answer.RESUME, id='away for a second: armed again'),
+    pytest.param(60.0, Answer.SET_ASIDE, id='away for a minute: set aside'),
+    pytest.param(math.inf, Answer.SET_ASIDE, id='booted since: set aside'),
+])
+def test_armed_vehicle_at_rest_on_its_pad(heartbeat, answer):
+    assert first(rest(), ARMED, heartbeat=heartbeat)[1] is answer
 
 
 @pytest.mark.parametrize(
@@ -96,9 +212,9 @@ def test_nothing_near_the_pad_and_slow_ever_resumes(rows):
         pytest.param(replace(FLYING, liftoff=None), 'in flight without a liftoff', id='liftoff'),
         pytest.param(replace(FLYING, phase=Phase.RECOVERY), 'in recovery without an apogee',
                      id='apogee'),
-        pytest.param(replace(FLYING, events=(EventRecord(2, 0, 1),)), 'events [2] of 2',
+        pytest.param(replace(FLYING, events=(EventRecord(3, 0, 1),)), 'events [3] of 3',
                      id='event'),
-        pytest.param(replace(FLYING, events=(EventRecord(0, 0, 1),) * 2), 'events [0, 0] of 2',
+        pytest.param(replace(FLYING, events=(EventRecord(0, 0, 1),) * 2), 'events [0, 0] of 3',
                      id='event twice'),
         pytest.param(replace(FLYING, phase=Phase.PREFLIGHT), 'it is of no armed phase', id='safe'),
         pytest.param(replace(FLYING, phase=Phase.DEBUG), 'it is of no armed phase', id='debug'),
@@ -108,50 +224,77 @@ def test_only_a_sound_record_is_considered(snapshot, problem):
     assert state().offer(snapshot) == problem
 
 
-def state():
-    return FlightState(FlightParams(), ApogeeDetector(ApogeeParams()), EVENTS, PYROS)
+def state(**params):
+    return FlightState(
+        FlightParams(**params), ApogeeDetector(ApogeeParams()), EVENTS, PYROS, keeps_flight=True
+    )
+
+
+def feed(flight, rows, start=1.0):
+    """Feed samples from start [s] after the record; return all reports."""
+    return [
+        flight.update(Sample(NOW + round((start + DT * i) * S), *row)) for i, row in enumerate(rows)
+    ]
+
+
+def fired(reports):
+    return [event.name for report in reports for event in report.events]
 
 
 def test_flight_goes_on_with_its_times():
     flight = state()
     assert flight.offer(FLYING) == ''
-    reports = [
-        flight.update(Sample(NOW + round(t * S), 900.0 + 10.0 * t, 10.0 - t, -9.8 + 1e-3 * t))
-        for t in [2.0 + 0.02 * i for i in range(80)]
-    ]
-    assert [report.phase for report in reports[:3]] == [Phase.PREFLIGHT] * 2 + [Phase.FLIGHT]
-    assert 'resuming' in reports[0].flags
-    assert 'resuming' not in reports[2].flags
-    assert reports[2].notice == 'resumed in flight, 2.04 s after the record'
-    (change,) = reports[2].phase_changes
+    reports = feed(flight, [
+        (900.0 + 10.0 * t - 4.9 * t * t, 10.0 - 9.8 * t, -9.8 + wiggle(i))
+        for i, t in enumerate(np.arange(0.0, 2.5, DT))
+    ], start=2.0)
+    at = next(i for i, report in enumerate(reports) if report.phase is Phase.FLIGHT)
+    assert at == pytest.approx(0.5 / DT, abs=2)
+    assert 'resuming' in reports[at - 1].flags
+    assert 'resuming' not in reports[at].flags
+    assert reports[at].notice == f'resumed in flight, {2.0 + at * DT:.2f} s after the record'
+    (change,) = reports[at].phase_changes
     assert (change.source, change.target, change.trigger) == (
         Phase.PREFLIGHT, Phase.FLIGHT, 'resumed in flight'
     )
-    assert reports[2].subphase is Subphase.COAST
-    assert flight.liftoff == LIFTOFF
+    assert reports[at].subphase is Subphase.COAST
+    assert (flight.liftoff, flight.ascent) == (LIFTOFF, ASCENT)
     # 8 s after liftoff is 3 s after the record.
-    (fired,) = [event for report in reports for event in report.events]
-    assert (fired.name, fired.stamp_ns) == ('late', NOW + 3 * S)
+    (late,) = [event for report in reports for event in report.events if event.name == 'late']
+    assert late.stamp_ns == NOW + 3 * S
 
 
 def test_spent_events_stay_spent_and_recovery_keeps_its_apogee():
-    apogee = Mark(999 * S, 34 * S, 'timer')
-    record = replace(
-        FLYING, phase=Phase.RECOVERY, apogee=apogee, has_landed=False,
-        events=(EventRecord(1, S, 1),),
-    )
     flight = state()
-    flight.offer(record)
-    names = [
-        event.name
-        for i in range(200)
-        for event in flight.update(
-            Sample(NOW + S + i * 20_000_000, 400.0 - 0.2 * i, -10.0 - 1e-3 * i)
-        ).events
-    ]
-    assert names == ['late']
-    assert (flight.phase, flight.apogee) == (Phase.RECOVERY, apogee)
-    assert flight.snapshot().events[1].count == 1
+    flight.offer(DESCENDING)
+    reports = feed(flight, climb(400.0, -10.0, 4.0))
+    assert fired(reports) == ['main', 'late']
+    assert (flight.phase, flight.apogee) == (Phase.RECOVERY, DESCENDING.apogee)
+    assert [event.id for event in flight.snapshot().events] == [0, 1, 2]
+
+
+def test_apogee_keeps_its_altitude_over_a_restart():
+    vertex = Vertex(999 * S, 1234.5)
+    flight = state()
+    flight.offer(replace(DESCENDING, vertex=vertex))
+    reports = feed(flight, climb(400.0, -10.0, 2.0))
+    assert flight.vertex == reports[-1].vertex == flight.snapshot().vertex == vertex
+
+
+@pytest.mark.parametrize('rows', [
+    pytest.param(rest(50.0), id='barometer 50 m off'),
+    pytest.param([(800.0, -90.0, -12.0), (600.0, -60.0, -11.0), (300.0, -30.0, -10.0),
+                  (120.0, -10.0, -9.0),
+                  *rest()], id='four wild start-up readings'),
+])
+@pytest.mark.parametrize('start', [1.0, YESTERDAY], ids=['clock right', 'clock of the day before'])
+def test_record_on_the_bench_fires_nothing(rows, start):
+    flight = state()
+    flight.offer(DESCENDING)
+    reports = feed(flight, rows, start)
+    assert fired(reports) == []
+    assert flight.phase is Phase.PREFLIGHT
+    assert 'is not resumed: the vehicle rests' in ''.join(report.notice for report in reports)
 
 
 def test_home_is_not_set_while_a_flight_may_have_to_be_resumed():
@@ -174,31 +317,71 @@ def test_a_command_comes_before_the_record():
     assert flight.liftoff is None
 
 
-def test_record_of_the_pad_resumes_only_in_the_air():
-    record = Snapshot(NOW, 10 * S, Phase.LAUNCH)
+def test_restart_on_the_pad_shortly_after_arming_is_armed_again():
     flight = state()
-    flight.offer(record)
-    for i in range(3):
-        flight.update(Sample(NOW + S + i * 20_000_000, 50.0 + i, 60.0 + i, 20.0 + i))
+    flight.offer(ARMED, heartbeat_age=1.0)
+    reports = feed(flight, rest(seconds=5.0))
     assert flight.phase is Phase.LAUNCH
-    for i in range(3, 40):
-        flight.update(Sample(NOW + S + i * 20_000_000, 50.0 + i, 60.0 + i, 20.0 + i))
-    assert flight.phase is Phase.FLIGHT
+    assert 'resumed in launch' in ''.join(report.notice for report in reports)
+    # The clock went on while the process was away: 1 s, and 5 s since.
+    assert flight.snapshot().clock_ns == pytest.approx(ARMED.clock_ns + 6 * S, abs=0.1 * S)
+
+
+def test_restart_on_the_pad_later_refuses_loudly_until_something_is_requested():
+    flight = state()
+    flight.offer(ARMED)
+    reports = feed(flight, rest(seconds=20.0))
+    assert flight.phase is Phase.PREFLIGHT
+    notices = [report.notice for report in reports if report.notice]
+    assert notices == [
+        'it was armed before the restart and is not armed now: the vehicle rests; request launch '
+        'again'
+    ]
+    assert 'was_armed' in reports[-1].flags
+    assert not flight.is_resuming
+    assert flight.command('launch', reports[-1].stamp_ns) == ''
+    assert 'was_armed' not in flight.update(Sample(NOW + 22 * S, 0.0)).flags
+
+
+@pytest.mark.parametrize('start', [1.0, -100.0], ids=['clock right', 'clock set back'])
+@pytest.mark.parametrize('pad_time', [0.0, 20.0], ids=['in the air', 'on the pad'])
+def test_flight_after_a_restart_on_the_pad_is_not_ignored(pad_time, start):
+    flight = state(max_ascent_time=30.0)
+    flight.offer(ARMED)
+    boost = [
+        (15.0 * t * t + wiggle(i), 30.0 * t, 30.0 + wiggle(i))
+        for i, t in enumerate(np.arange(0.0, 3.0, DT))
+    ]
+    coast = [
+        (135.0 + 90.0 * t - 4.9 * t * t, 90.0 - 9.8 * t, -9.8 + wiggle(i))
+        for i, t in enumerate(np.arange(0.0, 12.0, DT))
+    ]
+    reports = feed(flight, rest(seconds=pad_time) + boost + coast, start)
+    words = [change.target for report in reports for change in report.phase_changes]
+    assert words == [Phase.LAUNCH, Phase.FLIGHT, Phase.RECOVERY]
+    assert 'main' in fired(reports)
+    liftoff = (flight.liftoff.stamp_ns - reports[0].stamp_ns) / S - pad_time
+    assert liftoff == pytest.approx(0.0, abs=1.5)
+
+
+def test_restart_lights_no_engine():
+    lights = EventSpec(0, 'light', MoreThan('TimeSinceIgnition', 0, 5e3), (Action('engine', 0, 1),))
+    flight = FlightState(FlightParams(), ApogeeDetector(ApogeeParams()), (lights,), PYROS)
+    flight.offer(replace(ARMED, ignition=Mark(999 * S, 9 * S, 'command')), heartbeat_age=1.0)
+    reports = feed(flight, rest(seconds=20.0))
+    assert flight.phase is Phase.LAUNCH
+    assert fired(reports) == []
+    again = "'ignition' is refused: it was commanded before: abort and launch again"
+    assert flight.command('ignition', reports[-1].stamp_ns) == again
 
 
 def test_backup_timer_goes_on_over_the_restart():
-    flight = FlightState(
-        FlightParams(max_ascent_time=20.0), ApogeeDetector(ApogeeParams()), EVENTS, PYROS
-    )
+    flight = state(max_ascent_time=20.0)
     flight.offer(FLYING)
-    changes = []
-    for i in range(1000):
-        report = flight.update(
-            Sample(NOW + S + i * 20_000_000, 3000.0 + 2.0 * i, 100.0 + 1e-3 * (i % 3))
-        )
-        changes += [(c.trigger, (c.stamp_ns - LIFTOFF.stamp_ns) / S) for c in report.phase_changes]
-    assert [trigger for trigger, _ in changes] == ['resumed in flight', 'timer']
-    assert changes[1][1] == pytest.approx(20.06, abs=1e-6)
+    reports = feed(flight, climb(3000.0, 100.0, 20.0))
+    changes = [change for report in reports for change in report.phase_changes]
+    assert [change.trigger for change in changes] == ['resumed in flight', 'timer']
+    assert (changes[1].stamp_ns - LIFTOFF.stamp_ns) / S == pytest.approx(20.06, abs=1e-6)
 
 
 def test_essence_is_what_must_be_written_again():
@@ -206,18 +389,19 @@ def test_essence_is_what_must_be_written_again():
     assert later.essence == FLYING.essence
     spent = replace(FLYING, events=(EventRecord(1, 5, 1),))
     assert spent.essence == replace(spent, events=(EventRecord(1, 9, 1),)).essence
-    for changed in (replace(FLYING, is_burning=True), replace(FLYING, phase=Phase.RECOVERY), spent):
+    for changed in (
+        replace(FLYING, is_burning=True), replace(FLYING, phase=Phase.RECOVERY), spent,
+        replace(FLYING, ascent=None), replace(FLYING, vertex=Vertex(1, 2.0)),
+    ):
         assert changed.essence != FLYING.essence
 
 
 def test_clock_set_back_after_the_restart_is_still_the_same_flight():
     flight = state()
     flight.offer(FLYING)
-    # Resumed 3 s after the record; then the clock steps back before the first sample since.
-    stamps = [NOW + 3 * S + i * 20_000_000 for i in range(5)]
-    stamps += [NOW + S + i * 20_000_000 for i in range(5)]
-    reports = [
-        flight.update(Sample(stamp_ns, 900.0 + i, 10.0 + i)) for i, stamp_ns in enumerate(stamps)
-    ]
+    feed(flight, climb(900.0, 50.0, 1.0), start=3.0)
+    assert flight.phase is Phase.FLIGHT
+    # Resumed 3 s after the record; then the clock steps back to before the first sample since.
+    reports = feed(flight, climb(950.0, 50.0, 1.0), start=1.0)
     assert reports[-1].phase is Phase.FLIGHT
     assert flight.liftoff == LIFTOFF

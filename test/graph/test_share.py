@@ -1,4 +1,4 @@
-"""Robot descriptions: a xacro file is expanded in a process of its own, and means the same."""
+"""Where files of the package are; a xacro file is expanded in a process of its own."""
 from __future__ import annotations
 
 import os
@@ -9,13 +9,28 @@ import pytest
 from propulsion_ros.graph import share
 from propulsion_ros.graph.expand_xacro import expand
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
 xacro = pytest.importorskip('xacro')
 
 ROBOT = '<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
+
+
+def test_source_tree_has_its_own_files():
+    assert (share.share_directory() / 'config' / 'rocket.yaml').is_file()
+
+
+def test_package_without_its_files_is_refused_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(share, '__file__', str(tmp_path / 'propulsion_ros' / 'graph' / 'share.py'))
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    with pytest.raises(SourceError) as error:
+        share.share_directory()
+    assert str(error.value) == (
+        'share/propulsion_ros: found neither in the ament index nor in a folder above '
+        f'{tmp_path}'
+    )
 
 
 @pytest.fixture

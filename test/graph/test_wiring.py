@@ -4,6 +4,7 @@ from __future__ import annotations
 import pytest
 
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import check_settings, vehicle_graph
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools.cli import main
@@ -70,3 +71,12 @@ def test_replay_refuses_it_too(settings, tmp_path, capsys, name):
         'replay', str(settings('/**/rotor')), str(table), str(target), '--model', str(model),
     ]) == 1
     assert "'/**/rotor' is no node here, did you mean '/rotors'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+@pytest.mark.parametrize('is_simulated', [False, True])
+def test_all_nodes_of_a_robot_have_the_same_time(vehicle, is_simulated):
+    graph = vehicle_graph(vehicle, is_simulated, drawn_with=())
+    # The vehicle publishes the simulated time.
+    nodes = [spec for spec in graph.nodes if spec.executable != 'vehicle_node']
+    assert {spec.parameters['use_sim_time'] for spec in nodes} == {is_simulated}

@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.graph.hosting import host_of, loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.link_forces import LinkForces, Mount
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.wrench import move_wrench
-from propulsion_ros.replay.stages import build_family
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.urdf.link_tree import LinkTree, Pose
 from propulsion_ros.urdf.reader import actuators_from_urdf
@@ -94,9 +95,8 @@ def blocks():
     """Yield every group of the vehicles that pushes, with its tree."""
     for path in sorted((share_directory() / 'urdf').glob('*.urdf.xacro')):
         text = load_robot_description(path)
-        for spec in actuators_from_urdf(text, loop_params_of):
-            if host_of(spec.family).pushes:
-                yield pytest.param(text, spec, id=f'{path.name.split(".")[0]}-{spec.name}')
+        for spec in pushing_blocks(actuators_from_urdf(text, loop_params_of)):
+            yield pytest.param(text, spec, id=f'{path.name.split(".")[0]}-{spec.name}')
 
 
 @pytest.mark.parametrize('seed', range(3))

@@ -12,11 +12,12 @@ from defusedxml import ElementTree
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import drag_coefficients
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
 from propulsion_ros.gz.model import gazebo_robot
-from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
@@ -150,7 +151,9 @@ def test_bridge_file_has_topics_of_gazebo_and_of_the_vehicle(vehicle, route, gra
                 'robot_description': load_robot_description(source(vehicle)),
                 'publish_numbers': True,
             })
-            spoken |= {p.topic_name for p in node._numbers.publishers}
+            spoken |= {
+                node.resolve_topic_name(outlet.topic) for outlet in node.loop._numbers.outlets
+            }
     for row in rows:
         topic = f'/{row["ros_topic_name"]}'
         if row['direction'] == 'GZ_TO_ROS':

@@ -9,7 +9,7 @@ from std_msgs.msg import Float64MultiArray
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.gz.model import gazebo_robot
-from propulsion_ros.nodes import qos
+from propulsion_ros.messages import qos
 
 
 def simulator():

@@ -11,7 +11,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from fake_gz import Element, World, install
 from propulsion_ros.gz.system import get_system
-from propulsion_ros.nodes import qos
+from propulsion_ros.messages import qos
 from propulsion_ros.settings.errors import ConfigError
 
 INERTIAL = '<inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'

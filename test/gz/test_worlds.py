@@ -8,7 +8,7 @@ import pytest
 from defusedxml import ElementTree
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import read_body
 
 WORLDS = sorted((share_directory() / 'worlds').glob('*.sdf'))

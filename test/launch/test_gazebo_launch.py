@@ -20,8 +20,8 @@ from std_msgs.msg import Float64
 
 from policy_cases import SHIPPED, asked
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import ns_to_stamp
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 
 GZ_SIM = """from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction

@@ -18,7 +18,7 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from policy_cases import asked, seen  # noqa: E402
 from propulsion_ros.graph.share import share_directory  # noqa: E402
-from propulsion_ros.nodes import qos  # noqa: E402
+from propulsion_ros.messages import qos  # noqa: E402
 
 SHARE = share_directory()
 ROTORS = ['front_left', 'front_right', 'rear_left', 'rear_right']

@@ -10,11 +10,11 @@ from propulsion_ros.loops.actuator_loop import (
     ODOMETRY,
     ActuatorLoop,
     LoopParams,
-    Motion,
 )
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
@@ -165,8 +165,9 @@ def test_fin_feels_the_flow_and_the_current():
     loop = make_loop(reports, make_fin(), step_on='stamp', wait_for=[COMMAND])
     assert loop.lacks_motion
     # Heading north: the body's x axis is the world's y axis.
-    north = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    loop.push(ODOMETRY, 0, Motion(np.array([3.0, 0.0, 0.0]), np.zeros(3), north))
+    north = np.array([0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])
+    ahead = Motion(np.zeros(3), north, np.array([3.0, 0.0, 0.0]), np.zeros(3))
+    loop.push(ODOMETRY, 0, ahead)
     loop.push(COMMAND, 0, CommandUpdate(np.array([0]), np.array([0.1])))
     assert not loop.lacks_motion
     swimming = reports[-1].wrench.copy()

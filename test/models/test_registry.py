@@ -5,19 +5,21 @@ import importlib.metadata
 import sys
 
 import pytest
+from fake_packages import FakePackages
 
-from propulsion_ros.graph import registry as families
-from propulsion_ros.models.registry import FAMILIES, GROUP, REGISTRY
+from propulsion_ros.models import registry as families
+from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.check import faults_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 WHOLE = '''
+from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.rotors.rotors import Rotors
 
 
 class Props(Rotors):
-    pass
+    facts = FamilyFacts(tag='prop')
 '''
 PARAMS = '''
 from dataclasses import dataclass
@@ -39,22 +41,13 @@ ROBOT = (
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Return what puts a package with one module and its entry points where Python finds it."""
-    made = []
+    packages = FakePackages(tmp_path, monkeypatch)
 
     def put(package, entries, source=WHOLE, folder=''):
-        folder = tmp_path / (folder or package)
-        info = folder / f'{package}-1.0.dist-info'
-        info.mkdir(parents=True)
-        (info / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n')
-        lines = ''.join(f'{name} = {value}\n' for name, value in entries.items())
-        (info / 'entry_points.txt').write_text(f'[{GROUP}]\n{lines}')
-        (folder / f'{package}.py').write_text(source)
-        made.append(package)
-        monkeypatch.syspath_prepend(folder)
+        packages(package, entries, source, folder)
 
     yield put
-    for package in made:
-        sys.modules.pop(package, None)
+    packages.close()
 
 
 def test_families_of_this_package_are_found_without_a_look_at_others(monkeypatch):
@@ -116,7 +109,15 @@ def test_family_that_cannot_be_used_is_one_line(install, value, source, said):
 def test_what_a_family_lacks_is_named(install):
     source = PARAMS + 'class Props:\n    Params = Params\n    def step(self): pass\n'
     install('outside', {'props': 'outside:Props'}, source)
-    with pytest.raises(ConfigError, match=r'no family: lacks check_command, reset, rest, link_wre'):
+    with pytest.raises(
+        ConfigError, match=r'no family: lacks check_command, reset, rest, link_wrenches, facts$'
+    ):
+        REGISTRY.require('props')
+
+
+def test_a_family_without_a_tag_is_refused(install):
+    install('outside', {'props': 'outside:Props'}, WHOLE.replace("tag='prop'", ''))
+    with pytest.raises(ConfigError, match=r'no family: its facts have no tag for its names'):
         REGISTRY.require('props')
 
 

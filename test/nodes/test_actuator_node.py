@@ -19,9 +19,10 @@ from std_msgs.msg import Float64, Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.nodes import qos
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
 
 MS = 1_000_000
 PLAIN = {
@@ -44,8 +45,8 @@ class Boosters:
             self.command = graph.talk(JointState, 'boosters/command', qos.COMMAND)
             graph.until(
                 lambda: self.node.count_subscribers('boosters/wrench') == 1
-                and self.node._wrench.publisher.get_subscription_count() == 1
-                and self.node._state.publisher.get_subscription_count() == 1,
+                and self.node.subscriptions_to(self.node.loop._wrench) == 1
+                and self.node.subscriptions_to(self.node.loop._state) == 1,
                 'the probe to be found',
             )
 
@@ -172,7 +173,7 @@ def test_cleanup_leaves_nothing_and_it_can_be_configured_again(boosters):
         ))
     assert counts[0] == counts[1] == counts[2]
     boosters.graph.until(
-        lambda: node._wrench.publisher.get_subscription_count() == 1
+        lambda: node.subscriptions_to(node.loop._wrench) == 1
         and boosters.command.get_subscription_count() == 1, 'the probe to be found again',
     )
     assert boosters.fly(1010, 1020, 700.0).wrench.force.z == 700.0
@@ -355,7 +356,7 @@ def test_fin_makes_force_only_with_odometry(graph, capfd):
     wrenches = graph.listen(WrenchStamped, 'fins/wrench', qos.COMMAND)
     command = graph.talk(JointState, 'fins/command', qos.COMMAND)
     odometry = graph.talk(Odometry, 'fins/odometry', qos.COMMAND)
-    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
+    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
 
     def steer(ms):
         message = JointState(name=['f'], position=[0.2])
@@ -431,7 +432,7 @@ def test_thrusts_and_positions_as_plain_numbers(graph):
         for topic in ('thrusts/b', 'positions/x', 'positions/y')
     )
     graph.until(
-        lambda: all(p.get_subscription_count() for p in boosters.node._numbers.publishers),
+        lambda: all(map(boosters.node.subscriptions_to, boosters.node.loop._numbers.outlets)),
         'subscriptions',
     )
     for ms in (10, 20):
@@ -484,7 +485,7 @@ def test_robot_description_may_come_from_a_topic(graph):
         <link>base_link</link><max_thrust>1000</max_thrust><max_fuel_rate>1</max_fuel_rate>
       </booster></plugin></gazebo></robot>"""))
     node = graph.add(ActuatorNode, 'boosters', {'description_topic': 'robot_description'})
-    assert node._family.actuator_names == ('from_the_topic',)
+    assert node.loop.family.actuator_names == ('from_the_topic',)
 
 
 def test_robot_description_that_never_comes_is_said(graph, capfd):
@@ -502,7 +503,7 @@ def test_reactivated_rotors_start_at_rest(graph):
     })
     wrenches = graph.listen(WrenchStamped, 'rotors/wrench', qos.COMMAND)
     command = graph.talk(JointState, 'rotors/command', qos.COMMAND)
-    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
+    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
 
     def send(ms, effort):
         message = JointState(name=['r'], effort=[effort])
@@ -530,7 +531,8 @@ def test_current_in_another_frame_is_refused(graph, capfd):
     odometry.header.frame_id = 'odom'
     odometry.pose.pose.orientation.w = 1.0
     flow.publish(odometry)
-    graph.until(lambda: node.loop._motion is not None or node._world_frame, 'the odometry')
+    loop = node.loop
+    graph.until(lambda: loop.core._motion is not None or loop._world_frame, 'the odometry')
     current = graph.talk(TwistStamped, 'fins/current', qos.LOCKSTEP)
     message = TwistStamped()
     message.header.frame_id = 'base_link_of_another_robot'
@@ -545,7 +547,7 @@ def test_current_in_another_frame_is_refused(graph, capfd):
     message.header.frame_id = 'odom'
     message.twist.linear.x = 2.0
     current.publish(message)
-    graph.until(lambda: node.loop._current[0] == 2.0, 'the current')
+    graph.until(lambda: node.loop.core._current[0] == 2.0, 'the current')
 
 
 def test_wrenches_of_links_need_links(graph, capfd):

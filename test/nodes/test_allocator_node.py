@@ -7,10 +7,11 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.nodes import qos
+from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.conversions import msg_to_wrench, stamp_to_ns, wrench_to_msg
 
 MS = 1_000_000
 GROUPS = [
@@ -37,8 +38,8 @@ def demand(graph, node, wrench, ms=100, frame='base_link'):
     residuals = graph.listen(WrenchStamped, f'{name}/residual', qos.COMMAND)
     talk = graph.talk(WrenchStamped, f'{name}/wrench_command', qos.COMMAND)
     graph.until(
-        lambda: node._command_pub.get_subscription_count() == 1
-        and node._residual_pub.get_subscription_count() == 1, 'the probe to be found',
+        lambda: all(node.subscriptions_to(outlet) == 1 for outlet in node.loop.outlets),
+        'the probe to be found',
     )
     talk.publish(wrench_to_msg(ms * MS, frame, np.asarray(wrench, float)))
     return commands, residuals
@@ -58,7 +59,7 @@ def test_command_settles_at_the_demanded_wrench(graph, group, wrench):
     )
     wrenches = graph.listen(WrenchStamped, f'/{group}/wrench', qos.COMMAND)
     talk = graph.talk(JointState, f'/{group}/command', qos.COMMAND)
-    graph.until(lambda: actuators._wrench.publisher.get_subscription_count() == 1, 'the probe')
+    graph.until(lambda: actuators.subscriptions_to(actuators.loop._wrench) == 1, 'the probe')
     command = commands[0]
     for seconds in range(1, 4):
         command.header.stamp.sec = seconds

@@ -11,13 +11,14 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from flight_flags import newest_flags
+from flight_flags import has_subscribers, newest_flags
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import doubles, ns_to_stamp, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
-from propulsion_ros.tools.apogee import fly
-from propulsion_ros.tools.flight_log import read_flight_log
+from propulsion_ros.replay.flight_log import read_flight_log
+from propulsion_ros.replay.logged_flight import fly
 
 LOGS = [
     'andromeda_2022', 'astra_upv_2022', 'bella_lui_2020', 'camoes_2023', 'cavour_2023',
@@ -62,7 +63,7 @@ class Flown:
         self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
         self.apogees = graph.listen(PointStamped, 'flight_state/apogee', qos.LATCHED)
         sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
-        graph.until(self.node._outputs.fit.get_subscription_count, 'the probe to be found')
+        graph.until(lambda: has_subscribers(self.node, '~/fit'), 'the probe to be found')
         sensor.publish(odometry(samples[0]))
         graph.until(
             lambda: graph.call(Trigger, 'flight_state/launch').success, 'the first sample'

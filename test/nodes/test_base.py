@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 import rclpy
-from rclpy._rclpy_pybind11 import RCLError
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import String
 
+from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.settings.errors import ConfigError
 

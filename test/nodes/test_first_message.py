@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.logging import LoggingSeverity
@@ -12,12 +12,12 @@ from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import String
 
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.messages.graph_names import full_name
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.base import OK, WARN
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
-from propulsion_ros.nodes.graph_names import full_name
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 
 
@@ -153,7 +153,7 @@ def test_nodes_say_it_in_their_diagnostics_until_commanded(graph, cls, name, fil
     graph.add(cls, name, cli_args=['--ros-args', '--params-file', str(path)])
     diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
     graph.heard('/diagnostics')
-    assert diagnostics[-1].status[0].level == OK
+    assert diagnostics[-1].status[0].level == DiagnosticStatus.OK
     assert diagnostics[-1].status[0].message == f'no command yet: {topic} has no publisher'
     talk = graph.talk(type(command), topic)
 
@@ -177,7 +177,7 @@ def test_flight_state_says_which_sample_it_lacks(graph, source, kind):
     diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
     topic = f'/flight_state/{source}'
     graph.becomes(lambda: altitude_of(diagnostics), (
-        WARN, f'no sample yet: {topic} has no publisher',
+        DiagnosticStatus.WARN, f'no sample yet: {topic} has no publisher',
     ))
     message = kind()
     message.header.stamp.sec = 1

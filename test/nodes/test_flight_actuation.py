@@ -13,11 +13,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Int32MultiArray, String
 from std_srvs.srv import Trigger
 
-from flight_flags import newest_flags
+from flight_flags import has_subscribers, newest_flags
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.nodes import qos
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 
 MS = 1_000_000
@@ -40,10 +41,9 @@ class Node:
         self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
         self.events = graph.listen(DiagnosticArray, 'flight_state/events', qos.LATCHED_HISTORY)
         self.sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
-        actuation = self.node._actuation
         graph.until(
-            lambda: actuation.deployers.get_subscription_count()
-            and actuation.engines.get_subscription_count(), 'the probe to be found',
+            lambda: has_subscribers(self.node, '~/deployers', '~/engines'),
+            'the probe to be found',
         )
 
     @property
@@ -67,7 +67,7 @@ class Node:
 
     def _settle(self):
         self.graph.until(
-            lambda: self.node._stamp_ns >= self.now_ms * MS, f'the sample at {self.now_ms} ms'
+            lambda: self.node.loop.stamp_ns >= self.now_ms * MS, f'the sample at {self.now_ms} ms'
         )
 
     def command(self, *names):
@@ -125,7 +125,7 @@ def test_event_lights_both_boosters(graph):
         ['--ros-args', '-r', '~/booster_command:=boosters/command'],
     )
     graph.until(
-        flight.node._actuation._boosters.get_subscription_count, 'the boosters'
+        lambda: has_subscribers(flight.node, '~/booster_command'), 'the boosters'
     )
     flight.feed(400)
     flight.command('launch')
@@ -240,7 +240,7 @@ def test_circuits_commands_and_dwell(graph, write):
     message = JointState(name=['main'], position=[1.0])
     message.header.stamp = ns_to_stamp(800 * MS)
     continuity.publish(message)
-    graph.until(lambda: flight.node._aside.newest_ns == 900 * MS, 'the circuit')
+    graph.until(lambda: flight.node.loop._asides.newest_ns == 900 * MS, 'the circuit')
     flight.feed(1100)
     graph.until(lambda: commands, 'the command')
     assert list(commands[-1].data) == [17, 2, 69, -3]
@@ -262,7 +262,7 @@ def test_wrong_circuits_are_refused(graph, write, capfd, message, reason):
     graph.talk(JointState, 'flight_state/continuity', qos.LOCKSTEP).publish(message)
     graph.until(lambda: flight.node.counts['refused'], 'the refusal')
     assert reason in capfd.readouterr().err
-    assert flight.node._circuits.known(0) == ()
+    assert flight.node.loop._circuits.known(0) == ()
 
 
 def test_debug_leads_to_every_armed_phase_and_says_so(graph, write):

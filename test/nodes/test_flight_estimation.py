@@ -11,9 +11,11 @@ from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from flight_flags import has_subscribers
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
@@ -44,7 +46,7 @@ class Flight:
         self.imu = graph.talk(Imu, 'flight_state/imu', qos.COMMAND)
         self.baro = graph.talk(FluidPressure, 'flight_state/pressure', qos.COMMAND)
         graph.until(
-            lambda: self.node._estimation._publisher.get_subscription_count() == 1, 'the probe'
+            lambda: has_subscribers(self.node, '~/odometry'), 'the probe'
         )
 
     def send(self, k, imu=True):

@@ -11,12 +11,13 @@ from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from flight_flags import flags_of, newest_flags
+from flight_flags import flags_of, has_subscribers, newest_flags
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.base import OK, WARN
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
@@ -56,8 +57,7 @@ class Flight:
         kind = FluidPressure if source == 'pressure' else Odometry
         self.sensor = graph.talk(kind, f'flight_state/{source}', qos.COMMAND)
         graph.until(
-            lambda: self.node._actuation.deployers.get_subscription_count()
-            and self.node._outputs.fit.get_subscription_count(), 'the probe to be found',
+            lambda: has_subscribers(self.node, '~/deployers', '~/fit'), 'the probe to be found',
         )
 
     def command(self, name):
@@ -83,7 +83,7 @@ class Flight:
 
     def _settle(self, t):
         stamp_ns = round(t * 1e9)
-        self.graph.until(lambda: self.node._stamp_ns >= stamp_ns, f'the sample at {t:.2f} s')
+        self.graph.until(lambda: self.node.loop.stamp_ns >= stamp_ns, f'the sample at {t:.2f} s')
 
 
 @pytest.fixture(params=['pressure', 'odometry'])
@@ -195,7 +195,7 @@ def test_altitude_of_no_world_is_unknown_and_ends_nothing(graph, capfd, value):
         message.pose.pose.position.x = value
         message.twist.twist.linear.z = value
         flight.sensor.publish(message)
-    graph.until(lambda: flight.node._stamp_ns == 1_380_000_000, 'the last sample')
+    graph.until(lambda: flight.node.loop.stamp_ns == 1_380_000_000, 'the last sample')
     assert flight.node.is_active
     assert 'Traceback' not in capfd.readouterr().err
 
@@ -217,7 +217,7 @@ def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
 
     for ms in range(0, 1000, 20):
         send(ms, 0.0)
-    graph.until(lambda: node._stamp_ns == 10**9 + 980_000_000, 'the pad')
+    graph.until(lambda: node.loop.stamp_ns == 10**9 + 980_000_000, 'the pad')
     assert graph.call(Trigger, 'flight_state/launch').success
     assert graph.call(Trigger, 'flight_state/liftoff_override').success
 
@@ -252,7 +252,7 @@ def rest(flight, east=0.0):
         message = standing(t)
         message.pose.pose.position.x = east
         flight.sensor.publish(message)
-    flight.graph.until(lambda: flight.node._stamp_ns == 1_100_000_000, 'the last sample')
+    flight.graph.until(lambda: flight.node.loop.stamp_ns == 1_100_000_000, 'the last sample')
 
 
 def said(flight, key):
@@ -287,7 +287,7 @@ def test_home_that_is_set_is_no_obstacle(graph):
     message = standing(1120)
     message.pose.pose.position.x = 500.0
     flight.sensor.publish(message)
-    graph.until(lambda: flight.node._stamp_ns == 1_120_000_000, 'the sample at home')
+    graph.until(lambda: flight.node.loop.stamp_ns == 1_120_000_000, 'the sample at home')
     assert readiness(flight.node)[1:3] == (OK, 'ok')
     assert flight.command('launch').message == "'launch' accepted"
 
@@ -298,7 +298,7 @@ def test_open_circuit_refuses_the_launch(graph):
     message = JointState(name=['drogue', 'main'], position=[1.0, 0.0])
     message.header.stamp = ns_to_stamp(900_000_000)
     circuits.publish(message)
-    graph.until(lambda: flight.node._aside.newest_ns, 'the continuity')
+    graph.until(lambda: flight.node.loop._asides.newest_ns, 'the continuity')
     rest(flight)
     assert flight.command('launch').message == "'launch' is refused: open circuit of main"
 
@@ -326,8 +326,8 @@ def test_stamps_of_before_the_flight_end_it_in_a_simulation_alone(graph, setting
         assert flight.command(name).success
     for t in (20, 40, 60):
         flight.sensor.publish(standing(t))
-    graph.until(lambda: flight.node._stamp_ns == 60_000_000, 'the new time')
-    assert flight.node._state.phase.value == phase
+    graph.until(lambda: flight.node.loop.stamp_ns == 60_000_000, 'the new time')
+    assert flight.node.loop._state.phase.value == phase
 
 
 @pytest.mark.parametrize(('ms', 'follows'), [
@@ -341,11 +341,11 @@ def test_request_takes_effect_by_its_stamp(graph, ms, follows):
     last, following = follows
     for t in range(1000, last + 1, 20):
         flight.sensor.publish(standing(t))
-    graph.until(lambda: flight.node._stamp_ns == last * 1_000_000, 'the sample')
+    graph.until(lambda: flight.node.loop.stamp_ns == last * 1_000_000, 'the sample')
     asked.publish(request('launch', ms))
     if ms:
-        graph.until(lambda: flight.node._aside.newest_ns > last * 1_000_000, 'the request')
-        assert flight.node._state.phase.value == 'preflight'
+        graph.until(lambda: flight.node.loop._asides.newest_ns > last * 1_000_000, 'the request')
+        assert flight.node.loop._state.phase.value == 'preflight'
         flight.sensor.publish(standing(following))
     graph.until(
         lambda: flight.flags and flight.flags[-1].status[0].message == 'launch', 'launch'
@@ -359,7 +359,7 @@ def test_request_by_service_is_told_with_its_stamp_and_a_wrong_one_is_refused(gr
     asked = graph.talk(DiagnosticArray, 'flight_state/request', qos.COMMAND)
     for t in range(1000, 1101, 20):
         flight.sensor.publish(standing(t))
-    graph.until(lambda: flight.node._stamp_ns == 1_100_000_000, 'the sample')
+    graph.until(lambda: flight.node.loop.stamp_ns == 1_100_000_000, 'the sample')
     assert not graph.call(Trigger, 'flight_state/abort').success
     assert graph.call(Trigger, 'flight_state/launch').success
     (message,) = graph.heard('flight_state/requests')

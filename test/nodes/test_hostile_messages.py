@@ -28,10 +28,11 @@ from benchmarks.hostile import (
     hostile_wrench,
 )
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.nodes import qos
+from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.vehicle_node import VehicleNode
@@ -62,7 +63,7 @@ class Subject:
         self.clock = graph.talk(Clock, '/clock', qos.CLOCK)
         graph.until(
             lambda: self.clock.get_subscription_count() >= 2
-            and self.node._wrench.publisher.get_subscription_count() == 1, 'the node to be found',
+            and self.node.subscriptions_to(self.node.loop._wrench) == 1, 'the node to be found',
         )
         self.tick()
 
@@ -167,7 +168,7 @@ def test_refused_commands_push_nothing_and_a_good_one_still_works(graph, capfd, 
     assert 'Traceback' not in err
     # Of each kind five in any 5 s, however long that took.
     spans = 1 + (time.monotonic() - begun) // 5.0
-    assert err.count('[WARN]') <= 5 * spans * len(subject.node._complaints)
+    assert err.count('[WARN]') <= 5 * spans * len(subject.node._complaints._logged)
 
 
 def _is(wrench, expected):
@@ -273,7 +274,7 @@ def test_allocator_commands_nothing_for_hostile_demands(graph, capfd):
     ])
     commands = graph.listen(JointState, '/allocation/thrusters/command', qos.COMMAND)
     talk = graph.talk(WrenchStamped, '/allocation/thrusters/wrench_command', qos.COMMAND)
-    graph.until(lambda: node._command_pub.get_subscription_count() == 1, 'the probe')
+    graph.until(lambda: node.subscriptions_to(node.loop._command) == 1, 'the probe')
     rng = random.Random(4)
     for batch in range(1, COUNT // BATCH + 1):
         for _ in range(BATCH):

@@ -9,11 +9,13 @@ from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.estimate_ports import COVARIANCE_NAMES
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
 from propulsion_ros.models.fam.fam import Fam, FamParams
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp, stamp_to_ns, wrench_to_msg
-from propulsion_ros.nodes.inverse_fam_node import COVARIANCE_NAMES, InverseFamNode
+from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 
 MS = 1_000_000
 SIM = {'use_sim_time': True}
@@ -45,11 +47,11 @@ class Pair:
         graph.until(
             lambda: self.clock.get_subscription_count() == 4
             and self.demand.get_subscription_count() == 2
-            and self.inverse._wrench.publisher.get_subscription_count() == 1
-            and self.inverse._residual.publisher.get_subscription_count() == 1
-            and self.inverse._state.publisher.get_subscription_count() == 1
-            and self.inverse._covariance.publisher.get_subscription_count() == 1
-            and self.fam._state.publisher.get_subscription_count() == 2,
+            and self.inverse.subscriptions_to(self.inverse.loop._wrench) == 1
+            and self.inverse.subscriptions_to(self.inverse.loop._residual) == 1
+            and self.inverse.subscriptions_to(self.inverse.loop._state) == 1
+            and self.inverse.subscriptions_to(self.inverse.loop._covariance) == 1
+            and self.fam.subscriptions_to(self.fam.loop._state) == 2,
             'both nodes, each with its own clock too, to be found',
         )
 
@@ -147,21 +149,21 @@ def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, 
     if early:
         # It comes once only, before anybody activates the node.
         node.trigger_configure()
-        graph.until(lambda: node.loop._com is not None, 'the latched inertia')
+        graph.until(lambda: node.loop.core._com is not None, 'the latched inertia')
         node.trigger_activate()
     # Time has gone on since then, as it has for any latched message.
     clock = graph.talk(Clock, '/clock', qos.CLOCK)
     clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
-    graph.until(lambda: node.loop._com is not None, 'the latched inertia')
+    graph.until(lambda: node.loop.core._com is not None, 'the latched inertia')
     graph.until(lambda: node.loop.inputs.clock_ns is not None, 'the clock')
-    assert node.loop._com.tolist() == [0.05, 0.02, -0.03]
-    node.loop.reset()
+    assert node.loop.core._com.tolist() == [0.05, 0.02, -0.03]
+    node.loop.core.reset()
     if name == 'fam':
         moved = Fam(FamParams(com=[0.05, 0.02, -0.03])).allocate(WANTED).thrust
-        np.testing.assert_array_equal(node._family.allocate(WANTED).thrust, moved)
+        np.testing.assert_array_equal(node.loop.family.allocate(WANTED).thrust, moved)
     else:
         np.testing.assert_allclose(
-            node._inverse.to_origin[3:, :3] @ [1.0, 0.0, 0.0], np.cross([0.05, 0.02, -0.03],
+            node.loop.family.to_origin[3:, :3] @ [1.0, 0.0, 0.0], np.cross([0.05, 0.02, -0.03],
                                                                        [1.0, 0.0, 0.0]),
         )
 
@@ -186,7 +188,7 @@ def test_covariance_is_symmetric_and_named_by_its_components(graph):
 ])
 def test_bad_command_is_refused_in_one_line(graph, capfd, message, said):
     node = graph.add(InverseFamNode, 'inverse_fam', SIM)
-    names = node._inverse.command_names
+    names = node.loop.family.command_names
     message.name = [{'nozzle_1': names[0], 'impeller_1': names[12]}.get(n, n) for n in message.name]
     command = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
     message.header.stamp = ns_to_stamp(MS)
@@ -205,7 +207,7 @@ def test_first_command_is_not_answered_where_it_is_of_another_time_than_the_cloc
     clock = graph.talk(Clock, '/clock', qos.CLOCK)
     graph.until(
         lambda: clock.get_subscription_count() == 2
-        and node._wrench.publisher.get_subscription_count() == 1, 'all to be found',
+        and node.subscriptions_to(node.loop._wrench) == 1, 'all to be found',
     )
     message = JointState(name=['nozzle_1'], position=[1.0])
     for seconds in (first_s, 1000.0):
@@ -228,7 +230,7 @@ def test_command_is_answered_without_a_clock_topic(graph, settings):
     node = graph.add(InverseFamNode, 'inverse_fam', settings)
     wrenches = graph.listen(WrenchStamped, 'inverse_fam/wrench', qos.COMMAND)
     command = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
-    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
+    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
     message = JointState(name=['nozzle_1'], position=[1.0])
     message.header.stamp = ns_to_stamp(node.now_ns() or 500_000 * MS)
     command.publish(message)

@@ -13,12 +13,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
+from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.loops.ports import WARN
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.nodes import qos
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.base import WARN
-from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp
 from propulsion_ros.settings.flat import parameters_of
 
 MS = 1_000_000
@@ -46,7 +47,7 @@ class Group:
         self.node = graph.add(ActuatorNode, 'group', parameters)
         self.states = graph.listen(JointState, 'group/state', qos.COMMAND)
         self.command = graph.talk(JointState, 'group/command', qos.COMMAND)
-        graph.until(lambda: self.node._state.publisher.get_subscription_count() == 1, 'the probe')
+        graph.until(lambda: self.node.subscriptions_to(self.node.loop._state) == 1, 'the probe')
 
     def set(self, **values):
         request = SetParameters.Request(parameters=[
@@ -57,7 +58,7 @@ class Group:
         return result
 
     def at(self, ms, value):
-        names = list(self.node._family.actuator_names)
+        names = list(self.node.loop.family.actuator_names)
         message = JointState(name=names, **{self.field: [value] * len(names)})
         message.header.stamp = ns_to_stamp(ms * MS)
         self.command.publish(message)
@@ -133,7 +134,7 @@ def test_efficiency_of_every_family_is_described_followed_and_told(graph, parame
     assert descriptor.additional_constraints == 'at least 0, at most 1, one value per name'
     ((_, _, _, values),) = node.health()
     assert values['degraded'] == 0
-    n = len(node._family.actuator_names)
+    n = len(node.loop.family.actuator_names)
     (result,) = node.set_parameters([Parameter(key, value=[0.5] + [1.0] * (n - 1))])
     assert result.successful, result.reason
     ((_, level, _, values),) = node.health()
@@ -143,7 +144,7 @@ def test_efficiency_of_every_family_is_described_followed_and_told(graph, parame
         assert not result.successful
         assert result.reason.startswith(f"parameter '{key}")
         assert '\n' not in result.reason
-    assert node._family.degraded.tolist() == [True] + [False] * (n - 1)
+    assert node.loop.family.degraded.tolist() == [True] + [False] * (n - 1)
 
 
 def test_degraded_rotor_says_the_same_in_state_wrench_and_numbers(graph):
@@ -151,8 +152,8 @@ def test_degraded_rotor_says_the_same_in_state_wrench_and_numbers(graph):
     wrenches = graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
     numbers = graph.listen(Float64, 'group/thrusts/b', qos.COMMAND)
     graph.until(
-        lambda: all(p.get_subscription_count() == 1 for p in (
-            group.node._wrench.publisher, group.node._numbers.publishers[1]
+        lambda: all(group.node.subscriptions_to(outlet) == 1 for outlet in (
+            group.node.loop._wrench, group.node.loop._numbers.outlets[1]
         )), 'the probe'
     )
     assert list(group.at(10, 4.0).effort) == [4.0, 4.0]
@@ -175,7 +176,7 @@ def test_degraded_booster_burns_what_a_healthy_one_burns(graph):
     state = group.at(10, 1000.0)
     assert state.effort[0] == 500.0
     assert dict(zip(state.name, state.position, strict=True))['b/throttle'] == 1.0
-    assert group.node._family.propellant[0] == pytest.approx(10.0 - 0.01)
+    assert group.node.loop.family.propellant[0] == pytest.approx(10.0 - 0.01)
 
 
 def test_fault_cannot_be_lifted_by_removing_its_parameter(graph):
@@ -213,15 +214,15 @@ def test_running_node_keeps_its_source_of_time(graph, is_simulated):
 
 def test_newest_centre_of_mass_holds_heard_or_set(graph):
     node = graph.add(ActuatorNode, 'fam', {'family': 'fam', 'use_sim_time': True})
-    node.loop.set_com(np.array([0.1, 0.0, 0.0]))
+    node.loop.core.set_com(np.array([0.1, 0.0, 0.0]))
     asked = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0])
-    heard = node._family.allocate(asked).thrust
+    heard = node.loop.family.allocate(asked).thrust
     node.set_parameters([Parameter('com', value=[0.0, 0.0, 0.0])])
-    plain = node._family.allocate(asked).thrust
+    plain = node.loop.family.allocate(asked).thrust
     assert np.abs(plain - heard).max() > 1e-4
     node.set_parameters([Parameter('flight_mode', value='quiet')])
-    np.testing.assert_array_equal(node._family.allocate(asked).thrust, plain)
-    assert node._family.flight_mode == 'quiet'
+    np.testing.assert_array_equal(node.loop.family.allocate(asked).thrust, plain)
+    assert node.loop.family.flight_mode == 'quiet'
 
 
 def test_propeller_efficiency_acts(graph):

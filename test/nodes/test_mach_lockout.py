@@ -9,8 +9,8 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Temperature
 
 from flight_flags import flags_of
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import ns_to_stamp
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 
 PERIOD_NS = 20_000_000
@@ -39,7 +39,7 @@ def test_lockout_by_the_horizontal_speed(graph, speed, celsius, health):
         message = Temperature(temperature=celsius)
         message.header.stamp = ns_to_stamp(0)
         thermometer.publish(message)
-        graph.until(lambda: graph.nodes[0]._aside.newest_ns is not None, 'the temperature')
+        graph.until(lambda: graph.nodes[0].loop._asides.newest_ns is not None, 'the temperature')
     sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
     for i in range(COUNT):
         message = Odometry()
@@ -50,5 +50,5 @@ def test_lockout_by_the_horizontal_speed(graph, speed, celsius, health):
         sensor.publish(message)
 
     last_ns = BEGIN_NS + (COUNT - 1) * PERIOD_NS
-    graph.until(lambda: graph.nodes[0]._stamp_ns == last_ns, 'the last sample')
+    graph.until(lambda: graph.nodes[0].loop.stamp_ns == last_ns, 'the last sample')
     graph.until(lambda: flags_of(flags).get('health') == health, health)

@@ -9,9 +9,10 @@ import pytest
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.nodes import qos
+from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.conversions import msg_to_wrench, ns_to_stamp, stamp_to_ns
 from propulsion_ros.tools import cli
 
 CONFIG = """
@@ -53,9 +54,9 @@ def test_same_bytes(graph, tmp_path, family, field, settings, step):
     })
     heard = graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
     command = graph.talk(JointState, 'group/command', qos.COMMAND)
-    graph.until(lambda: node._wrench.publisher.get_subscription_count() == 1, 'the probe')
-    taken, push = [], node.loop.push
-    node.loop.push = lambda *args: taken.append(push(*args)) or taken[-1]
+    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
+    taken, push = [], node.loop.core.push
+    node.loop.core.push = lambda *args: taken.append(push(*args)) or taken[-1]
     for stamp, pair in zip(stamps, values, strict=True):
         message = JointState(name=['a', 'b'], **{field: list(pair)})
         message.header.stamp = ns_to_stamp(stamp)

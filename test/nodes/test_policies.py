@@ -8,7 +8,7 @@ import pytest
 
 from policy_cases import FOREIGN, SHIPPED, asked, write_bag
 from policy_form import read_policy
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.policy_xml import Profile, policy_text
 from topic_tables import topics_of

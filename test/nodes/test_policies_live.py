@@ -13,7 +13,7 @@ from rclpy.executors import SingleThreadedExecutor
 from fake_gz import Element, World, install
 from policy_cases import FOREIGN, SHIPPED, asked, parsed, seen, write_bag
 from propulsion_ros.graph.graph_options import graph_of
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.system import get_system
 from propulsion_ros.gz.vehicle import gazebo_vehicle
 from propulsion_ros.nodes.stack import make_node

@@ -13,11 +13,13 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import GetParameters
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 
 GOOD = """
 /**/boosters:
@@ -212,6 +214,42 @@ def test_vehicle_begins_anew_after_it_was_deactivated(graph, start):
     code, err = process.end(signal.SIGINT)
     assert code == 0
     assert 'stopped' not in err
+
+
+def test_stack_ends_with_code_1_where_its_vehicle_gives_up(graph, start):
+    # A vehicle waits for as long as another simulation has the clock.
+    graph.talk_later(Clock, '/clock')
+    code, err = start('stack', '-p', 'vehicle:lockstep_timeout:=1.0').end()
+    assert code == 1
+    first, last = complaints(err)
+    assert 'stopped: /clock has another publisher' in first
+    assert last == 'stack.py: vehicle has failed, so every node stops'
+
+
+def test_stack_ends_with_code_0_where_its_vehicle_is_shut_down(graph, start):
+    process = start('stack')
+    assert graph.state_of('vehicle') == 'active'
+    shut_down = Transition(id=Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    request = ChangeState.Request(transition=shut_down)
+    assert graph.call(ChangeState, 'vehicle/change_state', request).success
+    code, err = process.end()
+    assert code == 0
+    assert complaints(err) == ['stack.py: vehicle was shut down, so every node stops']
+
+
+def test_vehicle_that_gives_up_alone_can_be_activated_again(graph, start, params_file):
+    graph.talk_later(Clock, '/clock')
+    description = load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro')
+    path = params_file(yaml.safe_dump({'/**': {'ros__parameters': {
+        'robot_description': description, 'wrench_topics': ['boosters/wrench'],
+        'lockstep_timeout': 0.5,
+    }}}))
+    process = start('vehicle_node', '--params-file', path)
+    graph.becomes(lambda: graph.state_of('vehicle'), 'inactive')
+    activate = Transition(id=Transition.TRANSITION_ACTIVATE)
+    request = ChangeState.Request(transition=activate)
+    assert graph.call(ChangeState, 'vehicle/change_state', request).success
+    assert process.end(signal.SIGINT)[0] == 0
 
 
 def test_stack_runs_a_robot_of_ones_own(graph, start, tmp_path):

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Inertia, InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
-from propulsion_ros.nodes import qos
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns, wrench_to_msg
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 
 MS = 1_000_000
@@ -65,6 +67,20 @@ def test_each_step_waits_for_the_wrench_of_every_topic(graph):
     vehicle.at(2)
     graph.until(lambda: len(vehicle.clock) == 3, 'three clocks')
     assert [stamp_to_ns(c.clock) for c in vehicle.clock] == [0, 10 * MS, 20 * MS]
+
+
+def test_diagnostics_have_the_simulated_time(graph):
+    vehicle = Vehicle(graph)
+    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
+    vehicle.at(0)
+    for topic in vehicle.wrench:
+        vehicle.push(topic, 0, 15.0)
+    vehicle.at(1)
+    graph.until(
+        lambda: diagnostics and stamp_to_ns(diagnostics[-1].header.stamp) == 10 * MS,
+        'diagnostics of step 1',
+    )
+    assert {stamp_to_ns(message.header.stamp) for message in diagnostics} <= {0, 10 * MS}
 
 
 def test_sensors_say_what_the_body_does(graph):

@@ -6,7 +6,8 @@ import time
 import pytest
 import rclpy
 
-from propulsion_ros.graph.wiring import VEHICLES, vehicle_graph
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.tools.domains import reserved_domain
 from ros_graph import close

@@ -12,9 +12,12 @@ from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.graph.wiring import VEHICLES, robot_graph, vehicle_graph
-from propulsion_ros.nodes import qos, visualizer_node
-from propulsion_ros.nodes.conversions import ns_to_stamp, stamp_to_ns
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.loops import visualizer_loop
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 
@@ -56,8 +59,9 @@ def rotors(ms, thrusts=(3.0, 3.0, 3.0, 3.0)):
 @pytest.fixture(autouse=True)
 def pass_of_time(monkeypatch):
     """Let enough wall time pass between any two messages, and never so much that it is silence."""
-    monkeypatch.setattr(visualizer_node, 'monotonic', itertools.count().__next__)
-    monkeypatch.setattr(visualizer_node, '_SILENCE', 1e6)
+    seconds = itertools.count()
+    monkeypatch.setattr(VisualizerNode, 'steady_ns', lambda node: next(seconds) * 1_000_000_000)
+    monkeypatch.setattr(visualizer_loop, '_SILENCE', 1e6)
 
 
 class Scene:
@@ -66,16 +70,17 @@ class Scene:
     def __init__(self, graph, parameters, topic, watched=True, **kwargs):
         self.graph = graph
         self.node = graph.add(VisualizerNode, 'visualizer', parameters, **kwargs)
+        self.loop = self.node.loop
         self.pictures = graph.listen(MarkerArray, MARKERS, qos.COMMAND) if watched else []
         self.states = graph.talk(JointState, topic, qos.STATE)
         if watched:
-            graph.until(lambda: self.node._output.is_watched, 'the probe to be found')
+            graph.until(lambda: self.loop._is_watched, 'the probe to be found')
 
     def hear(self, message):
         """Let the node hear one state."""
         stamp_ns = stamp_to_ns(message.header.stamp)
         self.states.publish(message)
-        self.graph.until(lambda: self.node._pace.newest_ns == stamp_ns, 'the state')
+        self.graph.until(lambda: self.loop._pace.newest_ns == stamp_ns, 'the state')
 
     def shown(self, count=1):
         """Return the newest picture's markers by namespace and id, after so many pictures."""
@@ -93,7 +98,7 @@ def test_thrusts_plumes_and_status_of_a_rocket(graph):
     tank.inertia.m = 3.0
     graph.talk(InertiaStamped, 'boosters/tanks/main_tank', qos.LATCHED).publish(tank)
     graph.talk(String, 'flight_state/phase', qos.LATCHED).publish(String(data='flight'))
-    graph.until(lambda: scene.node._phase and scene.node._tanks, 'phase and tank')
+    graph.until(lambda: scene.loop._phase and scene.loop._tanks, 'phase and tank')
     scene.hear(boosters(1500))
     shown = scene.shown()
     assert sorted(shown) == [
@@ -152,7 +157,7 @@ def test_largest_thrust_is_half_a_metre_long_unless_told(graph):
 
 def count_reads(scene, monkeypatch):
     """Return a list that grows with each state that the node reads."""
-    reader, reads = scene.node._heard[0].reader, []
+    reader, reads = scene.loop._drawn[0].reader, []
     read = reader.read
     monkeypatch.setattr(reader, 'read', lambda *fields: reads.append(1) or read(*fields))
     return reads
@@ -174,7 +179,8 @@ def test_at_most_ten_pictures_in_a_second_of_the_stamps(graph, monkeypatch):
 def test_pictures_keep_their_distance_in_wall_time(graph, monkeypatch):
     scene = Scene(graph, QUADROTOR, 'rotors/state')
     for i, wall in enumerate((50.0, 50.05, 50.099, 50.101, 50.15, 50.21)):
-        monkeypatch.setattr(visualizer_node, 'monotonic', lambda wall=wall: wall)
+        wall_ns = round(wall * 1e9)
+        monkeypatch.setattr(VisualizerNode, 'steady_ns', lambda node, wall_ns=wall_ns: wall_ns)
         # Time that always begins anew is always due.
         scene.hear(rotors(100_000 - 5000 * i))
     scene.shown(3)
@@ -193,7 +199,7 @@ def fins(ms):
 def test_blocks_of_different_times_make_no_more_pictures(graph):
     scene = Scene(graph, ROCKET, 'boosters/state')
     other = graph.talk(JointState, 'fins/state', qos.STATE)
-    pace = scene.node._pace
+    pace = scene.loop._pace
     for ms in range(0, 520, 20):
         scene.hear(boosters(60_000 + ms))
         other.publish(fins(ms))
@@ -233,12 +239,12 @@ def is_grey(picture):
 
 
 def test_only_block_that_falls_silent_turns_grey_once(graph, monkeypatch):
-    monkeypatch.setattr(visualizer_node, '_SILENCE', 0.05)
+    monkeypatch.setattr(visualizer_loop, '_SILENCE', 0.05)
     scene = Scene(graph, QUADROTOR, 'rotors/state')
     scene.hear(rotors(1000))
     scene.shown(2)
     for _ in range(3):
-        scene.node._on_silence()
+        scene.loop._find_silence()
     scene.hear(rotors(1200))
     shown = scene.shown(3)
     assert [is_grey(picture) for picture in scene.pictures[:3]] == [False, True, False]
@@ -248,7 +254,7 @@ def test_only_block_that_falls_silent_turns_grey_once(graph, monkeypatch):
 
 def test_silence_before_the_first_state_is_not_drawn(graph):
     scene = Scene(graph, QUADROTOR, 'rotors/state')
-    scene.node._on_silence()
+    scene.loop._find_silence()
     scene.hear(rotors(1000))
     assert len(scene.shown()) == 5
     assert not is_grey(scene.pictures[0])
@@ -257,12 +263,11 @@ def test_silence_before_the_first_state_is_not_drawn(graph):
 def test_nothing_is_drawn_for_nobody(graph, monkeypatch):
     scene = Scene(graph, QUADROTOR, 'rotors/state', watched=False)
     drawn, reads = [], count_reads(scene, monkeypatch)
-    monkeypatch.setattr(scene.node._output, 'publish', drawn.append)
-    monkeypatch.setattr(scene.node._output, 'clear', lambda: drawn.append('clear'))
+    monkeypatch.setattr(scene.node, 'publish', lambda *payload: drawn.append(payload))
     for ms in (0, 200, 400):
         scene.hear(rotors(ms))
     for _ in range(2):
-        scene.node._on_silence()
+        scene.loop._find_silence()
     scene.node.trigger_deactivate()
     assert not drawn
     assert not reads
@@ -314,7 +319,7 @@ def test_bad_tank_is_dropped_and_counted(graph, mass):
         message = InertiaStamped()
         message.inertia.m = m
         tanks.publish(message)
-        graph.until(lambda: scene.node._tanks, 'the tank')
+        graph.until(lambda: scene.loop._tanks, 'the tank')
     graph.until(lambda: scene.node.counts['refused'] == 1, 'the refusal')
     scene.hear(boosters(0))
     assert scene.shown()['status', 0].text == 'main_tank 3.00 kg (25%)'
@@ -385,12 +390,14 @@ def test_every_vehicle_is_drawn_when_asked_and_only_then(graph, vehicle):
     assert 'visualizer' not in names_of(vehicle_graph(vehicle))
     wired = vehicle_graph(vehicle, drawn_with=())
     spec = next(spec for spec in wired.nodes if spec.name == 'visualizer')
-    assert [each.name for each in wired.nodes if each.is_stateless] == ['visualizer']
+    respawned = [each.name for each in wired.nodes if each.respawn_delay is not None]
+    # What lasts of a flight computer is in its record.
+    assert respawned == ['flight_state', 'visualizer'][vehicle != 'rocket':]
     node = make_node(spec, context=graph.context)
     graph.nodes.append(node)
     node.start()
     assert node.is_active
-    drawn = [heard.block.name for heard in node._heard]
+    drawn = list(node.loop.drawn_names)
     topics = {subscription.topic_name for subscription in node.subscriptions}
     assert topics >= {f'/{block}/state' for block in drawn}
     published = {f'/{block}/state' for block in names_of(wired)}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -111,9 +112,10 @@ def test_second_example_of_the_flown_software():
 def test_demo():
     config = load_flight_config(DEMO)
     assert config.deployers == (
-        DeployerSpec(0, 'drogue', 'local_pyro', channel=0),
-        DeployerSpec(1, 'main', 'local_pyro', channel=1),
+        DeployerSpec(0, 'drogue', 'local_pyro', channel=0, max_climb=30.0),
+        DeployerSpec(1, 'main', 'local_pyro', channel=1, max_climb=30.0),
     )
+    assert [event.max_climb for event in config.events] == [30.0, 30.0, math.inf]
     assert [(event.name, str(event.condition)) for event in config.events] == [
         ('drogue parachute', 'time since apogee >= 0 s'),
         ('main parachute', 'altitude <= 450 m and time since apogee >= 0 s'),

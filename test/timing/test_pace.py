@@ -11,7 +11,7 @@ def drawn(stamps, period=100):
     """Return those of some (source, stamp [ms]) at which a picture is made."""
     pace, made = Pace(period * MS), []
     for source, stamp in stamps:
-        pace.hear(source, stamp * MS)
+        pace.take(source, stamp * MS)
         if pace.is_due(source):
             pace.draw(source)
             made.append((source, stamp))
@@ -70,15 +70,15 @@ def test_time_of_all_sources_begins_anew():
 ])
 def test_only_a_long_way_back_of_one_source_is_a_jump(source, stamp, expected):
     pace = Pace(100 * MS)
-    assert not pace.hear('a', 5000 * MS)
-    assert pace.hear(source, stamp * MS) == expected
+    assert not pace.take('a', 5000 * MS)
+    assert pace.take(source, stamp * MS) == expected
     assert pace.newest_ns == (max(stamp, 5000) if not expected else stamp) * MS
 
 
 def test_what_lags_by_more_than_a_second_is_stale():
     pace = Pace(100 * MS)
     assert not pace.is_stale(0)
-    pace.hear('a', 5000 * MS)
+    pace.take('a', 5000 * MS)
     assert not pace.is_stale(4000 * MS)
     assert pace.is_stale(3999 * MS)
     pace.restart()

@@ -18,7 +18,7 @@ from propulsion_ros.demos.demo import text_of
 from propulsion_ros.demos.picture import draw, figure_of
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import VEHICLES
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain

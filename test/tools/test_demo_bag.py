@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from propulsion_ros.replay.bag_replay import BagReplay
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.robot import Choice, Robot
+from propulsion_ros.replay.run import recordings
+from propulsion_ros.replay.sources import BagSource
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 
@@ -50,9 +52,10 @@ def flight():
     with BagReader(BAG) as reader:
         for message in reader.messages():
             live.setdefault(message.topic, []).append(reader.decode(message))
-        robot = BagReplay(CONFIG, reader.topics, wire, 'rocket')
-        for message in reader.messages(robot.inputs):
-            for said in robot.feed(message):
+    with BagSource(BAG) as source:
+        robot = Robot(Choice(CONFIG, 'rocket'), source.inputs)
+        for moment in source.play(robot):
+            for said in recordings(moment, wire):
                 replayed.setdefault(said.topic, []).append(wire.read(said.data, said.type))
         assert not robot.counts()
     return live, replayed
@@ -104,6 +107,34 @@ def test_command_line_gives_the_same_and_a_table(tmp_path, capsys):
     header, *rows = table.read_text().splitlines()
     assert len(rows) == 1080
     assert 'main_tank.mass' in header.split(',')
+
+
+@pytest.mark.parametrize('target', ['out', 'out.csv'])
+def test_neither_ros_nor_its_messages_need_to_be_installed(tmp_path, target):
+    blocked = (
+        'import sys\n'
+        'for name in ("rclpy", "rcl_interfaces", "builtin_interfaces", "std_msgs", "sensor_msgs",\n'
+        '             "geometry_msgs", "nav_msgs", "diagnostic_msgs", "rosgraph_msgs", "launch"):\n'
+        '    sys.modules[name] = None\n'
+    )
+    command = 'from propulsion_ros.tools.cli import main; sys.exit(main(sys.argv[1:]))'
+    arguments = [str(CONFIG), str(BAG), str(tmp_path / target), '--vehicle', 'rocket']
+    assert cli.main(['replay', *arguments]) == 0
+    with_ros = _contents(tmp_path / target)
+    arguments[2] = str(tmp_path / f'without_{target}')
+    done = subprocess.run(
+        [sys.executable, '-c', blocked + command, 'replay', *arguments],
+        capture_output=True, text=True, check=False, cwd=REPOSITORY,
+    )
+    assert done.returncode == 0, done.stderr
+    assert _contents(tmp_path / f'without_{target}') == with_ros
+
+
+def _contents(path):
+    if path.suffix == '.csv':
+        return path.read_text()
+    with BagReader(path) as reader:
+        return list(reader.messages())
 
 
 def test_replay_over_dds_gives_the_same_bytes_ten_times_as_fast():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from propulsion_ros.flight.phases.phases import COMMANDS
-from propulsion_ros.nodes.flight_state_params import FlightStateNodeParams
+from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.tools.flight_docs import SECTIONS, fill, table
 
@@ -35,7 +35,7 @@ def test_every_command_is_there():
 
 
 def test_parameters_that_the_page_names_exist():
-    known = {parameter.key for parameter in parameters_of(FlightStateNodeParams)}
+    known = {parameter.key for parameter in parameters_of(FlightLoopParams)}
     named = {word.strip('`.,;:()') for word in TEXT.split() if word.startswith('`flight.')}
     assert named
     assert named <= known

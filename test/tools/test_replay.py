@@ -157,8 +157,8 @@ def test_inverse_alone_reads_what_the_modules_were_told(replay):
 def test_refused_rows_are_said_counted_and_have_no_effect(replay, row, said):
     rows = ['stamp,a.effort,b.effort', '0.01,5,5', row, '0.03,5,5']
     assert replay(ROTORS, rows) == 0
-    assert f'in.csv:3: refused: {said}' in replay.err
-    assert '1 refused' in replay.err
+    assert f'in.csv:3: rotors: command refused: {said}' in replay.err
+    assert '1 refused by rotors' in replay.err
     with_it = replay.output.read_bytes()
     assert replay(ROTORS, [rows[0], rows[1], rows[3]]) == 0
     assert replay.output.read_bytes() == with_it

@@ -15,6 +15,7 @@ from propulsion_ros.flight.apogee.parabola import (
 )
 from propulsion_ros.flight.apogee.sample_window import SampleWindow
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.held import Held
 
 _MINIMUM_POINTS = 5
 _STRETCH = 3  # a slow sensor may fill its window over this many spans
@@ -53,14 +54,14 @@ class AltitudeTracker:
         self._noise_prior = noise
         self._points = SampleWindow(span / capacity, _STRETCH * capacity + 1)
         self._fresh: deque[float] = deque(maxlen=_MINIMUM_POINTS)
+        self._held = Held()
         self.restart()
 
     def restart(self) -> None:
         """Forget all samples."""
         self._points.clear()
         self._fresh.clear()
-        self._latest = math.nan
-        self._fit_when_fresh: Parabola | None = None
+        self._held.reset()
         self._outliers_until = -math.inf
         self.fit: Parabola | None = None
         self.noise = self._noise_prior
@@ -97,19 +98,17 @@ class AltitudeTracker:
         if len(points) == 0:
             self._fresh.clear()
             points.add(stamp_ns, altitude)
-            self._latest = altitude
+            self._held.repeats(stamp_ns, altitude)
             self._fresh.append(0.0)
             return None
         time = points.seconds(stamp_ns)
-        if altitude == self._latest:
+        if self._held.repeats(stamp_ns, altitude, self.fit):
             if not self.is_held:
-                self.is_held = self._contradicts(self._fit_when_fresh, time, altitude, _HELD_GATE)
+                self.is_held = self._contradicts(self._held.then, time, altitude, _HELD_GATE)
             if self.is_held:
                 return None
         else:
-            self._latest = altitude
             self._fresh.append(time)
-            self._fit_when_fresh = self.fit
             self.is_held = False
         surprising = self._contradicts(self.fit, time, altitude, _GATE)
         if not points.opens(stamp_ns):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.variables import NAN, Sample
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.timing.dwell import Dwell
 
@@ -79,7 +79,17 @@ class AscentWatch:
         """Curvature of the altitude [m/s^2], NaN where there is no fit."""
         return NAN if self.estimate is None else self.estimate.acceleration
 
-    def end(self, now_ns: int, liftoff: Mark | None) -> str:
+    @property
+    def vertex(self) -> Vertex | None:
+        """Where the flight was highest, None where the detector has not decided."""
+        estimate = self.estimate
+        if estimate is None or not estimate.detected:
+            return None
+        if estimate.apogee_ns is None or not math.isfinite(estimate.apogee_altitude):
+            return None
+        return Vertex(estimate.apogee_ns, estimate.apogee_altitude)
+
+    def end(self, now_ns: int, liftoff: Mark | None, *, has_ascended: bool) -> str:
         """Return what ends the ascent now: 'apogee', 'timer', or ''.
 
         Parameters
@@ -88,13 +98,15 @@ class AscentWatch:
             On the flight clock [ns].
         liftoff : Mark or None
             Of this flight. After one in the fall any apogee is believed at once.
+        has_ascended : bool
+            Whether an ascent was seen, without which there is no backup timer.
         """
         ascent_ns = 0 if liftoff is None else now_ns - liftoff.clock_ns
         if self.estimate is not None and self.estimate.detected:
             if _is_fall(liftoff) or ascent_ns >= self._least_ns:
                 return 'apogee'
             self._withdraw()
-        is_over = 0 < self._limit_ns <= ascent_ns
+        is_over = has_ascended and 0 < self._limit_ns <= ascent_ns
         return 'timer' if self._timer.update(now_ns, is_over) else ''
 
     def _withdraw(self) -> None:

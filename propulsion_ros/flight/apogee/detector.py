@@ -11,7 +11,8 @@ from propulsion_ros.flight.apogee.lockout import Lockout
 from propulsion_ros.flight.apogee.parabola import Parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.timing.stamp_order import Arrival, StampOrder
+from propulsion_ros.timing.dwell import Dwell
+from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 
@@ -26,6 +27,7 @@ _VOTE_HOLD = 0.05  # [s]
 _CONTRADICTED_HOLD = 0.4  # [s]
 _DESCENT_HOLD = 0.2  # [s]
 _DROP_HOLD = 0.5  # [s]
+_OLDER_BEFORE_JUMP = 3  # samples in a row that are older than the newest: the clock was set back
 
 
 class ApogeeDetector:
@@ -53,16 +55,22 @@ class ApogeeDetector:
     def __init__(self, params: ApogeeParams) -> None:
         self._params = params
         self._tracker = AltitudeTracker(params.window, params.capacity, params.noise)
-        self._order = StampOrder(params.maximum_gap)
+        self._stamps = StampJudge(StampLimits(
+            agreeing=_OLDER_BEFORE_JUMP, gap_ns=round(params.maximum_gap * 1e9)
+        ))
         self._lockout = Lockout(params)
         self._ascent = Ascent()
+        self._voted = Dwell(_VOTE_HOLD, counts_gaps=True)
+        self._descended = Dwell(_DESCENT_HOLD, counts_gaps=True)
+        self._dropped = Dwell(_DROP_HOLD, counts_gaps=True)
+        self._fell_without = Dwell(_DROP_HOLD, counts_gaps=True)
         self._velocity = InputMean()
         self._acceleration = InputMean()
         self.reset()
 
     def reset(self) -> None:
         """Forget the flight."""
-        self._order.reset()
+        self._stamps.reset()
         self._lockout.reset()
         self._restart()
         self._ascent.reset()
@@ -103,15 +111,15 @@ class ApogeeDetector:
         mach : float
             Mach number of the inertial speed.
         """
-        arrival = self._order.classify(stamp_ns)
-        if arrival is Arrival.LATE:
+        arrival = self._stamps.take(stamp_ns)
+        if not arrival.advances:
             return self._estimate(stamp_ns, 'late')
         if arrival is Arrival.GAP:
             self._restart()
             self._health = 'gap'
-        elif arrival is Arrival.JUMP:
+        elif arrival.is_jump:
             self._restart()
-            self._shift(self._order.shift_ns)
+            self._shift(self._stamps.shift_ns)
         self._velocity.add(stamp_ns, velocity)
         self._acceleration.add(stamp_ns, acceleration)
         self._lockout.take_input(stamp_ns, self._velocity, mach)
@@ -135,10 +143,8 @@ class ApogeeDetector:
         self._health = 'filling'
 
     def _forget_votes(self) -> None:
-        self._vote_ns: int | None = None
-        self._descent_ns: int | None = None
-        self._drop_ns: int | None = None
-        self._without_ns: int | None = None
+        for vote in (self._voted, self._descended, self._dropped, self._fell_without):
+            vote.reset()
 
     def _shift(self, shift_ns: int) -> None:
         """Move what is not yet decided to a clock that was set back."""
@@ -162,7 +168,7 @@ class ApogeeDetector:
         """Weigh a new fit."""
         fit = self._informed(fit)
         self._fit = fit
-        self._without_ns = None
+        self._fell_without.reset()
         now = self._tracker.seconds(stamp_ns)
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if self._detected_ns is not None:
@@ -181,7 +187,8 @@ class ApogeeDetector:
         is_falling = self._is_falling(fit, velocity, sigma)
         self._health = self._obstacle(stamp_ns, velocity, sigma, is_falling)
         if self._health != 'ok':
-            self._vote_ns = self._descent_ns = self._drop_ns = None
+            for vote in (self._voted, self._descended, self._dropped):
+                vote.reset()
             return
         self._vote(stamp_ns, fit, now)
         self._vote_backup(stamp_ns, fit, now, is_falling)
@@ -240,8 +247,8 @@ class ApogeeDetector:
             and params.minimum_fall < -fit.acceleration < params.maximum_fall
             and now - fit.vertex < self._tracker.length
         )
-        self._vote_ns = _since(self._vote_ns, stamp_ns, passed)
-        if _has_lasted(self._vote_ns, stamp_ns, hold):
+        self._voted.update(stamp_ns, passed)
+        if self._voted.has_lasted(hold):
             self._decide(stamp_ns, 'fit')
 
     def _demand(self, velocity: float, sigma: float, stamp_ns: int) -> tuple[float, float]:
@@ -256,13 +263,13 @@ class ApogeeDetector:
     def _vote_backup(self, stamp_ns: int, fit: Parabola, now: float, is_falling: bool) -> None:
         if self._detected_ns is not None:
             return
-        self._descent_ns = _since(self._descent_ns, stamp_ns, is_falling)
+        has_descended = self._descended.update(stamp_ns, is_falling)
         lost = self._ascent.peak - fit.altitude(now)
-        dropped = lost > self._params.drop and fit.velocity(now) < 0.0
-        self._drop_ns = _since(self._drop_ns, stamp_ns, dropped)
-        if _has_lasted(self._descent_ns, stamp_ns, _DESCENT_HOLD):
+        is_low = lost > self._params.drop and fit.velocity(now) < 0.0
+        has_dropped = self._dropped.update(stamp_ns, is_low)
+        if has_descended:
             self._decide(stamp_ns, 'descent')
-        elif _has_lasted(self._drop_ns, stamp_ns, _DROP_HOLD):
+        elif has_dropped:
             self._decide(stamp_ns, 'drop')
 
     def _vote_without_altitude(self, stamp_ns: int) -> None:
@@ -278,8 +285,8 @@ class ApogeeDetector:
             and self._ascent.rise >= self._params.minimum_height
             and not self._lockout.is_locked(stamp_ns, False)
         )
-        self._without_ns = _since(self._without_ns, stamp_ns, falls)
-        if self._detected_ns is None and _has_lasted(self._without_ns, stamp_ns, _DROP_HOLD):
+        has_fallen = self._fell_without.update(stamp_ns, falls)
+        if self._detected_ns is None and has_fallen:
             self._decide(stamp_ns, 'velocity')
 
     def _decide(self, stamp_ns: int, reason: str) -> None:
@@ -310,13 +317,3 @@ class ApogeeDetector:
             (altitude, velocity, fit.curve), self._reason, health,
         )
 
-
-def _since(start_ns: int | None, stamp_ns: int, holds: bool) -> int | None:
-    """Return since when a condition has held, None where it does not."""
-    if not holds:
-        return None
-    return stamp_ns if start_ns is None else start_ns
-
-
-def _has_lasted(start_ns: int | None, stamp_ns: int, seconds: float) -> bool:
-    return start_ns is not None and stamp_ns - start_ns >= seconds * 1e9

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import math
 
-_ALIVE = 1.5  # a value that has not changed for so long is not believed [s]
+from propulsion_ros.timing.held import Held
+
+_ALIVE_NS = 1_500_000_000  # a value that has not changed for longer is not believed
 
 
 class InputMean:
@@ -11,14 +13,14 @@ class InputMean:
 
     def __init__(self) -> None:
         self.latest = math.nan
-        self._changed_ns: int | None = None
+        self._held = Held(_ALIVE_NS)
         self.restart()
 
     def restart(self) -> None:
         """Begin a new mean."""
         self.count = 0
         self._sum = 0.0
-        self._changed_ns = None
+        self._held.reset()
 
     @property
     def mean(self) -> float:
@@ -29,12 +31,11 @@ class InputMean:
         """Take a value; NaN and infinity are no value."""
         if not math.isfinite(value):
             return
-        if value != self.latest or self._changed_ns is None:
-            self.latest = value
-            self._changed_ns = stamp_ns
+        self._held.repeats(stamp_ns, value)
+        self.latest = value
         self.count += 1
         self._sum += value
 
     def is_live(self, stamp_ns: int) -> bool:
         """Return whether the value has changed lately."""
-        return self._changed_ns is not None and stamp_ns - self._changed_ns <= _ALIVE * 1e9
+        return self._held.is_alive(stamp_ns)

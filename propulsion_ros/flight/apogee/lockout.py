@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from propulsion_ros.flight.apogee.input_mean import InputMean
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.timing.dwell import Dwell
 
 _CLEAR = 2.0  # sigma by which a fitted velocity must exceed the limit
 
@@ -19,14 +20,14 @@ class Lockout:
     def __init__(self, params: ApogeeParams) -> None:
         self._params = params
         self._hold_ns = round(params.lockout_hold * 1e9)
-        self._limit_ns = round(params.lockout_limit * 1e9)
+        self._fall = Dwell(params.lockout_limit, counts_gaps=True)
         self.reset()
 
     def reset(self) -> None:
         """Unlock."""
         self._fit_until: int | None = None
         self._input_until: int | None = None
-        self._fall_ns: int | None = None
+        self._fall.reset()
 
     def shift(self, shift_ns: int) -> None:
         """Move all stamps by a clock jump."""
@@ -34,7 +35,7 @@ class Lockout:
             self._fit_until += shift_ns
         if self._input_until is not None:
             self._input_until += shift_ns
-        self._fall_ns = None
+        self._fall.reset()
 
     def take_input(self, stamp_ns: int, velocity: InputMean, mach: float) -> None:
         """Take the velocity input and the Mach number; NaN is no value."""
@@ -50,12 +51,9 @@ class Lockout:
 
     def is_locked(self, stamp_ns: int, is_falling: bool) -> bool:
         """Return whether detection is locked, given whether the altitude clearly falls."""
-        if not is_falling:
-            self._fall_ns = None
-        elif self._fall_ns is None:
-            self._fall_ns = stamp_ns
+        has_fallen = self._fall.update(stamp_ns, is_falling)
         if self._fit_until is not None and stamp_ns < self._fit_until:
             return True
         if self._input_until is None or stamp_ns >= self._input_until:
             return False
-        return self._fall_ns is None or stamp_ns - self._fall_ns < self._limit_ns
+        return not has_fallen

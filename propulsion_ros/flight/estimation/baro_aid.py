@@ -28,6 +28,7 @@ from propulsion_ros.flight.estimation.pad import PadReference, mean_without_spik
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage
+from propulsion_ros.timing.held import Held
 
 _UP = POSITION + 2
 _PAD_DELAY_NS = 1_000_000_000  # a reading joins the pad reference only where no liftoff followed
@@ -76,6 +77,7 @@ class BaroAid:
         self.monitor = SensorMonitor(params.pressure_timeout)
         self._reference = PadReference()
         self._pending: deque[tuple[int, float]] = deque()
+        self._held = Held()
         self.reset()
 
     def reset(self) -> None:
@@ -86,8 +88,7 @@ class BaroAid:
         self._pending.clear()
         self._locked_until: int | None = None
         self.pad_altitude = self._params.site_altitude
-        self._held = math.nan
-        self._held_up = 0.0
+        self._held.reset()
         self.surprise = math.nan
         self.imu_doubt_ns: int | None = None
         self.step_ns: int | None = None
@@ -140,7 +141,7 @@ class BaroAid:
         sigma = math.sqrt(variance) if variance > 0.0 else self._params.pressure_noise
         noise = (sigma * scale) ** 2
         up = state.position[2] + age * state.velocity[2]
-        if self._is_held(pascal, up, math.sqrt(noise), stage):
+        if self._is_held(stamp_ns, pascal, up, math.sqrt(noise), stage):
             self.monitor.refuse(Status.FROZEN)
             return
         row = self._row
@@ -225,9 +226,10 @@ class BaroAid:
             squared += east * east + north * north
         return squared
 
-    def _is_held(self, pascal: float, up: float, sigma: float, stage: Stage) -> bool:
+    def _is_held(
+        self, stamp_ns: int, pascal: float, up: float, sigma: float, stage: Stage
+    ) -> bool:
         """Return whether a value only repeats itself: in flight no pressure stays."""
-        if pascal != self._held:
-            self._held, self._held_up = pascal, up
+        if not self._held.repeats(stamp_ns, pascal, up):
             return False
-        return stage.is_flying or abs(up - self._held_up) > self._params.gate * sigma
+        return stage.is_flying or abs(up - self._held.then) > self._params.gate * sigma

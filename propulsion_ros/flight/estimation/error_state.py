@@ -11,14 +11,20 @@ import math
 import numpy as np
 
 from propulsion_ros.flight.estimation.params import EstimatorParams
-from propulsion_ros.flight.estimation.state import Quaternion, Vector
 from propulsion_ros.models.common.atmosphere import EARTH_RADIUS, STANDARD_GRAVITY
+from propulsion_ros.models.common.rotation import (
+    Quaternion,
+    Vector,
+    of_vector,
+    product,
+    rows_of,
+    unit,
+)
 from propulsion_ros.settings.quantity import FloatArray
 
 SIZE = 18
 POSITION, VELOCITY, ATTITUDE, GYRO_BIAS, FORCE_BIAS = 0, 3, 6, 9, 12
 ALTITUDE_BIAS, PORT, SCALE = 15, 16, 17
-_SMALL = 1e-6
 _LARGEST_ANGLE = math.pi  # an attitude error has no larger sigma [rad]
 _LARGEST = 1e12  # variance beyond which nothing is known anyway
 _DIAGONAL = SIZE + 1
@@ -145,10 +151,7 @@ class ErrorStateFilter:
         fx, fy, fz = force[0] - bx, force[1] - by, force[2] - bz
         # The force turns with the body: the mean over the interval acts at its middle.
         middle = _turned(self.attitude, p, q, r, 0.5 * dt)
-        x, y, z, w = middle
-        r00, r01, r02 = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
-        r10, r11, r12 = 2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)
-        r20, r21, r22 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+        (r00, r01, r02), (r10, r11, r12), (r20, r21, r22) = rows_of(middle)
         east = r00 * fx + r01 * fy + r02 * fz
         north = r10 * fx + r11 * fy + r12 * fz
         up = r20 * fx + r21 * fy + r22 * fz
@@ -289,7 +292,7 @@ class ErrorStateFilter:
         self.scale += error[17]
         a, b, c = error[6], error[7], error[8]
         if a or b or c:
-            self.attitude = _product(_of_rotation(a, b, c), self.attitude)
+            self.attitude = unit(product(of_vector(a, b, c), self.attitude))
 
     def inflate(self, index: int, variance: float) -> None:
         """Add to the variance of one error, leaving the others."""
@@ -314,28 +317,4 @@ class ErrorStateFilter:
 
 def _turned(attitude: Quaternion, p: float, q: float, r: float, dt: float) -> Quaternion:
     """Return an attitude after turning at a rate in body axes, exactly for a constant rate."""
-    return _product(attitude, _of_rotation(p * dt, q * dt, r * dt))
-
-
-def _of_rotation(a: float, b: float, c: float) -> Quaternion:
-    """Return the quaternion of a rotation vector."""
-    angle2 = a * a + b * b + c * c
-    if angle2 < _SMALL:
-        # Two terms of the series are exact to rounding here.
-        scale = 0.5 - angle2 / 48.0
-        return a * scale, b * scale, c * scale, 1.0 - angle2 / 8.0
-    angle = math.sqrt(angle2)
-    scale = math.sin(0.5 * angle) / angle
-    return a * scale, b * scale, c * scale, math.cos(0.5 * angle)
-
-
-def _product(first: Quaternion, second: Quaternion) -> Quaternion:
-    """Return the normalised product of two quaternions."""
-    a, b, c, d = first
-    x, y, z, w = second
-    i = d * x + a * w + b * z - c * y
-    j = d * y - a * z + b * w + c * x
-    k = d * z + a * y - b * x + c * w
-    s = d * w - a * x - b * y - c * z
-    scale = 1.0 / math.sqrt(i * i + j * j + k * k + s * s)
-    return i * scale, j * scale, k * scale, s * scale
+    return unit(product(attitude, of_vector(p * dt, q * dt, r * dt)))

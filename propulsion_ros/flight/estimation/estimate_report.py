@@ -13,7 +13,8 @@ from propulsion_ros.flight.estimation.error_state import (
     VELOCITY,
     ErrorStateFilter,
 )
-from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode, Vector
+from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode
+from propulsion_ros.models.common.rotation import Vector
 from propulsion_ros.settings.quantity import FloatArray
 
 _UNKNOWN_ATTITUDE = (math.nan,) * 4

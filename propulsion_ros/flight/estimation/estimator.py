@@ -19,11 +19,16 @@ from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.pad_aid import PadAid
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
-from propulsion_ros.flight.estimation.state import EstimatorState, Mode, Stage, Vector
+from propulsion_ros.flight.estimation.state import EstimatorState, Mode, Stage
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.timing.stamp_gate import StampGate, Time
+from propulsion_ros.models.common.rotation import Vector
+from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 _LONGEST_GAP = 30.0  # a stamp farther ahead is another clock [s]
+_STAMPS = StampLimits(
+    behind_ns=1_000_000_000, ahead_ns=round(_LONGEST_GAP * 1e9),
+    agreeing=2, agree_ns=1_000_000_000,
+)
 _OLDEST = 0.2  # a measurement older than this against the estimate is not fused [s]
 _GUESS_STEP = 0.1  # [s]
 _WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
@@ -37,6 +42,8 @@ _GUESSES = {
     Stage.DESCENT: (0.0, 10.0), Stage.LANDED: (0.0, 1.0),
 }
 _UNKNOWN_TURNS = 0.5  # density of the angular rate without gyroscope [rad/s/sqrt(Hz)]
+
+_UNKNOWN_PLACE, _UNKNOWN_SPEED = 1e4, 1e3  # sigma after a restart in the air [m], [m/s]
 
 
 class Estimator:
@@ -67,18 +74,18 @@ class Estimator:
         self._mounting = mounting
         self._magnetic_mounting = magnetometer_mounting or mounting
         self._filter = ErrorStateFilter(params)
-        self._clock = StampGate(_LONGEST_GAP)
+        self._clock = StampJudge(_STAMPS)
         self._imu = SensorMonitor(
             params.imu_timeout,
             (params.gyro_range,) * 3 + (params.accelerometer_range,) * 3,
             (params.gyro_step,) * 3 + (params.accelerometer_step,) * 3,
+            params.frozen_time,
         )
         self._pad = PadAid(params, self._filter)
         self._baro = BaroAid(params, self._filter)
         self._magnetic = MagneticAid(params, self._filter)
         self._gnss = GnssAid(params, self._filter)
         self._imu_gap_ns = round(params.imu_timeout * 1e9)
-        self.stray_count = 0
         self.reset_count = 0
         self.reset()
 
@@ -106,12 +113,39 @@ class Estimator:
         self.stage = stage
 
     @property
+    def pad_altitude(self) -> float:
+        """Altitude of the pad above the standard sea level [m], as the barometer has it."""
+        return self._baro.pad_altitude
+
+    def begin_in_air(self, stage: Stage, pad_altitude: float) -> None:
+        """Begin anew in the air, above a known pad, where nothing else is known.
+
+        Parameters
+        ----------
+        stage : Stage
+            Of the flight.
+        pad_altitude : float
+            What `pad_altitude` was before [m].
+        """
+        self.reset()
+        self.stage = stage
+        self._baro.pad_altitude = pad_altitude
+        for axis in range(3):
+            self._filter.inflate(POSITION + axis, _UNKNOWN_PLACE**2)
+            self._filter.inflate(VELOCITY + axis, _UNKNOWN_SPEED**2)
+
+    @property
     def counts(self) -> dict[str, dict[str, int]]:
         """Good and refused messages of each sensor, by reason; only what happened."""
         return {
             name: {status.value: n for status, n in monitor.counts.items() if n}
             for name, monitor in self._monitors.items()
         }
+
+    @property
+    def stray_count(self) -> int:
+        """How many messages were of another time."""
+        return self._clock.counts[Arrival.STRAY]
 
     @property
     def surprises(self) -> dict[str, float]:
@@ -162,7 +196,7 @@ class Estimator:
 
     def _is_imu_frozen(self, stamp_ns: int) -> bool:
         """Return whether values repeat that must change; on the ground they need not."""
-        if self._imu.repeats(stamp_ns) <= self._params.frozen_time:
+        if not self._imu.is_held(stamp_ns):
             self._imu_froze = False
         elif self.stage.is_flying or self._baro.is_refusing:
             self._imu_froze = True
@@ -252,12 +286,10 @@ class Estimator:
             )
 
     def _is_timely(self, stamp_ns: int) -> bool:
-        time = self._clock.judge(stamp_ns)
-        if time is Time.STRAY:
-            self.stray_count += 1
-        elif time is Time.JUMP:
+        arrival = self._clock.take(stamp_ns)
+        if arrival.is_jump:
             self._move_clock(stamp_ns)
-        return time is not Time.STRAY
+        return arrival is not Arrival.STRAY
 
     def _move_clock(self, stamp_ns: int) -> None:
         """Go on from another time: what is known stays, less certain by a second of guessing."""

@@ -18,6 +18,8 @@ from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.flight.estimation.tangent_plane import TangentPlane
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.dwell import Dwell
+from propulsion_ros.timing.held import Held
 
 _LARGEST_ALTITUDE = 1e6  # [m]
 _LOST_NS = 2_000_000_000  # refusals this long mean that the estimate is wrong
@@ -51,6 +53,8 @@ class GnssAid:
         self._params = params
         self._filter = filter_
         self.monitor = SensorMonitor(params.fix_timeout)
+        self._held = Held()
+        self._refused = Dwell(_LOST_NS * 1e-9, counts_gaps=True)
         self.reset()
 
     def reset(self) -> None:
@@ -58,9 +62,8 @@ class GnssAid:
         self.monitor.reset()
         self._forget()
         self._offset = (0.0, 0.0, 0.0)
-        self._refused_ns: int | None = None
-        self._held: tuple[float, ...] = ()
-        self._held_at: FloatArray = np.zeros(3)
+        self._refused.reset()
+        self._held.reset()
         self.surprise = math.nan
 
     def _forget(self) -> None:
@@ -124,13 +127,13 @@ class GnssAid:
         altitude = self._origin[2] + float(now[2]) if known == 2 else fix[2]
         measured = (np.array(plane.enu(fix[0], fix[1], altitude)) + self._offset)[:known]
         noise = self._noise(covariance, known)
-        if self._is_held(fix[:known], now, noise):
+        if self._is_held(stamp_ns, fix[:known], now, noise):
             self.monitor.refuse(Status.FROZEN)
             return
         level = self._correct(age, measured[:2], noise[:2, :2], slice(0, 2))
         height = known == 2 or self._correct(age, measured[2:], noise[2:, 2:], slice(2, 3))
         if level and height:
-            self._refused_ns = None
+            self._refused.reset()
             self.monitor.use(stamp_ns)
         else:
             # Where a barometer tells the height, a fix may be wrong in it for good.
@@ -214,20 +217,19 @@ class GnssAid:
             return assumed
         return given
 
-    def _is_held(self, fix: tuple[float, ...], now: FloatArray, noise: FloatArray) -> bool:
+    def _is_held(
+        self, stamp_ns: int, fix: tuple[float, ...], now: FloatArray, noise: FloatArray
+    ) -> bool:
         """Return whether a fix repeats itself although the vehicle has moved."""
-        if fix != self._held:
-            self._held, self._held_at = fix, now
+        if not self._held.repeats(stamp_ns, fix, now):
             return False
-        moved = np.abs(now - self._held_at)[:len(fix)]
+        moved = np.abs(now - self._held.then)[:len(fix)]
         return bool(np.any(moved > self._params.gate * np.sqrt(np.diagonal(noise))))
 
     def _refuse(self, stamp_ns: int, residual: FloatArray, believed: int) -> None:
         self.monitor.refuse(Status.INNOVATION)
-        if self._refused_ns is None:
-            self._refused_ns = stamp_ns
-        elif stamp_ns - self._refused_ns >= _LOST_NS:
+        if self._refused.update(stamp_ns, True):
             for i, value in enumerate(residual[:believed].tolist()):
                 self._filter.inflate(POSITION + i, value**2)
                 self._filter.inflate(VELOCITY + i, (value * 1e9 / _LOST_NS) ** 2)
-            self._refused_ns = None
+            self._refused.reset()

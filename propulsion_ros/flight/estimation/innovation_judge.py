@@ -4,6 +4,8 @@ from __future__ import annotations
 import math
 from enum import Enum
 
+from propulsion_ros.timing.dwell import Dwell
+
 _FRESH_NS = 300_000_000  # a measurement this soon after a good one shows where a step began
 _STEADY = 0.25  # change of a stepped innovation, relative to it, that is still the same step
 _PATIENCE = 5.0  # gate times after which a step that does not settle is none
@@ -31,28 +33,30 @@ class InnovationJudge:
     """
 
     def __init__(self, patience: float) -> None:
-        self._patience_ns = round(patience * 1e9)
+        self._patience = patience
+        self._refused = Dwell(patience, counts_gaps=True)
+        self._settled = Dwell(patience, counts_gaps=True)
         self.reset()
 
     def reset(self) -> None:
         """Forget all innovations."""
         self._good_ns: int | None = None
         self._good = 0.0
-        self._since_ns: int | None = None
+        self._refused.reset()
+        self._settled.reset()
         self._anchor = 0.0
-        self._anchor_ns = 0
         self._stepped = False
 
     @property
     def is_refusing(self) -> bool:
         """Whether the latest innovation was refused."""
-        return self._since_ns is not None
+        return self._refused.start_ns is not None
 
     def accept(self, stamp_ns: int, innovation: float) -> None:
         """Take an innovation within the gate."""
         self._good_ns = stamp_ns
         self._good = innovation
-        self._since_ns = None
+        self._refused.reset()
 
     def refuse(self, stamp_ns: int, innovation: float, width: float) -> Verdict:
         """Take an innovation beyond the gate.
@@ -66,21 +70,27 @@ class InnovationJudge:
         width : float
             Half width of the gate.
         """
-        if self._since_ns is None:
-            self._since_ns = self._anchor_ns = stamp_ns
-            self._anchor = innovation
+        is_first = not self.is_refusing
+        has_lasted = self._refused.update(stamp_ns, True)
+        if is_first:
+            self._move_anchor(stamp_ns, innovation)
             is_fresh = self._good_ns is not None and stamp_ns - self._good_ns < _FRESH_NS
             self._stepped = is_fresh and abs(innovation - self._good) > 0.5 * width
             return Verdict.WAIT
         if abs(innovation - self._anchor) > max(_STEADY * abs(self._anchor), 0.5 * width):
-            self._anchor, self._anchor_ns = innovation, stamp_ns
+            self._move_anchor(stamp_ns, innovation)
         if not self._stepped:
-            is_over = stamp_ns - self._since_ns >= self._patience_ns
-            return Verdict.LOST if is_over else Verdict.WAIT
-        if stamp_ns - self._anchor_ns >= self._patience_ns:
+            return Verdict.LOST if has_lasted else Verdict.WAIT
+        if self._settled.update(stamp_ns, True):
             return Verdict.STEP
-        is_over = stamp_ns - self._since_ns >= _PATIENCE * self._patience_ns
+        is_over = self._refused.has_lasted(_PATIENCE * self._patience)
         return Verdict.LOST if is_over else Verdict.WAIT
+
+    def _move_anchor(self, stamp_ns: int, innovation: float) -> None:
+        """Let the innovation settle about another value from now on."""
+        self._anchor = innovation
+        self._settled.reset()
+        self._settled.update(stamp_ns, True)
 
 
 def width_of(innovation: float, surprise: float, gate: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from propulsion_ros.flight.estimation.error_state import ATTITUDE, SIZE, ErrorStateFilter
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
-from propulsion_ros.flight.estimation.state import Vector, rotate
+from propulsion_ros.models.common.rotation import Vector, rotate
 
 _PERIOD_NS = 100_000_000  # its errors are slow: more often it would tell nothing new
 _DISTURBED = 0.3  # change of the strength of the field that is no longer the Earth's

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from propulsion_ros.models.common.rotation import Vector
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, IntArray, quantity, validate
-
-Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

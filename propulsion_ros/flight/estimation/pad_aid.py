@@ -15,8 +15,9 @@ from propulsion_ros.flight.estimation.error_state import (
     ErrorStateFilter,
 )
 from propulsion_ros.flight.estimation.params import EstimatorParams
-from propulsion_ros.flight.estimation.state import Quaternion, Stage, Vector, rotate
+from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.rotation import Quaternion, Vector, product, rotate, upright
 from propulsion_ros.settings.quantity import FloatArray
 
 _PERIOD = 0.1  # [s]
@@ -132,7 +133,7 @@ class PadAid:
 
     def _align(self, mean: list[float], field: Vector | None) -> None:
         params = self._params
-        attitude = _level((mean[3], mean[4], mean[5]))
+        attitude = upright((mean[3], mean[4], mean[5]))
         if field is None:
             heading = params.heading
         else:
@@ -143,7 +144,7 @@ class PadAid:
         sigma = params.heading_sigma
         turn = (0.0, 0.0, math.sin(0.5 * heading), math.cos(0.5 * heading))
         kept = self._filter.position[2], self._filter.velocity[2]
-        self._filter.reset(_product(turn, attitude), _ALIGNED_SIGMA, sigma)
+        self._filter.reset(product(turn, attitude), _ALIGNED_SIGMA, sigma)
         # Without inertial sensor the filter may have left the pad already.
         self._filter.position[2], self._filter.velocity[2] = kept
         self._filter.inflate(POSITION + 2, kept[0] ** 2)
@@ -187,21 +188,3 @@ def matrix_row(attitude: Quaternion, i: int) -> FloatArray:
     """Return a row of the rotation matrix from the body to the world."""
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     return np.array([rotate(attitude, axis)[i] for axis in axes])
-
-
-def _level(up: Vector) -> Quaternion:
-    """Return the shortest rotation that turns a vector of the body upward."""
-    x, y, z = (value / math.hypot(*up) for value in up)
-    if z < -1.0 + 1e-9:
-        return 1.0, 0.0, 0.0, 0.0
-    scale = 1.0 / math.sqrt(2.0 * (1.0 + z))
-    return y * scale, -x * scale, 0.0, (1.0 + z) * scale
-
-
-def _product(first: Quaternion, second: Quaternion) -> Quaternion:
-    a, b, c, d = first
-    x, y, z, w = second
-    return (
-        d * x + a * w + b * z - c * y, d * y - a * z + b * w + c * x,
-        d * z + a * y - b * x + c * w, d * w - a * x - b * y - c * z,
-    )

@@ -5,6 +5,9 @@ import math
 from collections.abc import Sequence
 from enum import Enum
 
+from propulsion_ros.timing.held import Held
+from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
+
 
 class Status(str, Enum):
     """State of a sensor, or the fault of one message."""
@@ -37,6 +40,8 @@ class SensorMonitor:
         Largest magnitude of each value.
     steps : sequence of float
         Largest change of each value between two messages; () for none.
+    frozen_time : float
+        For how long good values may stay the same without being held [s].
 
     Attributes
     ----------
@@ -47,9 +52,16 @@ class SensorMonitor:
     """
 
     def __init__(
-        self, timeout: float, limits: Sequence[float] = (), steps: Sequence[float] = ()
+        self,
+        timeout: float,
+        limits: Sequence[float] = (),
+        steps: Sequence[float] = (),
+        frozen_time: float = 0.0,
     ) -> None:
         self._timeout_ns = round(timeout * 1e9)
+        # Whoever feeds the sensor judges jumps: here any older stamp is late.
+        self._stamps = StampJudge(StampLimits(behind_ns=None, silent_ns=self._timeout_ns))
+        self._held = Held(round(frozen_time * 1e9))
         self._limits = tuple(limits)
         self._steps = tuple(steps)
         self.counts = dict.fromkeys(Status, 0)
@@ -57,10 +69,9 @@ class SensorMonitor:
 
     def reset(self) -> None:
         """Forget the sensor; the counts go on."""
-        self._newest_ns: int | None = None
-        self._values: tuple[float, ...] = ()
+        self._stamps.reset()
+        self._held.reset()
         self._suspect: tuple[float, ...] = ()
-        self._changed_ns = 0
         self._fault = Status.ABSENT
         self.good_ns: int | None = None
 
@@ -68,9 +79,7 @@ class SensorMonitor:
         """Take a message and return OK, or why it is refused."""
         status = self._judge(stamp_ns, values)
         if status is Status.OK:
-            if values != self._values:
-                self._values = values
-                self._changed_ns = stamp_ns
+            self._held.repeats(stamp_ns, values)
         else:
             self.refuse(status)
         return status
@@ -85,9 +94,9 @@ class SensorMonitor:
         self._fault = status
         self.counts[status] += 1
 
-    def repeats(self, stamp_ns: int) -> float:
-        """Return for how long the values have not changed [s]."""
-        return (stamp_ns - self._changed_ns) * 1e-9
+    def is_held(self, now_ns: int) -> bool:
+        """Return whether the values have not changed for longer than ``frozen_time``."""
+        return self._held.is_held(now_ns)
 
     def is_good(self, now_ns: int) -> bool:
         """Return whether a recent message was good."""
@@ -95,23 +104,23 @@ class SensorMonitor:
 
     def status(self, now_ns: int) -> Status:
         """Return the state of the sensor at a time."""
-        if self._newest_ns is None or self.is_good(now_ns):
-            return Status.OK if self._newest_ns is not None else self._fault
-        if now_ns - self._newest_ns > self._timeout_ns or self._fault is Status.ABSENT:
+        if self._stamps.newest_ns is None or self.is_good(now_ns):
+            return Status.OK if self._stamps.newest_ns is not None else self._fault
+        if self._stamps.is_silent(now_ns) or self._fault is Status.ABSENT:
             return Status.STALE
         return self._fault
 
     def _judge(self, stamp_ns: int, values: tuple[float, ...]) -> Status:
-        newest = self._newest_ns
-        if newest is not None and stamp_ns <= newest:
-            return Status.DUPLICATE if stamp_ns == newest else Status.LATE
-        self._newest_ns = stamp_ns
+        arrival = self._stamps.take(stamp_ns)
+        if not arrival.advances:
+            return Status.DUPLICATE if arrival is Arrival.DUPLICATE else Status.LATE
         if not math.isfinite(sum(values)):
             return Status.INVALID
         for value, limit in zip(values, self._limits, strict=False):
             if abs(value) > limit:
                 return Status.RANGE
-        if self._steps and self._values and self._leaps(values, self._values):
+        last = self._held.value
+        if self._steps and last is not None and self._leaps(values, last):
             # The second of two samples that agree is no spike.
             confirmed = bool(self._suspect) and not self._leaps(values, self._suspect)
             self._suspect = values

@@ -10,10 +10,9 @@ import numpy as np
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.events.variables import NAN, Sample
 from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.models.common.rotation import Quaternion, Vector, rotate
 from propulsion_ros.settings.quantity import FloatArray
 
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
 UNKNOWN: Vector = (NAN, NAN, NAN)
 
 
@@ -97,16 +96,6 @@ class EstimatorState:
     twist_covariance: FloatArray
     mode: Mode
     flags: frozenset[str]
-
-
-def rotate(attitude: Quaternion, vector: Vector) -> Vector:
-    """Return a vector of the body in east, north, up."""
-    x, y, z, w = attitude
-    a, b, c = vector
-    tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-    return (
-        a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx,
-    )
 
 
 def tilt(state: EstimatorState, nose: Vector = (0.0, 0.0, 1.0)) -> float:

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import math
 
+from propulsion_ros.models.common.rotation import Vector
+
 SEMI_MAJOR_AXIS = 6_378_137.0
 """Of WGS 84 [m]."""
 FLATTENING = 1.0 / 298.257223563
 _E2 = FLATTENING * (2.0 - FLATTENING)
-
-Vector = tuple[float, float, float]
 
 
 def ecef(latitude: float, longitude: float, altitude: float) -> Vector:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 
 from propulsion_ros.flight.events.attitude import UNKNOWN_ATTITUDE, AttitudeReader
 from propulsion_ros.flight.events.held_values import HeldValues
+from propulsion_ros.flight.events.permits import ClimbHold, Permits
 from propulsion_ros.flight.events.variables import UNKNOWN_VECTOR, Sample, Variables, ned
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.course import Marks
 
 
 class EventInputs:
@@ -23,20 +24,23 @@ class EventInputs:
     def __init__(self, nose: Sequence[float], holds: bool) -> None:
         self._attitude = AttitudeReader(nose)
         self._held = HeldValues()
+        self._climb = ClimbHold()
         self._holds = holds
 
     def reset(self) -> None:
         """Forget the values."""
         self._held.reset()
+        self._climb.reset()
 
     def update(
         self,
         clock_ns: int,
         sample: Sample,
-        marks: tuple[Mark | None, Mark | None, Mark | None],
+        marks: Marks,
         words: frozenset[str],
         time_since_event: Callable[[int], int | None],
         is_frozen: bool,
+        permits: Permits,
     ) -> Variables:
         """Return what is known now.
 
@@ -47,15 +51,17 @@ class EventInputs:
         sample : Sample
             Now.
         marks : tuple of Mark or None
-            Ignition, liftoff, apogee.
+            Ignition, liftoff, ascent, apogee.
         words : frozenset of str
             Phase and sub-phase.
         time_since_event : callable
             Of the event engine.
         is_frozen : bool
             Whether the feed repeats itself, so that the sample says nothing.
+        permits : Permits
+            What the flight allows, but for its limit of speed.
         """
-        ignition_ns, liftoff_ns, apogee_ns = (
+        ignition_ns, liftoff_ns, _, apogee_ns = (
             None if mark is None else mark.clock_ns for mark in marks
         )
         position = velocity = acceleration = UNKNOWN_VECTOR
@@ -65,11 +71,12 @@ class EventInputs:
             velocity = ned(sample.horizontal_velocity, sample.velocity)
             acceleration = ned(sample.horizontal_acceleration, sample.acceleration)
             attitude = self._attitude.read(sample.rotation)
+        climb = self._climb.update(clock_ns, -velocity[2], marks[3])
         variables = Variables(
             clock_ns, position, velocity, acceleration,
             ignition_ns, liftoff_ns, apogee_ns, time_since_event,
             attitude.rocket, attitude.board, attitude.tilt,
-            dict(sample.circuits).get, words,
+            dict(sample.circuits).get, words, permits._replace(climb=climb),
         )
         if self._holds:
             self._held.update(variables)

@@ -1,17 +1,23 @@
 """Flight events: what is configured, what fired, and the engine between the two."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from propulsion_ros.flight.events.conditions import All, Any, Condition
+from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import Variables
 from propulsion_ros.timing.dwell import Dwell
 
 SEMANTICS = ('safe', 'legacy')
 IN_THE_AIR = ('flight', 'recovery')
 """Where an event that deploys is evaluated unless it says otherwise: never on the pad."""
+
+ON_THE_WAY_UP = ('launch', 'flight')
+"""Where an event that moves an engine is evaluated unless it says otherwise or deploys too."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,16 @@ class Action:
     param: float
     service: int = 0
     command: int = 0
+
+    @property
+    def deploys(self) -> bool:
+        """Whether a deployer acts."""
+        return self.kind == 'deployment'
+
+    @property
+    def ignites(self) -> bool:
+        """Whether an engine is lit."""
+        return self.kind == 'engine' and self.param != 0.0
 
     def __str__(self) -> str:
         if self.kind == 'command':
@@ -67,6 +83,8 @@ class EventSpec:
         For how long the condition must hold [ns], on samples that know it.
     max_age_ns : int
         How old a value may be that the sample itself does not give [ns].
+    max_climb : float
+        Upward speed above which it waits after an abort or override [m/s].
     """
 
     id: int
@@ -78,6 +96,25 @@ class EventSpec:
     phases: tuple[str, ...] = ()
     dwell_ns: int = 0
     max_age_ns: int = 0
+    max_climb: float = math.inf
+
+    @cached_property
+    def deploys(self) -> bool:
+        """Whether a deployer acts."""
+        return any(action.deploys for action in self.actions)
+
+    @cached_property
+    def ignites(self) -> bool:
+        """Whether an engine is lit."""
+        return any(action.ignites for action in self.actions)
+
+    def is_permitted(self, permits: Permits) -> bool:
+        """Return whether the flight allows it now."""
+        return (
+            (permits.deploy or not self.deploys)
+            and (permits.ignite or not self.ignites)
+            and permits.climb <= self.max_climb
+        )
 
     def __str__(self) -> str:
         sentence = str(self.condition)
@@ -85,7 +122,7 @@ class EventSpec:
             if isinstance(self.condition, (All, Any)):
                 sentence = f'({sentence})'
             sentence += f' for {self.dwell_ns * 1e-9:g} s'
-        if self.phases not in ((), IN_THE_AIR):
+        if self.phases not in ((), IN_THE_AIR, ON_THE_WAY_UP):
             sentence += f', in {" or ".join(self.phases)}'
         return sentence
 
@@ -174,7 +211,8 @@ class EventEngine:
     sees it in the next. ``TimeSinceEvent`` counts from the last update in which the condition
     held. Of a repeating event it counts only while the condition is known to be false, so that
     the idiom "not low for 2 s" is never satisfied by a sensor that has fallen silent. Outside
-    its phases an event is not evaluated: what it would be is unknown.
+    its phases, and where the flight does not permit it, an event is not evaluated: what it would
+    be is unknown, and it is not spent.
     """
 
     def __init__(self, events: Sequence[EventSpec]) -> None:
@@ -256,7 +294,8 @@ class EventEngine:
 
     def _holds(self, event: EventSpec, record: _Record, variables: Variables) -> bool | None:
         """Return whether an event is triggered, None where that is unknown."""
-        if record.words and not record.words & variables.words:
+        is_elsewhere = record.words and not record.words & variables.words
+        if is_elsewhere or not event.is_permitted(variables.permits):
             record.dwell.reset()
             return None
         value = event.condition(variables)

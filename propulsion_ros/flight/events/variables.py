@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from propulsion_ros.flight.events.permits import ANYTHING, Permits
+
 NAN = math.nan
 _UNKNOWN = (NAN, NAN)
 UNKNOWN_VECTOR = (NAN, NAN, NAN)
@@ -105,6 +107,8 @@ class Variables:
         Channel of a local pyro to whether its circuit is closed, None where not measured.
     words : frozenset of str
         Phase and sub-phase, for the guards of events.
+    permits : Permits
+        What the flight allows, for the same.
     """
 
     clock_ns: int
@@ -120,6 +124,7 @@ class Variables:
     tilt: float = NAN
     continuity: Callable[[int], bool | None] = _unmeasured
     words: frozenset[str] = frozenset()
+    permits: Permits = ANYTHING
 
 
 class Label(NamedTuple):

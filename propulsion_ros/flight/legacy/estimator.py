@@ -9,9 +9,10 @@ import numpy as np
 from propulsion_ros.flight.estimation.barometer import PRESSURE_RANGE, altitude_and_temperature
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
-from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode, Quaternion, Stage
+from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode, Stage
 from propulsion_ros.flight.legacy.estimator_fsm import LegacyEstimator, LegacyInput, LegacyState
 from propulsion_ros.flight.legacy.madgwick import beta_of
+from propulsion_ros.models.common.rotation import Quaternion
 from propulsion_ros.settings.quantity import FloatArray
 
 _GRAVITY = 9.81

@@ -3,8 +3,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase, PhaseChange, Transition
+
+Marks = tuple[Mark | None, Mark | None, Mark | None, Mark | None]
+"""Ignition, liftoff, ascent and apogee of a flight."""
 
 
 class Course:
@@ -14,8 +17,10 @@ class Course:
     ----------
     phase : Phase
         Now.
-    ignition, liftoff, apogee : Mark or None
-        Moments of the flight.
+    ignition, liftoff, ascent, apogee : Mark or None
+        Moments of the flight; ascent is the first evidence of one.
+    vertex : Vertex or None
+        Where the flight was highest, once that is decided.
     is_debug : bool
         Whether the flight began in the phase debug.
     """
@@ -27,10 +32,12 @@ class Course:
         self.forget_moments()
 
     def forget_moments(self) -> None:
-        """Forget ignition, liftoff and apogee."""
+        """Forget ignition, liftoff, ascent and apogee."""
         self.ignition: Mark | None = None
         self.liftoff: Mark | None = None
+        self.ascent: Mark | None = None
         self.apogee: Mark | None = None
+        self.vertex: Vertex | None = None
 
     def enter(self, row: Transition, mark: Mark) -> None:
         """Follow a row of the table; one into recovery takes its apogee from the mark."""
@@ -46,15 +53,14 @@ class Course:
         if row.apogee_source:
             self.apogee = replace(mark, source=row.apogee_source)
         if row.is_command and row.target is Phase.FLIGHT:
-            self.liftoff = replace(mark, source='override')
+            self.liftoff = self.ascent = replace(mark, source='override')
 
-    def resume(
-        self, row: Transition, mark: Mark, marks: tuple[Mark | None, Mark | None, Mark | None]
-    ) -> None:
-        """Resume a recorded flight with its ignition, liftoff and apogee."""
+    def resume(self, row: Transition, mark: Mark, marks: Marks, vertex: Vertex | None) -> None:
+        """Resume a recorded flight with its moments and its vertex."""
         self.phase = row.target
         self._changes.append(PhaseChange(mark.stamp_ns, row.source, row.target, row.trigger))
-        self.ignition, self.liftoff, self.apogee = marks
+        self.ignition, self.liftoff, self.ascent, self.apogee = marks
+        self.vertex = vertex
 
     def take_changes(self) -> tuple[PhaseChange, ...]:
         """Return the changes since the last call."""
@@ -62,9 +68,9 @@ class Course:
         return changes
 
     @property
-    def marks(self) -> tuple[Mark | None, Mark | None, Mark | None]:
-        """Ignition, liftoff and apogee."""
-        return self.ignition, self.liftoff, self.apogee
+    def marks(self) -> Marks:
+        """Ignition, liftoff, ascent and apogee."""
+        return self.ignition, self.liftoff, self.ascent, self.apogee
 
     def does(self, duty: Duty) -> bool:
         """Return whether a duty is done at every sample of this phase."""

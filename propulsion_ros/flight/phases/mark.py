@@ -15,10 +15,19 @@ class Mark:
     clock_ns : int
         The same on the flight clock [ns].
     source : str
-        How it came about: of liftoff 'acceleration', 'climb', 'fall' or 'override', of apogee
-        'detected', 'timer', 'abort' or 'override', of ignition 'command'.
+        How it came about: of liftoff and of the seen ascent 'acceleration', 'climb', 'fall',
+        'coast' or 'override', of apogee 'detected', 'timer', 'abort' or 'override', of ignition
+        'command'.
     """
 
     stamp_ns: int
     clock_ns: int
     source: str
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """Where a flight was highest, as the detector found it: stamp [ns], altitude [m]."""
+
+    stamp_ns: int
+    altitude: float

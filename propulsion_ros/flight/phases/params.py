@@ -23,14 +23,25 @@ class FlightParams:
     liftoff_acceleration_time: float = quantity(
         0.1, 's', above=0.0, doc='for how long that force must act'
     )
+    liftoff_confirm_velocity: float = quantity(
+        6.0, 'm/s', above=0.0,
+        doc='speed that the force adds up to and that confirms it where the altitude is dead',
+    )
+    liftoff_confirm_rise: float = quantity(
+        5.0, 'm', above=0.0, doc='recent rise that confirms the force where the altitude is alive'
+    )
     liftoff_velocity: float = quantity(
-        10.0, 'm/s', above=0.0, doc='vertical speed that means liftoff, together with the rise'
+        10.0, 'm/s', above=0.0, doc='vertical speed that means an ascent, together with the rise'
     )
     liftoff_rise: float = quantity(
-        15.0, 'm', above=0.0, doc='rise since arming that means liftoff, together with the speed'
+        15.0, 'm', above=0.0, doc='recent rise that means an ascent, together with the speed'
     )
     liftoff_rise_time: float = quantity(
-        0.2, 's', above=0.0, doc='for how long speed and rise must hold'
+        0.5, 's', above=0.0, doc='for how long speed and rise must hold'
+    )
+    stand_down_time: float = quantity(
+        5.0, 's', above=0.0,
+        doc='rest near the pad, without a seen ascent, after which a flight is none',
     )
     site_altitude: float = quantity(
         0.0, 'm', lo=-500.0, hi=10e3,
@@ -55,6 +66,13 @@ class FlightParams:
     frozen_time: float = quantity(
         0.5, 's', above=0.0, doc='a feed that has not changed for this long is unknown'
     )
+    reset_time: float = quantity(
+        600.0, 's', above=0.0,
+        doc='time since motion was last seen after which silent sensors refuse no reset',
+    )
+    ask_again_time: float = quantity(
+        5.0, 's', above=0.0, doc='within which a request of consequence must be made twice'
+    )
     sample_timeout: float = quantity(
         1.0, 's', above=0.0, doc='age at which the last sample says nothing of the vehicle now'
     )
@@ -70,13 +88,25 @@ class FlightParams:
         doc='age of a recorded flight beyond which it is not resumed after a restart',
     )
     resume_height: float = quantity(
-        30.0, 'm', above=0.0, doc='height above the pad that means that a recorded flight goes on'
+        30.0, 'm', above=0.0, doc='height above the pad that a recorded flight must have to go on'
     )
     resume_velocity: float = quantity(
-        10.0, 'm/s', above=0.0, doc='vertical speed, up or down, that means the same'
+        2.0, 'm/s', above=0.0, doc='vertical speed, up or down, that it must have as well'
+    )
+    resume_moving_time: float = quantity(
+        0.5, 's', above=0.0,
+        doc='for how long it must have that speed, or be in free fall; three times as long where '
+        'the age of the record is uncertain',
     )
     resume_time: float = quantity(
         2.0, 's', above=0.0, doc='rest after which a recorded flight is over'
+    )
+    resume_silence: float = quantity(
+        2.0, 's', above=0.0,
+        doc='silence of all sensors after which a flight goes on whose process was away shortly',
+    )
+    resume_heartbeat: float = quantity(
+        5.0, 's', lo=0.0, doc='absence of the process, by the clock since boot, that is short'
     )
 
     def __post_init__(self) -> None:

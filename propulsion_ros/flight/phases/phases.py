@@ -44,12 +44,14 @@ class Duty(str, Enum):
     CONFIGURE = 'read the configuration'
     DISARM = 'disarm deployers and engines'
     MEASURE_PAD = 'measure the pad'
+    WATCH_REST = 'watch for a rest without a seen ascent'
     SET_DEBUG = 'set the flag debug'
     CLEAR_DEBUG = 'clear the flag debug'
     FORGET_FLIGHT = 'forget the last flight: moments, latches, fired events'
     ARM = 'arm deployers and engines'
     BEGIN_ASCENT = 'drop what was detected on the pad'
     DETECT_LIFTOFF = 'detect liftoff'
+    DETECT_ASCENT = 'detect the ascent'
     RUN_CONTROLLERS = 'run controllers'
     RUN_EVENTS = 'run events'
     DETECT_APOGEE = 'detect apogee, watch the backup timer'
@@ -88,11 +90,18 @@ DUTIES: Mapping[Phase, Duties] = {
     ),
     Phase.FLIGHT: Duties(
         entry=(Duty.ARM, Duty.BEGIN_ASCENT),
-        update=(Duty.DETECT_APOGEE, Duty.RUN_CONTROLLERS, Duty.RUN_EVENTS), tune='flight',
+        update=(
+            Duty.DETECT_ASCENT, Duty.WATCH_REST, Duty.DETECT_APOGEE, Duty.RUN_CONTROLLERS,
+            Duty.RUN_EVENTS,
+        ),
+        tune='flight',
     ),
     Phase.RECOVERY: Duties(
         entry=(Duty.ARM, Duty.SHUT_ENGINES_DOWN, Duty.SOUND_BEACON),
-        update=(Duty.DETECT_LANDING, Duty.RUN_EVENTS), exit=(Duty.SILENCE_BEACON,),
+        update=(
+            Duty.DETECT_ASCENT, Duty.WATCH_REST, Duty.DETECT_LANDING, Duty.RUN_EVENTS,
+        ),
+        exit=(Duty.SILENCE_BEACON,),
         tune='recovery',
     ),
     Phase.DEBUG: Duties(entry=(Duty.FORGET_FLIGHT, Duty.SET_DEBUG)),
@@ -108,21 +117,27 @@ class Facts:
     ----------
     altitude_known : bool
         Whether a recent sample gives an altitude.
-    is_moving : bool
-        Whether a recent sample says that the vehicle moves up or down.
     ignition_commanded : bool
         Whether ignition has been commanded.
     is_resuming : bool
         Whether a recorded flight waits to be taken up or dropped.
     objections : tuple of str
         What the required checks of `readiness` have found.
+    has_asked : bool
+        Whether the same was requested shortly before.
+    rests_unflown : bool
+        Whether the vehicle rests near its pad without a seen ascent.
+    aloft : str
+        Why it may still be in the air, '' where it is not.
     """
 
     altitude_known: bool = False
-    is_moving: bool = False
     ignition_commanded: bool = False
     is_resuming: bool = False
     objections: tuple[str, ...] = ()
+    has_asked: bool = False
+    rests_unflown: bool = False
+    aloft: str = ''
 
 
 @dataclass(frozen=True)
@@ -146,7 +161,11 @@ def _unless(reason: str, allows: Callable[[Facts], bool]) -> Guard:
 
 
 ALTITUDE_KNOWN = _unless('no recent sample gives an altitude', lambda facts: facts.altitude_known)
-STANDS_STILL = _unless('the vehicle is still moving', lambda facts: not facts.is_moving)
+LANDED = Guard('the vehicle may still be in the air', lambda facts: facts.aloft)
+ASKED_TWICE = _unless(
+    'it counts as a seen ascent, and charges may fire: request it again within '
+    '`flight.ask_again_time`', lambda facts: facts.has_asked,
+)
 FIRST_IGNITION = _unless(
     'it was commanded before: abort and launch again', lambda facts: not facts.ignition_commanded
 )
@@ -164,8 +183,29 @@ READY = Guard(
 
 
 @dataclass(frozen=True)
+class Case:
+    """Where a row of the table counts that shares its trigger with another one.
+
+    Attributes
+    ----------
+    words : str
+        For the documentation.
+    holds : callable
+        Facts to whether it counts.
+    """
+
+    words: str
+    holds: Callable[[Facts], bool]
+
+
+RESTS_UNFLOWN = Case(
+    'at rest near the pad without a seen ascent', lambda facts: facts.rests_unflown
+)
+
+
+@dataclass(frozen=True)
 class Transition:
-    """One row of the table.
+    """One row of the table; of several that count the first is taken.
 
     Attributes
     ----------
@@ -180,6 +220,8 @@ class Transition:
     apogee_source : str
         What the stamp of apogee is said to come from. Every row into recovery has one, so that
         no vehicle comes down with events that wait for an apogee which never came.
+    case : Case or None
+        Where it counts; None for always.
     """
 
     source: Phase
@@ -188,6 +230,7 @@ class Transition:
     is_command: bool = False
     guard: Guard | None = None
     apogee_source: str = ''
+    case: Case | None = None
 
 
 @dataclass(frozen=True)
@@ -206,8 +249,9 @@ def _command(
     name: str,
     guard: Guard | None = None,
     apogee_source: str = '',
+    case: Case | None = None,
 ) -> Transition:
-    return Transition(source, target, name, True, guard, apogee_source)
+    return Transition(source, target, name, True, guard, apogee_source, case)
 
 
 TRANSITIONS: tuple[Transition, ...] = (
@@ -217,15 +261,18 @@ TRANSITIONS: tuple[Transition, ...] = (
     _command(Phase.PREFLIGHT, Phase.DEBUG, 'debug'),
     _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition', FIRST_IGNITION),
     _command(Phase.LAUNCH, Phase.PREFLIGHT, 'abort'),
-    _command(Phase.LAUNCH, Phase.FLIGHT, 'liftoff_override'),
+    _command(Phase.LAUNCH, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),
     Transition(Phase.LAUNCH, Phase.FLIGHT, 'liftoff'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'apogee', apogee_source='detected'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'timer', apogee_source='timer'),
+    Transition(Phase.FLIGHT, Phase.PREFLIGHT, 'stand-down'),
+    _command(Phase.FLIGHT, Phase.PREFLIGHT, 'abort', case=RESTS_UNFLOWN),
     _command(Phase.FLIGHT, Phase.RECOVERY, 'abort', apogee_source='abort'),
     _command(Phase.FLIGHT, Phase.RECOVERY, 'apogee_override', apogee_source='override'),
-    _command(Phase.RECOVERY, Phase.PREFLIGHT, 'reset', STANDS_STILL),
+    Transition(Phase.RECOVERY, Phase.PREFLIGHT, 'stand-down'),
+    _command(Phase.RECOVERY, Phase.PREFLIGHT, 'reset', LANDED),
     _command(Phase.DEBUG, Phase.LAUNCH, 'launch'),
-    _command(Phase.DEBUG, Phase.FLIGHT, 'liftoff_override'),
+    _command(Phase.DEBUG, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),
     _command(Phase.DEBUG, Phase.RECOVERY, 'apogee_override', apogee_source='override'),
     _command(Phase.DEBUG, Phase.PREFLIGHT, 'reset'),
     Transition(Phase.PREFLIGHT, Phase.LAUNCH, 'resumed in launch'),
@@ -242,23 +289,37 @@ COMMANDS: tuple[str, ...] = tuple(
 )
 
 
-def find_transition(phase: Phase, trigger: str) -> Transition | None:
+def find_transition(phase: Phase, trigger: str, facts: Facts | None = None) -> Transition | None:
     """Return the row that a trigger takes in a phase, None where it means nothing there."""
+    facts = facts or Facts()
     for row in TRANSITIONS:
-        if row.source is phase and row.trigger == trigger:
+        is_case = row.case is None or row.case.holds(facts)
+        if row.source is phase and row.trigger == trigger and is_case:
             return row
     return None
 
 
-def refusal(phase: Phase, command: str, facts: Facts) -> str:
-    """Return why a command is refused in a phase, '' where it is accepted."""
+def refusal(phase: Phase, command: str, facts: Facts, *, force: bool = False) -> str:
+    """Return why a command is refused in a phase, '' where it is accepted.
+
+    Parameters
+    ----------
+    phase : Phase
+        Now.
+    command : str
+        One of `COMMANDS`.
+    facts : Facts
+        What guards ask.
+    force : bool
+        Whether guards do not count.
+    """
     if command not in COMMANDS:
         near = difflib.get_close_matches(command, COMMANDS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f'expected one of {", ".join(COMMANDS)}'
         return f"unknown command '{command}', {hint}"
-    row = find_transition(phase, command)
+    row = find_transition(phase, command, facts)
     if row is None:
-        phases = [row.source.value for row in TRANSITIONS if row.trigger == command]
+        phases = dict.fromkeys(row.source.value for row in TRANSITIONS if row.trigger == command)
         return f"'{command}' is refused in {phase.value}, it belongs to {' or '.join(phases)}"
-    objection = row.guard.objection(facts) if row.guard else ''
+    objection = row.guard.objection(facts) if row.guard and not force else ''
     return f"'{command}' is refused: {objection}" if objection else ''

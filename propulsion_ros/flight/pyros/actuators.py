@@ -37,13 +37,28 @@ class Actuators:
         self.engines = EngineBank(engines)
         self._phase = Phase.SETUP
 
-    def enter(self, phase: Phase, now_ns: int) -> None:
-        """Follow the phase: what it arms, disarms and shuts down on entry."""
+    def enter(self, phase: Phase, now_ns: int, *, may_deploy: bool) -> None:
+        """Follow the phase: what it arms, disarms and shuts down on entry.
+
+        Every phase must be followed, also those that commands lead through between two samples.
+
+        Parameters
+        ----------
+        phase : Phase
+            Now; setup is a stop.
+        now_ns : int
+            [ns].
+        may_deploy : bool
+            Whether deployers may act, as the flight state says.
+        """
+        self.deployers.arm(phase.is_armed and may_deploy)
         if phase is self._phase:
             return
         self._phase = phase
-        self.deployers.arm(phase.is_armed)
-        self.engines.arm(phase.is_armed, now_ns)
+        if phase is Phase.SETUP:
+            self.engines.stop(now_ns)
+            return
+        self.engines.arm(phase.is_armed, now_ns, is_down=phase is Phase.RECOVERY)
         if Duty.SHUT_ENGINES_DOWN in DUTIES[phase].entry:
             self.engines.shut_all_down(now_ns)
 

@@ -32,6 +32,8 @@ class DeployerSpec:
         Where the flown hardware has it.
     actuator : str
         'pyro', on for a while, or 'servo', at an angle.
+    max_climb : float
+        Upward speed above which it waits after an abort or an override of apogee [m/s].
     """
 
     id: int
@@ -41,6 +43,7 @@ class DeployerSpec:
     destination_service: int | None = None
     channel: int | None = None
     actuator: str = 'pyro'
+    max_climb: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class DeployerBank:
         self._was_on = False
 
     def arm(self, is_armed: bool) -> None:
-        """Follow the phase: armed in launch, flight and recovery; disarming turns all off."""
+        """Allow deployers to act, or not; disarming turns all off."""
         self._is_armed = is_armed
         if not is_armed:
             self._on.clear()
@@ -164,5 +167,7 @@ class DeployerBank:
             )
         name = self.names[deployer_id]
         if not self._is_armed:
-            raise CommandError(f"deployer '{name}' is refused: the phase is not an armed one")
+            raise CommandError(
+                f"deployer '{name}' is refused: not in flight or recovery after a seen ascent"
+            )
         return name

@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from propulsion_ros.flight.events.conditions import Condition
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.on_times import OnTimes
 
@@ -25,13 +26,17 @@ class IgniterSpec:
 
 @dataclass(frozen=True)
 class ValveSpec:
-    """One servo valve: its name, where it is, and its two positions [rad]."""
+    """One servo valve: its name, where it is, and its two positions [rad].
+
+    ``is_safe_open`` says how it is left where nothing watches over it any more.
+    """
 
     name: str
     address: int
     destination_service: int
     closed: float
     open: float
+    is_safe_open: bool = True
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,10 @@ class EngineSpec:
         Name of the booster that it is in a simulation, '' for none.
     thrust : float
         Effort of that booster while the engine runs [N].
+    landing : bool
+        Whether it may be lit on the way down.
+    limits : tuple of Condition
+        What must hold when events light it, beside their own conditions.
     """
 
     id: int
@@ -67,6 +76,8 @@ class EngineSpec:
     destination_service: int | None = None
     booster: str = ''
     thrust: float = 0.0
+    landing: bool = False
+    limits: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,8 @@ class EngineBank:
     Ignition closes the valves, fires the igniter for its on-time and runs the engine. Shutdown
     ends both and opens the valves after one second. Valves are commanded from the first arming
     on: before it nobody may rely on where they stand. Ignition is refused while disarmed, and
-    disarming shuts every engine down.
+    once the ascent is over of all engines but those of the landing; disarming shuts every engine
+    down. A stop leaves every valve where it is safe.
 
     Parameters
     ----------
@@ -107,9 +119,23 @@ class EngineBank:
         self._vent_delays = OnTimes(len(self._specs))
         self._is_armed = False
         self._was_armed = False
+        self._is_down = False
+        self._is_stopped = False
 
-    def arm(self, is_armed: bool, now_ns: int) -> None:
-        """Follow the phase; disarming shuts all engines down, arming anew closes the valves."""
+    def arm(self, is_armed: bool, now_ns: int, *, is_down: bool = False) -> None:
+        """Follow the phase; disarming shuts all engines down, arming anew closes the valves.
+
+        Parameters
+        ----------
+        is_armed : bool
+            Whether engines may be on.
+        now_ns : int
+            [ns].
+        is_down : bool
+            Whether the ascent is over, so that only engines of the landing may be lit.
+        """
+        self._is_down = is_down
+        self._is_stopped = False
         if self._is_armed and not is_armed:
             self.shut_all_down(now_ns)
         elif is_armed and not self._is_armed:
@@ -117,6 +143,12 @@ class EngineBank:
                 state.was_run = False
         self._is_armed = is_armed
         self._was_armed |= is_armed
+
+    def stop(self, now_ns: int) -> None:
+        """Shut all engines down and leave the valves where they are safe, for good."""
+        self.arm(False, now_ns)
+        self.shut_all_down(now_ns)
+        self._is_stopped = True
 
     def resume(self) -> None:
         """Go on in a flight whose engines another process has lit: how they stand is unknown.
@@ -143,6 +175,11 @@ class EngineBank:
             raise CommandError(f"engine '{name}': expected 0 or 1, got {param:g}")
         elif not self._is_armed:
             raise CommandError(f"engine '{name}' is refused: the phase is not an armed one")
+        elif self._is_down and not self._specs[engine_id].landing:
+            raise CommandError(
+                f"engine '{name}' is refused: the ascent is over, and it is not declared for the "
+                'landing'
+            )
         else:
             self._ignite(engine_id, now_ns)
 
@@ -169,16 +206,23 @@ class EngineBank:
             rows.append(EngineRow(
                 f'{spec.name}/igniter', effort=float(self._igniters.is_on(i, now_ns))
             ))
-            is_open = (
-                state.was_run and not state.is_running
-                and not self._vent_delays.is_on(i, now_ns)
-            )
             rows += [
-                EngineRow(f'{spec.name}/{valve.name}', valve.open if is_open else valve.closed)
-                if self._was_armed else EngineRow(f'{spec.name}/{valve.name}')
+                EngineRow(f'{spec.name}/{valve.name}', self._position(i, valve, now_ns))
                 for valve in spec.valves
             ]
         return rows
+
+    def _position(self, i: int, valve: ValveSpec, now_ns: int) -> float:
+        """Return where a valve is commanded to stand [rad], NaN where it is left alone."""
+        state = self._states[i]
+        if self._is_stopped:
+            is_open = valve.is_safe_open
+        elif self._was_armed:
+            has_burnt = state.was_run and not state.is_running
+            is_open = has_burnt and not self._vent_delays.is_on(i, now_ns)
+        else:
+            return math.nan
+        return valve.open if is_open else valve.closed
 
     def thrusts(self) -> dict[str, float]:
         """Return the effort of each booster [N] that an engine drives; 0 shuts it down."""

@@ -1,50 +1,19 @@
 """A rigid body in a fluid: six degrees of freedom, mass that changes, a floor to stand on."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
+from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.rotation import matrix_of, matrix_of_rpy, quaternion_of_rpy
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 _MOST_SUBSTEPS = 1000
-
-
-@dataclass(frozen=True)
-class MassProperties:
-    """Mass of a body and how it lies, in base_link axes.
-
-    Attributes
-    ----------
-    mass : float
-        [kg].
-    com : FloatArray
-        Centre of mass from the origin of base_link [m], (3,).
-    inertia : FloatArray
-        About the centre of mass [kg m^2], (3, 3).
-    """
-
-    mass: float
-    com: FloatArray
-    inertia: FloatArray
-
-    @staticmethod
-    def total(parts: Sequence[MassProperties]) -> MassProperties:
-        """Return several parts as one (parallel axis theorem)."""
-        mass = sum(part.mass for part in parts)
-        if mass <= 0.0:
-            return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
-        com = np.sum([part.mass * part.com for part in parts], axis=0) / mass
-        inertia = np.zeros((3, 3))
-        for part in parts:
-            r = part.com - com
-            inertia += part.inertia + part.mass * (r @ r * np.eye(3) - np.outer(r, r))
-        return MassProperties(mass, com, inertia)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,39 +66,6 @@ class BodyParams:
             )
 
 
-@dataclass(frozen=True)
-class BodyMotion:
-    """Where a body is and how it moves; the world is ENU.
-
-    Attributes
-    ----------
-    position : FloatArray
-        Origin of base_link in the world [m].
-    quaternion : FloatArray
-        Rotation from base_link to the world, x y z w.
-    velocity : FloatArray
-        Of the origin of base_link, in the world [m/s].
-    angular_velocity : FloatArray
-        In base_link axes [rad/s].
-    specific_force : FloatArray
-        What an accelerometer at the origin of base_link reads, in base_link axes [m/s^2].
-    on_ground : bool
-        Whether the body stands.
-    """
-
-    position: FloatArray
-    quaternion: FloatArray
-    velocity: FloatArray
-    angular_velocity: FloatArray
-    specific_force: FloatArray
-    on_ground: bool
-
-    @property
-    def velocity_body(self) -> FloatArray:
-        """Velocity of the origin of base_link in base_link axes [m/s]."""
-        return np.asarray(Rotation.from_quat(self.quaternion).as_matrix().T @ self.velocity)
-
-
 class RigidBody:
     """Newton and Euler about the moving centre of mass, by Runge-Kutta's fourth-order step.
 
@@ -149,23 +85,35 @@ class RigidBody:
 
     def reset(self) -> None:
         """Return to the start, at rest."""
-        rotation = Rotation.from_euler('xyz', self._params.start_rpy)
-        up = rotation.inv().apply(-self._gravity)
+        up = matrix_of_rpy(self._params.start_rpy).T @ -self._gravity
         on_ground = self._params.ground and self._params.start_position[2] <= 0.0
         self._position: FloatArray = np.array(self._params.start_position)
-        self._quaternion: FloatArray = rotation.as_quat()
+        self._quaternion = quaternion_of_rpy(self._params.start_rpy)
         self._velocity: FloatArray = np.zeros(3)
         self._rate: FloatArray = np.zeros(3)
         self._specific_force: FloatArray = up if on_ground else np.zeros(3)
         self._on_ground = on_ground
 
     @property
-    def motion(self) -> BodyMotion:
-        """The state now."""
-        return BodyMotion(
-            self._position, self._quaternion, self._velocity, self._rate,
-            self._specific_force, self._on_ground,
-        )
+    def motion(self) -> Motion:
+        """Where the body is now and how it moves."""
+        velocity = matrix_of(self._quaternion).T @ self._velocity
+        return Motion(self._position, self._quaternion, velocity, self._rate)
+
+    @property
+    def velocity(self) -> FloatArray:
+        """Velocity of the origin of base_link in the world [m/s], (3,)."""
+        return self._velocity
+
+    @property
+    def specific_force(self) -> FloatArray:
+        """What an accelerometer at the origin of base_link reads, in base_link axes [m/s^2]."""
+        return self._specific_force
+
+    @property
+    def on_ground(self) -> bool:
+        """Whether the body stands."""
+        return self._on_ground
 
     def step(
         self,
@@ -211,7 +159,7 @@ class RigidBody:
             self._position, self._quaternion, self._velocity, self._rate, self._on_ground = start
             raise
         if not self._on_ground:
-            rotation = Rotation.from_quat(self._quaternion).as_matrix()
+            rotation = matrix_of(self._quaternion)
             acceleration = (self._velocity - start[2]) / dt
             self._specific_force = rotation.T @ (acceleration - self._gravity)
 
@@ -256,7 +204,7 @@ class RigidBody:
         def derivative(state: FloatArray) -> FloatArray:
             self._check_finite(state)
             quaternion, velocity, rate = state[3:7], state[7:10], state[10:]
-            rotation = Rotation.from_quat(quaternion).as_matrix()
+            rotation = matrix_of(quaternion)
             fluid_force, fluid_torque = self._fluid(
                 rho, rotation, velocity, rate, com, extra_drag
             )
@@ -273,7 +221,7 @@ class RigidBody:
             return np.concatenate((velocity, turning, acceleration, spin))
 
         # The integrated point is the centre of mass; base_link follows from it rigidly.
-        rotation = Rotation.from_quat(self._quaternion).as_matrix()
+        rotation = matrix_of(self._quaternion)
         state = np.concatenate((
             self._position + rotation @ com,
             self._quaternion,
@@ -292,7 +240,7 @@ class RigidBody:
 
         position, quaternion, velocity, rate = np.split(state, (3, 7, 10))
         self._quaternion = quaternion / np.linalg.norm(quaternion)
-        rotation = Rotation.from_quat(self._quaternion).as_matrix()
+        rotation = matrix_of(self._quaternion)
         self._rate = rate
         self._velocity = velocity - rotation @ cross(rate, com)
         self._position = position - rotation @ com

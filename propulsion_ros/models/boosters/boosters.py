@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.models.boosters.gimbals import Gimbals
+from propulsion_ros.models.boosters.layout import layout_of_boosters
 from propulsion_ros.models.boosters.params import BoostersParams
 from propulsion_ros.models.boosters.tanks import Tanks
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
@@ -52,10 +55,11 @@ class Boosters(Degrading):
     """
 
     Params: ClassVar[type] = BoostersParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(tag='booster')
 
     def __init__(self, params: BoostersParams, batch: tuple[int, ...] = ()) -> None:
         n, g = len(params.names), len(params.gimbals.booster)
-        self._n, self._batch = n, batch
+        self._params, self._n, self._batch = params, n, batch
         self._max_thrust = params.max_thrust
         self._min_throttle = params.min_thrust / params.max_thrust
         self._solid = np.flatnonzero([bool(text) for text in params.thrust_curve])
@@ -131,6 +135,10 @@ class Boosters(Degrading):
             self._curves.reset()
         if self._tanks:
             self._tanks.reset()
+
+    def thrust_layout(self) -> ThrustLayout:
+        """Return where and which way the boosters push; see `Drawable`."""
+        return layout_of_boosters(self._params)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative thrust."""

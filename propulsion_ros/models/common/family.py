@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
@@ -134,6 +135,8 @@ class Family(Protocol):
     ----------
     Params : type
         The frozen configuration dataclass.
+    facts : FamilyFacts
+        What the rest of the package must know beside its step.
     command_names : sequence of str
         What can be commanded, in column order.
     command_fields : sequence of str
@@ -153,6 +156,7 @@ class Family(Protocol):
     """
 
     Params: ClassVar[type]
+    facts: ClassVar[FamilyFacts]
 
     @property
     def command_names(self) -> Sequence[str]: ...  # noqa: D102
@@ -252,3 +256,8 @@ class Allocatable(Family, Protocol):
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
         ...
+
+
+def is_allocatable(family: type[Family]) -> bool:
+    """Whether what a class makes is `Allocatable`: no other family has commands for thrusts."""
+    return hasattr(family, 'command_for')

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     BodyState,
@@ -127,6 +128,7 @@ class Fam:
     """
 
     Params: ClassVar[type] = FamParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(pushes=False)
 
     def __init__(self, params: FamParams, batch: tuple[int, ...] = ()) -> None:
         self._params = self._tuned = params

@@ -10,7 +10,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from propulsion_ros.models.common.facts import ESTIMATES, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.wrench import in_link_axes, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import (
@@ -19,6 +21,7 @@ from propulsion_ros.models.fam.curve import (
     TableCurve,
     paper_curve,
 )
+from propulsion_ros.models.fam.layout import layout_of_nozzles
 from propulsion_ros.models.fam.params import (
     WrenchParams,
     angle_from_count,
@@ -106,6 +109,10 @@ class InverseFam:
     """
 
     Params: ClassVar[type] = InverseFamParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(
+        loop=ESTIMATES, pushes=False, commanded_by='fam',
+        shared_inputs=('wrench_command', 'inertia'),
+    )
 
     def __init__(self, params: InverseFamParams, batch: tuple[int, ...] = ()) -> None:
         self._params = self._tuned = params
@@ -157,6 +164,10 @@ class InverseFam:
 
     def rest(self) -> None:
         """Do nothing: there is no state that moves."""
+
+    def thrust_layout(self) -> ThrustLayout:
+        """Return where and which way the nozzles push; see `Drawable`."""
+        return layout_of_nozzles(self._params)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative speed."""

@@ -11,10 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from propulsion_ros.models.common.efficiency import Degrading, live_factor
+from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import PolynomialCurve, sampled_curve
+from propulsion_ros.models.fam.layout import layout_of_nozzles
 from propulsion_ros.models.fam.module_motors import Drives
 from propulsion_ros.models.fam.params import ModulesParams, NozzlesParams, refuse_negative_speed
 from propulsion_ros.models.fam.plenum import Plenums
@@ -74,6 +77,7 @@ class PropulsionModules(Degrading):
     """
 
     Params: ClassVar[type] = PropulsionModulesParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(commanded_by='fam')
 
     def __init__(self, params: PropulsionModulesParams, batch: tuple[int, ...] = ()) -> None:
         nozzles, impellers = params.nozzles, params.impellers
@@ -125,6 +129,10 @@ class PropulsionModules(Degrading):
     def retune(self, params: PropulsionModulesParams) -> None:
         """Take the `efficiency` of the nozzles, from the next step of the control on."""
         super().retune(params.nozzles)
+
+    def thrust_layout(self) -> ThrustLayout:
+        """Return where and which way the nozzles push; see `Drawable`."""
+        return layout_of_nozzles(self._params)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative speed."""

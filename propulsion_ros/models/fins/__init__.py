@@ -1,4 +1,4 @@
 """Fins and lifting surfaces in a flow.
 
-It imports `models.common` and `settings`.
+It imports `models.thrusters` for its drives, `models.common` and `settings`.
 """

@@ -5,135 +5,42 @@ deflection at the end of the step; the originals use the one before it.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 
-from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.allocation import allocation_matrix
-from propulsion_ros.models.common.efficiency import Degrading, live_factor
+from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.facts import LIFT, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
-from propulsion_ros.models.fins.lift_drag import (
-    Coefficients,
-    Quadratic,
-    QuadraticParams,
-    TwoLines,
-    TwoLinesParams,
-)
-from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
-from propulsion_ros.models.thrusters.dynamics import DynamicsParams, RotorDynamics
+from propulsion_ros.models.fins.layout import layout_of_fins
+from propulsion_ros.models.fins.lift_drag import Coefficients, Quadratic, TwoLines
+from propulsion_ros.models.fins.lifting_surface import LiftingSurface
+from propulsion_ros.models.fins.params import FinsParams
+from propulsion_ros.models.thrusters.dynamics import RotorDynamics
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import (
-    BoolArray,
-    ComplexArray,
-    FloatArray,
-    IntArray,
-    group,
-    names,
-    quantity,
-)
+from propulsion_ros.settings.quantity import BoolArray, ComplexArray, FloatArray, IntArray
+
+__all__ = ['Fins', 'FinsParams']
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FinsParams(DynamicsParams):
-    """Configuration of n fins; each is listed under one of the lift models."""
-
-    names: tuple[str, ...] = names('fin names, the order of all arrays')
-    min_deflection: FloatArray = quantity(
-        -np.pi / 2, 'rad', doc='lowest deflection', lo=-np.pi, hi=np.pi, shape=('n',)
-    )
-    max_deflection: FloatArray = quantity(
-        np.pi / 2, 'rad', doc='highest deflection', lo=-np.pi, hi=np.pi, shape=('n',)
-    )
-    dynamics: tuple[str, ...] = quantity(
-        'first_order', doc='how the deflection follows its command', kind=str, shape=('n',),
-        choices=('zero_order', 'first_order', 'yoerger', 'bessa'),
-    )
-    time_constant: FloatArray = quantity(
-        0.0, 's', doc='first_order: lag of the deflection; 0 follows at once', lo=0.0,
-        shape=('n',),
-    )
-    rate_limit: FloatArray = quantity(
-        0.0, 'rad/s', doc='largest rate of the deflection; 0 means no limit', lo=0.0,
-        shape=('n',),
-    )
-    efficiency: FloatArray = live_factor(
-        'factor on lift, drag and moment at the same deflection, as of lost surface'
-    )
-    integrator: str = quantity(
-        'exact', doc='exact, or the explicit step of the originals', kind=str,
-        choices=('exact', 'euler'),
-    )
-    compat: str = quantity(
-        'none', doc='original whose errors are wanted back: uuv for two_lines, pyflyt for '
-        'lifting_surface', kind=str, choices=('none', 'uuv', 'pyflyt'),
-    )
-    position: FloatArray = placement.position('where the force acts')
-    chord: FloatArray = placement.direction(
-        'direction of the leading edge at deflection 0, in the link of the fin; its part along '
-        'the span has no effect', (1.0, 0.0, 0.0),
-    )
-    span: FloatArray = placement.direction(
-        'axis of the deflection, in the link of the fin', (0.0, 0.0, 1.0)
-    )
-    link: tuple[str, ...] = placement.link('force')
-    rotation: FloatArray = placement.rotation()
-    quadratic: QuadraticParams = group(QuadraticParams, element='quadratic')
-    two_lines: TwoLinesParams = group(TwoLinesParams, element='two_lines')
-    lifting_surface: LiftingSurfaceParams = group(
-        LiftingSurfaceParams, element='lifting_surface'
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for i in np.flatnonzero(self.min_deflection > self.max_deflection).tolist():
-            raise ConfigError(
-                'min_deflection',
-                f'{self.min_deflection[i]:g} is above max_deflection '
-                f'{self.max_deflection[i]:g} rad', i,
-            )
-        self._check_models()
-        largest = np.maximum(np.abs(self.min_deflection), np.abs(self.max_deflection))
-        for fin in self.lifting_surface.fin:
-            i = self.names.index(fin)
-            if largest[i] > np.pi / 2:
-                raise ConfigError(
-                    'max_deflection',
-                    f'a flap turns by at most {np.pi / 2:g} rad, got {largest[i]:g}', i,
-                )
-
-    def _check_models(self) -> None:
-        """Raise unless every fin is under exactly one lift model."""
-        model_of: dict[str, str] = {}
-        for key in ('quadratic', 'two_lines', 'lifting_surface'):
-            for i, fin in enumerate(getattr(self, key).fin):
-                if fin not in self.names:
-                    known = ', '.join(self.names)
-                    raise ConfigError(f'{key}.fin', f'unknown fin {fin!r}, known: {known}', i)
-                if fin in model_of:
-                    raise ConfigError(f'{key}.fin', f'{fin!r} is also in {model_of[fin]}', i)
-                model_of[fin] = key
-        for i, fin in enumerate(self.names):
-            if fin not in model_of:
-                raise ConfigError(
-                    'names',
-                    f'{fin!r} has no lift model, expected it in quadratic.fin, two_lines.fin or '
-                    'lifting_surface.fin', i,
-                )
+_LEAST = np.finfo(float).tiny
+"""No force is smaller, but for none [N]; so that none can be divided by its size."""
 
 
 class LiftModel(Protocol):
     """What a flow does to fins; see `LiftingSurface.coefficients`."""
 
-    def coefficients(  # noqa: D102
+    def coefficients(
         self, flow: ComplexArray, deflection: FloatArray
     ) -> Coefficients: ...
 
 
-class Fins(Degrading):
+class Fins(PlacedActuators, Degrading):
     """n fins, each all-moving (`Quadratic`, `TwoLines`) or with a flap (`LiftingSurface`).
 
     Commands are deflections [rad] (position), clamped to the limits; 0 is safe. A positive
@@ -155,10 +62,16 @@ class Fins(Degrading):
     """
 
     Params: ClassVar[type] = FinsParams
+    uses_body = True
+    facts: ClassVar[FamilyFacts] = FamilyFacts(
+        tag='fin', force=LIFT, joint_axis='span',
+        joint_limits=('min_deflection', 'max_deflection'),
+    )
 
     def __init__(self, params: FinsParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
-        self._n, self._batch, self._rotation = n, batch, params.rotation
+        super().__init__(params, 'position')
+        self._params, self._n, self._batch = params, n, batch
         self._lower, self._upper = params.min_deflection, params.max_deflection
         self._rate_limit = params.rate_limit
         kinds = np.array(params.dynamics)
@@ -169,8 +82,6 @@ class Fins(Degrading):
         self._drives = RotorDynamics(params, reach) if np.any(self._driven) else None
 
         self._span = unit_rows('span', params.span)
-        # A fin has no axis of its own to push along: its row of axes is its force.
-        self._once = np.ones(n)
         plane = _planes(unit_rows('chord', params.chord), self._span)
         # The real part of chord + i normal times this is the vector in base_link.
         self._frame = plane[:, 0] - 1j * plane[:, 1]
@@ -196,14 +107,8 @@ class Fins(Degrading):
         turns = np.array([fin not in flapped for fin in params.names])
         self._turning = 1j * turns if np.any(turns) else None
 
-        self.command_names = self.actuator_names = self.state_names = params.names
-        self.command_fields = ('position',) * n
         self.safe_command = np.clip(np.zeros(n), self._lower, self._upper)
-        self.nan_is_safe = (False,) * n
-        self.uses_body = True
         self._safe = np.broadcast_to(self.safe_command, (*batch, n))
-        self.actuator_frames = params.link
-        self.tank_names: tuple[str, ...] = ()
         self.retune(params)
         self.reset()
 
@@ -215,12 +120,9 @@ class Fins(Degrading):
         self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
         self._moment: FloatArray = np.zeros_like(self.deflection)
 
-    def rest(self) -> None:
-        """Return to the safe deflection."""
-        self.reset()
-
-    def check_command(self, command: Command) -> None:
-        """Accept every number: what is beyond the limits is clamped."""
+    def thrust_layout(self) -> ThrustLayout:
+        """Return where and which way the fins push; see `Drawable`."""
+        return layout_of_fins(self._params)
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
@@ -234,13 +136,16 @@ class Fins(Degrading):
         pose = None if self._turning is None else np.exp(self._turning * self.deflection)
         force, self._moment, stalled = self._loads(body, pose)
         self._force = force if pose is None else force * pose
+        # A fin has no axis of its own to push along: its row of axes is that of its force.
+        thrusts = np.abs(self._force)
+        axes = self._in_base_link(self._force) / np.maximum(thrusts, _LEAST)[..., None]
         wrench = product(_parts(self._force), self._wrench_from)
         if self._has_moment:
             wrench = wrench + product(self._moment, self._wrench_from_moment)
         return Output(
             wrench=wrench,
-            thrusts=self._once,
-            axes=self._in_base_link(self._force),
+            thrusts=thrusts,
+            axes=axes,
             position=self.deflection,
             effort=force.imag,
             computed=wanted,

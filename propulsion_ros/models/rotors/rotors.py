@@ -14,8 +14,10 @@ import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
-from propulsion_ros.models.common.wrench import in_link_axes, unit_rows
+from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.wrench import unit_rows
 from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
 from propulsion_ros.models.rotors.constants import RotorConstants
 from propulsion_ros.models.rotors.params import DRAWN, RotorsParams
@@ -28,7 +30,7 @@ __all__ = ['Rotors', 'RotorsParams']
 _BANK = 32768
 
 
-class Rotors(Degrading):
+class Rotors(PlacedActuators, Degrading):
     """n rotors, each with its own lag, limits, axis and sense of rotation.
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
@@ -51,8 +53,10 @@ class Rotors(Degrading):
     """
 
     Params: ClassVar[type] = RotorsParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(tag='rotor', force=THRUST_AND_TORQUE)
 
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
+        super().__init__(params, params.command_interface)
         n = len(params.names)
         self._params = params
         self._batch, self._shape, self._rows = batch, (*batch, n), (math.prod(batch), n)
@@ -60,22 +64,14 @@ class Rotors(Degrading):
         self._never_commanded = np.full(n, np.nan)
         self._axis = unit_rows('axis', params.axis)
         # The air turns the body against the rotor.
-        self._reaction = -params.direction * params.moment_constant
+        self._reaction: FloatArray = -params.direction * params.moment_constant
         self._allocation = np.ascontiguousarray(
             allocation_matrix(params.position, self._axis, self._reaction).T
         )
 
-        self.command_names = params.names
-        self.command_fields = (params.command_interface,) * n
         self.safe_command = params.min_thrust.copy()
         if self._by_speed:
             self.safe_command = np.sqrt(params.min_thrust) * (1.0 / np.sqrt(params.motor_constant))
-        self.nan_is_safe = (False,) * n
-        self.uses_body = False
-        self.state_names = params.names
-        self.actuator_names = params.names
-        self.actuator_frames = params.link
-        self.tank_names: tuple[str, ...] = ()
         self.retune(params)
         self.reset()
 
@@ -167,11 +163,6 @@ class Rotors(Degrading):
         if not self._by_speed:
             return thrust
         return np.asarray(np.sqrt(np.maximum(thrust, 0.0) / self._params.motor_constant))
-
-    def link_wrenches(self, output: Output) -> FloatArray:
-        """Return the wrench of each rotor in its link; see `Family.link_wrenches`."""
-        forces = output.forces
-        return in_link_axes(self._params.rotation, forces, self._reaction[:, None] * forces)
 
     def advance(self, asked: FloatArray, dt: float) -> FloatArray:
         """Advance by ``dt`` without the wrench.

@@ -18,8 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
-from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.models.thrusters.dynamics import (
     LARGEST,
@@ -110,7 +112,7 @@ class ThrustersParams(CurvesParams, DynamicsParams):
             )
 
 
-class Thrusters:
+class Thrusters(PlacedActuators):
     """n thrusters, each with its own rotor dynamics and thrust curve.
 
     Commands are the input of the dynamics (velocity: rad/s, bessa V) or, by `command_interface`,
@@ -135,9 +137,13 @@ class Thrusters:
     """
 
     Params: ClassVar[type] = ThrustersParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(
+        tag='thruster', force=THRUST_AND_TORQUE, joint_axis='axis'
+    )
 
     def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
+        super().__init__(params, params.command_interface)
         self._params, self._shape = params, (*batch, n)
         self._tuned = params
         input_limit = np.abs(params.gain) * np.maximum(-params.min_command, params.max_command)
@@ -157,20 +163,12 @@ class Thrusters:
         self._axis = unit_rows('axis', params.axis)
         arm = cross(params.position, self._axis)
         # The water turns the body against the propeller.
-        self._reaction = -params.direction * params.moment_constant
+        self._reaction: FloatArray = -params.direction * params.moment_constant
         reaction = self._reaction[:, None] * self._axis
         self._advance_from = np.concatenate((self._axis, arm), axis=-1).T.copy()
         self._allocation = np.concatenate((self._axis, arm + reaction), axis=-1)
 
-        self.command_names = params.names
-        self.command_fields = (params.command_interface,) * n
-        self.nan_is_safe = (False,) * n
         self.uses_body = self._curves.takes_advance
-        self.state_names = params.names
-        self.safe_command = np.zeros(n)
-        self.actuator_names = params.names
-        self.actuator_frames = params.link
-        self.tank_names: tuple[str, ...] = ()
         self.reset()
 
     def reset(self) -> None:
@@ -196,9 +194,6 @@ class Thrusters:
             (self.thrust_efficiency < self._params.thrust_efficiency)
             | (self.propeller_efficiency < self._params.propeller_efficiency)
         )
-
-    def check_command(self, command: Command) -> None:
-        """Accept every finite command: limits clamp it."""
 
     def set_on(self, on: ArrayLike) -> None:
         """Switch thrusters on and off, one value for all or (..., n)."""
@@ -271,11 +266,6 @@ class Thrusters:
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the water."""
         return thrust if self._by_thrust else self._input_for(np.asarray(thrust), None)
-
-    def link_wrenches(self, output: Output) -> FloatArray:
-        """Return the wrench of each thruster in its link; see `Family.link_wrenches`."""
-        forces = output.forces
-        return in_link_axes(self._params.rotation, forces, self._reaction[:, None] * forces)
 
     def _demand(
         self, command: Command, advance: FloatArray | None

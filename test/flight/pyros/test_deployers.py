@@ -81,7 +81,7 @@ def test_time_that_jumps_back_leaves_the_rest_of_the_on_time(bank):
         pytest.param(2, MS, True, 'deployer 2 is unknown, there are 2', id='unknown'),
         pytest.param(-1, MS, True, 'deployer -1 is unknown, there are 2', id='negative id'),
         pytest.param(0, 0, True, 'an on-time of 0 ns is not above 0', id='no on-time'),
-        pytest.param(0, MS, False, "'drogue' is refused: the phase is not an armed one", id='safe'),
+        pytest.param(0, MS, False, "'drogue' is refused: not in flight or recovery", id='safe'),
     ],
 )
 def test_refusals(bank, deployer, on_time_ns, armed, reason):
@@ -92,7 +92,7 @@ def test_refusals(bank, deployer, on_time_ns, armed, reason):
 
 
 def test_a_bank_begins_disarmed():
-    with pytest.raises(CommandError, match='not an armed one'):
+    with pytest.raises(CommandError, match='not in flight or recovery'):
         DeployerBank(['drogue']).fire(0, 0, MS)
 
 
@@ -109,7 +109,7 @@ def test_servo_stands_where_it_was_turned_whatever_the_phase():
     assert bank.due(10 * MS) is None
     bank.arm(False)
     assert repr(bank.positions().tolist()) == '[nan, 1.5]'
-    with pytest.raises(CommandError, match="'door' is refused: the phase is not an armed one"):
+    with pytest.raises(CommandError, match="'door' is refused: not in flight or recovery"):
         bank.turn(1, 0.0)
     bank.arm(True)
     with pytest.raises(CommandError, match="'drogue' is no servo"):

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
-from propulsion_ros.models.body.rigid_body import BodyParams, MassProperties, RigidBody
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.settings.errors import ConfigError
 
 SECOND = 10**9
@@ -100,7 +101,7 @@ def test_terminal_speed_under_the_open_canopy():
         area = model.drag_area(k * SECOND // 100)
         body.step(np.zeros(6), mass, mass, 0.01, (area, model.attachment))
     speed = np.sqrt(2.0 * 20.0 * 9.80665 / (1.2 * 10.0))
-    np.testing.assert_allclose(body.motion.velocity, [0, 0, -speed], rtol=1e-6)
+    np.testing.assert_allclose(body.velocity, [0, 0, -speed], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from bodies import DT, REST, G, body, floating, part, run
-from propulsion_ros.models.body.rigid_body import MassProperties, RigidBody
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import RigidBody
 from propulsion_ros.models.common.wrench import move_wrench
 
 

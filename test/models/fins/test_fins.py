@@ -349,6 +349,21 @@ def test_without_a_velocity_there_is_no_force():
     assert np.all(output.position == 0.3)
 
 
+@pytest.mark.parametrize('velocity', [[2.0, 0.3, -0.4], [0.0, 0.0, 0.0]], ids=['flow', 'none'])
+def test_thrusts_are_how_large_the_forces_are(velocity):
+    fins = Fins(mixed(6))
+    command = Command(position=np.linspace(-0.3, 0.3, 6))
+    output = fins.step(command, BodyState(velocity=np.array(velocity)), 0.01, 0)
+    np.testing.assert_allclose(output.forces.sum(axis=0), output.wrench[:3], atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.norm(output.forces, axis=1), output.thrusts, rtol=1e-12
+    )
+    assert (output.thrusts > 1e-3).all() == any(velocity)
+    np.testing.assert_allclose(
+        np.linalg.norm(output.axes, axis=1), float(any(velocity)), rtol=1e-12
+    )
+
+
 def test_fixed_fin_does_not_turn():
     fins = Fins(params(min_deflection=0.1, max_deflection=0.1, time_constant=0.1))
     output = run(fins, commands(-1.0), FORWARD, 0.1, 5)

@@ -1,0 +1,100 @@
+"""The time of a flight: message stamps, on a robot never faster than its steady clock."""
+from __future__ import annotations
+
+from propulsion_ros.timing.flight_clock import FlightClock, Stamp
+
+LEAD_NS = 100_000_000
+"""How far flight time may be ahead of the steady clock: messages come in bursts [ns]."""
+
+
+class FlightTime:
+    """A `FlightClock` that no stamps can make run faster than time does.
+
+    The limit counts from an anchor, which is set anew at each moment that something is counted
+    from. So no time since such a moment is ever more than `LEAD_NS` longer than it was, however
+    slow the stamps were before; and stamps that come in bursts or late lose nothing. Without
+    steady time, as in simulation and replay, stamps alone count.
+
+    Parameters
+    ----------
+    longest_step : float
+        No gap between two stamps counts for more [s].
+
+    Attributes
+    ----------
+    now_ns : int
+        The time of the flight; it never runs backward but where time restarts.
+    """
+
+    def __init__(self, longest_step: float) -> None:
+        self._clock = FlightClock(longest_step)
+        self.reset()
+
+    def reset(self) -> None:
+        """Start again at 0, without a stamp; the counts go on."""
+        self._clock.reset()
+        self._steady_ns: int | None = None
+        self._set(0)
+
+    def _set(self, now_ns: int) -> None:
+        """Let the time be this one, and count the limit from here."""
+        self.now_ns = now_ns
+        self._ahead_ns = self._clock.now_ns - now_ns
+        self._anchor: tuple[int, int] | None = None
+        if self._steady_ns is not None:
+            self._anchor = self._steady_ns, now_ns
+
+    @property
+    def stamp_ns(self) -> int | None:
+        """Last stamp that was accepted [ns]."""
+        return self._clock.stamp_ns
+
+    @property
+    def counts(self) -> dict[Stamp, int]:
+        """How many stamps were of each kind."""
+        return self._clock.counts
+
+    def anchor(self) -> None:
+        """Count the limit from now on, as of something that begins now."""
+        self._set(self.now_ns)
+
+    def begin_flight(self) -> None:
+        """Take the last stamp as the first of a flight."""
+        self._clock.begin_flight()
+        self.anchor()
+
+    def resume(self, now_ns: int, first_ns: int) -> None:
+        """Go on from where a flight before a restart would stand now; see `FlightClock.resume`."""
+        self._clock.resume(now_ns, first_ns)
+        self._set(now_ns)
+
+    def advance(self, stamp_ns: int, steady_ns: int | None, *, may_restart: bool) -> Stamp:
+        """Take a stamp and say what it is; time moves where it is accepted.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Of a sample [ns].
+        steady_ns : int or None
+            When it came, on a clock that nobody sets [ns]; None where only stamps count.
+        may_restart : bool
+            Whether stamps of before the flight mean that time has started again.
+        """
+        verdict = self._clock.advance(stamp_ns, may_restart=may_restart)
+        if not verdict.is_accepted:
+            return verdict
+        self._steady_ns = steady_ns
+        if verdict is Stamp.RESTARTED:
+            self._set(self._clock.now_ns)
+        elif steady_ns is not None and self._anchor is None:
+            # The first steady time: what stamps say until now is taken as it is.
+            self._set(max(self._clock.now_ns - self._ahead_ns, self.now_ns))
+        else:
+            self._advance_to(self._clock.now_ns - self._ahead_ns, steady_ns)
+        return verdict
+
+    def _advance_to(self, wanted_ns: int, steady_ns: int | None) -> None:
+        if steady_ns is not None and self._anchor is not None:
+            begun_ns, since_ns = self._anchor
+            wanted_ns = min(wanted_ns, since_ns + steady_ns - begun_ns + LEAD_NS)
+        self.now_ns = max(self.now_ns, wanted_ns)

@@ -1,0 +1,88 @@
+"""The slope of a noisy value over the last moments, and whether it is certain."""
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+
+_FEWEST = 8  # four wild readings are no line
+_CERTAIN = 6.0  # sigma: every sample asks anew
+_LEAST_NOISE = 0.05  # one sigma of the value, where the readings show less
+_SHARE = 0.25  # of the slope that each half of the window must have
+_MOST_PERIODS = 4  # a slow sensor may take so many windows to give enough readings
+
+Point = tuple[int, float]
+
+
+class Slope:
+    """Fits a line through the last readings.
+
+    Parameters
+    ----------
+    window : float
+        Length of the line [s]; more where a sensor is slow.
+    """
+
+    def __init__(self, window: float) -> None:
+        self._window_ns = round(window * 1e9)
+        self._points: deque[Point] = deque()
+
+    def reset(self) -> None:
+        """Forget the readings."""
+        self._points.clear()
+
+    def update(self, clock_ns: int, value: float) -> None:
+        """Take a reading; one that is not finite is none."""
+        if not math.isfinite(value):
+            return
+        points = self._points
+        points.append((clock_ns, value))
+        while len(points) > _FEWEST and clock_ns - points[1][0] >= self._window_ns:
+            points.popleft()
+        while clock_ns - points[0][0] > _MOST_PERIODS * self._window_ns:
+            points.popleft()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are readings over the whole window."""
+        points = self._points
+        return len(points) >= _FEWEST and points[-1][0] - points[0][0] >= self._window_ns
+
+    @property
+    def value(self) -> float:
+        """Slope [1/s], NaN while the window is not full."""
+        return _line(self._points)[0] if self.is_full else math.nan
+
+    def exceeds(self, limit: float) -> bool:
+        """Return whether the slope, up or down, is certainly above a limit [1/s].
+
+        Both halves of the window must agree, so that a step, a spike or a few wild readings are
+        no slope.
+        """
+        if not self.is_full:
+            return False
+        slope, sigma = _line(self._points)
+        if abs(slope) <= limit + _CERTAIN * sigma:
+            return False
+        points = list(self._points)
+        middle = len(points) // 2
+        halves = _line(points[:middle])[0], _line(points[middle:])[0]
+        return all(half * math.copysign(1.0, slope) > _SHARE * abs(slope) for half in halves)
+
+
+def _line(points: Sequence[Point] | deque[Point]) -> tuple[float, float]:
+    """Return the slope of the line through points and its sigma [1/s]."""
+    n = len(points)
+    begin_ns = points[0][0]
+    times = [(clock_ns - begin_ns) * 1e-9 for clock_ns, _ in points]
+    values = [value for _, value in points]
+    time, mean = sum(times) / n, sum(values) / n
+    spread = sum((t - time) ** 2 for t in times)
+    if spread <= 0.0:
+        return 0.0, math.inf
+    slope = sum((t - time) * (v - mean) for t, v in zip(times, values, strict=True)) / spread
+    residual = sum(
+        (v - mean - slope * (t - time)) ** 2 for t, v in zip(times, values, strict=True)
+    )
+    noise = max(residual / max(n - 2, 1), _LEAST_NOISE**2)
+    return slope, math.sqrt(noise / spread)

@@ -1,0 +1,75 @@
+"""When a flight computer may be disarmed after a flight."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from propulsion_ros.flight.events.events import EventSpec
+from propulsion_ros.flight.motion.rest import RestWatch
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
+
+_DOWN = {Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value}
+
+
+def all_disarmed(
+    pending: Iterable[EventSpec], deployers: Sequence[DeployerSpec], circuits: Mapping[int, bool]
+) -> bool:
+    """Return whether nothing is left that events could still fire or light.
+
+    Parameters
+    ----------
+    pending : iterable of EventSpec
+        Events that are not spent.
+    deployers : sequence of DeployerSpec
+        That they name by id.
+    circuits : mapping of int to bool
+        Channel of a local pyro to whether its circuit is closed, of those measured lately. What
+        is measured open, as by a safing switch or a plug that is pulled, is disarmed.
+    """
+    for event in pending:
+        if event.ignites and (not event.phases or _DOWN & set(event.phases)):
+            return False
+        for action in event.actions:
+            if not action.deploys:
+                continue
+            channel = deployers[action.target].channel
+            if channel is None or circuits.get(channel) is not False:
+                return False
+    return True
+
+
+def why_aloft(
+    rest: RestWatch, params: FlightParams, silent: float, *, disarmed: bool, has_asked: bool
+) -> str:
+    """Return why a vehicle may still be in the air, '' where that need not keep it armed.
+
+    Parameters
+    ----------
+    rest : RestWatch
+        What the sensors show.
+    params : FlightParams
+        Of which ``reset_time`` and ``ask_again_time`` count.
+    silent : float
+        Time since motion was last seen [s].
+    disarmed : bool
+        See `all_disarmed`.
+    has_asked : bool
+        Whether the same was requested shortly before.
+    """
+    if rest.has_rested or (rest.is_settled and rest.moved_ns is None):
+        return ''
+    if not rest.is_moving and silent >= params.reset_time:
+        return ''
+    if disarmed and has_asked:
+        return ''
+    why = 'the vehicle is still moving'
+    if not rest.is_moving:
+        why = f'the vehicle may still be in the air, motion was last seen {silent:.0f} s ago'
+    if disarmed:
+        again = params.ask_again_time
+        return f'{why}; nothing is left to fire: request it again within {again:g} s'
+    if rest.is_moving:
+        return why
+    wait = params.reset_time
+    return f'{why}; wait until {wait:g} s after it, or disarm all outputs and request it twice'

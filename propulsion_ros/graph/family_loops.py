@@ -1,0 +1,104 @@
+"""Loops that run a family, from parameters and a robot description, for every host alike."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from propulsion_ros.graph.family_params import (
+    ActuatorNodeParams,
+    AllocatorNodeParams,
+    FamilyNodeParams,
+    OwnT,
+    loop_params_of,
+)
+from propulsion_ros.graph.node_config import Setting, allocator_of, block_named, read_setting
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.actuator_ports import ACTUATORS, ActuatorPorts
+from propulsion_ros.loops.allocator_loop import AllocatorLoop
+from propulsion_ros.loops.estimate_loop import EstimateParams
+from propulsion_ros.loops.estimate_ports import EstimatePorts
+from propulsion_ros.loops.ports import Host, Parameters
+from propulsion_ros.models.common.estimator import Estimator
+from propulsion_ros.models.common.facts import ESTIMATES
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
+
+
+def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
+    """Return an actuator group as its parameters describe it; raise `ConfigError` if wrong."""
+    own, setting = _configure(parameters, host, ActuatorNodeParams)
+    loop_params = setting.build(LoopParams)
+    loop = ActuatorPorts(
+        setting.build_family(), loop_params, setting.frame, host,
+        publish_each=own.publish_each, publish_numbers=own.publish_numbers,
+        adapters=own.adapters, lossless=own.reliable_inputs,
+    )
+    if 'actuators' in own.adapters and not parameters.has_type(ACTUATORS):
+        raise ConfigError('adapters', 'actuators: actuator_msgs is not installed')
+    parameters.follow_live(
+        (LoopParams, setting.family_type.Params), setting.values,
+        lambda changed, _: loop.core.check(changed), loop.core.retune,
+    )
+    return loop
+
+
+def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
+    """Return an estimator as its parameters describe it; raise `ConfigError` if wrong."""
+    own, setting = _configure(parameters, host, FamilyNodeParams, ESTIMATES)
+    loop_params = setting.build(EstimateParams)
+    inverse = setting.build_family()
+    if not isinstance(inverse, Estimator):
+        raise TypeError(f'expected an Estimator, got {type(inverse).__name__}')
+    loop = EstimatePorts(inverse, loop_params, setting.frame, host, lossless=own.reliable_inputs)
+    parameters.follow_live(
+        (EstimateParams, setting.family_type.Params), setting.values,
+        lambda *configurations: None,
+        lambda changed, _, family_params: loop.core.retune(changed, family_params),
+    )
+    return loop
+
+
+def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
+    """Return the allocator of a group as its parameters say; raise `ConfigError` if wrong."""
+    own, setting = _configure(parameters, host, AllocatorNodeParams, takes_live=False)
+    family, allocator = allocator_of(own, setting)
+    return AllocatorLoop(family, allocator, setting.frame, host, lossless=own.reliable_inputs)
+
+
+def _configure(
+    parameters: Parameters,
+    host: Host,
+    own: type[OwnT],
+    loop: str = '',
+    takes_live: bool = True,
+) -> tuple[OwnT, Setting]:
+    """Return the configuration of a node and that of its family, and log where values come from."""
+    mine, setting = read_setting(
+        parameters, own, functools.partial(_find_block, parameters), loop, takes_live
+    )
+    if setting.spec:
+        _log_sources(host, parameters.given, setting.spec)
+    return mine, setting
+
+
+def _find_block(parameters: Parameters, own: FamilyNodeParams) -> ActuatorSpec | None:
+    """Return the plugin block of a node, None without a robot description."""
+    description = own.robot_description
+    if not description and own.description_topic:
+        description = parameters.latched_text(own.description_topic, own.description_timeout)
+    if not description:
+        return None
+    specs = actuators_from_urdf(description, loop_params_of, own.base_link)
+    return block_named(specs, own.plugin or parameters.node_name)
+
+
+def _log_sources(host: Host, given: Mapping[str, Any], block: ActuatorSpec) -> None:
+    """Log which parameters win over the robot description, and what its reader noted."""
+    for key in sorted(set(given) & set(block.values)):
+        host.log(
+            'info', f"parameter '{key}': {given[key]} wins over the robot description's "
+            f'{block.values[key]}'
+        )
+    for note in block.notes:
+        host.log('info', note)

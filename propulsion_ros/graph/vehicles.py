@@ -1,0 +1,35 @@
+"""The vehicles that come with the package."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class VehicleKit:
+    """What a vehicle of the package has beside its actuators.
+
+    Attributes
+    ----------
+    flight_config : str
+        Configuration of its flight software in config/; '' for none.
+    engines : str
+        Plugin block that its flight software commands; '' for none.
+    allocated : tuple of str
+        Plugin blocks that can be commanded by a wrench.
+    world : str
+        World of Gazebo that it belongs to, in worlds/.
+    """
+
+    flight_config: str = ''
+    engines: str = ''
+    allocated: tuple[str, ...] = ()
+    world: str = 'rocket_pad'
+
+
+VEHICLES = {
+    'rocket': VehicleKit(flight_config='rocket_flight.jsonc', engines='boosters'),
+    'quadrotor': VehicleKit(allocated=('rotors',)),
+    'rov': VehicleKit(allocated=('thrusters',), world='pool'),
+    'freeflyer': VehicleKit(world='free_flight'),
+}
+"""Vehicles that come with the package: urdf/<name>.urdf.xacro and config/<name>.yaml."""

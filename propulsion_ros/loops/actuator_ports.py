@@ -1,0 +1,358 @@
+"""An actuator group with its topics: what its node, a replay and Gazebo run."""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.loops.actuator_loop import (
+    CLOCK,
+    COMMAND,
+    CURRENT,
+    ODOMETRY,
+    ActuatorLoop,
+    LoopParams,
+    Report,
+)
+from propulsion_ros.loops.command_reader import CommandReader
+from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
+from propulsion_ros.loops.payloads import JointRow, MassRow
+from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request
+from propulsion_ros.loops.stamped_ports import FLOAT, INERTIA, JOINTS, WRENCH, StampedPorts
+from propulsion_ros.models.common.family import (
+    WRENCH_NAMES,
+    AboutCom,
+    Degradable,
+    Family,
+    Output,
+)
+from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.settings.errors import ConfigError
+
+MOST_AHEAD_NS = 100_000_000
+"""How far ahead of a robot's clock a command may be stamped [ns]."""
+ACTUATORS = 'actuator_msgs/msg/Actuators'
+_TOPIC = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
+
+
+class ActuatorPorts(StampedPorts):
+    """Takes commands for a family and publishes the wrench that it really applies.
+
+    Parameters
+    ----------
+    family : Family
+        The actuators.
+    params : LoopParams
+        When they step.
+    frame : str
+        Of geometry and wrenches.
+    host : Host
+        What connects the ports.
+    publish_each, publish_numbers : bool
+        Whether the wrench of each actuator, and thrusts and positions as numbers, are published.
+    adapters : collection of str
+        Further forms of commands: 'float64_multi_array', 'actuators'.
+    lossless : bool
+        Whether no message may be lost.
+
+    Attributes
+    ----------
+    family : Family
+        As the parameter.
+    core : ActuatorLoop
+        What steps them.
+    outlets : list of Outlet
+        What is published.
+
+    Raises
+    ------
+    ConfigError
+        For what does not go together.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        params: LoopParams,
+        frame: str,
+        host: Host,
+        *,
+        publish_each: bool = False,
+        publish_numbers: bool = False,
+        adapters: Collection[str] = (),
+        lossless: bool = False,
+    ) -> None:
+        self.family = family
+        self.core = ActuatorLoop(
+            family, params, self._publish, self._on_jump, with_links=publish_each
+        )
+        super().__init__(self.core, family, frame, host, lossless)
+        self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
+        # A replay steps on stamps.
+        self._is_robot = not self._resets_on_jump
+        self._report: Report | None = None
+        self._world_frame = ''
+        self._open_outlets(publish_each, publish_numbers)
+        self.requests.append(
+            Request('~/set_enabled', 'std_srvs/srv/SetBool', self._set_enabled)
+        )
+        self._open_ports(params, adapters)
+
+    def _open_outlets(self, publish_each: bool, publish_numbers: bool) -> None:
+        family, frame, lossless = self.family, self.frame, self._lossless
+        self._wrench = Outlet('~/wrench', WRENCH, 'result', frame, lossless=lossless)
+        self._state = Outlet(
+            '~/state', JOINTS, 'result', frame, tuple(family.state_names), lossless
+        )
+        self._tanks = [
+            Outlet(f'~/tanks/{name}', INERTIA, 'latched', frame, (), lossless, overridable=False)
+            for name in _topics('tanks.names', family.tank_names)
+        ]
+        if publish_each and not all(family.actuator_frames):
+            raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
+        each = _topics('names', family.actuator_names if publish_each else ())
+        self._links = [
+            Outlet(f'~/wrenches/{name}', WRENCH, 'result', link, (), lossless, overridable=False)
+            for name, link in zip(each, family.actuator_frames, strict=False)
+        ]
+        self._numbers = NumberOutlets(family, lossless) if publish_numbers else None
+        self.outlets = [
+            self._wrench, self._state, *self._tanks, *self._links,
+            *(self._numbers.outlets if self._numbers else ()),
+        ]
+
+    def _open_ports(self, params: LoopParams, adapters: Collection[str]) -> None:
+        family = self.family
+        reader = CommandReader(family)
+        if family.command_names == WRENCH_NAMES:
+            self._add_command(
+                '~/wrench_command', WRENCH, COMMAND, WrenchReader(self.frame).read
+            )
+        else:
+            self._add_command('~/command', JOINTS, COMMAND, reader.read)
+        if 'float64_multi_array' in adapters:
+            self._add('~/command_array', 'std_msgs/msg/Float64MultiArray', lambda message: (
+                self._take(COMMAND, None, message.data, reader.read_array)
+            ))
+            self._command_ports.append(self.ports[-1])
+        if 'actuators' in adapters:
+            field = _one_field(family)
+            self._add_command('~/command_actuators', ACTUATORS, COMMAND, lambda message: (
+                reader.read_array(getattr(message, field))
+            ))
+        if isinstance(family, AboutCom):
+            self._add_com()
+        if family.uses_body:
+            self._add('~/odometry', 'nav_msgs/msg/Odometry', self._take_odometry, 'sensor')
+            self._add('~/current', 'geometry_msgs/msg/TwistStamped', self._taking(
+                CURRENT, lambda message: msg_to_current(message, self._world_frame)
+            ), 'sensor')
+        if params.step_on == 'clock':
+            self._keep_time(params.update_rate, params.hold_back)
+
+    # Inputs.
+
+    def _is_far_ahead(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """On a robot, refuse commands of the future, and let the last one to come be the last."""
+        if source != COMMAND or not self._is_robot:
+            return False
+        now_ns = self._host.now_ns()
+        ahead_ns = stamp_ns - now_ns
+        if ahead_ns > MOST_AHEAD_NS:
+            self._host.complain('refused', (
+                f'command refused: stamped {ahead_ns * 1e-9:.3f} s ahead of this clock, expected '
+                f'at most {MOST_AHEAD_NS * 1e-9:g} s'
+            ))
+            return True
+        if self.inputs.waiting:
+            self.core.cancel_later(max(stamp_ns, now_ns), payload)
+        return False
+
+    def _take_odometry(self, message: Any) -> None:
+        if self._take(ODOMETRY, message.header.stamp, message, self._read_motion):
+            self._world_frame = message.header.frame_id
+
+    def _read_motion(self, message: Any) -> Motion:
+        return msg_to_motion(message, self.frame)
+
+    def _on_jump(self, from_ns: int, to_ns: int) -> None:
+        seconds = (to_ns - from_ns) * 1e-9
+        if self._resets_on_jump and to_ns < from_ns:
+            self.core.reset_family()
+            self._host.complain('jumps', f'time jumped by {seconds:.3f} s, actuators reset')
+        else:
+            self._host.complain(
+                'jumps', f'time jumped by {seconds:.3f} s, actuators keep their state'
+            )
+
+    def _set_enabled(self, data: bool) -> tuple[bool, str]:
+        self.core.enabled = data
+        if not data and self._host.is_active:
+            self._publish_zero()
+        return True, 'enabled' if data else 'disabled'
+
+    def step(self, stamp_ns: int, motion: Motion) -> Output | None:
+        """Run the tick at a stamp, for a host that has time and motion itself.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            A multiple of the period of ``update_rate``.
+        motion : Motion
+            Of base_link.
+
+        Returns
+        -------
+        Output or None
+            What the tick did; None where it did not run.
+        """
+        core = self.core
+        if self.family.uses_body:
+            core.push(ODOMETRY, stamp_ns, motion)
+        core.push(CLOCK, stamp_ns)
+        return core.output if core.inputs.last_stamp_ns == stamp_ns else None
+
+    def reset(self) -> None:
+        """Return actuators, tanks and time grid to the start."""
+        self.core.reset()
+
+    # Outputs.
+
+    def start(self) -> None:
+        """Begin at rest and without any earlier command; propellant stays as it was."""
+        self.core.rest()
+        names = ', '.join(self.family.command_names)
+        self._host.log('info', f'active, takes commands for {names}')
+
+    def stop(self) -> None:
+        """Publish one zero wrench."""
+        self._publish_zero()
+
+    def _publish_zero(self) -> None:
+        stamp_ns = self._last_ns()
+        for outlet in (self._wrench, *self._links):
+            self._host.publish(outlet, stamp_ns, np.zeros(6))
+        if self._numbers:
+            self._numbers.publish_zero(self._host.publish, stamp_ns)
+
+    def _publish(self, report: Report) -> None:
+        self._report = report
+        publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
+        tanks = output.tanks
+        if tanks is not None:
+            for outlet, *row in zip(
+                self._tanks, tanks.mass, tanks.com, tanks.inertia, strict=True
+            ):
+                publish(outlet, stamp_ns, MassRow(*row))
+        state = JointRow(output.position, output.velocity, output.effort)
+        publish(self._state, stamp_ns, state)
+        wrench = report.wrench
+        # Faster than numpy for six numbers.
+        if not all(map(math.isfinite, wrench.tolist())):
+            self._host.complain(
+                'not_finite', f'wrench {wrench.tolist()} is not finite, 0 in its place'
+            )
+            self._publish_zero()
+            return
+        if report.links is not None:
+            for outlet, link_wrench in zip(self._links, report.links, strict=True):
+                publish(outlet, stamp_ns, link_wrench)
+        if self._numbers:
+            self._numbers.publish(publish, stamp_ns, output)
+        publish(self._wrench, stamp_ns, wrench)
+
+    def health(self) -> Iterator[Health]:
+        """Yield the state of the actuators: stale commands, limits, what was refused."""
+        core, family = self.core, self.family
+        values, level, text = self._judge_inputs()
+        flags = {} if self._report is None else self._report.output.flags
+        met = {flag: int(np.count_nonzero(mask)) for flag, mask in flags.items()}
+        stale = int(np.count_nonzero(core.hold.stale))
+        off = int(np.count_nonzero(core.hold.off))
+        degraded = np.count_nonzero(family.degraded) if isinstance(family, Degradable) else 0
+        values.update(met, stale=stale, switched_off=off, degraded=int(degraded))
+        if level != ERROR:
+            warnings = [
+                *(flag for flag, count in met.items() if count),
+                *(['disabled'] if not core.enabled else []),
+                *(['actuators are degraded'] if degraded else []),
+                *(['actuators are switched off'] if off else []),
+                *(['command is stale'] if stale else []),
+                *(['no odometry yet, so no force'] if core.lacks_motion else []),
+            ]
+            if warnings:
+                level, text = WARN, warnings[-1]
+        yield 'actuators', level, text, values
+
+
+class NumberOutlets:
+    """Thrusts and positions as plain numbers, each on a topic, for drives of joints.
+
+    Parameters
+    ----------
+    family : Family
+        Whose actuators and joints they are.
+    lossless : bool
+        As of an `Outlet`.
+
+    Raises
+    ------
+    ConfigError
+        For a name that no topic can have.
+    """
+
+    def __init__(self, family: Family, lossless: bool) -> None:
+        _topics('names', (*family.actuator_names, *family.command_names))
+        columns = {name: i for i, name in enumerate(family.state_names)}
+        self._thrusts = [
+            _number(f'~/thrusts/{name}', lossless) for name in family.actuator_names
+        ]
+        self._positions = {
+            columns[name]: _number(f'~/positions/{name}', lossless)
+            for name, field in zip(family.command_names, family.command_fields, strict=True)
+            if field == 'position' and name in columns
+        }
+
+    @property
+    def outlets(self) -> list[Outlet]:
+        """All of them."""
+        return [*self._thrusts, *self._positions.values()]
+
+    def publish(
+        self, publish: Callable[[Outlet, int, Any], None], stamp_ns: int, output: Output
+    ) -> None:
+        """Publish what a step did: thrusts [N], positions [rad]."""
+        for outlet, thrust in zip(self._thrusts, output.thrusts.tolist(), strict=True):
+            publish(outlet, stamp_ns, thrust)
+        if output.position is not None:
+            for column, outlet in self._positions.items():
+                publish(outlet, stamp_ns, output.position[column])
+
+    def publish_zero(self, publish: Callable[[Outlet, int, Any], None], stamp_ns: int) -> None:
+        """Publish that nothing pushes; joints stay where they are."""
+        for outlet in self._thrusts:
+            publish(outlet, stamp_ns, 0.0)
+
+
+def _number(topic: str, lossless: bool) -> Outlet:
+    return Outlet(topic, FLOAT, 'result', lossless=lossless, overridable=False)
+
+
+def _topics(key: str, names: Sequence[str]) -> Sequence[str]:
+    """Return names that can be part of a topic name; raise `ConfigError` for others."""
+    for i, name in enumerate(names):
+        if not _TOPIC.fullmatch(name):
+            raise ConfigError(key, f'{name!r} cannot be part of a topic name', i)
+    return names
+
+
+def _one_field(family: Family) -> str:
+    """Return the field of Actuators that a family takes its commands from."""
+    fields = set(family.command_fields)
+    if fields not in ({'velocity'}, {'position'}):
+        taken = ' and '.join(sorted(fields))
+        raise ConfigError('adapters', f'actuators carry velocity or position, not {taken}')
+    return str(fields.pop())

@@ -1,0 +1,260 @@
+"""What a flight computer moves: deployers, engines, and the boosters that engines are."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from propulsion_ros.flight.events.controllers import ControlOutput
+from propulsion_ros.flight.events.events import EventFired
+from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.pyros.actuators import Actuators
+from propulsion_ros.flight.pyros.deployers import PERIOD_NS, deployer_command
+from propulsion_ros.flight.pyros.engines import EngineRow
+from propulsion_ros.loops.flight.outputs import is_due
+from propulsion_ros.loops.flight.owed_pulses import APART_NS, OwedPulses
+from propulsion_ros.loops.flight.record_file import OwedPulse
+from propulsion_ros.loops.payloads import JointRow
+from propulsion_ros.loops.ports import Host, Outlet, Timer
+from propulsion_ros.rml.config import FlightConfig
+from propulsion_ros.settings.errors import CommandError
+
+_TICK = 0.02
+"""How finely on-times end on the steady clock [s]."""
+
+
+def _outlet(topic: str, qos: str = 'command', names: tuple[str, ...] = ()) -> Outlet:
+    return Outlet(topic, 'sensor_msgs/msg/JointState', qos, names=names, overridable=False)
+
+
+class FlightActuation:
+    """Carries out actions and publishes them: at once, at 10 Hz, and as off while off.
+
+    On a robot on-times are counted on the steady clock and messages are stamped with the host's
+    own time; in simulation and replay both are those of the samples.
+
+    Parameters
+    ----------
+    host : Host
+        Publishes, and has the clocks.
+    config : FlightConfig
+        Deployers, engines and controllers.
+    on_stamps : bool
+        Whether on-times are counted on stamps.
+
+    Attributes
+    ----------
+    outlets, timers : tuple
+        Of the loop.
+    is_waiting : bool
+        Whether a flight of before a restart may have to be resumed: engines are left alone.
+    """
+
+    def __init__(self, host: Host, config: FlightConfig, on_stamps: bool) -> None:
+        self._host, self._config, self._on_stamps = host, config, on_stamps
+        names = tuple(deployer.name for deployer in config.deployers)
+        self._deployers = _outlet('~/deployers', names=names)
+        self._engines, self._boosters = _outlet('~/engines'), _outlet('~/booster_command')
+        self._controllers = _outlet('~/controllers', 'state')
+        self.outlets = (self._deployers, self._engines, self._boosters, self._controllers)
+        has_timer = not on_stamps and bool(config.deployers or config.engines)
+        self.timers = (Timer(_TICK, self._on_timer),) if has_timer else ()
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin disarmed."""
+        self.is_waiting = False
+        self.actuators = Actuators(self._config.deployers, self._config.engines)
+        self._owed = OwedPulses()
+        self._resumed: list[OwedPulse] = []
+        self._stamp_ns = 0
+        self._published_ns = 0
+        self._rows: list[EngineRow] = []
+        self._thrusts: dict[str, float] = {}
+
+    @property
+    def now_ns(self) -> int:
+        """Now, on the clock of the on-times."""
+        return self._stamp_ns if self._on_stamps else self._host.steady_ns()
+
+    @property
+    def pulses(self) -> tuple[OwedPulse, ...]:
+        """Pulses that are not complete."""
+        return self._owed.owed
+
+    def follow(self, phase: Phase, *, may_deploy: bool) -> None:
+        """Arm, disarm and shut down with the phase, and as the flight state permits."""
+        now_ns = self.now_ns
+        self._finish(now_ns)
+        self.actuators.enter(phase, now_ns, may_deploy=may_deploy)
+        if not phase.is_armed and phase is not Phase.SETUP and self._owed.owed:
+            self._report_void(
+                [*self._owed.take_cut(), *self._owed.take_waiting()], f'the phase is {phase.value}'
+            )
+
+    def _finish(self, now_ns: int) -> None:
+        self._owed.finish([i for i, _ in self.actuators.deployers.pending(now_ns)])
+
+    def plan(
+        self, events: Iterable[EventFired], phase: Phase, subphase: Subphase
+    ) -> bool:
+        """Take what is to be fired now, to be recorded before `act` does so.
+
+        Parameters
+        ----------
+        events : iterable of EventFired
+            At this sample.
+        phase, subphase : Phase, Subphase
+            After it: a pulse that a restart cut off is completed in the air alone.
+
+        Returns
+        -------
+        bool
+            Whether anything must be recorded first.
+        """
+        now_ns = self.now_ns
+        self._finish(now_ns)
+        self._resumed = self._plan_resumed(now_ns, phase, subphase)
+        acts = False
+        for event in events:
+            for action in event.actions:
+                acts = acts or action.kind != 'controller'
+                if action.kind == 'deployment':
+                    self._plan_pulse(event.id, action.target, action.param)
+        return acts or bool(self._resumed)
+
+    def _plan_pulse(self, event: int, target: int, param: float) -> None:
+        command = deployer_command(self._config.deployers[target], 0, param)
+        if command.on_time_ns > 0:
+            self._owed.begin(OwedPulse(event, target, command.on_time_ns))
+
+    def _plan_resumed(self, now_ns: int, phase: Phase, subphase: Subphase) -> list[OwedPulse]:
+        if not self._owed.is_waiting:
+            return []
+        if phase not in (Phase.FLIGHT, Phase.RECOVERY) or subphase is Subphase.LANDED:
+            where = subphase.value or phase.value
+            self._report_void(self._owed.take_waiting(), f'the vehicle is in {where}')
+            return []
+        for pulse in self._owed.take_spent():
+            self._host.log('error', (
+                f'{self._name(pulse)} is given up: it was begun {pulse.attempts} times'
+            ))
+        return self._owed.begin_due(now_ns)
+
+    def act(
+        self, stamp_ns: int, events: Iterable[EventFired], controls: Iterable[ControlOutput]
+    ) -> None:
+        """Carry out what fired at a sample, and publish what is due."""
+        previous_ns, self._stamp_ns = self._stamp_ns, stamp_ns
+        now_ns = self.now_ns
+        for event in events:
+            for action in event.actions:
+                try:
+                    self.actuators.act(action, now_ns)
+                except CommandError as error:
+                    self._host.complain('refused', str(error))
+        self._complete(now_ns)
+        self._control(stamp_ns, tuple(controls))
+        self.publish(is_beat=self._on_stamps and is_due(stamp_ns, previous_ns))
+
+    def _complete(self, now_ns: int) -> None:
+        """Begin the pulses anew that a restart cut off."""
+        resumed, self._resumed = self._resumed, []
+        for pulse in resumed:
+            try:
+                self.actuators.complete([(pulse.deployer, pulse.on_time_ns)], now_ns)
+            except CommandError as error:
+                self._owed.drop(pulse)
+                self._host.complain('refused', str(error))
+            else:
+                self._host.log('warn', f'{self._name(pulse)} is given, attempt {pulse.attempts}')
+
+    def resume(self, pulses: Iterable[OwedPulse], age: float) -> None:
+        """Go on in a flight, and owe the pulses that the restart cut off.
+
+        Parameters
+        ----------
+        pulses : iterable of OwedPulse
+            As recorded.
+        age : float
+            Of the record [s]; infinity where nobody knows.
+        """
+        self.actuators.resume(self.now_ns)
+        known = [p for p in pulses if p.deployer < len(self._config.deployers)]
+        left_ns = max(APART_NS - round(min(age, 10.0) * 1e9), 0)
+        self._owed.owe(known, self.now_ns + left_ns)
+
+    def void(self, pulses: Iterable[OwedPulse], why: str) -> None:
+        """Report pulses of a flight that is over: they are never given."""
+        self._report_void([p for p in pulses if p.deployer < len(self._config.deployers)], why)
+
+    def _report_void(self, pulses: Iterable[OwedPulse], why: str) -> None:
+        for pulse in pulses:
+            self._host.log('warn', f'{self._name(pulse)} is void: {why}')
+
+    def _name(self, pulse: OwedPulse) -> str:
+        name = self._config.deployers[pulse.deployer].name
+        return f"the pulse of '{name}' that event {pulse.event} owes"
+
+    def turn_off(self) -> None:
+        """Turn everything off, leave the valves safe, and publish that."""
+        self.follow(Phase.SETUP, may_deploy=False)
+        self.publish(is_beat=True)
+
+    def publish(self, *, is_beat: bool) -> None:
+        """Publish what changed, and everything on a beat."""
+        now_ns = self.now_ns
+        efforts = self.actuators.deployers.due(now_ns)
+        if self._config.deployers and (is_beat or efforts is not None):
+            self._publish_deployers(now_ns)
+        if self._config.engines and not self.is_waiting:
+            self._publish_engines(now_ns, is_beat=is_beat)
+
+    def _on_timer(self) -> None:
+        now_ns = self.now_ns
+        is_beat = now_ns - self._published_ns >= PERIOD_NS
+        if is_beat:
+            self._published_ns = now_ns
+        self.publish(is_beat=is_beat)
+
+    def _send(self, outlet: Outlet, row: JointRow) -> None:
+        stamp_ns = self._stamp_ns if self._on_stamps else self._host.now_ns()
+        self._host.publish(outlet, stamp_ns, row)
+
+    def _publish_deployers(self, now_ns: int) -> None:
+        bank = self.actuators.deployers
+        angles = bank.positions()
+        self._send(self._deployers, JointRow(
+            position=angles if len(angles) else None, effort=bank.efforts(now_ns)
+        ))
+
+    def _publish_engines(self, now_ns: int, *, is_beat: bool) -> None:
+        rows = self.actuators.engines.rows(now_ns)
+        # Compared as text, since NaN does not equal NaN.
+        if is_beat or repr(rows) != repr(self._rows):
+            self._rows = rows
+            self._send(self._engines, JointRow(
+                position=[row.position for row in rows], effort=[row.effort for row in rows],
+                names=[row.name for row in rows],
+            ))
+        self._publish_thrusts(is_beat=is_beat)
+
+    def _publish_thrusts(self, *, is_beat: bool) -> None:
+        thrusts = self.actuators.engines.thrusts()
+        is_lit = any(thrusts.values())
+        if thrusts != self._thrusts or (is_beat and is_lit):
+            was_lit, self._thrusts = any(self._thrusts.values()), thrusts
+            # Not while unlit, so that others may command the same boosters.
+            if is_lit or was_lit:
+                self._send(self._boosters, JointRow(
+                    effort=list(thrusts.values()), names=list(thrusts)
+                ))
+
+    def _control(self, stamp_ns: int, controls: tuple[ControlOutput, ...]) -> None:
+        if not controls:
+            return
+        self.actuators.control(controls)
+        names = [controller.name for controller in self._config.controllers]
+        self._host.publish(self._controllers, stamp_ns, JointRow(
+            position=[control.measured for control in controls],
+            effort=[control.output for control in controls],
+            names=[names[control.id] for control in controls],
+        ))

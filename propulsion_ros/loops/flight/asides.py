@@ -1,0 +1,114 @@
+"""What a flight computer receives beside the samples, in the order of the stamps."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from propulsion_ros.flight.air_temperature import LONGEST_AGE_NS
+from propulsion_ros.loops.ports import Host
+from propulsion_ros.loops.stamped import stamp_of
+from propulsion_ros.timing.sample_time import SampleTime
+from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
+from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
+
+TEMPERATURE, CONTINUITY, REQUEST = 'temperature', 'continuity', 'request'
+_SAMPLE = 'sample'
+_DELAYS_NS = {TEMPERATURE: 100_000_000, CONTINUITY: 100_000_000, REQUEST: 1}
+"""How long after its stamp an input takes effect: longer than it travels, so not late."""
+
+_STAMPS = StampLimits(
+    behind_ns=LONGEST_AGE_NS, ahead_ns=1_000_000_000, agreeing=None, reanchor_ns=500_000_000
+)
+"""Of temperature and circuits, against the samples: one that is steadily off is moved."""
+
+
+class FlightAsides:
+    """Applies inputs by their stamps, and not by when they arrive, as samples pass them.
+
+    Parameters
+    ----------
+    host : Host
+        Receives complaints.
+    time : SampleTime
+        Of the samples.
+    apply : callable
+        ``apply(source, measured_ns, payload)``, when an input takes effect.
+    reanchors : bool
+        Whether what is steadily ahead or behind is moved to the time of the samples.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        time: SampleTime,
+        apply: Callable[[str, int, Any], None],
+        reanchors: bool = False,
+    ) -> None:
+        self._host, self._time, self._apply = host, time, apply
+        self._judges = {
+            source: StampJudge(_STAMPS) for source in (TEMPERATURE, CONTINUITY) if reanchors
+        }
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every input and the time."""
+        for judge in self._judges.values():
+            judge.reset()
+        self._sample_ns: int | None = None
+        self._inputs = StampedInputs(
+            Ordering(wait_for=(_SAMPLE,), jump_back_ns=LONGEST_AGE_NS),
+            (TEMPERATURE, CONTINUITY, REQUEST, _SAMPLE), self._apply_due,
+            trusted=(_SAMPLE,), delays_ns=_DELAYS_NS,
+        )
+
+    @property
+    def newest_ns(self) -> int | None:
+        """When the last of them takes effect, None before the first."""
+        return self._inputs.newest_ns
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a sample."""
+        return self._inputs.waiting
+
+    @property
+    def late(self) -> int:
+        """How many came after the sample before which they should have taken effect."""
+        return self._inputs.counts['late']
+
+    def drop_requests(self) -> list[Any]:
+        """Forget the requests that wait, and return them."""
+        return self._inputs.drop(REQUEST)
+
+    def push(self, source: str, message: Any, payload: Any) -> None:
+        """Take an input with the stamp of its message, or complain."""
+        stamp_ns = stamp_of(self._host, source, message)
+        if stamp_ns is None:
+            return
+        stamp_ns -= self._offset_ns(source, stamp_ns)
+        if not self._inputs.push(source, stamp_ns, payload):
+            self._host.complain(
+                'other_time', f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
+                f'but the time is {self._time.stamp_ns * 1e-9:.3f} s',
+            )
+
+    def _offset_ns(self, source: str, stamp_ns: int) -> int:
+        """Return how far a source is steadily ahead of the samples [ns]."""
+        judge = self._judges.get(source)
+        if judge is None or self._sample_ns is None:
+            return 0
+        if judge.follow(stamp_ns, self._sample_ns) is Arrival.REANCHORED:
+            self._host.complain('reanchored', (
+                f'{source} is steadily {judge.offset_ns * 1e-9:+.3f} s from the samples, and is '
+                'taken to be of the same time'
+            ))
+        return judge.offset_ns
+
+    def pass_sample(self, stamp_ns: int) -> None:
+        """Apply what takes effect before a sample."""
+        self._sample_ns = stamp_ns
+        self._inputs.push(_SAMPLE, stamp_ns)
+        self._inputs.note(stamp_ns)
+
+    def _apply_due(self, source: str, due_ns: int, payload: Any) -> None:
+        self._apply(source, due_ns - _DELAYS_NS[source], payload)

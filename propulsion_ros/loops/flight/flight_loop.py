@@ -1,0 +1,389 @@
+"""The flight computer without ROS: samples and requests in; phase, apogee, events, pyros out."""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.flight.air_temperature import AirTemperature
+from propulsion_ros.flight.estimation.state import EstimatorState, Mode, sample_of, stage_of
+from propulsion_ros.flight.events.variables import NAN, Sample, bounded
+from propulsion_ros.flight.flight_report import FlightReport
+from propulsion_ros.flight.home import Home
+from propulsion_ros.flight.phases.phases import DUTIES, Duty
+from propulsion_ros.flight.pyros.circuits import Circuits
+from propulsion_ros.flight.readiness import CHECKS
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.flight.actuation import FlightActuation
+from propulsion_ros.loops.flight.asides import CONTINUITY, REQUEST, TEMPERATURE, FlightAsides
+from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.clock_offsets import ClockOffsets
+from propulsion_ros.loops.flight.estimation import FlightEstimation
+from propulsion_ros.loops.flight.outputs import FlightOutputs
+from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
+from propulsion_ros.loops.flight.recorder import HEARTBEAT, FlightRecorder
+from propulsion_ros.loops.flight.requests import FlightRequests
+from propulsion_ros.loops.flight.samples import sample_of_odometry, sample_of_pressure
+from propulsion_ros.loops.flight.setup import (
+    make_flight_estimator,
+    make_flight_state,
+    read_config,
+)
+from propulsion_ros.loops.flight.time_lines import TimeLines
+from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
+from propulsion_ros.loops.stamped import stamp_of
+from propulsion_ros.rml.config import UNITS, FlightConfig
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.timing.flight_clock import Stamp
+from propulsion_ros.timing.sample_time import SampleTime
+
+_LOOK = 0.1
+"""How often it is asked whether samples still come [s]."""
+
+
+OpenWriter = Callable[[Path], Writer]
+
+
+def make_flight_loop(
+    params: FlightLoopParams,
+    host: Host,
+    boot: Boot | None = None,
+    open_writer: OpenWriter = RecordWriter,
+) -> FlightLoop:
+    """Return the flight computer that parameters and the configuration they name describe.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong.
+    """
+    config = read_config(params)
+    if not params.config_file:
+        host.log('info', 'no config_file: nothing will be fired')
+    else:
+        unread = f'; without effect: {", ".join(config.unread)}' if config.unread else ''
+        host.log(
+            'info', f'{len(config.events)} events, {config.semantics} semantics, {UNITS}{unread}'
+        )
+    return FlightLoop(params, config, host, boot, open_writer)
+
+
+class FlightLoop:
+    """Follows a flight and fires its events.
+
+    Parameters
+    ----------
+    params : FlightLoopParams
+        Of the flight computer.
+    config : FlightConfig
+        Events and what they move.
+    host : Host
+        Has the clocks, publishes and logs.
+    boot : Boot, optional
+        Of the computer; unknown by default.
+    open_writer : callable
+        ``open_writer(path)`` returns what writes the record.
+
+    Attributes
+    ----------
+    ports, outlets, requests, timers
+        As of a `Loop`.
+
+    Raises
+    ------
+    ConfigError
+        Where the configuration names what is not there, or no estimate can be made.
+    """
+
+    def __init__(
+        self,
+        params: FlightLoopParams,
+        config: FlightConfig,
+        host: Host,
+        boot: Boot | None = None,
+        open_writer: OpenWriter = RecordWriter,
+    ) -> None:
+        self._params, self._host = params, host
+        in_simulation = host.is_simulated
+        # Only there is the time of the stamps that of the computer too.
+        self._is_robot = not (in_simulation or params.replay)
+        self._state = make_flight_state(params, config, in_simulation=in_simulation)
+        self._outputs = FlightOutputs(host, params.world_frame, params.reliable_inputs)
+        self._actuation = FlightActuation(host, config, {
+            'auto': in_simulation, 'stamps': True, 'steady': False,
+        }[params.on_time_clock])
+        estimator = make_flight_estimator(params, config)
+        self._estimation = None if estimator is None else FlightEstimation(
+            host, estimator, params.estimation, params.world_frame, params.reliable_inputs,
+            self._take_estimate, self._is_of_one_publisher, self._is_robot,
+        )
+        # An estimate is above the pad already.
+        is_above_pad = params.pad_reference == 'zero' or self._estimation is not None
+        self._home = Home(0.0 if is_above_pad else NAN)
+        self._air, self._circuits = AirTemperature(), Circuits(config.deployers, config.engines)
+        self._time = SampleTime()
+        self._asides = FlightAsides(host, self._time, self._apply_aside, self._is_robot)
+        self._requests = FlightRequests(
+            host, self._state, self._home, self._time, self._asides,
+            None if params.replay else self._request_time, self._steady_ns, self._prepare,
+            self._follow_state, self._outputs.publish_request,
+        )
+        self._lines: dict[str, TimeLines] = {}
+        self._offsets = ClockOffsets()
+        flown = f'{config.fingerprint} {params.altitude_source} {params.pad_reference}'
+        self._record = FlightRecorder(
+            host, '' if params.replay else params.state_file,
+            hashlib.sha256(flown.encode()).hexdigest(), self._state, self._actuation, self._home,
+            boot or Boot(), open_writer, trusts_age=self._is_robot, estimation=self._estimation,
+        )
+        self._report: FlightReport | None = None
+        self._estimate: EstimatorState | None = None
+        self._declare()
+
+    def _declare(self) -> None:
+        """Make the tables of ports, outlets, requests and timers."""
+        def sensor(topic: str, kind: str, take: Any) -> Port:
+            return Port(topic, kind, take, 'sensor', lossless=self._params.reliable_inputs)
+
+        samples = {
+            'odometry': (sensor('~/odometry', 'nav_msgs/msg/Odometry', self._take_odometry),),
+            'pressure': (
+                sensor('~/pressure', 'sensor_msgs/msg/FluidPressure', self._take_pressure),
+            ),
+            'sensors': self._estimation.ports if self._estimation else (),
+        }[self._params.altitude_source]
+        self._awaited = self._estimation.awaited if self._estimation else samples
+        self.ports: tuple[Port, ...] = (
+            self._requests.port,
+            sensor('~/temperature', 'sensor_msgs/msg/Temperature', self._take_temperature),
+            sensor('~/continuity', 'sensor_msgs/msg/JointState', self._take_continuity),
+            *samples,
+        )
+        self.outlets: tuple[Outlet, ...] = (
+            *self._outputs.outlets, *self._actuation.outlets,
+            *([self._estimation.outlet] if self._estimation else ()),
+        )
+        self.requests: tuple[Request, ...] = self._requests.services
+        self.timers: tuple[Timer, ...] = self._actuation.timers
+        if self._is_robot:
+            self.timers += (Timer(_LOOK, self._watch),)
+        if self._record.is_kept:
+            self.timers += (Timer(HEARTBEAT, self._beat),)
+
+    @property
+    def stamp_ns(self) -> int:
+        """Stamp of the newest sample [ns], or the time without one; 0 before the first."""
+        return self._time.stamp_ns
+
+    def start(self) -> None:
+        """Begin in preflight, with the record of a flight before where there is one."""
+        for part in (
+            self._state, self._outputs, self._actuation, self._home, self._air, self._circuits,
+            self._asides, self._offsets,
+        ):
+            part.reset()
+        self._lines.clear()
+        self._phase = self._state.phase
+        if self._estimation is not None:
+            self._estimation.reset()
+        self._time.reset(self._host.steady_ns())
+        self._report = self._estimate = None
+        self._record.open()
+        if self._state.is_resuming and self._is_robot:
+            # Where no sensor works any more, time goes on from here.
+            self._time.begin(self._host.now_ns(), self._host.steady_ns())
+        self._announce()
+
+    def stop(self) -> None:
+        """Turn everything off; what is owed stays in the record."""
+        self._actuation.turn_off()
+        self._record.keep()
+        self._record.close()
+
+    # Inputs.
+
+    def _take_odometry(self, message: Any) -> None:
+        stamp_ns = stamp_of(self._host, 'odometry', message)
+        if stamp_ns is None or not self._is_of_one_publisher('odometry', stamp_ns):
+            return
+        sample, problem = sample_of_odometry(stamp_ns, message)
+        if problem:
+            self._host.complain('refused', f'odometry without velocity: {problem}')
+        self._take(sample)
+
+    def _take_pressure(self, message: Any) -> None:
+        stamp_ns = stamp_of(self._host, 'pressure', message)
+        if stamp_ns is not None and self._is_of_one_publisher('pressure', stamp_ns):
+            self._take(sample_of_pressure(stamp_ns, message))
+
+    def _take_estimate(self, state: EstimatorState) -> None:
+        self._estimate = state
+        sample = sample_of(state, self._params.estimator)
+        if self._state.is_resuming and state.mode is Mode.BARO_ONLY:
+            # A speed that only follows the altitude is no evidence of its own, and a noisy one.
+            sample = replace(sample, velocity=NAN)
+        self._take(sample)
+
+    def _take_temperature(self, message: Any) -> None:
+        self._asides.push(TEMPERATURE, message, message.temperature)
+
+    def _take_continuity(self, message: Any) -> None:
+        try:
+            measured = self._circuits.read(message.name, message.position)
+        except CommandError as error:
+            self._host.complain('refused', str(error))
+        else:
+            self._note_offset('the pyros', message)
+            self._asides.push(CONTINUITY, message, measured)
+
+    def _apply_aside(self, source: str, measured_ns: int, payload: Any) -> None:
+        if source == REQUEST:
+            self._requests.follow(payload)
+        else:
+            (self._air if source == TEMPERATURE else self._circuits).take(measured_ns, payload)
+
+    def _take(self, sample: Sample) -> None:
+        """Take a sample whose altitude and position are above and from the sensor's datum."""
+        sample = bounded(sample)
+        stamp_ns = sample.stamp_ns
+        self._asides.pass_sample(stamp_ns)
+        duties = DUTIES[self._state.phase].update
+        altitude, position = self._home.locate(
+            sample.altitude, sample.horizontal_position,
+            is_on_pad=Duty.MEASURE_PAD in duties and not self._state.is_resuming,
+        )
+        self._update(replace(
+            sample, altitude=altitude, horizontal_position=position,
+            temperature=self._air.known(stamp_ns), circuits=self._circuits.known(stamp_ns),
+        ))
+
+    def _is_of_one_publisher(self, source: str, stamp_ns: int) -> bool:
+        """Return whether a sensor's message is of the publisher that was there first."""
+        if not self._is_robot:
+            return True
+        host, steady_ns = self._host, self._host.steady_ns()
+        line = self._lines.setdefault(source, TimeLines())
+        if line.takes(stamp_ns, steady_ns):
+            self._offsets.note(source, stamp_ns, host.now_ns(), steady_ns)
+            return True
+        host.complain('other_publisher', (
+            f'{source} not taken: of another publisher or clock, {line.offset:+.3f} s from the '
+            'one that is followed'
+        ))
+        return False
+
+    def _note_offset(self, source: str, message: Any) -> None:
+        if self._is_robot:
+            stamp_ns = stamp_to_ns(message.header.stamp)
+            self._offsets.note(source, stamp_ns, self._host.now_ns(), self._host.steady_ns())
+
+    def _steady_ns(self) -> int | None:
+        """Return the time that bounds that of the flight; None where stamps alone count."""
+        return self._host.steady_ns() if self._is_robot else None
+
+    def _request_time(self) -> int:
+        """Return what the stamp of a request of now would be."""
+        if self._report is None:
+            return self._host.now_ns()
+        return self._time.now_ns(self._host.steady_ns()) if self._is_robot else self.stamp_ns
+
+    def _watch(self) -> None:
+        """Look at the clocks, and whether samples still come."""
+        self._check_clocks()
+        if self._params.silence_timeout and (self._report or self._state.is_resuming):
+            self._watch_silence()
+
+    def _check_clocks(self) -> None:
+        two = ' and '.join(name for name, line in self._lines.items() if line.has_two)
+        found = (f'{two} has two publishers with different clocks' if two else '',
+                 self._offsets.problem)
+        self._state.set_check('clocks', '; '.join(filter(None, found)))
+
+    def _beat(self) -> None:
+        """Record that the flight goes on, and that it can be recorded."""
+        self._record.beat()
+        self._state.set_check('record', self._record.problem)
+        self._announce()
+
+    def _prepare(self, name: str) -> None:
+        """Find out what only a launch must know."""
+        if name == 'launch' and not self._state.phase.is_armed:
+            self._check_clocks()
+            self._record.probe()
+            self._state.set_check('record', self._record.problem)
+
+    def _watch_silence(self) -> None:
+        """Let time go on while no sample comes, so that timed events still fire."""
+        steady_ns = self._host.steady_ns()
+        if self._time.silence_ns(steady_ns) < round(self._params.silence_timeout * 1e9):
+            return
+        self._host.counts['silence'] += 1
+        stamp_ns = self._time.now_ns(steady_ns)
+        self._asides.pass_sample(stamp_ns)
+        self._update(
+            Sample(stamp_ns, NAN, circuits=self._circuits.known(stamp_ns)), is_measured=False
+        )
+
+    # Logic and outputs.
+
+    def _update(self, sample: Sample, *, is_measured: bool = True) -> None:
+        report = self._state.update(sample, self._steady_ns())
+        if not report.stamp.is_accepted:
+            return
+        self._report = report
+        if report.stamp is Stamp.RESTARTED:
+            self._home.forget()
+        previous_ns = self._time.stamp_ns
+        if is_measured:
+            self._time.take(sample.stamp_ns, self._host.steady_ns())
+        else:
+            self._time.go_on(sample.stamp_ns)
+        if report.notice:
+            self._host.log('warn', report.notice)
+        self._announce()
+        self._record.settle(report.phase)
+        if self._actuation.plan(report.events, report.phase, report.subphase):
+            self._record.keep_first()
+        self._outputs.publish(self._state, report, previous_ns)
+        self._actuation.act(report.stamp_ns, report.events, report.controls)
+        self._record.keep()
+
+    def _follow_state(self) -> None:
+        """Publish and record what a request changed."""
+        self._announce()
+        self._record.keep()
+
+    def _announce(self) -> None:
+        self._actuation.follow(self._state.phase, may_deploy=self._state.may_deploy)
+        if self._state.phase is not self._phase:
+            self._phase = self._state.phase
+            self._requests.drop_waiting(self._phase.value)
+        # While a recorded flight waits, its estimator has begun in the air.
+        if self._estimation is not None and not self._state.is_resuming:
+            self._estimation.set_stage(stage_of(self._state.phase, self._state.subphase))
+        self._outputs.announce(self._state, self._report, self._time.stamp_ns, self._estimate)
+
+    def health(self) -> Iterable[Health]:
+        """Yield the health of the altitude, what was refused, and what speaks against a launch."""
+        yield self._altitude_health()
+        objections = self._state.objections
+        yield 'readiness', WARN if objections else OK, '; '.join(objections.values()) or 'ok', {
+            name: objections.get(name, 'ok') for name in CHECKS
+        }
+        if self._estimation is not None:
+            yield self._estimation.health(self._estimate)
+
+    def _altitude_health(self) -> Health:
+        report, counts = self._report, self._host.counts
+        flags = (
+            ' '.join(sorted(report.flags)) if report
+            else self._host.absence(self._awaited, 'sample')[1]
+        )
+        return 'altitude', WARN if flags else OK, flags or 'ok', {
+            **{stamp.value: count for stamp, count in self._state.stamp_counts.items()},
+            'refused': counts['refused'], 'late_aside': self._asides.late,
+            'waiting': self._asides.waiting, 'silence': counts['silence'],
+        }

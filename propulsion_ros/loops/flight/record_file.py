@@ -1,0 +1,210 @@
+"""The record of a flight in a small file that survives the computer's restart."""
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.flight.events.events import EventRecord
+from propulsion_ros.flight.phases.mark import Mark, Vertex
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_bytes, replace_durably
+from propulsion_ros.settings.json_node import JsonNode
+
+_FORMAT = 'propulsion_ros flight record 2'
+_OLDER = 'propulsion_ros flight record 1'
+_LARGEST = 1_000_000
+_NS = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True)
+class OwedPulse:
+    """A pulse that an event has begun, and that is owed until it is complete.
+
+    Attributes
+    ----------
+    event, deployer : int
+        Which event, and what it fires.
+    on_time_ns : int
+        Length of the whole pulse [ns].
+    attempts : int
+        How often it was begun.
+    """
+
+    event: int
+    deployer: int
+    on_time_ns: int
+    attempts: int = 1
+
+
+@dataclass(frozen=True)
+class FlightRecord:
+    """What the file holds.
+
+    Attributes
+    ----------
+    config : str
+        Fingerprint of the configuration that flew.
+    snapshot : Snapshot
+        The flight.
+    pad_altitude : float
+        Of the pad above the sensor's datum [m]; NaN where unknown.
+    home : tuple of float
+        (east, north) of the pad in the sensor's axes [m].
+    pulses : tuple of OwedPulse
+        Pulses that were not complete.
+    boot_id : str
+        Boot of the computer that wrote it, '' where it is unknown.
+    boot_ns : int
+        When it was written, since that boot [ns].
+    """
+
+    config: str
+    snapshot: Snapshot
+    pad_altitude: float = math.nan
+    home: tuple[float, float] = (0.0, 0.0)
+    pulses: tuple[OwedPulse, ...] = ()
+    boot_id: str = ''
+    boot_ns: int = 0
+
+
+def encode(record: FlightRecord) -> bytes:
+    """Return the file's content."""
+    snapshot = dataclasses.asdict(record.snapshot)
+    snapshot['phase'] = record.snapshot.phase.value
+    flight = {
+        'config': record.config,
+        'snapshot': snapshot,
+        # JSON has no NaN.
+        'pad_altitude': record.pad_altitude if math.isfinite(record.pad_altitude) else None,
+        'home': list(record.home),
+        'pulses': [dataclasses.asdict(pulse) for pulse in record.pulses],
+        'boot_id': record.boot_id,
+        'boot_ns': record.boot_ns,
+    }
+    document = {'format': _FORMAT, 'sha256': _digest(flight), 'flight': flight}
+    return json.dumps(document, indent=1, allow_nan=False).encode() + b'\n'
+
+
+def decode(content: bytes) -> FlightRecord:
+    """Return the record in a file's content.
+
+    Raises
+    ------
+    SourceError
+        Where it is none, or not as it was written.
+    """
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as e:
+        raise SourceError('record', f'is not JSON: {" ".join(str(e).split())[:80]}') from e
+    document = JsonNode(value)
+    document.check_keys(('format', 'sha256', 'flight'))
+    if document['format'].value == _OLDER:
+        # It names no evidence of an ascent, without which nothing may fire.
+        raise document['format'].error(f'{_OLDER!r} is of an older version and is not resumed')
+    document['format'].text((_FORMAT,))
+    flight = document['flight']
+    if document['sha256'].text() != _digest(flight.value):
+        raise SourceError('sha256', 'is not that of the flight: the file is damaged')
+    pad = flight.get('pad_altitude', None)
+    east, north = (item.number() for item in _pair(flight['home']))
+    return FlightRecord(
+        flight['config'].text(),
+        _snapshot(flight['snapshot']),
+        math.nan if pad.value is None else pad.number(),
+        (east, north),
+        tuple(_pulse(item) for item in flight['pulses'].items()),
+        flight['boot_id'].text(),
+        flight['boot_ns'].integer(_NS),
+    )
+
+
+def write_state(path: Path, content: bytes) -> None:
+    """Replace a file as a whole, on the disk before this returns.
+
+    Raises
+    ------
+    OSError
+        Where that fails; the old file stays then.
+    """
+    replace_durably(path, content)
+
+
+def read_state(path: Path) -> FlightRecord | None:
+    """Return the record in a file, None where there is no file.
+
+    Raises
+    ------
+    SourceError
+        Where the file cannot be used, with its name.
+    """
+    if kind_of(path) == ABSENT:
+        return None
+    content = read_bytes(path, _LARGEST)
+    try:
+        return decode(content)
+    except SourceError as e:
+        raise SourceError(f'{printable(path)}: {e.key}', e.problem) from e
+
+
+def _digest(flight: Any) -> str:
+    return hashlib.sha256(json.dumps(flight, sort_keys=True).encode()).hexdigest()
+
+
+def _snapshot(node: JsonNode) -> Snapshot:
+    node.check_keys([field.name for field in dataclasses.fields(Snapshot)])
+    ignition, liftoff, apogee = (
+        _mark(node[name]) if node.has(name) else None for name in ('ignition', 'liftoff', 'apogee')
+    )
+    return Snapshot(
+        node['stamp_ns'].integer(_NS),
+        node['clock_ns'].integer(_NS),
+        Phase(node['phase'].text([phase.value for phase in Phase])),
+        node['is_burning'].flag(),
+        node['has_landed'].flag(),
+        ignition, liftoff, apogee,
+        tuple(_event(item) for item in node['events'].items()),
+        _mark(node['ascent']) if node.has('ascent') else None,
+        _vertex(node['vertex']) if node.has('vertex') else None,
+    )
+
+
+def _vertex(node: JsonNode) -> Vertex:
+    node.check_keys([field.name for field in dataclasses.fields(Vertex)])
+    return Vertex(node['stamp_ns'].integer(_NS), node['altitude'].number())
+
+
+def _mark(node: JsonNode) -> Mark:
+    node.check_keys([field.name for field in dataclasses.fields(Mark)])
+    return Mark(
+        node['stamp_ns'].integer(_NS), node['clock_ns'].integer(_NS), node['source'].text()
+    )
+
+
+def _event(node: JsonNode) -> EventRecord:
+    node.check_keys([field.name for field in dataclasses.fields(EventRecord)])
+    return EventRecord(
+        node['id'].integer(_NS), node['since_ns'].integer(_NS), node['count'].integer(_NS)
+    )
+
+
+def _pulse(node: JsonNode) -> OwedPulse:
+    node.check_keys([field.name for field in dataclasses.fields(OwedPulse)])
+    return OwedPulse(
+        node['event'].integer(range(2**16)), node['deployer'].integer(range(2**16)),
+        node['on_time_ns'].integer(range(1, 2**63)), node['attempts'].integer(range(1, 2**16)),
+    )
+
+
+def _pair(node: JsonNode) -> list[JsonNode]:
+    items = node.items()
+    if len(items) != 2:
+        raise node.error(f'expected two values, got {len(items)}')
+    return items

@@ -1,0 +1,226 @@
+"""The record of a flight: read once at the start, and written before anything is fired."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from propulsion_ros.flight.estimation.state import stage_of
+from propulsion_ros.flight.flight_state import FlightState
+from propulsion_ros.flight.home import Home
+from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.loops.flight.actuation import FlightActuation
+from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.estimation import FlightEstimation
+from propulsion_ros.loops.flight.record_file import FlightRecord, read_state
+from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
+from propulsion_ros.loops.ports import Host
+from propulsion_ros.settings.errors import SourceError
+
+LONGEST_WAIT = 0.05
+"""How long a firing waits for its record [s]."""
+_PROBE_WAIT = 0.5
+"""How long a launch waits for its record [s]: nothing is in the air yet."""
+HEARTBEAT = 1.0
+"""Between two heartbeats [s]."""
+
+
+class FlightRecorder:
+    """Offers the record of a flight before a restart, and keeps that of this one.
+
+    Parameters
+    ----------
+    host : Host
+        Logs and complains.
+    path : str
+        The file, '' for none.
+    config : str
+        Fingerprint of what flies; the record of another one is refused.
+    state, actuation, home : FlightState, FlightActuation, Home
+        What is recorded and resumed.
+    boot : Boot
+        Of this computer.
+    open_writer : callable
+        ``open_writer(path)`` returns what writes.
+    trusts_age : bool
+        Whether the time since boot says how old a record is; in a simulation stamps do.
+    estimation : FlightEstimation, optional
+        What measures the pad in place of ``home``, and begins anew in the air.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        path: str,
+        config: str,
+        state: FlightState,
+        actuation: FlightActuation,
+        home: Home,
+        boot: Boot,
+        open_writer: Callable[[Path], Writer] = RecordWriter,
+        trusts_age: bool = True,
+        estimation: FlightEstimation | None = None,
+    ) -> None:
+        self._host, self._config = host, config
+        self._path = Path(path).expanduser() if path else None
+        self._state, self._actuation, self._home = state, actuation, home
+        self._boot, self._open_writer, self._trusts_age = boot, open_writer, trusts_age
+        self._estimation = estimation
+        self._writer: Writer | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._offered: FlightRecord | None = None
+        self._is_aside = False
+        self._written: object = None
+        self._number = self._beaten = 0
+        self._is_hung = False
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a file."""
+        return self._path is not None
+
+    @property
+    def problem(self) -> str:
+        """Why the record cannot be relied on, '' where it can."""
+        writer = self._writer
+        if writer is None:
+            return ''
+        if self._is_hung:
+            return f'state_file {self._path}: a write has not returned'
+        return writer.error
+
+    def open(self) -> None:
+        """Begin, and offer the flight before the restart where it was armed."""
+        self._forget()
+        if self._path is None:
+            return
+        record = self._read(self._path)
+        self._writer = self._open_writer(self._path)
+        if record is not None and record.snapshot.phase.is_armed:
+            self._offer(record)
+
+    def _read(self, path: Path) -> FlightRecord | None:
+        """Return the record in the file; one that cannot be used is reported in a line."""
+        try:
+            record = read_state(path)
+        except SourceError as error:
+            self._host.log('warn', f'state_file {error}; ignored')
+            return None
+        if record is not None and record.config != self._config:
+            self._host.log('warn', f'state_file {path}: is of another configuration; ignored')
+            return None
+        return record
+
+    def _offer(self, record: FlightRecord) -> None:
+        problem = self._state.offer(record.snapshot, self._age_of(record))
+        if problem:
+            self._host.log('warn', f'state_file: {problem}; ignored')
+            return
+        self._offered = record
+        self._actuation.is_waiting = True
+        if self._estimation is None:
+            self._home.restore(record.pad_altitude, record.home)
+        else:
+            snapshot = record.snapshot
+            is_burning = Subphase.BOOST if snapshot.is_burning else Subphase.COAST
+            stage = stage_of(snapshot.phase, is_burning)
+            self._home.restore(math.nan, record.home)
+            self._estimation.begin_in_air(stage, record.pad_altitude)
+        phase = record.snapshot.phase.value
+        self._host.log('warn', f'a flight was recorded in {phase}, waiting for samples')
+
+    def _age_of(self, record: FlightRecord) -> float:
+        """Return the age of a record [s], infinity where nobody knows."""
+        return self._boot.age(record.boot_id, record.boot_ns) if self._trusts_age else math.inf
+
+    def settle(self, phase: Phase) -> None:
+        """Take up the offered record, or drop it, as the flight state decided by a sample."""
+        record = self._offered
+        if record is None or self._state.is_resuming:
+            return
+        self._actuation.is_waiting = False
+        if phase.is_armed:
+            self._offered = None
+            self._actuation.resume(record.pulses, self._age_of(record))
+            return
+        if not self._is_aside:
+            self._is_aside = True
+            self._home.forget()
+        if not self._state.holds_record:
+            self._offered = None
+            self._actuation.void(record.pulses, 'its flight is not resumed')
+
+    def keep(self) -> None:
+        """Have the flight written where something of it changed that must outlive a restart."""
+        if self._writer is None or self._state.holds_record:
+            return
+        if self._essence() != self._written:
+            self._put()
+        self._complain()
+
+    def _essence(self) -> object:
+        """Return what makes it worth writing again."""
+        essence = self._state.snapshot().essence
+        return essence, self._actuation.pulses, self._home.position
+
+    def keep_first(self) -> None:
+        """Have the flight written before something is fired; wait, but not for long."""
+        if self._writer is None or self._state.holds_record:
+            return
+        number = self._put()
+        if self._is_hung:
+            return
+        if not self._writer.wait(number, LONGEST_WAIT):
+            self._is_hung = True
+        self._complain()
+
+    def probe(self) -> None:
+        """Find out whether the record can be written, before a launch."""
+        if self._writer is None or self._state.holds_record:
+            return
+        number = self._put()
+        if not self._is_hung and not self._writer.wait(number, _PROBE_WAIT):
+            self._is_hung = True
+        self._complain()
+
+    def beat(self) -> None:
+        """Write that the flight goes on, while armed; look whether writes return."""
+        writer = self._writer
+        if writer is None:
+            return
+        self._is_hung = not writer.wait(self._beaten, 0.0)
+        if self._state.phase.is_armed and not self._state.holds_record:
+            self._beaten = self._put()
+        else:
+            self._beaten = self._number
+        self._complain()
+
+    def _put(self) -> int:
+        writer = self._writer
+        if writer is None:
+            raise RuntimeError('the record is not open')
+        if self._is_hung:
+            self._is_hung = not writer.wait(self._number, 0.0)
+        self._written = self._essence()
+        self._number = writer.put(FlightRecord(
+            self._config, self._state.snapshot(), self._pad_altitude, self._home.position,
+            self._actuation.pulses, self._boot.id, self._boot.now_ns(),
+        ))
+        return self._number
+
+    @property
+    def _pad_altitude(self) -> float:
+        estimation = self._estimation
+        return self._home.altitude if estimation is None else estimation.pad_altitude
+
+    def _complain(self) -> None:
+        if self.problem:
+            self._host.complain('record', self.problem)
+
+    def close(self) -> None:
+        """Write what waits; a disk that hangs is waited for, but not for long."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None

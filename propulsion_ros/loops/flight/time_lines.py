@@ -1,0 +1,95 @@
+"""Publishers with different clocks on one topic, told apart by the time lines of their stamps."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NEAR_NS = 500_000_000
+"""How far a message may lie behind the newest of its line, and beyond what has passed [ns]."""
+SILENT_NS = 500_000_000
+"""How long a line must be silent before another one may take its place [ns]."""
+ALONE_NS = 200_000_000
+"""For how long only others must have come then [ns]."""
+_RATE_CHANGE = 2.5
+_LONGEST_INTERVAL_NS = 2_000_000_000
+
+
+@dataclass
+class _Line:
+    stamp_ns: int
+    steady_ns: int
+    interval_ns: int = 0
+
+    def fits(self, stamp_ns: int, steady_ns: int) -> bool:
+        """Return whether a stamp goes on from this line."""
+        ahead_ns = NEAR_NS + max(steady_ns - self.steady_ns, NEAR_NS)
+        return -NEAR_NS <= stamp_ns - self.stamp_ns <= ahead_ns
+
+    def take(self, stamp_ns: int, steady_ns: int) -> None:
+        interval_ns = steady_ns - self.steady_ns
+        self.interval_ns = min(interval_ns, _LONGEST_INTERVAL_NS)
+        self.stamp_ns, self.steady_ns = stamp_ns, steady_ns
+
+    def is_silent(self, steady_ns: int) -> bool:
+        """Return whether its publisher has fallen silent, or its clock was set."""
+        return steady_ns - self.steady_ns > max(SILENT_NS, _RATE_CHANGE * self.interval_ns)
+
+
+class TimeLines:
+    """Follows the publisher of a topic that was there first, while it goes on.
+
+    A message carries no sender. Stamps of one publisher go on from one another; those of two
+    clocks that take turns do not. The line that is followed changes only where it falls silent,
+    as it does when the one clock was set, and what follows it goes on alone.
+
+    Attributes
+    ----------
+    refused : int
+        Messages of another line in a row.
+    offset : float
+        How far the refused line is ahead of the followed one [s].
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every line."""
+        self._line: _Line | None = None
+        self._others_ns: int | None = None
+        self._refused_ns = 0
+        self.refused = 0
+        self.offset = 0.0
+
+    @property
+    def has_two(self) -> bool:
+        """Whether another line takes turns with the one that is followed."""
+        return self.refused > 1
+
+    def takes(self, stamp_ns: int, steady_ns: int) -> bool:
+        """Return whether a message that comes now is of the line that is followed."""
+        line = self._line
+        if line is None or self._is_over(line, steady_ns):
+            self._line, self.refused, self._others_ns = _Line(stamp_ns, steady_ns), 0, None
+            return True
+        if line.fits(stamp_ns, steady_ns):
+            line.take(stamp_ns, steady_ns)
+            self._others_ns = None
+            self._forget_refused(steady_ns)
+            return True
+        self.refused += 1
+        self._refused_ns = steady_ns
+        if self._others_ns is None:
+            self._others_ns = steady_ns
+        self.offset = (stamp_ns - line.stamp_ns) * 1e-9
+        return False
+
+    def _is_over(self, line: _Line, steady_ns: int) -> bool:
+        """Return whether another line has gone on alone for a while after this one."""
+        if self._others_ns is None:
+            return False
+        # What was held up somewhere comes in one burst, the followed line with it.
+        return line.is_silent(steady_ns) and steady_ns - self._others_ns >= ALONE_NS
+
+    def _forget_refused(self, steady_ns: int) -> None:
+        if self.refused and steady_ns - self._refused_ns > SILENT_NS:
+            self.refused = 0

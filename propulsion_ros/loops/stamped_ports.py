@@ -1,0 +1,210 @@
+"""What loops have in common whose messages take effect at their stamps."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
+from propulsion_ros.loops.decoders import checked_clock, checked_stamp, msg_to_com
+from propulsion_ros.loops.ports import ERROR, OK, WARN, Host, Port, Request, Timer
+from propulsion_ros.models.common.family import Family
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.stamped_inputs import StampedInputs
+
+JOINTS, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
+INERTIA, FLOAT = 'geometry_msgs/msg/InertiaStamped', 'std_msgs/msg/Float64'
+_BEGINNING_NS = 1_000_000_000
+_COUNTED = ('taken', 'refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
+
+
+class Core(Protocol):
+    """What takes stamped inputs: `ActuatorLoop` or `EstimateLoop`."""
+
+    @property
+    def inputs(self) -> StampedInputs: ...  # noqa: D102
+
+    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool: ...  # noqa: D102
+
+    def reset(self) -> None: ...  # noqa: D102
+
+    def set_com(self, com: FloatArray) -> None: ...  # noqa: D102
+
+
+class StampedPorts:
+    """The inputs of a core that reads no clock: messages, and the time of its host.
+
+    Parameters
+    ----------
+    core : Core
+        What takes the inputs.
+    family : Family
+        What it runs.
+    frame : str
+        Of geometry and wrenches.
+    host : Host
+        What connects the ports.
+    lossless : bool
+        Whether no message may be lost.
+
+    Attributes
+    ----------
+    ports, requests, timers
+        As of a `Loop`.
+    command_names : tuple of str
+        What can be commanded.
+    frame : str
+        As the parameter.
+    """
+
+    def __init__(
+        self, core: Core, family: Family, frame: str, host: Host, lossless: bool
+    ) -> None:
+        self.command_names, self.frame = tuple(family.command_names), frame
+        self._core, self._host, self._lossless = core, host, lossless
+        self._hold_back_ns = 0
+        self._has_clock = False
+        self._command_ports: list[Port] = []
+        self.ports: list[Port] = []
+        self.timers: list[Timer] = []
+        self.requests: list[Request] = [Request('~/reset', 'std_srvs/srv/Trigger', self._reset)]
+
+    @property
+    def inputs(self) -> StampedInputs:
+        """What came, in the order of the stamps."""
+        return self._core.inputs
+
+    # Called while the loop is made.
+
+    def _add_command(
+        self, topic: str, kind: str, source: str, read: Callable[[Any], Any]
+    ) -> None:
+        """Take commands from a topic."""
+        self._add(topic, kind, self._taking(source, read))
+        self._command_ports.append(self.ports[-1])
+
+    def _add(
+        self, topic: str, kind: str, take: Callable[[Any], Any], qos: str = 'command'
+    ) -> None:
+        self.ports.append(Port(topic, kind, take, qos, self._lossless))
+
+    def _add_com(self) -> None:
+        """Take the centre of mass; it is latched, so it counts before activation too."""
+        self.ports.append(
+            Port('~/inertia', INERTIA, self._take_com, 'latched', while_inactive=True)
+        )
+
+    def _keep_time(self, rate: float, hold_back: float = 0.0) -> None:
+        """Give the core the time ``hold_back`` [s] late: of /clock, or ``rate`` times a second."""
+        self._hold_back_ns, self._has_clock = round(hold_back * 1e9), True
+        if self._host.is_simulated:
+            self.ports.append(Port(
+                '/clock', 'rosgraph_msgs/msg/Clock', self._take_clock, 'clock', overridable=False
+            ))
+        else:
+            self.timers.append(Timer(1.0 / rate, lambda: self._pass_time(self._host.now_ns())))
+
+    # Inputs.
+
+    def _taking(self, source: str, read: Callable[[Any], Any]) -> Callable[[Any], None]:
+        """Return what takes the messages of a source, which ``read`` turns into payloads."""
+        def take(message: Any) -> None:
+            self._take(source, message.header.stamp, message, read)
+
+        return take
+
+    def _take(self, source: str, stamp: Any, content: Any, read: Callable[[Any], Any]) -> bool:
+        """Give an input to the core and return True, or complain; stamp 0 or None means now.
+
+        ``read`` turns the content into the core's payload, or raises `CommandError`.
+        """
+        host = self._host
+        try:
+            payload = read(content)
+            stamp_ns = checked_stamp(stamp) if stamp is not None else 0
+        except CommandError as error:
+            host.complain('refused', f'{source} refused: {error}')
+            return False
+        if self._is_far_ahead(source, stamp_ns, payload):
+            return False
+        if not stamp_ns:
+            arrival_ns = self._arrival_ns()
+            # Where simulated time has just begun, 0 is a stamp as good as any.
+            stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
+        if self._core.push(source, stamp_ns, payload):
+            counts = host.counts
+            counts['taken'] += 1
+            counts[source] += 1
+            return True
+        newest_ns = self.inputs.newest_ns or 0
+        host.complain(
+            'other_time',
+            f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
+            f'but the time is {newest_ns * 1e-9:.3f} s',
+        )
+        return False
+
+    def _is_far_ahead(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """Return whether an input is refused, with a complaint, for a stamp in the future."""
+        return False
+
+    def _arrival_ns(self) -> int:
+        """Return the stamp of what takes effect at once: in the first tick that has not run."""
+        clock_ns, last_ns = self.inputs.clock_ns, self.inputs.last_stamp_ns
+        if clock_ns is None:
+            return self._host.now_ns()
+        return clock_ns if last_ns is None or last_ns < clock_ns else clock_ns + 1
+
+    def _take_com(self, message: Any) -> None:
+        if self._host.is_active:
+            self._take(COM, message.header.stamp, message, self._read_com)
+            return
+        try:
+            self._core.set_com(self._read_com(message))
+        except CommandError as error:
+            self._host.complain('refused', f'{COM} refused: {error}')
+
+    def _read_com(self, message: Any) -> FloatArray:
+        return msg_to_com(message, self.frame)
+
+    def _take_clock(self, message: Any) -> None:
+        try:
+            now_ns = checked_clock(message.clock)
+        except CommandError as error:
+            self._host.complain('refused', f'{CLOCK} refused: {error}')
+        else:
+            self._pass_time(now_ns)
+
+    def _pass_time(self, now_ns: int) -> None:
+        passed_ns = now_ns - self._hold_back_ns
+        # Simulated time begins at 0, and no stamp lies before it.
+        if passed_ns >= 0:
+            self._core.push(CLOCK, passed_ns)
+
+    def _reset(self, data: bool) -> tuple[bool, str]:
+        self._core.reset()
+        return True, 'reset'
+
+    # Outputs.
+
+    def _last_ns(self) -> int:
+        """Return the stamp of what is published last: where the core stands, else now."""
+        last_ns = self.inputs.last_stamp_ns
+        return self._host.now_ns() if last_ns is None else last_ns
+
+    def _judge_inputs(self) -> tuple[dict[str, Any], str, str]:
+        """Return the counts of what came and what was not taken, and how bad that is."""
+        inputs, own = self.inputs, self._host.counts
+        counts = own + inputs.counts
+        values = {key: counts[key] for key in _COUNTED}
+        if counts['not_finite']:
+            return values, ERROR, 'the wrench was not finite'
+        if counts['overflow']:
+            return values, ERROR, 'commands were lost'
+        if counts['other_time']:
+            return values, WARN, 'inputs of another time were not taken'
+        if self._has_clock and inputs.clock_ns is None and inputs.waiting:
+            return values, WARN, 'inputs wait for a clock that was not heard yet'
+        if not counts[COMMAND]:
+            return values, *self._host.absence(self._command_ports, 'command')
+        return values, OK, 'ok'

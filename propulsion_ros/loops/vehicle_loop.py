@@ -1,0 +1,320 @@
+"""A simulated vehicle in lockstep with its actuators, without ROS."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.lockstep import Lockstep
+from propulsion_ros.loops.payloads import ImuRow, JointRow, MassRow, OdometryRow, PressureRow
+from propulsion_ros.loops.ports import OK, Health, Host, Outlet, Port, Request, Timer
+from propulsion_ros.loops.vehicle_params import VehicleParams
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.simulated_body import SimulatedBody
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
+from propulsion_ros.models.common.noise import TickNoise
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate
+from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
+
+WRENCH, INERTIA = 'geometry_msgs/msg/WrenchStamped', 'geometry_msgs/msg/InertiaStamped'
+JOINTS, TF = 'sensor_msgs/msg/JointState', 'tf2_msgs/msg/TFMessage'
+
+_OLDEST_PYRO_NS = 200_000_000
+"""A deployer that fired longer ago is not obeyed [ns]."""
+_POLL = 0.05
+"""How often a waiting vehicle looks at the graph [s]."""
+
+
+class VehicleLoop:
+    """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
+
+    It publishes odometry and clock of step k, then waits for the wrench stamped k of every topic;
+    that wrench acts from k to k + 1.
+
+    Parameters
+    ----------
+    params : VehicleParams
+        Validated configuration.
+    host : Host
+        What connects the ports.
+    with_tf : bool
+        Whether the host can publish TF.
+
+    Raises
+    ------
+    ConfigError
+        For a robot description that is missing, or gives no body that can be moved.
+    """
+
+    def __init__(self, params: VehicleParams, host: Host, with_tf: bool = False) -> None:
+        self._params, self._host = params, host
+        self._frame, dry = _dry_mass(params)
+        self._own_joints = joints_of_urdf(params.robot_description)
+        self._period_ns = period_from_rate(params.update_rate)
+        self._body = SimulatedBody(params.body, params.parachutes, dry, params.wrench_topics)
+        self._deployers = (params.deployer_topic,) if params.parachutes.names else ()
+        self._noise = TickNoise(np.array([params.noise_seed]))
+        self._lockstep = Lockstep(params.real_time_factor, params.lockstep_timeout)
+        self._runner = self._make_runner()
+        self._joints: dict[str, float] = {}
+        self._tick = 0
+        self._open(with_tf and params.publish_tf)
+
+    def _make_runner(self) -> FixedStepRunner:
+        sources = (*self._deployers, *self._params.tank_topics, *self._params.wrench_topics)
+        return FixedStepRunner(
+            Grid(self._period_ns, wait_for=sources), sources, self._apply, self._step,
+            # A parachute pulls later than its pyro fires, so a step need not wait for the news.
+            delays_ns=dict.fromkeys(self._deployers, self._body.parachutes.delay_ns),
+        )
+
+    def _open(self, with_tf: bool) -> None:
+        outlet = functools.partial(Outlet, overridable=False)
+        world, frame = self._params.world_frame, self._frame
+        self._clock = outlet('/clock', 'rosgraph_msgs/msg/Clock', 'clock')
+        self._odometry = outlet('~/odometry', 'nav_msgs/msg/Odometry', 'lockstep', world)
+        self._imu = outlet('~/imu', 'sensor_msgs/msg/Imu', 'lockstep', frame)
+        self._pressure = outlet('~/pressure', 'sensor_msgs/msg/FluidPressure', 'lockstep', frame)
+        self._inertia = outlet('~/inertia', INERTIA, 'latched', frame, lossless=True)
+        self._merged = outlet('~/joint_states', JOINTS, 'lockstep')
+        self._tf = outlet('tf', TF, 'tf', world) if with_tf else None
+        self._awaited = {
+            'clock': self._clock, 'odometry': self._odometry, 'imu': self._imu,
+            'pressure': self._pressure,
+        }
+
+    # What the host connects.
+
+    @property
+    def ports(self) -> Sequence[Port]:
+        """Wrenches, tanks, states and deployers."""
+        params, bind = self._params, functools.partial
+        table: tuple[tuple[str, str, Callable[[Any], None], str], ...] = (
+            *((t, WRENCH, bind(self._take_wrench, t), 'lockstep') for t in params.wrench_topics),
+            *((t, INERTIA, bind(self._take_tank, t), 'lockstep') for t in params.tank_topics),
+            *((t, JOINTS, self._take_state, 'state') for t in params.state_topics),
+            *((t, JOINTS, self._take_deployers, 'lockstep') for t in self._deployers),
+        )
+        return tuple(Port(*row, overridable=False) for row in table)
+
+    @property
+    def outlets(self) -> Sequence[Outlet]:
+        """The clock, and what moves and is measured."""
+        tf = () if self._tf is None else (self._tf,)
+        return (*self._awaited.values(), self._inertia, self._merged, *tf)
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        """None."""
+        return ()
+
+    @property
+    def timers(self) -> Sequence[Timer]:
+        """What keeps the pace, and looks at the graph."""
+        pace = self._params.real_time_factor * self._params.update_rate
+        return (Timer(min(1.0 / pace, _POLL) if pace else _POLL, self._look),)
+
+    def start(self) -> None:
+        """Return to the start and wait for the actuators."""
+        self._body.reset()
+        self._runner.restart()
+        self._joints.clear()
+        self._tick = 0
+        self._lockstep.restart(self._host.steady_ns())
+        self._host.log('info', f'active, waits for {", ".join(self._params.awaited_topics)}')
+
+    def stop(self) -> None:
+        """Publish nothing more: a clock that stands still needs no last message."""
+
+    def health(self) -> Iterator[Health]:
+        """Yield the simulated time and what was refused."""
+        counts = self._host.counts
+        yield 'body', OK, 'ok', {
+            'time': f'{self.time_ns * 1e-9:.3f}',
+            'refused': counts['refused'],
+            'out_of_step': counts['out_of_step'],
+            'late': self._runner.counts['late'],
+        }
+
+    # Inputs.
+
+    def _take_wrench(self, topic: str, message: Any) -> None:
+        wrench, stamp_ns = msg_to_wrench(message), stamp_to_ns(message.header.stamp)
+        if not np.all(np.isfinite(wrench)):
+            self._refuse(f'{topic}: the wrench is not finite')
+        elif self._is_last(stamp_ns, wrench):
+            # Its actuator has replied to that step already.
+            return
+        elif self._is_expected(topic, message.header):
+            self._runner.push(topic, stamp_ns, wrench)
+
+    def _take_tank(self, topic: str, message: Any) -> None:
+        tank = MassProperties(*msg_to_inertia(message))
+        if not tank.is_possible:
+            self._refuse(f'{topic}: {tank.mass} kg with this inertia is no mass')
+        elif self._is_expected(topic, message.header):
+            self._runner.push(topic, stamp_to_ns(message.header.stamp), tank)
+
+    def _is_last(self, stamp_ns: int, wrench: FloatArray) -> bool:
+        """Whether an actuator publishes this as it stops: no force, stamped one step before."""
+        return stamp_ns == self.time_ns - self._period_ns and not wrench.any()
+
+    def _is_expected(self, topic: str, header: Any) -> bool:
+        """Whether a message is in the body's frame and of the step that waits for it."""
+        if header.frame_id != self._frame:
+            self._refuse(f'{topic}: expected the frame {self._frame!r}, got {header.frame_id!r}')
+            return False
+        stamp_ns = stamp_to_ns(header.stamp)
+        if stamp_ns != self.time_ns:
+            self._host.complain(
+                'out_of_step', f'{topic}: expected the stamp {self.time_ns * 1e-9:.3f} s, '
+                f'got {stamp_ns * 1e-9:.3f} s',
+            )
+        return stamp_ns == self.time_ns
+
+    def _take_deployers(self, message: Any) -> None:
+        fired = [
+            name for name, effort in zip(message.name, message.effort, strict=False)
+            if effort > 0.0 and name in self._body.parachutes.names
+        ]
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        if fired and self.time_ns - stamp_ns > _OLDEST_PYRO_NS:
+            names = ', '.join(fired)
+            self._refuse(f'deployers {names}: stamped {stamp_ns * 1e-9:.3f} s, too old to fire')
+            fired = []
+        self._runner.push(self._params.deployer_topic, stamp_ns, (stamp_ns, fired))
+
+    def _take_state(self, message: Any) -> None:
+        for name, position in zip(message.name, message.position, strict=False):
+            if name in self._own_joints and np.isfinite(position):
+                self._joints[name] = position
+
+    def _refuse(self, line: str) -> None:
+        self._host.complain('refused', line)
+
+    # Steps.
+
+    @property
+    def time_ns(self) -> int:
+        """Simulated time [ns]."""
+        return self._tick * self._period_ns
+
+    def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
+        if source in self._params.wrench_topics:
+            self._body.push(source, payload)
+        elif source in self._params.tank_topics:
+            self._body.weigh(source, payload)
+        else:
+            fired_ns, names = payload
+            for name in names:
+                self._body.parachutes.fire(name, fired_ns)
+
+    def _step(self, tick: int, stamp_ns: int) -> None:
+        try:
+            self._body.step(stamp_ns, self._period_ns * 1e-9)
+        except FloatingPointError as error:
+            self._fail(f'stopped at {stamp_ns * 1e-9:.3f} s: {error}')
+            return
+        self._tick = tick + 1
+        self._lockstep.complete()
+        self._announce()
+
+    def _announce(self) -> None:
+        """Publish the present step if it is due."""
+        if self._lockstep.announces(self._host.steady_ns(), self.time_ns):
+            self._publish()
+
+    def _look(self) -> None:
+        """Look what is due by wall time."""
+        now_ns, lockstep = self._host.steady_ns(), self._lockstep
+        if not lockstep.has_begun and lockstep.begins(now_ns, not self._missing()):
+            self._host.log('info', 'running')
+        if lockstep.has_begun:
+            # Another simulation may have begun at the same moment.
+            if lockstep.looks_again(now_ns) and self._has_rival():
+                self._give_up()
+                return
+            self._announce()
+        if lockstep.is_overdue(now_ns):
+            self._give_up()
+        elif lockstep.repeats(now_ns):
+            self._publish()
+
+    def _has_rival(self) -> bool:
+        """Whether another node publishes the time too."""
+        return self._host.publishers_of(self._clock.topic) > 1
+
+    def _missing(self) -> str:
+        """Return what the graph lacks before the first step, '' where it is complete."""
+        if self._has_rival():
+            clock = self._host.resolve_topic_name(self._clock.topic)
+            return f'{clock} has another publisher: remap /clock for one of the simulations'
+        for topic in (*self._params.awaited_topics, *self._deployers):
+            if not self._host.publishers_of(topic):
+                return f'no publisher of {topic}'
+        for topic in self._params.wait_for_subscribers:
+            if not self._host.subscriptions_to(self._awaited[topic]):
+                return f'no subscription to {topic}'
+        return ''
+
+    def _give_up(self) -> None:
+        """Stop, since what the present step waits for has not come in time."""
+        missing = self._missing() or (
+            f'nothing stamped {self.time_ns * 1e-9:.3f} s from {self._runner.behind(self.time_ns)}'
+            if self._lockstep.has_begun else 'the graph was not complete for long enough'
+        )
+        self._fail(f'stopped: {missing} within {self._params.lockstep_timeout:g} s')
+
+    def _fail(self, line: str) -> None:
+        self._host.log('error', line)
+        self._host.deactivate()
+
+    # Outputs.
+
+    def _publish(self) -> None:
+        """Publish everything of the present step; what replies to it, the odometry, comes last."""
+        publish = functools.partial(self._send, self.time_ns)
+        motion, mass = self._body.motion, self._body.mass
+        publish(self._clock, None)
+        publish(self._pressure, self._air_pressure(motion.position[2]))
+        publish(self._imu, ImuRow(
+            self._body.specific_force.tolist(), motion.angular_velocity.tolist()
+        ))
+        publish(self._inertia, MassRow(mass.mass, mass.com, mass.inertia))
+        if self._joints:
+            publish(self._merged, JointRow(
+                position=list(self._joints.values()), names=list(self._joints)
+            ))
+        pose = OdometryRow(
+            self._frame, motion.position.tolist(), motion.quaternion.tolist(),
+            motion.velocity.tolist(), motion.angular_velocity.tolist(),
+        )
+        publish(self._odometry, pose)
+        if self._tf is not None and self._host.subscriptions_to(self._tf):
+            publish(self._tf, pose)
+
+    def _send(self, stamp_ns: int, outlet: Outlet, payload: Any) -> None:
+        self._host.publish(outlet, stamp_ns, payload)
+
+    def _air_pressure(self, height: float) -> PressureRow:
+        _, pressure = temperature_and_pressure(self._params.body.site_altitude + height)
+        noise = self._params.pressure_noise
+        return PressureRow(float(pressure + noise * self._noise.at(self._tick)[0]), noise**2)
+
+
+def _dry_mass(params: VehicleParams) -> tuple[str, MassProperties]:
+    """Return the frame and the mass of the links of a robot."""
+    if not params.robot_description:
+        raise ConfigError('robot_description', 'is required: it gives mass and inertia')
+    frame, dry = mass_from_urdf(params.robot_description, params.base_link)
+    if not dry.is_solid:
+        raise ConfigError(
+            'robot_description',
+            f'expected links with mass and positive inertia, got {dry.mass:g} kg in all',
+        )
+    return frame, dry

@@ -1,0 +1,84 @@
+"""Settings of the simulated vehicle, as its node and the checks of files take them."""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from propulsion_ros.models.body.parachutes import ParachutesParams
+from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import group, quantity, validate
+
+_TOPIC = re.compile(r'[~/]?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VehicleParams:
+    """What a simulated vehicle is made from."""
+
+    robot_description: str = quantity(
+        '', doc='URDF; its links give the dry mass and inertia', kind=str
+    )
+    base_link: str = quantity('', doc='frame of the body; empty: the root link', kind=str)
+    world_frame: str = quantity('odom', doc='ENU frame of the odometry', kind=str)
+    publish_tf: bool = quantity(
+        True, doc='also publish the pose as TF, where tf2_msgs is installed', kind=bool
+    )
+    update_rate: float = quantity(
+        100.0, 'Hz', doc="steps per second, the actuators' rate of publication", lo=1e-3, hi=1e4
+    )
+    wrench_topics: tuple[str, ...] = quantity(
+        doc='wrenches that push the body; each step waits for all', kind=str, shape=('*',)
+    )
+    tank_topics: tuple[str, ...] = quantity(
+        (), doc='tanks that weigh on the body; each step waits for all', kind=str, shape=('*',)
+    )
+    state_topics: tuple[str, ...] = quantity(
+        (), doc='actuator states that ~/joint_states joins', kind=str, shape=('*',)
+    )
+    deployer_topic: str = quantity(
+        '', doc='JointState whose efforts free the parachutes', kind=str
+    )
+    wait_for_subscribers: tuple[str, ...] = quantity(
+        ('clock',), kind=str, shape=('*',), choices=('clock', 'odometry', 'imu', 'pressure'),
+        doc='own topics that must have a subscription before the first step',
+    )
+    real_time_factor: float = quantity(
+        1.0, doc='simulated over wall time; 0: as fast as the actuators answer', lo=0.0, hi=1e3
+    )
+    lockstep_timeout: float = quantity(
+        10.0, 's', doc='wall time after which a missing wrench stops the vehicle', above=0.0,
+        hi=1e6,
+    )
+    pressure_noise: float = quantity(
+        0.0, 'Pa', doc='standard deviation of the pressure', lo=0.0, hi=1e6
+    )
+    noise_seed: int = quantity(0, doc='seed of the sensor noise', kind=int, lo=0)
+    body: BodyParams = group(BodyParams, element='body')
+    parachutes: ParachutesParams = group(ParachutesParams, element='parachute')
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if not self.wrench_topics:
+            raise ConfigError('wrench_topics', 'expected at least one topic')
+        for key in ('wrench_topics', 'tank_topics', 'state_topics'):
+            for i, topic in enumerate(getattr(self, key)):
+                _check_topic(key, topic, i)
+        if self.deployer_topic:
+            _check_topic('deployer_topic', self.deployer_topic)
+        topics = self.awaited_topics
+        for i, topic in enumerate(topics):
+            if topic in topics[:i]:
+                raise ConfigError('wrench_topics', f'{topic!r} is waited for twice')
+        if self.parachutes.names and not self.deployer_topic:
+            raise ConfigError('deployer_topic', 'is required with parachutes')
+
+    @property
+    def awaited_topics(self) -> tuple[str, ...]:
+        """Topics that each step waits for."""
+        return (*self.wrench_topics, *self.tank_topics)
+
+
+def _check_topic(key: str, topic: str, row: int | None = None) -> None:
+    if not _TOPIC.fullmatch(topic):
+        raise ConfigError(key, f'{topic!r} is no topic name', row)

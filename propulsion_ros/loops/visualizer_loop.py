@@ -1,0 +1,299 @@
+"""Pictures of what the actuators of a robot do, without ROS."""
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from propulsion_ros.drawing.drawn_blocks import DrawnBlock
+from propulsion_ros.drawing.shapes import (
+    Propellant,
+    Shape,
+    Style,
+    ThrustState,
+    ThrustStateReader,
+    status_shape,
+    thrust_shapes,
+)
+from propulsion_ros.loops.decoders import checked_stamp
+from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
+from propulsion_ros.loops.visualizer_params import VisualizerParams
+from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.timing.pace import Pace
+from propulsion_ros.timing.stepping import period_from_rate
+
+_UNKNOWN_SCALE = 0.01
+"""Of arrows where no thrust has a limit [m/N]."""
+_SHAFT = 0.04
+"""Diameter of an arrow's shaft over `VisualizerParams.arrow_length`."""
+_LONGEST_PHASE = 60
+_LEAST_NS = 100_000_000
+"""Wall time between two pictures, whatever the stamps are [ns]."""
+_SILENCE = 1.0
+"""Wall time without any state after which it is unknown what the actuators do [s]."""
+_HEAVIEST = 1e9
+"""No tank holds more [kg]."""
+
+
+@dataclass(eq=False)
+class _Drawn:
+    """The actuators of one block, and the newest state of them.
+
+    Attributes
+    ----------
+    block, layout, reader
+        Which they are, and how their state is read.
+    unread : tuple or None
+        Stamp, names, positions and efforts of the newest message; None once they are read.
+    state : ThrustState or None
+        The newest that was read.
+    stamp_ns : int
+        Of the state.
+    is_silent : bool
+        Whether no state that can be read has come since the last diagnosis.
+    """
+
+    block: DrawnBlock
+    layout: ThrustLayout
+    reader: ThrustStateReader
+    unread: tuple[int, Sequence[str], Sequence[float], Sequence[float]] | None = None
+    state: ThrustState | None = None
+    stamp_ns: int = 0
+    is_silent: bool = True
+
+
+class VisualizerLoop:
+    """Draws thrusts, limits, plumes, propellant and phase.
+
+    Pictures are due by the stamps of the states; wall time only keeps them apart, and draws grey
+    what has fallen silent. States are read only for a picture. Everything drawn comes from topics,
+    so the loop may be started anew at any time.
+
+    Parameters
+    ----------
+    params : VisualizerParams
+        Validated configuration.
+    blocks : sequence of DrawnBlock
+        The plugin blocks of its robot description.
+    host : Host
+        What connects the ports.
+
+    Raises
+    ------
+    ConfigError
+        Where the topics are not those of the blocks.
+    """
+
+    def __init__(
+        self, params: VisualizerParams, blocks: Sequence[DrawnBlock], host: Host
+    ) -> None:
+        self._params, self._host, self._base_link = params, host, blocks[0].base_link
+        tanks = [(tank, capacity) for block in blocks for tank, capacity in block.tanks.items()]
+        _check_count('state_topics', params.state_topics, [block.name for block in blocks])
+        _check_count('tank_topics', params.tank_topics, [name for name, _ in tanks])
+        self._pace = Pace(period_from_rate(params.rate))
+        self._phase = ''
+        self._tanks: dict[str, Propellant] = {}
+        self._markers = Outlet(
+            '~/markers', 'visualization_msgs/msg/MarkerArray', 'picture', overridable=False
+        )
+        self._drawn: list[_Drawn] = []
+        self._next_ns: float
+        self._ports = (*self._state_ports(blocks), *self._tank_ports(tanks), *self._phase_ports())
+        self._forget()
+        self._style = Style(
+            scale=self._scale(), in_links=params.frame == 'link',
+            shaft=_SHAFT * params.arrow_length,
+        )
+
+    def _state_ports(self, blocks: Sequence[DrawnBlock]) -> Iterator[Port]:
+        for block, topic in zip(blocks, self._params.state_topics, strict=True):
+            if block.layout is None:
+                self._host.log('info', f'{block.name}: not drawn, its state says no thrusts')
+            elif topic:
+                drawn = _Drawn(block, block.layout, ThrustStateReader(block.layout))
+                self._drawn.append(drawn)
+                take = functools.partial(self._take_state, drawn)
+                yield Port(topic, 'sensor_msgs/msg/JointState', take, 'glance', overridable=False)
+
+    def _tank_ports(self, tanks: Sequence[tuple[str, float]]) -> Iterator[Port]:
+        for (tank, capacity), topic in zip(tanks, self._params.tank_topics, strict=True):
+            if topic:
+                take = functools.partial(self._take_tank, topic, tank, capacity)
+                yield _latched(topic, 'geometry_msgs/msg/InertiaStamped', take)
+
+    def _phase_ports(self) -> Iterator[Port]:
+        if self._params.phase_topic:
+            yield _latched(self._params.phase_topic, 'std_msgs/msg/String', self._take_phase)
+
+    def _scale(self) -> float:
+        """Return the length of an arrow over its thrust [m/N]."""
+        params = self._params
+        if params.metres_per_newton:
+            return float(params.metres_per_newton)
+        largest = max((drawn.layout.largest for drawn in self._drawn), default=0.0)
+        if largest:
+            return float(params.arrow_length / largest)
+        self._host.log(
+            'info', f'no thrust has a known limit: arrows of {_UNKNOWN_SCALE:g} m/N, or set '
+            'metres_per_newton',
+        )
+        return _UNKNOWN_SCALE
+
+    # What the host connects.
+
+    @property
+    def ports(self) -> Sequence[Port]:
+        """States, tanks and the phase."""
+        return self._ports
+
+    @property
+    def outlets(self) -> Sequence[Outlet]:
+        """The pictures."""
+        return (self._markers,)
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        """None."""
+        return ()
+
+    @property
+    def timers(self) -> Sequence[Timer]:
+        """What finds that all states have stopped."""
+        return (Timer(_SILENCE, self._find_silence),)
+
+    @property
+    def drawn_names(self) -> Sequence[str]:
+        """Names of the blocks that are drawn."""
+        return [drawn.block.name for drawn in self._drawn]
+
+    def start(self) -> None:
+        """Begin without any earlier state."""
+        self._forget()
+        self._host.log('info', f'active, draws {", ".join(self.drawn_names) or "nothing"}')
+
+    def stop(self) -> None:
+        """Remove the picture."""
+        if self._is_watched:
+            self._host.publish(self._markers, 0, ())
+
+    def health(self) -> Iterator[Health]:
+        """Yield which blocks are silent, and what was refused."""
+        silent = [drawn.block.name for drawn in self._drawn if drawn.is_silent]
+        for drawn in self._drawn:
+            drawn.is_silent = True
+        level, text = (WARN, f'no state of {", ".join(silent)}') if silent else (OK, 'ok')
+        yield 'markers', level, text, {
+            'watched': self._is_watched, 'refused': self._host.counts['refused'],
+        }
+
+    # Inputs.
+
+    def _take_state(self, drawn: _Drawn, message: Any) -> None:
+        source = drawn.block.name
+        try:
+            stamp_ns = checked_stamp(message.header.stamp)
+        except CommandError as error:
+            self._host.complain('refused', f'{source} refused: {error}')
+            return
+        if self._pace.take(source, stamp_ns):
+            # Simulated time began anew.
+            self._forget_states()
+        drawn.unread = (
+            stamp_ns, tuple(message.name), tuple(message.position), tuple(message.effort)
+        )
+        drawn.is_silent, self._has_news = False, True
+        if self._pace.is_due(source) and self._host.steady_ns() >= self._next_ns and self._draw():
+            self._pace.draw(source)
+            self._next_ns = self._host.steady_ns() + _LEAST_NS
+
+    def _find_silence(self) -> None:
+        """Draw the last states grey, once, where no state has come for a while."""
+        has_news, self._has_news = self._has_news, False
+        if has_news:
+            self._is_grey = False
+        elif not self._is_grey:
+            self._is_grey = self._draw(is_silent=True)
+
+    def _take_tank(self, topic: str, tank: str, capacity: float, message: Any) -> None:
+        mass = message.inertia.m
+        if 0.0 <= mass <= _HEAVIEST:
+            self._tanks[topic] = Propellant(tank, mass, capacity)
+        else:
+            self._host.complain('refused', f'{topic}: {mass} kg is no mass')
+
+    def _take_phase(self, message: Any) -> None:
+        self._phase = message.data[:_LONGEST_PHASE]
+
+    def _forget(self) -> None:
+        self._pace.restart()
+        self._next_ns = -math.inf
+        self._has_news = self._is_grey = False
+        self._forget_states()
+
+    def _forget_states(self) -> None:
+        for drawn in self._drawn:
+            drawn.unread = drawn.state = None
+
+    # Pictures.
+
+    @property
+    def _is_watched(self) -> bool:
+        """Whether anybody subscribes to the pictures."""
+        return self._host.subscriptions_to(self._markers) > 0
+
+    def _draw(self, is_silent: bool = False) -> bool:
+        """Publish a picture if it is watched and there is a state; return whether."""
+        now_ns = self._pace.newest_ns
+        if now_ns is None or not self._is_watched:
+            return False
+        for drawn in self._drawn:
+            self._read(drawn)
+        if all(drawn.state is None for drawn in self._drawn):
+            return False
+        self._host.publish(self._markers, now_ns, tuple(self._picture(now_ns, is_silent)))
+        return True
+
+    def _read(self, drawn: _Drawn) -> None:
+        """Read the newest message of a block, unless that is done."""
+        unread, drawn.unread = drawn.unread, None
+        if unread is None:
+            return
+        stamp_ns, names, position, effort = unread
+        try:
+            state = drawn.reader.read(names, position, effort)
+        except CommandError as error:
+            drawn.is_silent = True
+            self._host.complain('refused', f'{drawn.block.name}: state refused: {error}')
+            return
+        drawn.state, drawn.stamp_ns = state, stamp_ns
+
+    def _picture(self, now_ns: int, is_silent: bool) -> Iterator[tuple[int, Shape]]:
+        """Yield every shape with its stamp."""
+        for drawn in self._drawn:
+            if drawn.state is not None:
+                block, stamp_ns = drawn.block, drawn.stamp_ns
+                is_stale = is_silent or self._pace.is_stale(stamp_ns)
+                for shape in thrust_shapes(
+                    block.name, block.base_link, drawn.layout, drawn.state, self._style, is_stale
+                ):
+                    yield stamp_ns, shape
+        x, y, z = self._params.text_position.tolist()
+        yield now_ns, status_shape(
+            self._base_link, (x, y, z), self._params.text_height, self._phase,
+            [self._tanks[topic] for topic in self._params.tank_topics if topic in self._tanks],
+        )
+
+
+def _latched(topic: str, kind: str, take: Any) -> Port:
+    return Port(topic, kind, take, 'latched', while_inactive=True, overridable=False)
+
+
+def _check_count(key: str, topics: Sequence[str], names: Sequence[str]) -> None:
+    if len(topics) != len(names):
+        raise ConfigError(
+            key, f'expected one for each of {", ".join(names) or "nothing"}, got {len(topics)}'
+        )

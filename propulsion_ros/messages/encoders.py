@@ -1,0 +1,222 @@
+"""What loops publish as messages, or as the bytes of one message with new numbers in it."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import PointStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import FluidPressure, Imu, JointState
+from std_msgs.msg import Bool, Float64, Int32MultiArray, String
+
+from propulsion_ros.loops.payloads import (
+    ImuRow,
+    JointRow,
+    MassRow,
+    OdometryRow,
+    PressureRow,
+    StatusRow,
+)
+from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
+from propulsion_ros.messages.fields import (
+    ODOMETRY_NUMBERS,
+    doubles,
+    inertia_to_msg,
+    ns_to_stamp,
+    odometry_to_transform,
+)
+from propulsion_ros.messages.slots import Slots, joint_state_slots, odometry_slots, wrench_slots
+from propulsion_ros.settings.quantity import FloatArray
+
+Encoder = Callable[[int, Any], Any]
+"""``encode(stamp_ns, payload)`` returns a message or its bytes; publishers take both."""
+
+LEVELS = {OK: DiagnosticStatus.OK, WARN: DiagnosticStatus.WARN, ERROR: DiagnosticStatus.ERROR}
+"""Levels of a diagnostic status as messages have them."""
+
+
+def make_encoder(outlet: Outlet) -> Encoder:
+    """Return what makes the messages of an outlet; the payloads are in `loops.payloads`.
+
+    Raises
+    ------
+    LookupError
+        For a kind of message that no loop publishes yet.
+    """
+    maker = _MAKERS.get(outlet.kind)
+    if maker is None:
+        raise LookupError(f'{outlet.topic}: no encoder for {outlet.kind}')
+    return maker(outlet)
+
+
+# A class where something is kept from message to message, a function otherwise.
+
+
+def _wrench(outlet: Outlet) -> Encoder:
+    slots = wrench_slots(outlet.frame)
+
+    def encode(stamp_ns: int, wrench: FloatArray) -> bytes:
+        return slots.fill(stamp_ns, (wrench,))
+
+    return encode
+
+
+class _JointStates:
+    """Fills one message again where the outlet has the names, else makes each anew."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._frame, self._names = outlet.frame, outlet.names
+        self._lacks: tuple[bool, bool, bool] | None = None
+        self._slots: Slots
+
+    def __call__(self, stamp_ns: int, row: JointRow) -> Any:
+        position, velocity, effort, names = row
+        if names or not self._names:
+            return self._message(stamp_ns, row)
+        lacks = (position is None, velocity is None, effort is None)
+        if lacks != self._lacks:
+            self._lacks = lacks
+            n = len(self._names)
+            counts = tuple(0 if is_absent else n for is_absent in lacks)
+            self._slots = joint_state_slots(self._frame, self._names, counts)
+        given = [values for values in (position, velocity, effort) if values is not None]
+        return self._slots.fill(stamp_ns, given)
+
+    def _message(self, stamp_ns: int, row: JointRow) -> JointState:
+        message = JointState(name=list(row.names))
+        _head(message, stamp_ns, self._frame)
+        for field in ('position', 'velocity', 'effort'):
+            values = getattr(row, field)
+            if values is not None:
+                setattr(message, field, doubles(values))
+        return message
+
+
+class _Odometry:
+    """Fills one message again: most of its numbers stay zero."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._frame = outlet.frame
+        self._child_frame: str | None = None
+        self._slots: Slots
+        self._numbers = np.zeros(ODOMETRY_NUMBERS)
+
+    def __call__(self, stamp_ns: int, row: OdometryRow) -> bytes:
+        if row.child_frame != self._child_frame:
+            self._child_frame = row.child_frame
+            self._slots = odometry_slots(self._frame, row.child_frame)
+        numbers = self._numbers
+        numbers[:3], numbers[3:7] = row.position, row.quaternion
+        numbers[43:46], numbers[46:49] = row.velocity, row.angular_velocity
+        numbers[7:43] = 0.0 if row.pose_covariance is None else row.pose_covariance
+        numbers[49:] = 0.0 if row.twist_covariance is None else row.twist_covariance
+        return self._slots.fill(stamp_ns, (numbers,))
+
+
+def _inertia(outlet: Outlet) -> Encoder:
+    def encode(stamp_ns: int, row: MassRow) -> Any:
+        return inertia_to_msg(stamp_ns, outlet.frame, row.mass, row.com, row.inertia)
+
+    return encode
+
+
+def _point(outlet: Outlet) -> Encoder:
+    def encode(stamp_ns: int, point: Sequence[float]) -> PointStamped:
+        message = PointStamped()
+        _head(message, stamp_ns, outlet.frame)
+        message.point.x, message.point.y, message.point.z = map(float, point)
+        return message
+
+    return encode
+
+
+def _imu(outlet: Outlet) -> Encoder:
+    def encode(stamp_ns: int, row: ImuRow) -> Imu:
+        message = Imu()
+        _head(message, stamp_ns, outlet.frame)
+        force, rate = message.linear_acceleration, message.angular_velocity
+        force.x, force.y, force.z = map(float, row.specific_force)
+        rate.x, rate.y, rate.z = map(float, row.angular_velocity)
+        # Which means that there is no orientation.
+        message.orientation_covariance[0] = -1.0
+        return message
+
+    return encode
+
+
+def _pressure(outlet: Outlet) -> Encoder:
+    def encode(stamp_ns: int, row: PressureRow) -> FluidPressure:
+        message = FluidPressure()
+        _head(message, stamp_ns, outlet.frame)
+        message.fluid_pressure, message.variance = float(row.pressure), float(row.variance)
+        return message
+
+    return encode
+
+
+def _clock(outlet: Outlet) -> Encoder:
+    return lambda stamp_ns, _: Clock(clock=ns_to_stamp(stamp_ns))
+
+
+def _statuses(outlet: Outlet) -> Encoder:
+    def encode(stamp_ns: int, rows: Sequence[StatusRow]) -> DiagnosticArray:
+        message = DiagnosticArray(status=[_status(row) for row in rows])
+        _head(message, stamp_ns, outlet.frame)
+        return message
+
+    return encode
+
+
+def _status(row: StatusRow) -> DiagnosticStatus:
+    return DiagnosticStatus(
+        level=LEVELS[row.level], name=row.name, message=row.message, hardware_id=row.hardware_id,
+        values=[KeyValue(key=key, value=value) for key, value in row.values],
+    )
+
+
+def _transforms(outlet: Outlet) -> Encoder:
+    # Not every installation has it.
+    from tf2_msgs.msg import TFMessage
+
+    def encode(stamp_ns: int, row: OdometryRow) -> Any:
+        return TFMessage(transforms=[odometry_to_transform(stamp_ns, outlet.frame, row)])
+
+    return encode
+
+
+def _pictures(outlet: Outlet) -> Encoder:
+    # Only the visualizer needs markers, and each import delays a start.
+    from propulsion_ros.messages.markers import MarkerEncoder
+
+    return MarkerEncoder()
+
+
+def _plain(kind: Any, cast: Callable[[Any], Any]) -> Callable[[Outlet], Encoder]:
+    """Return what makes encoders of messages that have one field, ``data``, and no stamp."""
+    return lambda outlet: lambda stamp_ns, value: kind(data=cast(value))
+
+
+def _head(message: Any, stamp_ns: int, frame: str) -> None:
+    message.header.stamp, message.header.frame_id = ns_to_stamp(stamp_ns), frame
+
+
+_MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
+    'diagnostic_msgs/msg/DiagnosticArray': _statuses,
+    'geometry_msgs/msg/InertiaStamped': _inertia,
+    'geometry_msgs/msg/PointStamped': _point,
+    'geometry_msgs/msg/WrenchStamped': _wrench,
+    'nav_msgs/msg/Odometry': _Odometry,
+    'rosgraph_msgs/msg/Clock': _clock,
+    'sensor_msgs/msg/FluidPressure': _pressure,
+    'sensor_msgs/msg/Imu': _imu,
+    'sensor_msgs/msg/JointState': _JointStates,
+    'std_msgs/msg/Bool': _plain(Bool, bool),
+    'std_msgs/msg/Float64': _plain(Float64, float),
+    'std_msgs/msg/Int32MultiArray': _plain(Int32MultiArray, list),
+    'std_msgs/msg/String': _plain(String, str),
+    'tf2_msgs/msg/TFMessage': _transforms,
+    'visualization_msgs/msg/MarkerArray': _pictures,
+}
+"""What makes the encoders of each kind."""

@@ -1,0 +1,53 @@
+"""Quality of service of every endpoint, in one place.
+
+Publishers are reliable, since a reliable publisher serves both kinds of subscription. No
+subscription requests a deadline: it would refuse every publisher that does not offer one.
+"""
+from __future__ import annotations
+
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+COMMAND = QoSProfile(depth=100)
+STATE = QoSProfile(depth=10)
+DIAGNOSTICS = QoSProfile(depth=10)
+CLOCK = QoSProfile(depth=10)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED_HISTORY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+SENSOR = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""For who looks on: the newest alone, and the publisher never waits for it."""
+PICTURE = QoSProfile(depth=1)
+TF = QoSProfile(depth=100)
+LOCKSTEP = QoSProfile(depth=10_000)
+"""For what of which nothing may be lost: simulation in lockstep, and replay at any rate."""
+_LATCHED_DEEP = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""Of a queue of one a subscription that is slow for a moment misses what came between."""
+
+_CLASSES = {
+    'command': COMMAND, 'sensor': SENSOR, 'state': STATE, 'result': STATE, 'lockstep': LOCKSTEP,
+    'latched': LATCHED, 'latched_history': LATCHED_HISTORY, 'clock': CLOCK, 'tf': TF,
+    'glance': GLANCE, 'picture': PICTURE,
+}
+_LOSSLESS = {
+    'command': LOCKSTEP, 'sensor': LOCKSTEP, 'result': LOCKSTEP, 'latched': _LATCHED_DEEP,
+}
+
+
+def profile(name: str, lossless: bool = False) -> QoSProfile:
+    """Return the profile of a class of quality of service; see `loops.ports`.
+
+    Parameters
+    ----------
+    name : str
+        'command', 'sensor', 'state', 'result', 'lockstep', 'latched', 'latched_history', 'clock',
+        'tf', 'glance' or 'picture'.
+    lossless : bool
+        Whether no message may be lost, by a deep queue.
+    """
+    return _LOSSLESS.get(name, _CLASSES[name]) if lossless else _CLASSES[name]
+
+
+def overridable() -> QoSOverridingOptions:
+    """Return options that let a parameter file change history, depth and reliability."""
+    return QoSOverridingOptions.with_default_policies()

@@ -1,0 +1,89 @@
+"""A rigid body with the wrenches, tanks and parachutes that act on it."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
+from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.settings.quantity import FloatArray
+
+
+class SimulatedBody:
+    """A rigid body that several sources push, and several tanks weigh down.
+
+    What a source gave last holds until it gives anew.
+
+    Parameters
+    ----------
+    body : BodyParams
+        Fluid, gravity and start.
+    parachutes : ParachutesParams
+        What is tied to it.
+    dry : MassProperties
+        The body without its tanks.
+    sources : sequence of str
+        What pushes it.
+    """
+
+    def __init__(
+        self,
+        body: BodyParams,
+        parachutes: ParachutesParams,
+        dry: MassProperties,
+        sources: Sequence[str],
+    ) -> None:
+        self._body, self._dry, self._sources = RigidBody(body), dry, tuple(sources)
+        self.parachutes = Parachutes(parachutes)
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the start, at rest, without tanks."""
+        self._body.reset()
+        self.parachutes.reset()
+        self._wrenches: dict[str, FloatArray] = {source: np.zeros(6) for source in self._sources}
+        self._tanks: dict[str, MassProperties] = {}
+        self._mass: MassProperties | None = None
+
+    @property
+    def motion(self) -> Motion:
+        """Where the body is now and how it moves."""
+        return self._body.motion
+
+    @property
+    def specific_force(self) -> FloatArray:
+        """As of `RigidBody.specific_force`."""
+        return self._body.specific_force
+
+    @property
+    def mass(self) -> MassProperties:
+        """Of the body with its tanks, as of the last step."""
+        return self._mass or self._dry
+
+    def push(self, source: str, wrench: FloatArray) -> None:
+        """Take the wrench of a source [N] and [N m], about the origin of base_link, (6,)."""
+        self._wrenches[source] = wrench
+
+    def weigh(self, source: str, tank: MassProperties) -> None:
+        """Take what is in a tank."""
+        self._tanks[source] = tank
+
+    def step(self, stamp_ns: int, dt: float) -> None:
+        """Advance by ``dt`` [s] from a stamp.
+
+        Raises
+        ------
+        FloatingPointError
+            As of `RigidBody.step`.
+        """
+        after = MassProperties.total([self._dry, *self._tanks.values()])
+        # Tanks are known only after their first message, so the first step burns nothing.
+        before = self._mass or after
+        wrench: FloatArray = np.sum(list(self._wrenches.values()), axis=0)
+        area = self.parachutes.drag_area(stamp_ns)
+        drag = (area, self.parachutes.attachment) if area else None
+        self._body.step(wrench, before, after, dt, drag)
+        self._mass = after

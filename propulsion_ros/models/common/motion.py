@@ -1,0 +1,42 @@
+"""Where a body is and how it moves."""
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from propulsion_ros.models.common.rotation import matrix_of
+from propulsion_ros.settings.quantity import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Pose of a body in the world, which is ENU, and its velocities, as in an Odometry.
+
+    Attributes
+    ----------
+    position : FloatArray
+        Origin of the body in the world [m], (3,).
+    quaternion : FloatArray
+        Rotation from the body to the world, x y z w, (4,).
+    velocity : FloatArray
+        Of the origin of the body, in the body's axes [m/s], (3,).
+    angular_velocity : FloatArray
+        In the body's axes [rad/s], (3,).
+    """
+
+    position: FloatArray
+    quaternion: FloatArray
+    velocity: FloatArray
+    angular_velocity: FloatArray
+
+    @functools.cached_property
+    def rotation(self) -> FloatArray:
+        """Rotation matrix from the body to the world, (3, 3)."""
+        return matrix_of(self.quaternion)
+
+    @property
+    def velocity_world(self) -> FloatArray:
+        """Velocity of the origin of the body in the world's axes [m/s], (3,)."""
+        return np.asarray(self.rotation @ self.velocity)

@@ -1,0 +1,244 @@
+"""The ROS host of a loop: its ports, outlets, requests and timers as parts of a node."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.event_handler import SubscriptionEventCallbacks
+
+from propulsion_ros.graph.executables import LOOPS
+from propulsion_ros.loops.ports import Health, Loop, Outlet, Port, Request, Timer
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.encoders import Encoder, make_encoder
+from propulsion_ros.messages.graph_names import class_of, is_installed
+from propulsion_ros.messages.rclpy_private import overrides_of
+from propulsion_ros.messages.readers import READERS
+from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.nodes.first_message import FirstMessage
+from propulsion_ros.nodes.latched_text import wait_for_text
+from propulsion_ros.nodes.live_parameters import LiveParameters
+from propulsion_ros.settings.errors import CommandError, ConfigError
+
+_CLOCK = 'clock'
+
+
+class HostNode(PropulsionNode):
+    """A node that runs a loop; it is the `Host` of the loop, and the `Parameters`.
+
+    Attributes
+    ----------
+    executable : str
+        What it is started by, which decides what it runs.
+    loop : Loop or None
+        What runs, while configured.
+    """
+
+    executable: ClassVar[str]
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        self.loop: Loop | None = None
+        self._live: LiveParameters | None = None
+        self._outlets: dict[Outlet, tuple[Any, Encoder]] = {}
+        self._awaited: dict[str, FirstMessage] = {}
+        self._takes_lossy_clock = False
+        super().__init__(name, **kwargs)
+
+    def make_loop(self) -> Loop:
+        """Return the loop, configured by the parameters of this node; raise `ConfigError`."""
+        return LOOPS[self.executable](self, self)
+
+    # Lifecycle.
+
+    def setup(self) -> None:
+        """Make the loop and connect it."""
+        self.loop = loop = self.make_loop()
+        for outlet in loop.outlets:
+            self._open_outlet(outlet)
+        for request in loop.requests:
+            self._open_request(request)
+        for port in loop.ports:
+            self.connect(port)
+        for timer in loop.timers:
+            self._open_timer(timer)
+
+    def started(self) -> None:
+        """Start the loop."""
+        if self.loop is not None:
+            self.loop.start()
+
+    def stopping(self) -> None:
+        """Let the loop publish what must be last."""
+        if self.loop is not None:
+            self.loop.stop()
+
+    def teardown(self) -> None:
+        """Close the topics and forget the loop."""
+        super().teardown()
+        if self._live is not None:
+            self._live.close()
+        self.loop = self._live = None
+        self._outlets.clear()
+        self._awaited.clear()
+        self._takes_lossy_clock = False
+
+    def health(self) -> Iterable[Health]:
+        """Yield the diagnostic statuses of the loop."""
+        return () if self.loop is None else self.loop.health()
+
+    # Connections.
+
+    def connect(self, port: Port) -> None:
+        """Subscribe to the topic of a port."""
+        events = None
+        if port.qos == _CLOCK:
+            events = SubscriptionEventCallbacks(
+                incompatible_qos=lambda event: self._take_lossy_clock(port)
+            )
+        self._subscribe(port, qos.profile(port.qos, port.lossless), events)
+
+    def _subscribe(self, port: Port, profile: Any, events: Any = None) -> None:
+        kind = class_of(port.kind)
+        options: dict[str, Any] = {'event_callbacks': events} if events else {}
+        if port.overridable:
+            options['qos_overriding_options'] = qos.overridable()
+        self.entities.append(self.create_subscription(
+            kind, port.topic, self._receiver(port, kind), profile, raw=kind in READERS, **options
+        ))
+
+    def _take_lossy_clock(self, port: Port) -> None:
+        """Subscribe to a best-effort clock too, such as that of rosbag2."""
+        if not self._takes_lossy_clock:
+            self._takes_lossy_clock = True
+            self._subscribe(port, qos.SENSOR)
+
+    def _receiver(self, port: Port, kind: Any) -> Callable[[Any], None]:
+        """Return what gives messages, or their bytes, to a port."""
+        take, is_always = port.take, port.while_inactive
+
+        def on_message(message: Any) -> None:
+            if self.is_active or is_always:
+                take(message)
+
+        if kind not in READERS:
+            return on_message
+        read = READERS[kind]().read
+
+        def on_bytes(data: bytes) -> None:
+            try:
+                message = read(data)
+            except CommandError as error:
+                self.complain('refused', f'{port.topic} refused: {error}')
+                return
+            if self.is_active or is_always:
+                take(message)
+
+        return on_bytes
+
+    def _open_outlet(self, outlet: Outlet) -> None:
+        options = {'qos_overriding_options': qos.overridable()} if outlet.overridable else {}
+        publisher = self.create_lifecycle_publisher(
+            class_of(outlet.kind), outlet.topic, qos.profile(outlet.qos, outlet.lossless),
+            **options,
+        )
+        self.entities.append(publisher)
+        self._outlets[outlet] = publisher, make_encoder(outlet)
+
+    def _open_request(self, request: Request) -> None:
+        def on_request(message: Any, response: Any) -> Any:
+            response.success, response.message = request.serve(getattr(message, 'data', True))
+            return response
+
+        kind = class_of(request.kind)
+        self.entities.append(self.create_service(kind, request.topic, on_request))
+
+    def _open_timer(self, timer: Timer) -> None:
+        def on_time() -> None:
+            if self.is_active:
+                timer.call()
+
+        # A timer on the system's clock would sleep while that is set back.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.entities.append(self.create_timer(timer.period, on_time, clock=steady))
+
+    # The host of the loop, beside `complain`, `now_ns`, `steady_ns`, `counts` and `is_active`.
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether time comes from /clock."""
+        return bool(self.get_parameter('use_sim_time').value)
+
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        """Publish a payload, while active."""
+        publisher, encode = self._outlets[outlet]
+        publisher.publish(encode(stamp_ns, payload))
+
+    def log(self, level: str, line: str) -> None:
+        """Log one line at 'info', 'warn' or 'error'."""
+        log = self.get_logger()
+        # rclpy takes one level only from each place in the code.
+        if level == 'info':
+            log.info(line)
+        elif level == 'warn':
+            log.warning(line)
+        else:
+            log.error(line)
+
+    def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
+        """Return level and text of why nothing has come to these ports; see `FirstMessage`."""
+        if what not in self._awaited:
+            topics = {port.topic: class_of(port.kind) for port in ports}
+            self._awaited[what] = FirstMessage(self, topics, what)
+        return self._awaited[what].look()
+
+    def publishers_of(self, topic: str) -> int:
+        """Return how many publishers of a topic the graph has."""
+        return self.count_publishers(self.resolve_topic_name(topic))
+
+    def subscriptions_to(self, outlet: Outlet) -> int:
+        """Return how many subscriptions match an outlet."""
+        return int(self._outlets[outlet][0].get_subscription_count())
+
+    def deactivate(self) -> None:
+        """Stop the loop for good, after a failure."""
+        self.has_failed = self.has_ended = True
+        self.trigger_deactivate()
+
+    # The parameters of the loop, beside `declare_some` and `declare_rest`.
+
+    @property
+    def node_name(self) -> str:
+        """Name of this node."""
+        return self.get_name()
+
+    @property
+    def node_namespace(self) -> str:
+        """Namespace of this node."""
+        return self.get_namespace()
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """What files, launch and command line give, by key."""
+        return overrides_of(self)
+
+    def follow_live(
+        self,
+        classes: Sequence[type[Any]],
+        values: Mapping[str, Any],
+        check: Callable[..., None],
+        apply: Callable[..., None],
+    ) -> None:
+        """Follow live parameters; see `LiveParameters`."""
+        self._live = LiveParameters(self, classes, values, check, apply)
+
+    def latched_text(self, topic: str, timeout: float) -> str:
+        """Return the latched String of a topic, waiting for it for ``timeout`` [s]."""
+        text = wait_for_text(self, topic, timeout)
+        if text is None:
+            raise ConfigError('description_topic', f'nothing on {topic} within {timeout:g} s')
+        return text
+
+    def has_type(self, kind: str) -> bool:
+        """Return whether a type of messages is installed."""
+        return is_installed(kind)

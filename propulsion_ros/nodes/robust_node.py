@@ -1,0 +1,81 @@
+"""A node that outlives what is wrong with messages, clocks and publishers, and complains of it."""
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rosgraph_msgs.msg import Clock
+
+from propulsion_ros.loops.complaints import Complaints
+from propulsion_ros.loops.decoders import checked_clock, checked_stamp
+from propulsion_ros.messages.rclpy_private import LenientLifecycleNode, RCLError, reason_of
+from propulsion_ros.settings.errors import CommandError
+
+
+class RobustNode(LenientLifecycleNode):
+    """A lifecycle node that counts and logs what would end another one.
+
+    Attributes
+    ----------
+    counts : collections.Counter
+        How often each kind of complaint was made.
+    """
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        self._complaints = Complaints(lambda line: self.get_logger().warning(line), self.steady_ns)
+        self.counts = self._complaints.counts
+        super().__init__(name, **kwargs)
+
+    def create_subscription(
+        self, msg_type: Any, topic: str, callback: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Subscribe; drop times at which rclpy's own clock would end."""
+        if msg_type is not Clock:
+            return super().create_subscription(msg_type, topic, callback, *args, **kwargs)
+
+        def on_clock(message: Clock) -> None:
+            try:
+                checked_clock(message.clock)
+            except CommandError as error:
+                self.complain('refused', f'clock refused: {error}')
+            else:
+                callback(message)
+
+        return super().create_subscription(msg_type, topic, on_clock, *args, **kwargs)
+
+    def create_lifecycle_publisher(self, *args: Any, **kwargs: Any) -> Any:
+        """Create a publisher that publishes while the node is active, and does not raise."""
+        return self.steadfast(super().create_lifecycle_publisher(*args, **kwargs))
+
+    def steadfast(self, publisher: Any) -> Any:
+        """Let a publisher complain where it would raise, so that overload ends no node."""
+        publish, topic = publisher.publish, publisher.topic_name
+
+        def try_publish(message: Any) -> None:
+            try:
+                publish(message)
+            except RCLError as error:
+                self.complain('unsent', f'{topic} not published: {reason_of(error)}')
+
+        publisher.publish = try_publish
+        return publisher
+
+    def stamp_of(self, source: str, stamp: Any) -> int | None:
+        """Return a message stamp [ns]; complain and return None for one that is no time."""
+        try:
+            return checked_stamp(stamp)
+        except CommandError as error:
+            self.complain('refused', f'{source} refused: {error}')
+            return None
+
+    def complain(self, key: str, line: str) -> None:
+        """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""
+        self._complaints.add(key, line)
+
+    def now_ns(self) -> int:
+        """Return the time of messages [ns]: that of /clock with ``use_sim_time``."""
+        return int(self.get_clock().now().nanoseconds)
+
+    def steady_ns(self) -> int:
+        """Return a time that is never set back [ns]."""
+        return time.monotonic_ns()

@@ -1,0 +1,141 @@
+"""What loops publish as plain objects with the fields of messages, without ROS.
+
+Ports take them as they take messages, and `Wire` writes them.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace as Plain
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.loops.payloads import JointRow, MassRow, OdometryRow, StatusRow
+from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
+from propulsion_ros.settings.quantity import FloatArray
+
+_SECOND = 1_000_000_000
+_LEVELS = {OK: 0, WARN: 1, ERROR: 2}
+_NONE, _ZEROS = np.empty(0), np.zeros(36)
+
+Maker = Callable[[Outlet, int, Any], Plain]
+
+
+def maker_of(outlet: Outlet) -> Maker:
+    """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies what it is given.
+
+    Raises
+    ------
+    LookupError
+        For a kind of message that no loop of a replay publishes yet.
+    """
+    if outlet.kind not in _MAKERS:
+        raise LookupError(f'{outlet.topic}: a replay has no {outlet.kind}')
+    return _MAKERS[outlet.kind]
+
+
+def clock_message(stamp_ns: int) -> Plain:
+    """Return a rosgraph_msgs/Clock."""
+    return Plain(clock=_stamp(stamp_ns))
+
+
+def _stamp(stamp_ns: int) -> Plain:
+    """Return nanoseconds as a message has them."""
+    sec, nanosec = divmod(int(stamp_ns), _SECOND)
+    return Plain(sec=sec, nanosec=nanosec)
+
+
+def _header(outlet: Outlet, stamp_ns: int) -> Plain:
+    return Plain(stamp=_stamp(stamp_ns), frame_id=outlet.frame)
+
+
+def _vector(values: Sequence[Any]) -> Plain:
+    x, y, z = values
+    return Plain(x=x, y=y, z=z)
+
+
+def _wrench(outlet: Outlet, stamp_ns: int, wrench: FloatArray | Sequence[float | None]) -> Plain:
+    values = wrench.tolist() if isinstance(wrench, np.ndarray) else wrench
+    return Plain(
+        header=_header(outlet, stamp_ns),
+        wrench=Plain(force=_vector(values[:3]), torque=_vector(values[3:])),
+    )
+
+
+def _joint_state(outlet: Outlet, stamp_ns: int, row: JointRow) -> Plain:
+    return Plain(
+        header=_header(outlet, stamp_ns), name=list(row.names or outlet.names),
+        position=_doubles(row.position), velocity=_doubles(row.velocity),
+        effort=_doubles(row.effort),
+    )
+
+
+def _doubles(values: FloatArray | Sequence[float] | None) -> FloatArray:
+    return _NONE if values is None else np.array(values, dtype=float)
+
+
+def _inertia(outlet: Outlet, stamp_ns: int, row: MassRow) -> Plain:
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = row.inertia.tolist()
+    return Plain(header=_header(outlet, stamp_ns), inertia=Plain(
+        m=float(row.mass), com=_vector(row.com.tolist()),
+        ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy, iyz=iyz, izz=izz,
+    ))
+
+
+def _odometry(outlet: Outlet, stamp_ns: int, row: OdometryRow) -> Plain:
+    x, y, z, w = map(float, row.quaternion)
+    pose = Plain(
+        position=_vector([*map(float, row.position)]), orientation=Plain(x=x, y=y, z=z, w=w)
+    )
+    twist = Plain(
+        linear=_vector([*map(float, row.velocity)]),
+        angular=_vector([*map(float, row.angular_velocity)]),
+    )
+    return Plain(
+        header=_header(outlet, stamp_ns), child_frame_id=row.child_frame,
+        pose=Plain(pose=pose, covariance=_covariance(row.pose_covariance)),
+        twist=Plain(twist=twist, covariance=_covariance(row.twist_covariance)),
+    )
+
+
+def _covariance(values: FloatArray | None) -> FloatArray:
+    return np.array(_ZEROS if values is None else values, dtype=float)
+
+
+def _point(outlet: Outlet, stamp_ns: int, point: Sequence[float]) -> Plain:
+    return Plain(header=_header(outlet, stamp_ns), point=_vector([*map(float, point)]))
+
+
+def _statuses(outlet: Outlet, stamp_ns: int, rows: Sequence[StatusRow]) -> Plain:
+    return Plain(header=_header(outlet, stamp_ns), status=[
+        Plain(
+            level=_LEVELS[row.level], name=row.name, message=row.message,
+            hardware_id=row.hardware_id,
+            values=[Plain(key=key, value=value) for key, value in row.values],
+        )
+        for row in rows
+    ])
+
+
+def _integers(outlet: Outlet, stamp_ns: int, values: Sequence[int]) -> Plain:
+    return Plain(layout=Plain(dim=[], data_offset=0), data=np.array(values, dtype=np.int32))
+
+
+def _data(cast: Callable[[Any], Any]) -> Maker:
+    """Return what makes messages that have one field and no stamp."""
+    return lambda outlet, stamp_ns, value: Plain(data=cast(value))
+
+
+_MAKERS: Mapping[str, Maker] = {
+    'diagnostic_msgs/msg/DiagnosticArray': _statuses,
+    'geometry_msgs/msg/InertiaStamped': _inertia,
+    'geometry_msgs/msg/PointStamped': _point,
+    'geometry_msgs/msg/WrenchStamped': _wrench,
+    'nav_msgs/msg/Odometry': _odometry,
+    'sensor_msgs/msg/JointState': _joint_state,
+    'std_msgs/msg/Bool': _data(bool),
+    'std_msgs/msg/Float64': _data(float),
+    'std_msgs/msg/Int32MultiArray': _integers,
+    'std_msgs/msg/String': _data(str),
+}
+"""What makes the messages of each kind."""

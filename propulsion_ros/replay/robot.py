@@ -1,0 +1,302 @@
+"""The loops of a robot's nodes over recorded messages or the rows of a table, without ROS."""
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from propulsion_ros.graph.executables import LOOPS
+from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
+from propulsion_ros.graph.node_config import block_of, family_of, in_file
+from propulsion_ros.graph.wiring import NodeSpec, inputs_of, replayed, robot_graph, vehicle_graph
+from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.stamped_ports import StampedPorts
+from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.flat import Parameter, suggestion
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.urdf.reader import actuators_from_urdf
+
+_FLIGHT_STATE = 'flight_state'
+_NOT_EXACT = (
+    'refused', 'late', 'late_aside', 'other_time', 'stray', 'overflow', 'waiting',
+)
+"""Counts of what a live node may have taken in another way."""
+
+
+class Published(NamedTuple):
+    """What a loop has published.
+
+    Attributes
+    ----------
+    topic, type : str
+        Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'.
+    message : object
+        With the fields of the type.
+    """
+
+    topic: str
+    type: str
+    message: Any
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which nodes are replayed.
+
+    Attributes
+    ----------
+    config : Path
+        Parameter file of the nodes.
+    vehicle : str
+        A vehicle of the package, '' for none.
+    model : Path or None
+        Robot description with plugin blocks.
+    only : collection of str
+        Node names; empty for all.
+    namespace : str
+        Of all nodes.
+    """
+
+    config: Path
+    vehicle: str = ''
+    model: Path | None = None
+    only: Collection[str] = ()
+    namespace: str = ''
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the loops are given.
+
+    Attributes
+    ----------
+    topics : collection of str
+        Topics of a bag; loops receive what others publish on other topics only.
+    is_table : bool
+        Whether it is a table, whose rows tell the time as a clock does.
+    is_bare : bool
+        Whether it is a table for actuators alone: no input of theirs is late.
+    absent : collection of str
+        Inputs that a table does not have, so that nothing waits for them.
+    """
+
+    topics: Collection[str] = (CLOCK_TOPIC,)
+    is_table: bool = False
+    is_bare: bool = False
+    absent: Collection[str] = ()
+
+
+def print_warning(line: str) -> None:
+    """Print a line on standard error."""
+    print(line, file=sys.stderr)
+
+
+class Robot:
+    """The loops of a robot's nodes, given messages one by one.
+
+    Parameters
+    ----------
+    choice : Choice
+        Which nodes.
+    inputs : Inputs
+        What they will be given.
+    warn : callable
+        Receives each line that warns.
+
+    Attributes
+    ----------
+    hosts : list of LoopHost
+        One for each node, those that command others first.
+    place : str
+        Where the input stands, for lines that warn; '' for nowhere.
+
+    Raises
+    ------
+    ConfigError
+        Where a loop cannot be made.
+    """
+
+    def __init__(
+        self, choice: Choice, inputs: Inputs, warn: Callable[[str], None] = print_warning
+    ) -> None:
+        self._choice, self._inputs, self._warn_of = choice, inputs, warn
+        self._published: list[Published] = []
+        # With several messages at once, depth first is not the order in which they came; bags
+        # were always replayed so, and their bytes stay.
+        self._bus = Bus(self._take, inputs.topics, depth_first=not inputs.is_bare)
+        self.place = ''
+        given = ParameterFile(choice.config)
+        files, specs = _specs(choice, given, inputs)
+        names = [spec.name for spec in specs]
+        _check_only(choice, names)
+        self.hosts = [
+            self._run(spec, files) for spec in specs if not choice.only or spec.name in choice.only
+        ]
+        given.check_names(names, choice.namespace)
+
+    def _run(self, spec: NodeSpec, files: Sequence[ParameterFile]) -> LoopHost:
+        """Make the loop of a node and start it."""
+        choice, values = self._choice, self._parameters(spec, files)
+        host = LoopHost(
+            spec.name, choice.namespace, self._bus, spec.remappings,
+            bool(values.get('use_sim_time')), self._warn,
+        )
+        parameters = _Parameters(spec.name, values, choice.namespace, self._inputs)
+        with in_file(choice.config, spec.name):
+            host.run(LOOPS[spec.executable](parameters, host))
+        return host
+
+    def _parameters(self, spec: NodeSpec, files: Sequence[ParameterFile]) -> dict[str, Any]:
+        """Return the parameters of a node: as the replay sets them, else as the files do."""
+        namespace = self._choice.namespace or '/'
+        own, fixed = files[-1].of(spec.name, namespace), dict(spec.parameters)
+        if CLOCK_TOPIC in self._inputs.topics:
+            fixed['use_sim_time'] = True
+            # A recorded clock may step them as the live one did.
+            if self._inputs.is_table or 'step_on' in own:
+                fixed.pop('step_on', None)
+        for file in reversed(files):
+            fixed = {**file.of(spec.name, namespace), **fixed}
+        return fixed
+
+    @property
+    def commanded(self) -> list[LoopHost]:
+        """Hosts of the loops that take commands."""
+        return [host for host in self.hosts if isinstance(host.loop, StampedPorts)]
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """Topics that the loops take messages from."""
+        return self._bus.wanted
+
+    def check(self, topic: str, kind: str) -> None:
+        """Raise `SourceError` where a topic is not of the type that the loops take."""
+        self._bus.check(topic, kind)
+
+    def feed(self, topic: str, message: Any, stamp_ns: int) -> list[Published]:
+        """Give a message to the loops in turn and return what they publish."""
+        self._bus.feed(topic, message, stamp_ns)
+        return self._taken()
+
+    def feed_together(
+        self, messages: Iterable[tuple[str, Any]], stamp_ns: int
+    ) -> list[Published]:
+        """Give messages of one moment to the loops and return what they publish."""
+        self._bus.feed_together(messages, stamp_ns)
+        return self._taken()
+
+    def counts(self) -> Counter[str]:
+        """Return what was not taken as it came, by node and reason."""
+        counts: Counter[str] = Counter()
+        for host in self.hosts:
+            for _, _, _, values in host.loop.health():
+                for key in _NOT_EXACT:
+                    counts[f'{key} by {host.name}'] += int(values.get(key, 0))
+        return +counts
+
+    def _take(self, topic: str, kind: str, message: Any) -> None:
+        self._published.append(Published(topic, kind, message))
+
+    def _taken(self) -> list[Published]:
+        published, self._published = self._published, []
+        return published
+
+    def _warn(self, line: str) -> None:
+        self._warn_of(f'{self.place}: {line}' if self.place else line)
+
+
+class _Parameters(GivenParameters):
+    """Those of files, without waiting for what never comes.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        What comes.
+    """
+
+    def __init__(
+        self, node_name: str, given: Mapping[str, Any], node_namespace: str, inputs: Inputs
+    ) -> None:
+        super().__init__(node_name, given, node_namespace)
+        self._inputs = inputs
+
+    def declare_rest(
+        self,
+        parameters: Iterable[Parameter],
+        defaults: Mapping[str, Any] | None = None,
+        takes_live: bool = True,
+    ) -> dict[str, Any]:
+        """Return the values of the last parameters; see `Parameters`."""
+        values = super().declare_rest(parameters, defaults, takes_live)
+        if values.get('wait_for'):
+            absent = self._inputs.absent
+            values['wait_for'] = [each for each in values['wait_for'] if each not in absent]
+        if self._inputs.is_bare and values.get('hold_back'):
+            values['hold_back'] = 0.0
+        return values
+
+
+def _specs(
+    choice: Choice, given: ParameterFile, inputs: Inputs
+) -> tuple[list[ParameterFile], list[NodeSpec]]:
+    """Return the parameter files, of which later ones win, and the nodes."""
+    if choice.vehicle:
+        graph = vehicle_graph(choice.vehicle, model=choice.model or '', replay=True)
+        shipped = [ParameterFile(graph.params_file)] if graph.params_file else []
+        return [*shipped, given], list(graph.nodes)
+    description, specs = '', []
+    if choice.model:
+        robot = robot_graph(choice.model, replay=True)
+        description, specs = robot.robot_description, list(robot.nodes)
+    known = [spec.name for spec in specs]
+    others = replayed(_of_file(choice.config, given, description, known))
+    specs += [each for each in others if not inputs.is_bare or each.name != _FLIGHT_STATE]
+    if not specs:
+        kind = 'actuator node' if inputs.is_bare else 'node that can be replayed'
+        found = ', '.join(given.nodes) or 'none'
+        raise SourceError(
+            printable(choice.config), f'no {kind}; found: {found}; a vehicle is given by '
+            '--vehicle, a robot description by --model'
+        )
+    # Those that take the state of others as their command come behind them.
+    specs.sort(key=lambda spec: '~/command' in spec.remappings)
+    return [given], specs
+
+
+def _of_file(
+    config: Path, given: ParameterFile, description: str, known: Collection[str]
+) -> Iterator[NodeSpec]:
+    """Yield the nodes that a parameter file has by their names or families, joined."""
+    blocks = actuators_from_urdf(description, loop_params_of) if description else []
+    families: dict[str, str] = {}
+    parameters: dict[str, dict[str, Any]] = {}
+    for name in given.nodes:
+        if name not in known:
+            with in_file(config, name):
+                block = block_of(given.of(name), blocks, name)
+                families[name] = family = family_of(given.of(name), block, name)
+                described = {'robot_description': description} if block else {}
+                parameters[name] = {'family': family, **described}
+    for name, family in families.items():
+        if family:
+            yield NodeSpec(
+                node_kind_of(family).executable, name, parameters[name],
+                inputs_of(family, families),
+            )
+        elif name == _FLIGHT_STATE:
+            yield NodeSpec('flight_state_node', name, {})
+
+
+def _check_only(choice: Choice, names: Sequence[str]) -> None:
+    for name in choice.only:
+        if name not in names:
+            known = ', '.join(names) or 'none'
+            near = suggestion(name, names)
+            raise SourceError(
+                printable(choice.config), f'no node {name!r}{near}; found: {known}'
+            )

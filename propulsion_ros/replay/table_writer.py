@@ -1,0 +1,274 @@
+"""What loops publish, as a table with one row for each stamp."""
+from __future__ import annotations
+
+import csv
+import heapq
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
+from propulsion_ros.replay.command_table import STAMP
+from propulsion_ros.replay.csv_rows import stamp_text
+from propulsion_ros.replay.robot import Published
+from propulsion_ros.replay.table_columns import TANK_PARTS, wrench_columns
+from propulsion_ros.settings.files import replacing
+
+_OPEN_NS = 1_000_000_000
+"""A row so far behind the newest stamp gets nothing more, where its nodes are not known."""
+_MOST_OPEN = 10_000
+"""Rows that wait for a node; more are written without it, so that memory stays bounded."""
+
+
+class TableWriter:
+    """Writes what loops publish into a CSV file, all of it at the end.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    is_prefixed : bool
+        Whether columns begin with the name of their node.
+    columns : mapping of str to sequence of str
+        Columns of each node, where they are known; else they are found.
+
+    Attributes
+    ----------
+    count : int
+        Rows written.
+    """
+
+    def __init__(
+        self, path: Path, is_prefixed: bool, columns: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self._path, self._is_prefixed = path, is_prefixed
+        known = columns or {}
+        names = [self._prefix(node) + name for node in known for name in known[node]]
+        self._columns = {name: i for i, name in enumerate(names)}
+        self._is_known = bool(names)
+        self._passed: dict[str, float] = dict.fromkeys(known, -math.inf)
+        self._topics: dict[str, _Topic | None] = {}
+        self._open: dict[int, dict[int, float]] = {}
+        self._stamps: list[int] = []
+        # Which columns there are may be known at the end only.
+        self._body = TemporaryFile('w+', encoding='utf-8', newline='')  # noqa: SIM115  closed on exit
+        self.count = 0
+
+    def write(self, published: Published) -> None:
+        """Take what a loop published; what is no number of a stamp is left out."""
+        name, message = published.topic, published.message
+        if name not in self._topics:
+            self._topics[name] = self._find_topic(name)
+        topic = self._topics[name]
+        if topic is None:
+            return
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        if stamp_ns < topic.newest_ns:
+            self._begin_anew()
+        topic.newest_ns = stamp_ns
+        topic.fill(self._row(stamp_ns), message)
+        self._write_until(self._complete_before(topic.node, stamp_ns))
+
+    def _find_topic(self, name: str) -> _Topic | None:
+        """Return what a table has of a topic, None for nothing."""
+        *above, last = name.split('/')
+        is_tank = above[-1] == 'tanks'
+        node = above[-2 if is_tank else -1]
+        form = _tank(last) if is_tank else _form_of(last, self._is_known)
+        return _Topic(node, self._prefix(node), form, self._column) if form else None
+
+    def _prefix(self, node: str) -> str:
+        return f'{node}/' if self._is_prefixed else ''
+
+    def _column(self, name: str, is_new: bool) -> int | None:
+        """Return the place of a column, None where there is none; a new one may be added."""
+        if is_new and not self._is_known:
+            return self._columns.setdefault(name, len(self._columns))
+        return self._columns.get(name)
+
+    def _row(self, stamp_ns: int) -> dict[int, float]:
+        row = self._open.get(stamp_ns)
+        if row is None:
+            row = self._open[stamp_ns] = {}
+            heapq.heappush(self._stamps, stamp_ns)
+        return row
+
+    def _begin_anew(self) -> None:
+        """Write what is open: it is of before a jump back."""
+        self._write_until(math.inf)
+        for topic in self._topics.values():
+            if topic is not None:
+                topic.newest_ns = -math.inf
+
+    def _complete_before(self, node: str, stamp_ns: int) -> float:
+        """Return the stamp before which nothing is added to a row any more."""
+        if not self._is_known:
+            return stamp_ns - _OPEN_NS
+        if len(self._open) > _MOST_OPEN:
+            return math.inf
+        self._passed[node] = max(self._passed[node], stamp_ns)
+        return min(self._passed.values())
+
+    def _write_until(self, stamp_ns: float) -> None:
+        stamps = self._stamps
+        while stamps and stamps[0] < stamp_ns:
+            due_ns = heapq.heappop(stamps)
+            row = self._open.pop(due_ns)
+            cells = [repr(row[i]) if i in row else '' for i in range(len(self._columns))]
+            # None of them needs quotes, so this is what the csv module writes.
+            self._body.write(','.join((stamp_text(due_ns), *cells)) + '\r\n')
+            self.count += 1
+
+    def __enter__(self) -> TableWriter:
+        # What was there stays until all rows are written; what cannot be written fails at once.
+        self._stack = ExitStack()
+        self._stack.enter_context(self._body)
+        self._file = self._stack.enter_context(replacing(self._path))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._stack.__exit__(kind, error, trace)
+            return
+        with self._stack:
+            self._finish()
+
+    def _finish(self) -> None:
+        self._write_until(math.inf)
+        self._body.seek(0)
+        csv.writer(self._file).writerow([STAMP, *self._columns])
+        for line in self._body:
+            # Rows of before a column was known end early.
+            missing = len(self._columns) - line.count(',')
+            self._file.write(line.rstrip('\r\n') + ',' * missing + '\r\n')
+
+
+class _Form(NamedTuple):
+    """What a table has of messages of one kind.
+
+    Attributes
+    ----------
+    key, names, numbers : callable
+        Of a message: what decides which numbers it has, their names, and the numbers.
+    """
+
+    key: Callable[[Any], object]
+    names: Callable[[Any], Sequence[str]]
+    numbers: Callable[[Any], list[float]]
+
+
+class _Topic:
+    """Fills rows with the numbers of the messages of one topic.
+
+    Parameters
+    ----------
+    node, prefix : str
+        Name of its node, and what its columns begin with.
+    form : _Form
+        What its messages have.
+    column : callable
+        ``column(name, is_new)`` returns the place of a column, None for none.
+
+    Attributes
+    ----------
+    node : str
+        As the parameter.
+    newest_ns : float
+        Stamp of the last message.
+    """
+
+    def __init__(
+        self, node: str, prefix: str, form: _Form, column: Callable[[str, bool], int | None]
+    ) -> None:
+        self.node, self._prefix, self._form, self._column = node, prefix, form, column
+        self.newest_ns = -math.inf
+        self._key: object = self
+        self._places: list[tuple[int, int]] = []
+        self._others: list[tuple[int, str]] = []
+
+    def fill(self, row: dict[int, float], message: Any) -> None:
+        """Write the numbers of a message, but for NaN, into a row."""
+        form = self._form
+        key, numbers = form.key(message), form.numbers(message)
+        if key != self._key:
+            self._key = key
+            self._sort(form.names(message))
+        for i, column in self._places:
+            number = numbers[i]
+            if number == number:
+                row[column] = number
+        if any(not math.isnan(numbers[i]) for i, _ in self._others):
+            self._add(row, numbers)
+
+    def _sort(self, names: Sequence[str]) -> None:
+        """Find which numbers have a column already."""
+        found = [(i, self._column(self._prefix + name, False)) for i, name in enumerate(names)]
+        self._places = [(i, column) for i, column in found if column is not None]
+        self._others = [
+            (i, self._prefix + names[i]) for i, column in found if column is None
+        ]
+
+    def _add(self, row: dict[int, float], numbers: Sequence[float]) -> None:
+        """Write numbers that had no column yet; one is made for each that is not NaN."""
+        others, self._others = self._others, []
+        for i, name in others:
+            column = None if math.isnan(numbers[i]) else self._column(name, True)
+            if column is None:
+                self._others.append((i, name))
+            else:
+                self._places.append((i, column))
+                row[column] = numbers[i]
+
+
+def _form_of(name: str, is_known: bool) -> _Form | None:
+    """Return what a table has of a topic by the last part of its name, None for nothing."""
+    if name in ('state', 'fit'):
+        return _STATE
+    if name in ('wrench', 'residual'):
+        return _numbers(wrench_columns(name), lambda message: msg_to_wrench(message).tolist())
+    if name == 'covariance' and is_known:
+        return _numbers(wrench_columns('wrench_std'), _deviations)
+    return None
+
+
+def _numbers(names: Sequence[str], numbers: Callable[[Any], list[float]]) -> _Form:
+    """Return the form of messages that all have the same numbers."""
+    return _Form(lambda message: None, lambda message: names, numbers)
+
+
+def _tank(name: str) -> _Form:
+    return _numbers([f'{name}.{part}' for part in TANK_PARTS], _inertia)
+
+
+def _inertia(message: Any) -> list[float]:
+    inertia = message.inertia
+    return [inertia.m, inertia.ixx, inertia.iyy, inertia.izz]
+
+
+def _deviations(message: Any) -> list[float]:
+    return list(np.sqrt(np.diagonal(message.effort.reshape(6, 6))).tolist())
+
+
+def _state_names(message: Any) -> list[str]:
+    return [
+        f'{name}.{field}' for field in FIELDS
+        for name, _ in zip(message.name, getattr(message, field), strict=False)
+    ]
+
+
+_STATE = _Form(
+    lambda m: (m.name, len(m.position), len(m.velocity), len(m.effort)), _state_names,
+    lambda m: [*m.position.tolist(), *m.velocity.tolist(), *m.effort.tolist()],
+)

@@ -1,0 +1,333 @@
+"""The judge of stamps: what a stamp is, after those that came before it from the same source.
+
+Nothing here reads a clock. Stamps are integer nanoseconds, so that no rounding can make two runs
+differ. Every module that takes stamped data judges its stamps here; the modules differ in limits
+alone, and in what they do with a verdict.
+"""
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import Enum
+
+_UNBOUNDED = 2**63
+_RATE_CHANGE = 2.5
+"""An interval this many times the one before it may be a gap; a slow sensor has none."""
+_STEADY_NS, _STEADY_PART = 100_000_000, 4
+"""How far the distance to a leading source may vary and still be steady [ns], and the part of
+the elapsed time that is allowed for beside: the leader may be slow."""
+
+
+class Arrival(Enum):
+    """What a stamp is; exactly one of these for each stamp that is judged.
+
+    Attributes
+    ----------
+    advances : bool
+        Whether time goes on to this stamp, in the present time or in a new one.
+    is_jump : bool
+        Whether a new time begins with this stamp.
+    """
+
+    FIRST = 'first'
+    NEXT = 'next'
+    GAP = 'gap'  # next, after so long that what happened in between is unknown
+    DUPLICATE = 'duplicate'  # equal to the newest
+    LATE = 'late'  # a little older than the newest
+    STRAY = 'stray'  # far from the present time, and not confirmed
+    JUMP_BACK = 'jump_back'  # far behind and confirmed: time was set back
+    JUMP_AHEAD = 'jump_ahead'  # far ahead and confirmed: time was set ahead, or stood still
+    REANCHORED = 'reanchored'  # refused for a while, but steadily: this is the source's time
+
+    def __init__(self, word: str) -> None:
+        self.advances = word not in ('duplicate', 'late', 'stray')
+        self.is_jump = word in ('jump_back', 'jump_ahead', 'reanchored')
+
+
+_DUPLICATE, _LATE, _STRAY = Arrival.DUPLICATE, Arrival.LATE, Arrival.STRAY
+_FIRST, _NEXT, _GAP = Arrival.FIRST, Arrival.NEXT, Arrival.GAP
+
+
+@dataclass(frozen=True, kw_only=True)
+class StampLimits:
+    """What one user of a `StampJudge` takes for the present time.
+
+    Attributes
+    ----------
+    behind_ns, ahead_ns : int or None
+        How far a stamp may lie behind or ahead of the newest; None for any distance.
+    agreeing : int or None
+        How many strays in a row make a jump: 1 believes each at once, None believes none.
+    agree_ns : int or None
+        How far a stray may lie after the stray before it and still agree; None for any distance.
+    gap_ns : int or None
+        Longest interval that is never a gap; None where there are no gaps.
+    silent_ns : int or None
+        Age of the newest stamp beyond which the source is silent; None where it never is.
+    drifts : bool
+        Whether a source that follows another may also go on from its own newest stamp, however
+        far that has come away from the other one.
+    reanchor_ns : int or None
+        For how long, by their own stamps, late or stray ones must go on steadily to be taken as
+        the time of their source; None refuses them for as long as they come.
+    """
+
+    behind_ns: int | None = 0
+    ahead_ns: int | None = None
+    agreeing: int | None = 2
+    agree_ns: int | None = None
+    gap_ns: int | None = None
+    silent_ns: int | None = None
+    drifts: bool = False
+    reanchor_ns: int | None = None
+
+    def is_near(self, newest_ns: int, stamp_ns: int) -> bool:
+        """Return whether a stamp is of the time whose newest stamp is given."""
+        return -_bound(self.behind_ns) <= stamp_ns - newest_ns <= _bound(self.ahead_ns)
+
+
+class StampJudge:
+    """Gives each stamp of one source one verdict, and counts it.
+
+    The rules, in this order, about the newest stamp of the source's present time:
+
+    1. The first stamp is FIRST; where the present time is known from others, only if it fits.
+    2. A stamp equal to the newest is a DUPLICATE. It changes nothing.
+    3. Up to ``behind_ns`` older is LATE. The present time goes on: earlier strays are forgotten.
+    4. Up to ``ahead_ns`` newer is NEXT, or GAP where the interval is longer than ``gap_ns`` and
+       than 2.5 times the one before. Earlier strays are forgotten.
+    5. Any other is a STRAY. The last of ``agreeing`` strays in a row, each equal to the one
+       before it or up to ``agree_ns`` newer, is a JUMP_BACK or JUMP_AHEAD: time goes on from it.
+    6. With ``reanchor_ns``, late and stray stamps that go on from one another for that long, at
+       a steady distance from the leading source unless that one is silent, end in REANCHORED.
+
+    A source that follows a leading one, such as a clock, is held against the newest stamp of that
+    one by rules 3 to 5: it can make no jump, but where it fits the leader it is believed at once.
+    With ``drifts`` it is held against its own newest stamp as well, and may fit either.
+
+    So no single stamp moves time unless ``agreeing`` is 1; accepted stamps never go backwards but
+    in a jump; and after any disturbance a steady source is accepted again, within ``agreeing``
+    stamps where it is astray, or within ``behind_ns`` of stamps where it is late.
+
+    Parameters
+    ----------
+    limits : StampLimits
+        Of this user.
+
+    Attributes
+    ----------
+    newest_ns : int or None
+        Newest stamp of the present time, None before the first.
+    interval_ns : int
+        Between the newest stamp and the one before it; 0 before there are two.
+    from_ns, to_ns : int
+        Newest stamp of the old time and first one of the new, of the latest jump.
+    shift_ns : int
+        What moves stamps of the old time to the new one, as if no time had been lost.
+    offset_ns : int
+        Steady distance from the leading source to which this one was anchored; 0 for none.
+    """
+
+    __slots__ = (
+        '_agree_ns',
+        '_agreeing',
+        '_ahead_ns',
+        '_behind_ns',
+        '_counts',
+        '_gap_ns',
+        '_limits',
+        '_nexts',
+        '_reanchor_ns',
+        '_run',
+        '_run_base_ns',
+        '_run_first_ns',
+        '_run_last_ns',
+        '_silent_ns',
+        'from_ns',
+        'interval_ns',
+        'newest_ns',
+        'offset_ns',
+        'shift_ns',
+        'to_ns',
+    )
+
+    def __init__(self, limits: StampLimits) -> None:
+        self._limits = limits
+        self._behind_ns = _bound(limits.behind_ns)
+        self._ahead_ns = _bound(limits.ahead_ns)
+        self._agreeing = _bound(limits.agreeing)
+        self._agree_ns = _bound(limits.agree_ns)
+        self._gap_ns = _bound(limits.gap_ns)
+        self._silent_ns = _bound(limits.silent_ns)
+        self._reanchor_ns = limits.reanchor_ns
+        self._counts: Counter[Arrival] = Counter()
+        # Almost every stamp is NEXT: a plain number is cheaper than an entry of a dict.
+        self._nexts = 0
+        self.newest_ns: int | None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the time, as before the first stamp; the counts go on."""
+        self.newest_ns = None
+        self.interval_ns = self.from_ns = self.to_ns = self.shift_ns = self.offset_ns = 0
+        self.forget_strays()
+
+    def begin(self, stamp_ns: int) -> None:
+        """Begin anew at a stamp that was judged elsewhere; it is not counted."""
+        self.reset()
+        self.newest_ns = stamp_ns
+
+    def forget_strays(self) -> None:
+        """Let no stray before this agree with one after it."""
+        self._run = self._run_first_ns = self._run_last_ns = self._run_base_ns = 0
+
+    @property
+    def counts(self) -> Counter[Arrival]:
+        """How many stamps were of each kind; only what happened."""
+        return self._counts + Counter({_NEXT: self._nexts})
+
+    def is_silent(self, now_ns: int) -> bool:
+        """Return whether the source is known, and its newest stamp older than ``silent_ns``."""
+        return self.newest_ns is not None and now_ns - self.newest_ns > self._silent_ns
+
+    def take(self, stamp_ns: int, present_ns: int | None = None) -> Arrival:
+        """Judge a stamp by those before it.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        present_ns : int, optional
+            What stands for the newest stamp as long as this source has none [ns].
+        """
+        newest_ns = self.newest_ns
+        if newest_ns is None:
+            if present_ns is None or self._limits.is_near(present_ns, stamp_ns):
+                return self._begin(stamp_ns)
+            return self._refuse(_STRAY, stamp_ns, present_ns)
+        step_ns = stamp_ns - newest_ns
+        if 0 < step_ns <= self._ahead_ns:
+            self._run = 0
+            self.newest_ns = stamp_ns
+            if step_ns > self._gap_ns:
+                return self._pass_gap(step_ns)
+            self.interval_ns = step_ns
+            self._nexts += 1
+            return _NEXT
+        if -self._behind_ns <= step_ns <= 0:
+            return self._repeat(stamp_ns, step_ns, newest_ns)
+        return self._refuse(_STRAY, stamp_ns, newest_ns)
+
+    def follow(self, stamp_ns: int, leader_ns: int) -> Arrival:
+        """Judge a stamp by the newest one of a leading source; see the class.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        leader_ns : int
+            Newest stamp of the leading source [ns].
+        """
+        newest_ns = self.newest_ns
+        if not -self._behind_ns <= stamp_ns - leader_ns - self.offset_ns <= self._ahead_ns:
+            is_near = self._limits.is_near
+            if self.offset_ns and is_near(leader_ns, stamp_ns):
+                return self._reanchor(stamp_ns, 0)
+            if newest_ns is None or not self._limits.drifts or not is_near(newest_ns, stamp_ns):
+                return self._refuse(_STRAY, stamp_ns, leader_ns, is_led=True)
+        if newest_ns is None:
+            return self._begin(stamp_ns)
+        step_ns = stamp_ns - newest_ns
+        if step_ns > 0:
+            self._run = 0
+            self.newest_ns = stamp_ns
+            if step_ns > self._gap_ns:
+                return self._pass_gap(step_ns)
+            self.interval_ns = step_ns
+            self._nexts += 1
+            return _NEXT
+        if -self._behind_ns <= step_ns:
+            return self._repeat(stamp_ns, step_ns, leader_ns, is_led=True)
+        self._run_first_ns = stamp_ns
+        return self._jump(stamp_ns, newest_ns)
+
+    def _begin(self, stamp_ns: int) -> Arrival:
+        """Take the first stamp of the present time."""
+        self.newest_ns = stamp_ns
+        self._run = 0
+        self._counts[_FIRST] += 1
+        return _FIRST
+
+    def _pass_gap(self, step_ns: int) -> Arrival:
+        """Go on after a long interval, which is a gap unless the one before was long too."""
+        known_ns, self.interval_ns = self.interval_ns, step_ns
+        arrival = _GAP if known_ns and step_ns > _RATE_CHANGE * known_ns else _NEXT
+        self._counts[arrival] += 1
+        return arrival
+
+    def _repeat(
+        self, stamp_ns: int, step_ns: int, base_ns: int, is_led: bool = False
+    ) -> Arrival:
+        """Refuse a stamp of the present time that is not new."""
+        if step_ns == 0:
+            self._counts[_DUPLICATE] += 1
+            return _DUPLICATE
+        if self._reanchor_ns is not None:
+            return self._refuse(_LATE, stamp_ns, base_ns, is_led)
+        self._run = 0
+        self._counts[_LATE] += 1
+        return _LATE
+
+    def _refuse(
+        self, arrival: Arrival, stamp_ns: int, base_ns: int, is_led: bool = False
+    ) -> Arrival:
+        """Refuse a stamp, unless those refused just before it agree on a new time with it."""
+        if self._run and 0 <= stamp_ns - self._run_last_ns <= self._agree_ns:
+            self._run += 1
+        else:
+            self._begin_run(stamp_ns, base_ns)
+        self._run_last_ns = stamp_ns
+        if arrival is _STRAY and not is_led and self._run >= self._agreeing:
+            return self._jump(stamp_ns, base_ns)
+        elapsed_ns = stamp_ns - self._run_first_ns
+        if self._reanchor_ns is not None and elapsed_ns >= self._reanchor_ns:
+            if not is_led or _is_steady(elapsed_ns, base_ns - self._run_base_ns):
+                return self._reanchor(stamp_ns, stamp_ns - base_ns if is_led else 0)
+            self._begin_run(stamp_ns, base_ns)
+        self._counts[arrival] += 1
+        return arrival
+
+    def _begin_run(self, stamp_ns: int, base_ns: int) -> None:
+        """Begin to count refused stamps that agree with one another."""
+        self._run, self._run_first_ns, self._run_base_ns = 1, stamp_ns, base_ns
+
+    def _jump(self, stamp_ns: int, from_ns: int) -> Arrival:
+        """Go on from a stamp of a new time."""
+        arrival = Arrival.JUMP_BACK if stamp_ns < from_ns else Arrival.JUMP_AHEAD
+        return self._begin_time(stamp_ns, from_ns, arrival)
+
+    def _reanchor(self, stamp_ns: int, offset_ns: int) -> Arrival:
+        """Go on from a stamp, at another distance from the leading source."""
+        from_ns = stamp_ns if self.newest_ns is None else self.newest_ns
+        self.offset_ns = offset_ns
+        if not self._run:
+            self._run_first_ns = stamp_ns
+        return self._begin_time(stamp_ns, from_ns, Arrival.REANCHORED)
+
+    def _begin_time(self, stamp_ns: int, from_ns: int, arrival: Arrival) -> Arrival:
+        self.from_ns, self.to_ns = from_ns, self._run_first_ns
+        self.shift_ns = stamp_ns - from_ns - self._run * self.interval_ns
+        self.newest_ns = stamp_ns
+        self.forget_strays()
+        self._counts[arrival] += 1
+        return arrival
+
+
+def _is_steady(elapsed_ns: int, leader_ns: int) -> bool:
+    """Return whether a leading source has gone on as another one has, or is silent."""
+    tolerance_ns = _STEADY_NS + elapsed_ns // _STEADY_PART
+    return leader_ns == 0 or abs(elapsed_ns - leader_ns) <= tolerance_ns
+
+
+def _bound(limit: int | None) -> int:
+    return _UNBOUNDED if limit is None else limit

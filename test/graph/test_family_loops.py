@@ -1,0 +1,87 @@
+"""Loops are made of parameters, whoever has them."""
+from __future__ import annotations
+
+import pytest
+
+from fake_host import FakeHost
+from propulsion_ros.graph.family_loops import make_actuators, make_allocator, make_estimates
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.settings.errors import ConfigError
+
+THRUSTERS = {'family': 'thrusters', 'names': ['a', 'b'], 'rotor_constant': [1e-2]}
+
+
+class NodeParameters(GivenParameters):
+    """What a node has beside what is given: live parameters, and a graph with a latched text."""
+
+    def __init__(self, node_name, given, text=''):
+        super().__init__(node_name, given)
+        self.followed, self.text = [], text
+
+    def follow_live(self, classes, values, check, apply):
+        self.followed.append((classes, values, check))
+
+    def latched_text(self, topic, timeout):
+        return self.text
+
+    def has_type(self, kind):
+        return False
+
+
+@pytest.fixture(scope='module')
+def rov():
+    return load_robot_description(share_directory() / 'urdf' / 'rov.urdf.xacro')
+
+
+def test_parameters_alone_make_a_group():
+    given = {**THRUSTERS, 'reliable_inputs': True, 'base_link': 'hull'}
+    parameters = NodeParameters('group', given)
+    loop = make_actuators(parameters, FakeHost())
+    assert loop.command_names == ('a', 'b')
+    assert all(outlet.frame == 'hull' and outlet.lossless for outlet in loop.outlets)
+    assert loop.ports[0].lossless
+    (classes, values, check), = parameters.followed
+    assert values['names'] == ['a', 'b']
+    with pytest.raises(ConfigError, match="unknown name 'c'"):
+        check(classes[0](switched_off=('c',)), None)
+
+
+@pytest.mark.parametrize('source', ['parameter', 'topic'])
+def test_a_plugin_block_makes_a_group(rov, source):
+    given = {'robot_description': rov} if source == 'parameter' else {'description_topic': 'text'}
+    host = FakeHost()
+    loop = make_actuators(
+        NodeParameters('thrusters', {**given, 'command_timeout': 0.25}, rov), host
+    )
+    assert len(loop.command_names) == 8
+    assert loop.frame == 'base_link'
+    assert any('command_timeout' in line for line in host.said('info')) == (
+        'command_timeout' in rov
+    )
+
+
+def test_the_allocator_of_a_group_has_its_names(rov):
+    parameters = NodeParameters(
+        'thrusters_allocator', {'robot_description': rov, 'plugin': 'thrusters'}
+    )
+    loop = make_allocator(parameters, FakeHost())
+    assert len(loop.outlets[0].names) == 8
+    assert not parameters.followed
+
+
+def test_estimates_are_made_of_an_estimator_alone():
+    loop = make_estimates(NodeParameters('inverse_fam', {}), FakeHost())
+    assert len(loop.command_names) == 14
+    with pytest.raises(ConfigError, match="this node runs 'inverse_fam', got 'thrusters'"):
+        make_estimates(NodeParameters('estimates', THRUSTERS), FakeHost())
+
+
+@pytest.mark.parametrize(('given', 'text'), [
+    pytest.param({**THRUSTERS, 'rotor_constnt': 1.0}, "did you mean 'rotor_constant'", id='key'),
+    pytest.param({'names': ['a']}, "'family': is required", id='family'),
+    pytest.param({**THRUSTERS, 'adapters': ['actuators']}, 'actuator_msgs is not', id='type'),
+])
+def test_what_is_wrong_is_refused(given, text):
+    with pytest.raises(ConfigError, match=text):
+        make_actuators(NodeParameters('group', given), FakeHost())

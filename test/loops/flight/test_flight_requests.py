@@ -1,0 +1,178 @@
+"""Requests are of now, and none outlives the phase in which it was made."""
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from flight_computer import MS, Computer, altitude, odometry, request
+
+from fake_host import message
+
+
+def ask(computer, seconds, name, sender=''):
+    """Deliver a request with the stamp that is some seconds from now."""
+    now_ns = round(computer.loop.stamp_ns + seconds * 1e9)
+    computer.host.deliver('~/request', message(
+        now_ns, status=[SimpleNamespace(name=name, hardware_id=sender)]
+    ))
+
+
+def rested(**settings):
+    computer = Computer(**settings)
+    computer.feed(0.0, 2.0)
+    return computer
+
+
+@pytest.mark.parametrize(('seconds', 'is_taken'), [
+    (-9.5, False), (-0.25, False), (-0.15, True), (0.05, True), (0.15, False), (9.5, False),
+])
+@pytest.mark.parametrize('is_simulated', [False, True])
+def test_live_request_is_of_now(seconds, is_taken, is_simulated):
+    computer = rested(is_simulated=is_simulated)
+    ask(computer, seconds, 'launch', 'laptop')
+    computer.feed(2.0, 3.0)
+    assert (computer.flags['phase'] == 'launch') is is_taken
+    if not is_taken:
+        (line,) = computer.warnings
+        side = 'ahead of' if seconds > 0 else 'behind'
+        assert line.startswith(
+            f"request 'launch' of 'laptop' is refused: stamped {abs(seconds):.3f} s {side} this"
+        )
+
+
+@pytest.mark.parametrize('seconds', [-9.5, 9.5])
+def test_replayed_request_takes_effect_at_its_stamp_whenever_it_comes(seconds):
+    computer = rested(replay=True)
+    ask(computer, seconds, 'launch')
+    computer.feed(2.0, 12.0, motion=lambda t: 0.0)
+    assert computer.flags['phase'] == 'launch'
+
+
+def test_requests_that_wait_do_not_outlive_an_abort():
+    """Requests queued behind an abort fired both charges after the next launch."""
+    computer = rested()
+    computer.command('launch')
+    for name in ('liftoff_override', 'liftoff_override', 'apogee_override'):
+        ask(computer, 0.09, name)
+    ask(computer, 0.0, 'abort')
+    computer.command('launch')
+    computer.feed(2.0, 3.0)
+    assert computer.flags['phase'] == 'launch'
+    assert not computer.fired
+    assert sum('is dropped: the phase is preflight now' in line for line in computer.warnings) == 3
+
+
+@pytest.mark.parametrize('seconds', [-1000.0, -0.5, 0.0, 0.09, 1000.0])
+def test_abort_is_followed_once_on_arrival_whatever_its_stamp(seconds):
+    computer = rested()
+    computer.command('launch')
+    ask(computer, seconds, 'abort')
+    assert computer.flags['phase'] == 'preflight'
+    computer.command('launch')
+    stamp_ns = round(2.0 * 1e9 - 20 * MS + seconds * 1e9)
+    computer.host.deliver('~/request', request(stamp_ns, 'abort'))
+    computer.feed(2.0, 3.0)
+    assert computer.flags['phase'] == 'launch', 'a repetition of the same one'
+
+
+def test_request_is_followed_though_the_sensors_are_silent():
+    computer = rested()
+    computer.command('launch')
+    computer.feed(2.0, 9.0)
+    assert computer.flags['phase'] == 'flight'
+    computer.wait(2.0)
+    now_ns = computer.loop._request_time()
+    computer.host.deliver('~/request', request(now_ns, 'apogee_override'))
+    computer.wait(0.5)
+    assert computer.flags['phase'] == 'recovery'
+
+
+# The clocks of others.
+
+
+def both(computer, begin, end, offset):
+    """Deliver samples of two publishers that take turns, the second with another clock."""
+    for k in range(round(begin / 0.02), round(end / 0.02)):
+        t = k * 0.02
+        computer.wait(0.01)
+        climb = (altitude(t + 1e-4) - altitude(t - 1e-4)) / 2e-4
+        computer.host.deliver('~/odometry', odometry(round(t * 1e9), 120.0 + altitude(t), climb))
+        computer.wait(0.01)
+        computer.host.deliver(
+            '~/odometry', odometry(round((t + offset) * 1e9), 120.0 + altitude(t), climb)
+        )
+
+
+@pytest.mark.parametrize('offset', [-1000.0, -3.0, 1.6, 5.0, 1000.0])
+def test_second_publisher_with_another_clock_does_not_drive_the_timer(offset):
+    computer = Computer(**{'flight.max_ascent_time': 25.0})
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    both(computer, 2.0, 12.0, offset)
+    assert computer.flags['phase'] == 'flight'
+    assert not computer.fired
+    assert computer.host.counts['other_publisher'] > 400
+    assert any(
+        'odometry not taken: of another publisher or clock' in line for line in computer.warnings
+    )
+    assert computer.loop.stamp_ns * 1e-9 == pytest.approx(11.98)
+
+
+def test_publisher_whose_clock_was_set_goes_on_alone():
+    computer = Computer()
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    computer.feed(2.0, 9.0)
+    for k in range(100):
+        t = 9.0 + k * 0.02
+        computer.wait(0.02)
+        computer.host.deliver('~/odometry', odometry(round((t + 500.0) * 1e9), altitude(t) + 120.0))
+    assert computer.flags['phase'] == 'flight'
+    assert computer.loop.stamp_ns * 1e-9 == pytest.approx(510.98)
+
+
+def test_clock_that_is_off_is_a_launch_check():
+    computer = Computer(required_checks=('altitude', 'clocks'))
+    computer.host.now = 1_200_000_000
+    computer.feed(0.0, 2.0, motion=lambda t: 0.0)
+    success, text = computer.call('launch')
+    assert (success, text) == (
+        False, "'launch' is refused: the clock of odometry is 1.220 s behind this computer's"
+    )
+    right = Computer(required_checks=('altitude', 'clocks'))
+    right.host.now = 0
+    right.feed(0.0, 2.0, motion=lambda t: 0.0)
+    assert right.call('launch')[0]
+    right = Computer(required_checks=('altitude', 'clocks'))
+    right.host.now = 0
+    right.host.deliver('~/continuity', message(3 * 10**9, name=['main'], position=[1.0]))
+    right.feed(0.0, 0.5, motion=lambda t: 0.0)
+    assert right.call('launch') == (
+        False, "'launch' is refused: the clock of the pyros is 3.000 s ahead of this computer's"
+    )
+
+
+def test_two_clocks_on_one_topic_are_seen_before_the_launch():
+    computer = Computer(required_checks=('altitude', 'clocks'))
+    both(computer, 0.0, 2.0, 50.0)
+    success, text = computer.call('launch')
+    assert not success
+    assert 'odometry has two publishers with different clocks' in text
+
+
+@pytest.mark.parametrize('offset', [-300.0, 5.0, 1000.0])
+def test_circuits_with_a_clock_of_their_own_are_anchored_anew(offset):
+    computer = Computer(required_checks=('circuits',))
+    for k in range(100):
+        t = 1000.0 + k * 0.02
+        computer.wait(0.02)
+        computer.host.deliver('~/odometry', odometry(round(t * 1e9), 100.0))
+        computer.host.deliver('~/continuity', message(
+            round((t + offset) * 1e9), name=['main'], position=[0.0]
+        ))
+    assert computer.call('launch') == (False, "'launch' is refused: open circuit of main")
+    assert computer.host.counts['reanchored'] == 1
+    assert any(
+        f'continuity is steadily {offset:+.3f} s from the samples' in line
+        for line in computer.warnings
+    )

@@ -1,0 +1,305 @@
+"""The record is written before anything is fired, and a disk that hangs delays nothing for long."""
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from flight_computer import APOGEE, MAIN, MS, Computer, Disk, interrupted
+
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.record_file import (
+    FlightRecord,
+    OwedPulse,
+    encode,
+    read_state,
+    write_state,
+)
+from propulsion_ros.loops.flight.record_lock import RecordLock
+from propulsion_ros.loops.flight.record_writer import RecordWriter
+from propulsion_ros.loops.flight.recorder import LONGEST_WAIT
+from propulsion_ros.settings.errors import ConfigError
+
+
+class Clock:
+    """A clock since boot that tests set."""
+
+    def __init__(self, boot_id='boot', now=100.0):
+        self.now = now
+        self.boot = Boot(boot_id, lambda: round(self.now * 1e9))
+
+
+class SlowDisk(Disk):
+    """A disk on which each wait takes as long as it may; it hangs from a moment on."""
+
+    host = None
+
+    def wait(self, number, seconds):
+        done = super().wait(number, seconds)
+        if not done:
+            self.host.steady += round(seconds * 1e9)
+        return done
+
+
+def fly(disk, **settings):
+    """Return a computer that flies to the ground, and what was on the disk as events fired."""
+    computer = Computer(disk=disk, state_file='/nowhere/f.json', **settings)
+    disk.host = computer.host
+    known = []
+    publish = computer.host.publish
+
+    def look(outlet, stamp_ns, payload):
+        if outlet.topic == '~/events':
+            known.append((disk.written, disk.records[disk.written - 1]))
+        publish(outlet, stamp_ns, payload)
+
+    computer.host.publish = look
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    return computer, known
+
+
+@pytest.fixture(autouse=True)
+def any_folder(monkeypatch):
+    monkeypatch.setattr('propulsion_ros.loops.flight.params._has_folder', lambda path: True)
+
+
+def test_record_says_spent_and_owed_before_the_event_is_published_and_the_pulse_begins():
+    computer, known = fly(Disk())
+    computer.feed(2.0, MAIN + 2.0)
+    assert [name for name, _ in computer.fired] == ['drogue parachute', 'main parachute']
+    for i, (_, record) in enumerate(known):
+        assert [event.id for event in record.snapshot.events] == list(range(i + 1))
+        assert [(p.event, p.deployer, p.attempts) for p in record.pulses] == [(i, i, 1)]
+        assert record.pulses[0].on_time_ns == 1000 * MS
+    assert computer.disk.records[-1].pulses == (), 'both are complete'
+
+
+def test_writer_that_never_returns_delays_the_first_charge_by_50_ms_and_the_second_by_nothing():
+    disk = SlowDisk()
+    computer, _ = fly(disk)
+    computer.feed(2.0, 8.0)
+    # Between two heartbeats, so that the firing itself meets it.
+    computer.feed(8.0, APOGEE)
+    disk.hangs = True
+    disk.waits.clear()
+    beat = computer.loop._record.beat
+    computer.loop._record.beat = lambda: None
+    while not computer.fired:
+        computer.feed(computer.loop.stamp_ns * 1e-9 + 0.02, computer.loop.stamp_ns * 1e-9 + 0.04)
+    assert max(disk.waits) == LONGEST_WAIT
+    computer.loop._record.beat = beat
+    disk.waits.clear()
+    computer.feed(computer.loop.stamp_ns * 1e-9 + 0.02, MAIN + 2.0)
+    assert max(disk.waits) == 0.0
+    (_, drogue), (_, main) = computer.fired
+    assert APOGEE < drogue < APOGEE + 0.6
+    assert main == pytest.approx(MAIN, abs=0.3)
+    assert computer.on('drogue')[0] == pytest.approx(drogue, abs=1e-9)
+    assert computer.on('main')[0] == pytest.approx(main, abs=1e-9)
+    assert computer.host.counts['record'] > 0
+    assert any('a write has not returned' in line for line in computer.warnings)
+
+
+def test_heartbeat_each_second_while_armed_and_none_before():
+    disk = Disk()
+    computer, _ = fly(disk)
+    armed = len(disk.records)
+    computer.feed(2.0, 3.9)
+    assert len(disk.records) in (armed + 1, armed + 2), 'nothing but heartbeats on the pad'
+    stamps = [record.snapshot.stamp_ns * 1e-9 for record in disk.records[armed:]]
+    assert stamps[0] == pytest.approx(2.5, abs=0.6)
+    idle = Computer(disk=Disk(), state_file='/nowhere/f.json')
+    idle.feed(0.0, 5.0)
+    assert len(idle.disk.records) == 1
+
+
+def test_launch_is_refused_while_the_record_cannot_be_written(tmp_path):
+    disk = Disk()
+    computer = Computer(
+        disk=disk, state_file='/nowhere/f.json', required_checks=('altitude', 'record')
+    )
+    computer.feed(0.0, 2.0)
+    disk.error = 'state_file f: cannot be written: No space left on device'
+    assert computer.call('launch') == (False, f"'launch' is refused: {disk.error}")
+    assert 'record' in computer.flags['not_ready'].split()
+    disk.error = ''
+    disk.hangs = True
+    success, text = computer.call('launch')
+    assert not success
+    assert 'a write has not returned' in text
+    disk.hangs = False
+    disk.written = len(disk.records)
+    computer.feed(2.0, 3.1)
+    computer.command('launch')
+
+
+def test_age_of_a_record_counts_from_the_heartbeat(tmp_path):
+    """A brown-out in boost after 15 minutes on the pad."""
+    path, clock = tmp_path / 'flight.json', Clock()
+    first = Computer(state_file=str(path), boot=clock.boot)
+    first.feed(0.0, 2.0)
+    first.command('launch')
+    first.host.wait(900.0)
+    assert read_state(path).snapshot.stamp_ns > 850 * 1_000_000_000
+
+
+def test_boot_tells_the_age_of_a_record_whatever_the_clock_says():
+    clock = Clock(now=50.0)
+    assert clock.boot.age('boot', 48_000_000_000) == pytest.approx(2.0)
+    assert clock.boot.age('other', 48_000_000_000) == math.inf
+    assert clock.boot.age('boot', 51_000_000_000) == math.inf
+    assert Boot().age('', 0) == math.inf
+
+
+# The pulse that is owed.
+
+
+def cut(tmp_path, boot=None):
+    """Return the path of a record of a flight that lost its power as the drogue fired."""
+    path = tmp_path / 'flight.json'
+    first = Computer(state_file=str(path), boot=boot)
+    first.feed(0.0, 2.0)
+    first.command('launch')
+    first.feed(2.0, APOGEE)
+    t = APOGEE
+    while not first.fired:
+        first.feed(t, t + 0.1)
+        t += 0.1
+    assert read_state(path).pulses
+    return path, t
+
+
+def test_owed_pulse_is_given_after_the_flight_is_resumed_and_the_event_is_not_repeated(tmp_path):
+    path, t = cut(tmp_path)
+    second = Computer(state_file=str(path))
+    second.feed(t + 1.0, t + 1.2)
+    assert not second.on('drogue')
+    second.feed(t + 1.2, t + 4.0)
+    assert not second.fired
+    on = second.on('drogue')
+    assert 0.85 < on[-1] - on[0] <= 1.0
+    assert read_state(path).pulses == ()
+
+
+def test_owed_pulse_is_void_at_rest(tmp_path):
+    path, t = cut(tmp_path)
+    second = Computer(state_file=str(path))
+    second.feed(t + 1.0, t + 8.0, motion=lambda t: 0.02 * (round(t * 50.0) % 2))
+    assert not second.on('drogue')
+    assert second.flags['phase'] == 'preflight'
+    assert "the pulse of 'drogue' that event 0 owes is void: its flight is not resumed" in (
+        second.warnings
+    )
+
+
+def test_brown_out_loop_ends_after_three_attempts(tmp_path):
+    path, t = cut(tmp_path)
+    begun = 1
+    for _ in range(4):
+        t += 1.0
+        computer = Computer(state_file=str(path))
+        computer.feed(t, t + 3.0, motion=lambda t: 2000.0 - 20.0 * t)
+        # It lost its power as the pulse began: what is on the disk is what was there then.
+        attempts = [r for r in computer.disk.records if r.pulses]
+        begun += bool(computer.on('drogue'))
+        assert 'main parachute' not in [name for name, _ in computer.fired]
+        if not attempts:
+            break
+        write_state(path, encode(attempts[0]))
+        t += 3.0
+    assert begun == 3
+    assert any('is given up: it was begun 3 times' in line for line in computer.host.said('error'))
+
+
+def test_attempts_are_a_second_apart_and_the_next_event_does_not_wait(tmp_path):
+    clock = Clock()
+    path, t = cut(tmp_path, clock.boot)
+    record = read_state(path)
+    # An instant restart: only the resumption itself takes time.
+    write_state(path, encode(replace(record, boot_ns=round(clock.now * 1e9))))
+    second = Computer(state_file=str(path), boot=clock.boot)
+    second.feed(t, t + 3.0, motion=lambda s: 460.0 - 20.0 * (s - t))
+    resumed = next(
+        stamp for stamp, phase in second.host.of('~/phase') if phase == 'recovery'
+    ) * 1e-9
+    (name, main) = second.fired[0]
+    assert name == 'main parachute'
+    assert second.on('drogue')[0] >= resumed + 0.9
+    assert main < second.on('drogue')[0]
+
+
+def test_graceful_stop_in_mid_pulse_keeps_what_is_owed(tmp_path):
+    path = tmp_path / 'flight.json'
+    first = interrupted(path, APOGEE)
+    t = APOGEE
+    while not first.fired:
+        first.feed(t, t + 0.1)
+        t += 0.1
+    first.host.deactivate()
+    assert read_state(path).pulses == (OwedPulse(0, 0, 1000 * MS, 1),)
+    second = Computer(state_file=str(path))
+    second.feed(t + 1.0, t + 4.0)
+    assert second.on('drogue')
+
+
+# The thread and the lock.
+
+
+def test_process_with_a_writer_that_never_returns_exits_in_time():
+    code = """
+import threading, time
+from pathlib import Path
+from propulsion_ros.loops.flight.record_writer import RecordWriter
+import propulsion_ros.loops.flight.record_writer as module
+module.encode = lambda record: b''
+writer = RecordWriter(Path('f'), write=lambda path, content: threading.Event().wait())
+begun = time.monotonic()
+number = writer.put(object())
+assert not writer.wait(number, 0.05)
+assert time.monotonic() - begun < 1.0
+writer.put(object())
+writer.close()
+"""
+    begun = time.monotonic()
+    subprocess.run([sys.executable, '-c', code], check=True, timeout=60.0)
+    assert time.monotonic() - begun < 50.0
+
+
+def test_failed_write_is_tried_again_and_reported(tmp_path):
+    failures = [OSError(28, 'No space left on device')] * 2
+    written = threading.Event()
+
+    def write(path, content):
+        if failures:
+            raise failures.pop()
+        written.set()
+
+    writer = RecordWriter(tmp_path / 'f', write)
+    number = writer.put(FlightRecord('abc', Snapshot(0, 0, Phase.LAUNCH)))
+    assert writer.wait(number, 10.0)
+    assert writer.error.endswith('cannot be written: No space left on device')
+    assert written.wait(10.0)
+    while writer.written < number:
+        time.sleep(0.01)
+    assert writer.error == ''
+    writer.close()
+
+
+def test_second_flight_computer_of_one_record_refuses_and_the_lock_ends_with_its_holder(tmp_path):
+    path = str(tmp_path / 'flight.json')
+    first = RecordLock(path)
+    with pytest.raises(ConfigError, match='is held by another flight computer'):
+        RecordLock(path)
+    first.release()
+    RecordLock(path).release()
+
+
+def test_lock_of_a_folder_that_is_not_there_is_a_problem_and_no_refusal(tmp_path):
+    assert 'cannot be locked: No such file' in RecordLock(str(tmp_path / 'no' / 'f.json')).problem

@@ -1,0 +1,77 @@
+"""A flight computer on raw sensors, restarted in the air."""
+from __future__ import annotations
+
+import random
+
+import pytest
+from flight_computer import APOGEE, BURNOUT, GRAVITY, LIFTOFF, MAIN, PERIOD, Computer, altitude
+
+from fake_host import message
+from propulsion_ros.loops.flight.record_file import read_state
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
+
+SITE = 120.0
+
+
+def force(t):
+    """Return the specific force along the nose [m/s^2]."""
+    if LIFTOFF <= t < BURNOUT:
+        return 30.0 + GRAVITY
+    return 0.0 if BURNOUT <= t < APOGEE + 2.0 else GRAVITY
+
+
+def feed(computer, begin, end, motion=altitude, push=force):
+    """Deliver pressure and inertial samples at 50 Hz."""
+    rng = random.Random(1)
+    for k in range(round(begin / PERIOD), round(end / PERIOD)):
+        t = k * PERIOD
+        computer.wait(PERIOD)
+        stamp_ns = round(t * 1e9)
+        _, pressure = temperature_and_pressure(SITE + motion(t))
+        computer.host.deliver('~/pressure', message(
+            stamp_ns, fluid_pressure=float(pressure) + rng.gauss(0.0, 3.0), variance=9.0
+        ))
+        vector = {axis: rng.gauss(0.0, 0.003) for axis in 'xyz'}
+        pushed = {axis: rng.gauss(0.0, 0.05) for axis in 'xyz'}
+        pushed['z'] += push(t)
+        computer.host.deliver(
+            '~/imu', message(stamp_ns, angular_velocity=vector, linear_acceleration=pushed)
+        )
+
+
+def rows(computer):
+    return [(stamp_ns * 1e-9, row) for stamp_ns, row in computer.host.of('~/odometry')]
+
+
+@pytest.mark.parametrize('at', [11.0, APOGEE + 3.0])
+def test_estimator_begins_anew_in_the_air_above_the_recorded_pad(tmp_path, at):
+    path = str(tmp_path / 'flight.json')
+    first = Computer('sensors', state_file=path)
+    feed(first, 0.0, 3.0)
+    first.command('launch')
+    feed(first, 3.0, at)
+    assert read_state(tmp_path / 'flight.json').pad_altitude == pytest.approx(SITE, abs=3.0)
+    second = Computer('sensors', state_file=path)
+    feed(second, at + 1.0, MAIN + 2.0)
+    assert any(line.startswith('resumed in ') for line in second.warnings)
+    assert [name for name, _ in first.fired + second.fired] == [
+        'drogue parachute', 'main parachute'
+    ]
+    begun, row = rows(second)[0]
+    assert row.pose_covariance[14] > 1.0, 'height is hardly known at first'
+    for t, row in rows(second):
+        if t > begun + 1.0:
+            assert row.position[2] == pytest.approx(altitude(t), abs=8.0), t
+
+
+def test_at_rest_it_goes_back_to_the_pad(tmp_path):
+    path = str(tmp_path / 'flight.json')
+    first = Computer('sensors', state_file=path)
+    feed(first, 0.0, 3.0)
+    first.command('launch')
+    feed(first, 3.0, 11.0)
+    second = Computer('sensors', state_file=path)
+    feed(second, 12.0, 20.0, motion=lambda t: 0.0, push=lambda t: GRAVITY)
+    assert second.flags['phase'] == 'preflight'
+    assert 'resuming' not in second.flags['flags']
+    assert not second.fired

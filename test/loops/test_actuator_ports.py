@@ -1,0 +1,337 @@
+"""An actuator group with its topics, on a host without ROS."""
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from fake_host import MS, FakeHost, message, wrench_message
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
+from propulsion_ros.loops.payloads import JointRow
+from propulsion_ros.loops.ports import ERROR, OK, WARN
+from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.fam.fam import Fam, FamParams
+from propulsion_ros.models.fins.fins import Fins, FinsParams
+from propulsion_ros.models.fins.lift_drag import QuadraticParams
+from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
+from propulsion_ros.settings.errors import ConfigError
+
+POSE = {
+    'position': {'x': 0.0, 'y': 0.0, 'z': 0.0},
+    'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0},
+}
+STILL = {'x': 0.0, 'y': 0.0, 'z': 0.0}
+
+
+class Group:
+    """A group on a host that keeps what it publishes."""
+
+    def __init__(self, family=None, host=None, **values):
+        self.host = host or FakeHost()
+        params = {
+            key: values.pop(key) for key in ('update_rate', 'step_on', 'hold_back', 'publish_rate')
+            if key in values
+        }
+        family = family or thrusters()
+        self.loop = ActuatorPorts(
+            family, LoopParams(**{'step_on': 'stamp', **params}), 'base_link', self.host, **values
+        )
+
+    def run(self):
+        self.host.run(self.loop)
+        return self
+
+    def command(self, ms, frame='', **fields):
+        self.host.deliver('~/command', message(ms * MS, frame, **{
+            'name': ['a', 'b'], 'position': [], 'velocity': [], 'effort': [], **fields
+        }))
+
+    def forces(self):
+        return [(stamp_ns / MS, wrench[0]) for stamp_ns, wrench in self.host.of('~/wrench')]
+
+    def health(self):
+        (_, level, text, _), = self.loop.health()
+        return level, text
+
+
+def thrusters():
+    return Thrusters(ThrustersParams(
+        names=['a', 'b'], rotor_constant=[1e-2], dynamics=['zero_order'],
+        axis=[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
+    ))
+
+
+def fins():
+    return Fins(FinsParams(
+        names=['f'], quadratic=QuadraticParams(fin=['f'], lift_constant=3.0, drag_constant=2.0),
+    ))
+
+
+def topics(items):
+    return [item.topic for item in items]
+
+
+def clock(ms):
+    sec, nanosec = divmod(ms * MS, 1000 * MS)
+    return message(0, clock={'sec': sec, 'nanosec': nanosec})
+
+
+def odometry(stamp_ns, speed, frame='odom', child_frame='base_link'):
+    linear = {**STILL, 'x': speed}
+    return message(
+        stamp_ns, frame, child_frame_id=child_frame, pose={'pose': POSE},
+        twist={'twist': {'linear': linear, 'angular': STILL}},
+    )
+
+
+def test_commands_at_their_stamps_become_wrenches():
+    group = Group().run()
+    for ms in (10, 20):
+        group.command(ms, velocity=[10.0, 20.0])
+    # The command of a tick is known once time has passed it.
+    assert group.forces()[-1] == (20.0, pytest.approx(5.0))
+    stamp_ns, state = group.host.of('~/state')[-1]
+    assert stamp_ns == 20 * MS
+    assert isinstance(state, JointRow)
+    assert state.velocity.tolist() == [10.0, 20.0]
+    assert group.host.counts['taken'] == 2
+    assert group.health() == (OK, 'ok')
+
+
+@pytest.mark.parametrize(('make', 'ports'), [
+    pytest.param(thrusters, ['~/command'], id='joints'),
+    pytest.param(lambda: Fam(FamParams()), ['~/wrench_command', '~/inertia'], id='a wrench'),
+    pytest.param(fins, ['~/command', '~/odometry', '~/current'], id='in a flow'),
+])
+def test_ports_are_those_of_the_family(make, ports):
+    group = Group(make())
+    assert topics(group.loop.ports) == ports
+    assert topics(group.loop.outlets) == ['~/wrench', '~/state']
+    assert topics(group.loop.requests) == ['~/reset', '~/set_enabled']
+    assert not group.loop.timers
+
+
+def test_a_clock_is_a_port_in_simulation_and_a_timer_on_a_robot():
+    robot, host = Group(step_on='clock', update_rate=50.0), FakeHost()
+    assert [timer.period for timer in robot.loop.timers] == [0.02]
+    host.is_simulated = True
+    simulated = Group(host=host, step_on='clock')
+    assert topics(simulated.loop.ports) == ['~/command', '/clock']
+    assert not simulated.loop.timers
+
+
+@pytest.mark.parametrize('hold_back', [0.0, 0.02])
+def test_simulated_time_steps_it(hold_back):
+    host = FakeHost()
+    host.is_simulated = True
+    group = Group(host=host, step_on='clock', hold_back=hold_back).run()
+    group.command(0, velocity=[10.0, 10.0])
+    for ms in (0, 10, 20):
+        host.deliver('/clock', clock(ms))
+    assert group.forces()[-1] == (20.0 - 1e3 * hold_back, pytest.approx(2.0))
+    host.deliver('/clock', message(0, clock={'sec': -1, 'nanosec': 0}))
+    assert host.said('warn') == ['clock refused: -1 s is before 0']
+
+
+def test_the_time_of_the_host_steps_it_on_a_robot():
+    group = Group(step_on='clock').run()
+    group.host.now = 5000 * MS
+    group.host.wait(0.01)
+    group.command(0, velocity=[10.0, 10.0])
+    group.host.now = 5010 * MS
+    group.host.wait(0.01)
+    assert group.forces() == [(5000.0, 0.0), (5010.0, pytest.approx(2.0))]
+
+
+def test_stamp_0_takes_effect_in_the_next_step():
+    group = Group(step_on='clock').run()
+    group.host.now = 5000 * MS
+    group.host.wait(0.01)
+    group.command(0, velocity=[10.0, 0.0])
+    assert group.loop.inputs.waiting == 1
+    group.host.now = 5010 * MS
+    group.host.wait(0.01)
+    assert group.forces()[-1] == (5010.0, pytest.approx(1.0))
+
+
+@pytest.mark.parametrize(('fields', 'line'), [
+    pytest.param({'velocity': [1.0]}, 'velocity: expected 2 values', id='count'),
+    pytest.param({'name': ['a', 'c'], 'velocity': [1.0, 1.0]}, "unknown name 'c'", id='name'),
+    pytest.param({'velocity': [np.inf, 1.0]}, 'a: velocity is infinite', id='infinity'),
+])
+def test_refused_commands_are_counted_and_complained_of(fields, line):
+    group = Group().run()
+    group.command(10, **fields)
+    assert group.host.counts == {'refused': 1}
+    assert re.search(f'command refused: {line}', group.host.said('warn')[0])
+    assert not group.forces()
+
+
+def test_a_command_of_another_time_is_not_taken():
+    host = FakeHost()
+    host.is_simulated = True
+    group = Group(host=host, step_on='clock').run()
+    host.deliver('/clock', clock(10_000))
+    group.command(500_000, velocity=[1.0, 1.0])
+    assert host.said('warn') == [
+        'command not taken: stamped 500.000 s, but the time is 10.000 s'
+    ]
+    assert group.health() == (WARN, 'inputs of another time were not taken')
+
+
+def test_a_jump_back_resets_in_simulation_and_keeps_the_state_on_a_robot():
+    for is_simulated, what in ((True, 'actuators reset'), (False, 'actuators keep their state')):
+        host = FakeHost()
+        host.is_simulated = is_simulated
+        Group(host=host, step_on='clock').run()
+        for now in (20_000 * MS, 1000 * MS):
+            host.now = now
+            if is_simulated:
+                host.deliver('/clock', clock(now // MS))
+            else:
+                host.wait(0.01)
+        assert host.said('warn') == [f'time jumped by -19.000 s, {what}']
+        assert host.counts['jumps'] == 1
+
+
+def test_numbers_and_links_are_published_where_they_are_asked_for():
+    links = ('link_a', 'link_b')
+    family = Thrusters(ThrustersParams(
+        names=['a', 'b'], rotor_constant=[1e-2], dynamics=['zero_order'], link=links,
+    ))
+    group = Group(family, publish_each=True, publish_numbers=True).run()
+    assert topics(group.loop.outlets) == [
+        '~/wrench', '~/state', '~/wrenches/a', '~/wrenches/b', '~/thrusts/a', '~/thrusts/b',
+    ]
+    assert [outlet.frame for outlet in group.loop.outlets[2:4]] == list(links)
+    group.command(10, velocity=[10.0, 20.0])
+    assert group.host.of('~/thrusts/b') == [(10 * MS, pytest.approx(4.0))]
+    group.loop.stop()
+    assert group.host.of('~/thrusts/b')[-1] == (10 * MS, 0.0)
+    assert not group.host.of('~/wrenches/a')[-1][1].any()
+
+
+def test_the_number_of_a_fin_is_the_size_of_its_force():
+    group = Group(fins(), publish_numbers=True).run()
+    group.host.deliver('~/odometry', odometry(5 * MS, 2.0))
+    group.host.deliver('~/command', message(
+        10 * MS, name=['f'], position=[0.2], velocity=[], effort=[]
+    ))
+    wrench = group.host.of('~/wrench')[-1][1]
+    thrust = group.host.of('~/thrusts/f')[-1][1]
+    assert thrust == pytest.approx(np.linalg.norm(wrench[:3]))
+    assert thrust > 1.5
+    assert group.host.of('~/positions/f')[-1][1] == pytest.approx(0.2)
+
+
+def test_a_family_in_a_flow_complains_until_there_is_some():
+    group = Group(fins()).run()
+    group.host.deliver('~/command', message(
+        10 * MS, name=['f'], position=[0.2], velocity=[], effort=[]
+    ))
+    assert group.health() == (WARN, 'no odometry yet, so no force')
+    group.host.deliver('~/odometry', odometry(20 * MS, 2.0, child_frame='arm'))
+    assert group.host.said('warn') == [
+        "odometry refused: expected the twist of 'base_link', got 'arm'"
+    ]
+    group.host.deliver('~/odometry', odometry(30 * MS, 2.0))
+    group.host.deliver('~/current', message(
+        40 * MS, 'map', twist={'linear': {**STILL, 'x': 1.0}, 'angular': STILL}
+    ))
+    assert group.host.said('warn')[-1] == "current refused: expected the frame 'odom', got 'map'"
+
+
+def test_adapters_are_further_commands():
+    group = Group(adapters=('float64_multi_array', 'actuators')).run()
+    assert topics(group.loop.ports) == ['~/command', '~/command_array', '~/command_actuators']
+    group.host.now = 10 * MS
+    group.host.deliver('~/command_array', message(data=[10.0, 0.0]))
+    group.host.deliver('~/command_actuators', message(20 * MS, velocity=[10.0, 10.0]))
+    assert group.forces() == [(10.0, pytest.approx(1.0)), (20.0, pytest.approx(2.0))]
+
+
+@pytest.mark.parametrize(('family', 'options', 'text'), [
+    pytest.param(thrusters, {'publish_each': True},
+                 "'publish_each': expected a link for each actuator", id='no links'),
+    pytest.param(lambda: Thrusters(ThrustersParams(names=['a b'], rotor_constant=[1.0])),
+                 {'publish_numbers': True}, "'a b' cannot be part of a topic name", id='name'),
+    pytest.param(lambda: Fam(FamParams()), {'adapters': ('actuators',)},
+                 'actuators carry velocity or position, not effort', id='field'),
+])
+def test_what_does_not_go_together_is_refused(family, options, text):
+    with pytest.raises(ConfigError, match=text):
+        Group(family(), **options)
+
+
+def test_disabled_actuators_push_nothing_until_enabled():
+    group = Group().run()
+    group.command(10, velocity=[10.0, 10.0])
+    serve = group.loop.requests[1].serve
+    assert serve(False) == (True, 'disabled')
+    assert group.forces()[-1] == (10.0, 0.0)
+    group.command(20, velocity=[10.0, 10.0])
+    assert group.forces()[-1] == (20.0, 0.0)
+    assert group.health() == (WARN, 'disabled')
+    assert serve(True) == (True, 'enabled')
+    group.command(30, velocity=[10.0, 10.0])
+    assert group.forces()[-1] == (30.0, pytest.approx(2.0))
+
+
+def test_reset_and_stop():
+    group = Group().run()
+    group.command(10, velocity=[10.0, 10.0])
+    assert group.loop.requests[0].serve(True) == (True, 'reset')
+    assert group.loop.inputs.last_stamp_ns is None
+    group.host.now = 70 * MS
+    group.loop.stop()
+    assert group.forces()[-1] == (70.0, 0.0)
+    assert group.host.said('info') == ['active, takes commands for a, b']
+
+
+def test_centre_of_mass_is_taken_before_activation_too():
+    group = Group(Fam(FamParams()))
+    port = next(port for port in group.loop.ports if port.topic == '~/inertia')
+    assert port.while_inactive
+    port.take(message(0, 'map', inertia={'com': {**STILL, 'x': 0.1}}))
+    assert group.host.said('warn') == ["com refused: expected the frame 'base_link', got 'map'"]
+    port.take(message(0, 'base_link', inertia={'com': {**STILL, 'x': 0.1}}))
+    assert group.loop.core._com.tolist() == [0.1, 0.0, 0.0]
+    group.run()
+    group.host.deliver('~/wrench_command', wrench_message(10 * MS, [0.1, 0, 0, 0, 0, 0]))
+    group.host.deliver('~/inertia', message(20 * MS, 'base_link', inertia={'com': STILL}))
+    group.host.deliver('~/wrench_command', wrench_message(30 * MS, [0.1, 0, 0, 0, 0, 0]))
+    assert group.loop.core._com.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_wrench_that_is_not_finite_is_published_as_zero(monkeypatch):
+    group = Group().run()
+    step = group.loop.family.step
+    monkeypatch.setattr(group.loop.family, 'step', lambda *args: step(*args)._replace(
+        wrench=np.full(6, np.nan)
+    ))
+    group.command(10, velocity=[10.0, 10.0])
+    assert group.forces() == [(10.0, 0.0)]
+    assert group.health() == (ERROR, 'the wrench was not finite')
+
+
+def test_a_host_with_time_and_motion_of_its_own_steps_it():
+    group = Group(fins(), step_on='clock').run()
+    motion = Motion(
+        np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.array([2.0, 0.0, 0.0]), np.zeros(3)
+    )
+    group.host.deliver('~/command', message(
+        0, name=['f'], position=[0.2], velocity=[], effort=[]
+    ))
+    output = group.loop.step(10 * MS, motion)
+    assert np.linalg.norm(output.wrench) > 1.0
+    assert group.host.of('~/wrench')[-1][0] == 10 * MS
+    # Between two ticks nothing runs.
+    assert group.loop.step(15 * MS, motion) is None
+    group.loop.reset()
+    assert group.loop.core.lacks_motion
+
+
+def test_absence_of_commands_is_asked_of_the_host():
+    assert Group().run().health() == (WARN, 'no command')

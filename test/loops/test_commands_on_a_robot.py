@@ -1,0 +1,89 @@
+"""Commands of the future on a robot."""
+from __future__ import annotations
+
+import pytest
+
+from fake_host import FakeHost, message
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
+from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+
+MS = 1_000_000
+
+
+class Group:
+    """Two boosters on a robot's clock."""
+
+    def __init__(self, *, is_simulated=False, **params):
+        self.host = FakeHost()
+        self.host.is_simulated = is_simulated
+        self.host.now = 1_000_000 * MS
+        family = Boosters(BoostersParams(
+            names=['a', 'b'], max_thrust=100.0, max_fuel_rate=0.0, time_constant=0.05,
+        ))
+        self.loop = self.host.run(ActuatorPorts(
+            family, LoopParams(command_timeout=0.5, **params), 'base_link', self.host
+        ))
+
+    def command(self, ahead_ms, **thrusts):
+        self.host.deliver('~/command', message(
+            self.host.now + ahead_ms * MS, name=list(thrusts), effort=list(thrusts.values()),
+            position=[], velocity=[],
+        ))
+
+    def run(self, ms):
+        for _ in range(ms // 10):
+            self.host.now += 10 * MS
+            if self.host.is_simulated:
+                self.loop.core.push('clock', self.host.now)
+            else:
+                self.host.wait(0.01)
+
+    @property
+    def commanded(self):
+        return self.loop.core.hold.at(self.host.now).effort.tolist()
+
+
+@pytest.mark.parametrize(('ahead_ms', 'is_taken'), [
+    (-100, True), (0, True), (90, True), (110, False), (3000, False), (9900, False),
+])
+def test_on_a_robot_no_command_is_of_the_future(ahead_ms, is_taken):
+    group = Group()
+    group.run(50)
+    group.command(ahead_ms, a=10.0, b=10.0)
+    group.run(150)
+    assert (group.commanded == [10.0, 10.0]) is is_taken
+    if not is_taken:
+        (line,) = group.host.said('warn')
+        assert line == (
+            f'command refused: stamped {ahead_ms * 1e-3:.3f} s ahead of this clock, expected at '
+            'most 0.1 s'
+        )
+
+
+@pytest.mark.parametrize('params', [{'is_simulated': True}, {'step_on': 'stamp'}])
+def test_in_simulation_and_replay_a_command_may_be_of_the_future(params):
+    group = Group(**params)
+    group.command(-10, a=1.0, b=1.0)
+    group.command(3000, a=10.0, b=10.0)
+    assert not group.host.counts['refused']
+
+
+def test_newer_command_cancels_what_is_due_later_for_its_names_alone():
+    group = Group()
+    group.run(50)
+    group.command(90, a=80.0, b=80.0)
+    group.command(0, a=5.0)
+    group.run(50)
+    assert group.commanded[0] == 5.0
+    group.run(100)
+    assert group.commanded == [5.0, 80.0]
+
+
+def test_commands_that_overtook_each_other_on_the_way_are_not_cancelled():
+    group = Group()
+    group.run(50)
+    group.command(0, a=6.0, b=6.0)
+    group.command(-10, a=5.0, b=5.0)
+    group.run(50)
+    assert group.commanded == [6.0, 6.0]

@@ -1,0 +1,153 @@
+"""An estimator with its topics, on a host without ROS."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fake_host import MS, FakeHost, message, wrench_message
+from propulsion_ros.loops.estimate_loop import EstimateParams
+from propulsion_ros.loops.estimate_ports import COVARIANCE_NAMES, EstimatePorts
+from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
+
+NAN = math.nan
+
+
+class Estimates:
+    """An estimator of commands that a test delivers."""
+
+    def __init__(self, lossless=True, is_simulated=False, **values):
+        self.host = FakeHost()
+        self.host.is_simulated = is_simulated
+        inverse = InverseFam(InverseFamParams(**values))
+        self.loop = EstimatePorts(
+            inverse, EstimateParams(), 'base_link', self.host, lossless=lossless
+        )
+        self.host.run(self.loop)
+        self.names = list(inverse.command_names)
+
+    def command(self, ms, angle=0.5, speed=200.0):
+        n = len(self.names) - 2
+        self.host.deliver('~/command', message(
+            ms * MS, name=self.names, position=[angle] * n + [NAN] * 2,
+            velocity=[NAN] * n + [speed] * 2, effort=[],
+        ))
+
+    def health(self):
+        (_, level, text, _), = self.loop.health()
+        return level, text
+
+
+def test_the_table():
+    estimates = Estimates()
+    assert [port.topic for port in estimates.loop.ports] == [
+        '~/command', '~/wrench_command', '~/measured', '~/inertia',
+    ]
+    assert [outlet.topic for outlet in estimates.loop.outlets] == [
+        '~/wrench', '~/state', '~/residual', '~/covariance',
+    ]
+    assert estimates.loop.outlets[-1].names == COVARIANCE_NAMES
+    assert [request.topic for request in estimates.loop.requests] == ['~/reset']
+    assert [timer.period for timer in estimates.loop.timers] == [0.02]
+    simulated = Estimates(is_simulated=True)
+    assert simulated.loop.ports[-1].topic == '/clock'
+    assert not simulated.loop.timers
+
+
+def test_each_command_is_estimated_at_its_stamp():
+    estimates = Estimates()
+    estimates.command(10)
+    (stamp_ns, wrench), = estimates.host.of('~/wrench')
+    assert stamp_ns == 10 * MS
+    (_, state), = estimates.host.of('~/state')
+    n = len(estimates.names) - 2
+    assert (state.effort[:n] > 0.0).all()
+    assert np.isnan(state.effort[n:]).all()
+    assert state.velocity[n:].tolist() == [200.0, 200.0]
+    assert not estimates.host.of('~/residual')
+    assert not estimates.host.of('~/covariance')
+    estimates.host.deliver('~/wrench_command', wrench_message(20 * MS, np.ones(6)))
+    estimates.command(20)
+    (_, residual), = estimates.host.of('~/residual')
+    np.testing.assert_allclose(residual, 1.0 - wrench)
+    assert estimates.health() == (OK, 'ok')
+
+
+def test_measured_speeds_are_of_impellers():
+    estimates = Estimates(speed_source='measured')
+    estimates.host.deliver('~/measured', message(
+        10 * MS, name=[estimates.names[0]], position=[0.1], velocity=[], effort=[]
+    ))
+    assert estimates.host.said('warn') == [
+        'speed refused: expected impellers only, got a nozzle'
+    ]
+    estimates.host.deliver('~/measured', message(
+        10 * MS, name=estimates.names[-2:], position=[], velocity=[100.0, 120.0], effort=[]
+    ))
+    estimates.command(20)
+    (_, state), = estimates.host.of('~/state')
+    assert state.velocity[-2:].tolist() == [100.0, 120.0]
+
+
+def test_without_a_clock_nothing_is_estimated_on_a_robot():
+    estimates = Estimates(lossless=False)
+    estimates.command(10)
+    assert not estimates.host.of('~/wrench')
+    assert estimates.health() == (WARN, 'inputs wait for a clock that was not heard yet')
+    estimates.host.now = 10 * MS
+    estimates.host.wait(0.02)
+    assert [stamp_ns for stamp_ns, _ in estimates.host.of('~/wrench')] == [10 * MS]
+
+
+def test_a_silent_module_counts_as_without_thrust():
+    estimates = Estimates(lossless=False)
+    estimates.host.now = 10 * MS
+    estimates.host.wait(0.02)
+    estimates.command(10)
+    estimates.host.now = 1000 * MS
+    estimates.host.wait(0.02)
+    assert not estimates.host.of('~/wrench')[-1][1].any()
+    assert estimates.health() == (WARN, 'a module is silent and counts as without thrust')
+
+
+def test_the_end_is_a_zero_wrench_and_a_jump_is_complained_of():
+    estimates = Estimates(lossless=False)
+    for now in (20_000 * MS, 1000 * MS):
+        estimates.host.now = now
+        estimates.host.wait(0.02)
+    assert estimates.host.said('warn') == ['time jumped by -19.000 s, commands are forgotten']
+    estimates.command(1000)
+    estimates.loop.stop()
+    stamp_ns, wrench = estimates.host.of('~/wrench')[-1]
+    assert stamp_ns == 1000 * MS
+    assert not wrench.any()
+
+
+def test_reset_forgets_the_time():
+    estimates = Estimates()
+    estimates.command(10)
+    assert estimates.loop.requests[0].serve(True) == (True, 'reset')
+    assert estimates.loop.inputs.last_stamp_ns is None
+
+
+def test_covariance_is_published_where_errors_are_known():
+    estimates = Estimates(angle_std=0.01)
+    estimates.command(10)
+    (_, row), = estimates.host.of('~/covariance')
+    covariance = np.reshape(row.effort, (6, 6))
+    assert (np.linalg.eigvalsh(covariance) >= -1e-12).all()
+    assert np.trace(covariance) > 0.0
+
+
+@pytest.mark.parametrize('is_active', [True, False])
+def test_centre_of_mass_moves_what_the_demand_is_about(is_active):
+    estimates = Estimates()
+    estimates.host.is_active = is_active
+    estimates.host.deliver('~/inertia', message(
+        5 * MS, 'base_link', inertia={'com': {'x': 0.1, 'y': 0.0, 'z': 0.0}}
+    ))
+    estimates.host.is_active = True
+    estimates.command(10)
+    assert estimates.loop.family.to_origin[4, 2] == pytest.approx(-0.1)

@@ -1,0 +1,440 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fake_host import MS, FakeHost, message, wrench_message
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, ActuatorLoop, LoopParams
+from propulsion_ros.loops.command_hold import CommandUpdate
+from propulsion_ros.loops.vehicle_loop import VehicleLoop
+from propulsion_ros.loops.vehicle_params import VehicleParams
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, altitude_of_pressure
+from propulsion_ros.models.registry import FAMILIES
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
+from propulsion_ros.urdf.reader import actuators_from_urdf
+
+URDF = """
+<robot name="block"><link name="base_link"><inertial><origin xyz="0 0 0.5"/>
+  <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
+</inertial></link>
+<joint name="hinge" type="continuous"><parent link="base_link"/><child link="flap"/></joint>
+<link name="flap"/></robot>
+"""
+SETTINGS = {
+    'robot_description': URDF, 'wrench_topics': ['a/wrench', 'b/wrench'],
+    'real_time_factor': 0.0, 'wait_for_subscribers': ['odometry'], 'body.gravity': 10.0,
+}
+TOPICS = ('a/wrench', 'b/wrench')
+STEP = 10 * MS
+
+
+class Vehicle:
+    """A vehicle under test, in a graph that is complete, pushed by hand."""
+
+    def __init__(self, with_tf=False, **settings):
+        self.host = FakeHost()
+        self.params = build(VehicleParams, {**SETTINGS, **settings})
+        self.host.publishers.update({
+            topic: 1 for topic in ('/clock', *self.params.awaited_topics, 'pyros')
+        })
+        self.host.subscriptions.update({'~/odometry': 1})
+        self.loop = self.host.run(VehicleLoop(self.params, self.host, with_tf))
+
+    def begin(self):
+        self.host.wait(0.4)
+        return self
+
+    def push(self, topic, tick, up=0.0, frame='base_link'):
+        wrench = (0.0, 0.0, up, 0.0, 0.0, 0.0)
+        self.host.deliver(topic, wrench_message(tick * STEP, wrench, frame))
+
+    def push_all(self, tick, up=0.0):
+        for topic in self.params.wrench_topics:
+            self.push(topic, tick, up)
+
+    @property
+    def poses(self):
+        return self.host.of('~/odometry')
+
+    @property
+    def ticks(self):
+        return [stamp_ns // STEP for stamp_ns, _ in self.poses]
+
+    @property
+    def speed(self):
+        return self.poses[-1][1].velocity[2]
+
+
+# A whole flight.
+
+
+class Rotors:
+    """The quadrotor's rotors, which reply to a step with their wrench."""
+
+    def __init__(self, description, reply):
+        (spec,) = actuators_from_urdf(description, LoopParams)
+        family = FAMILIES[spec.family]
+        self.family = family(build(family.Params, spec.values))
+        self.wrenches = []
+        self.loop = ActuatorLoop(self.family, LoopParams(), self.wrenches.append)
+        self.reply = reply
+
+    def follow(self, stamp_ns, efforts):
+        """Step to a stamp under a command of that stamp."""
+        self.loop.push(COMMAND, stamp_ns, CommandUpdate(np.arange(4), np.asarray(efforts)))
+        self.loop.push(CLOCK, stamp_ns)
+        self.reply(wrench_message(stamp_ns, self.wrenches[-1].wrench))
+
+
+def hover(steps):
+    """Return stamps, heights and the host of a quadrotor that is held at 2 m."""
+    description = load_robot_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro')
+    vehicle = Vehicle(robot_description=description, wrench_topics=['rotors/wrench'],
+                      **{'body.gravity': STANDARD_GRAVITY})
+    host = vehicle.host
+    rotors = Rotors(description, lambda wrench: host.deliver('rotors/wrench', wrench))
+    vehicle.begin()
+    for _ in range(steps):
+        stamp_ns, pose = vehicle.poses[-1]
+        pull = 6.0 * (2.0 - pose.position[2]) - 5.0 * pose.velocity[2]
+        rotors.follow(stamp_ns, np.full(4, (1.5 * STANDARD_GRAVITY + pull) / 4.0))
+    return vehicle
+
+
+def test_quadrotor_hovers_in_a_closed_loop_without_ros():
+    vehicle = hover(600)
+    heights = [pose.position[2] for _, pose in vehicle.poses]
+    assert vehicle.ticks == list(range(601))
+    assert max(heights) < 2.2
+    np.testing.assert_allclose(heights[-250:], 2.0, rtol=0.01)
+    assert vehicle.host.counts.total() == 0
+    assert [stamp_ns for stamp_ns, _ in vehicle.host.of('/clock')] == [
+        stamp_ns for stamp_ns, _ in vehicle.poses
+    ]
+
+
+def test_same_flight_gives_the_same_numbers():
+    first, second = (
+        [(stamp_ns, tuple(pose.position), tuple(pose.quaternion)) for stamp_ns, pose in v.poses]
+        for v in (hover(50), hover(50))
+    )
+    assert first == second
+
+
+# Steps.
+
+
+def test_each_step_waits_for_the_wrench_of_every_topic():
+    vehicle = Vehicle().begin()
+    vehicle.push('a/wrench', 0, 15.0)
+    assert vehicle.ticks == [0]
+    vehicle.push('b/wrench', 0, 15.0)
+    assert vehicle.ticks == [0, 1]
+    # 30 N on 2 kg under 10 m/s^2: 5 m/s^2 up for 0.01 s.
+    pose = vehicle.poses[-1][1]
+    assert pose.velocity[2] == pytest.approx(0.05, rel=1e-6)
+    assert pose.position[2] == pytest.approx(0.5 * 5.0 * 0.01**2, rel=1e-6)
+    assert pose.child_frame == 'base_link'
+
+
+def test_everything_of_a_step_has_its_stamp_and_odometry_comes_last():
+    vehicle = Vehicle(with_tf=True)
+    vehicle.host.subscriptions['tf'] = 1
+    vehicle.begin().push_all(0)
+    topics = [topic for topic, stamp_ns, _ in vehicle.host.published if stamp_ns == STEP]
+    assert topics == ['/clock', '~/pressure', '~/imu', '~/inertia', '~/odometry', 'tf']
+    assert vehicle.host.of('tf') == vehicle.poses
+
+
+@pytest.mark.parametrize(('with_tf', 'publish_tf', 'watched', 'expected'), [
+    pytest.param(True, True, True, ['tf'], id='watched'),
+    pytest.param(True, True, False, [], id='not watched'),
+    pytest.param(True, False, True, [], id='not wanted'),
+    pytest.param(False, True, True, [], id='not installed'),
+])
+def test_tf_is_published_where_it_can_be_and_is_watched(with_tf, publish_tf, watched, expected):
+    vehicle = Vehicle(with_tf, publish_tf=publish_tf)
+    vehicle.host.subscriptions['tf'] = int(watched)
+    vehicle.begin()
+    assert [topic for topic, *_ in vehicle.host.published if topic == 'tf'] == expected
+    has_outlet = 'tf' in [outlet.topic for outlet in vehicle.loop.outlets]
+    assert has_outlet == (with_tf and publish_tf)
+
+
+def test_sensors_measure_what_the_body_does():
+    vehicle = Vehicle(**{'body.site_altitude': 500.0}).begin()
+    vehicle.push_all(0, 15.0)
+    (_, rest), (_, pushed) = vehicle.host.of('~/imu')
+    assert rest.specific_force[2] == pytest.approx(10.0)
+    assert pushed.specific_force[2] == pytest.approx(15.0, rel=1e-6)
+    _, air = vehicle.host.of('~/pressure')[0]
+    assert altitude_of_pressure(air.pressure) == pytest.approx(500.0)
+    assert air.variance == 0.0
+
+
+def test_states_are_merged_and_joints_of_others_left_out():
+    vehicle = Vehicle(state_topics=['a/state']).begin()
+    assert vehicle.host.of('~/joint_states') == []
+    vehicle.host.deliver('a/state', message(
+        name=['hinge', 'a_motor', 'hinge'], position=[0.5, 1.0, np.nan]
+    ))
+    vehicle.push_all(0)
+    ((_, row),) = vehicle.host.of('~/joint_states')
+    assert (list(row.names), list(row.position)) == (['hinge'], [0.5])
+
+
+def tank_message(mass, **inertia):
+    fields = {'ixx': 0.0, 'ixy': 0.0, 'ixz': 0.0, 'iyy': 0.0, 'iyz': 0.0, 'izz': 0.0, **inertia}
+    return message(0, 'base_link', inertia={
+        'm': mass, 'com': {'x': 0.0, 'y': 0.0, 'z': 0.0}, **fields
+    })
+
+
+def test_step_waits_for_a_tank_which_weighs():
+    vehicle = Vehicle(tank_topics=['a/tank']).begin()
+    vehicle.push_all(0, 30.0)
+    assert vehicle.ticks == [0]
+    vehicle.host.deliver('a/tank', tank_message(1.0))
+    assert vehicle.speed == pytest.approx((60.0 / 3.0 - 10.0) * 0.01)
+    assert vehicle.host.of('~/inertia')[-1][1].mass == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize('tank', [
+    pytest.param(tank_message(-5.0), id='mass'),
+    pytest.param(tank_message(1.0, ixx=-5.0), id='inertia'),
+    pytest.param(tank_message(np.inf), id='infinite'),
+])
+def test_tank_that_is_no_mass_is_refused(tank):
+    vehicle = Vehicle(tank_topics=['a/tank']).begin()
+    vehicle.host.deliver('a/tank', tank)
+    assert vehicle.host.counts['refused'] == 1
+    assert 'with this inertia is no mass' in vehicle.host.said('warn')[0]
+
+
+def test_body_that_leaves_the_numbers_stops_the_vehicle():
+    vehicle = Vehicle().begin()
+    vehicle.push_all(0, 1e200)
+    assert not vehicle.host.is_active
+    (line,) = vehicle.host.said('error')
+    assert line.startswith('stopped at 0.000 s: the body left the numbers')
+
+
+# Parachutes.
+
+
+def fired(tick, effort=1.0):
+    return message(tick * STEP, name=['main'], effort=[effort])
+
+
+PARACHUTE = {
+    'deployer_topic': 'pyros', 'parachutes.names': ['main'], 'parachutes.drag_area': [1.0],
+    'parachutes.deployment_delay': [0.1], 'parachutes.inflation_time': [0.0],
+    'body.start_position': [0.0, 0.0, 1000.0], 'body.fluid_density': 1.0,
+}
+
+
+@pytest.mark.parametrize('is_fired', [True, False])
+def test_parachute_opens_after_its_delay(is_fired):
+    vehicle = Vehicle(**PARACHUTE).begin()
+    speeds = []
+    for tick in range(40):
+        if tick % 10 == 0:
+            vehicle.host.deliver('pyros', fired(tick, float(is_fired and tick == 10)))
+        vehicle.push_all(tick)
+        speeds.append(vehicle.speed)
+    falling = -10.0 * 0.01 * np.arange(1, 41)
+    np.testing.assert_allclose(speeds[:20], falling[:20], rtol=1e-9)
+    brakes = speeds[25] > falling[25] + 1e-3
+    assert brakes == is_fired
+
+
+def test_pyro_that_fired_long_ago_frees_nothing():
+    vehicle = Vehicle(**PARACHUTE).begin()
+    for tick in range(31):
+        if tick % 10 == 0:
+            vehicle.host.deliver('pyros', fired(tick, 0.0))
+        vehicle.push_all(tick)
+    vehicle.host.deliver('pyros', fired(1))
+    assert vehicle.host.said('warn') == [
+        'deployers main: stamped 0.010 s, too old to fire'
+    ]
+
+
+# Stamps and frames.
+
+
+def test_wrench_in_another_frame_is_refused():
+    vehicle = Vehicle().begin()
+    vehicle.push('a/wrench', 0, 1.0, frame='map')
+    vehicle.push('a/wrench', 0, 100.0)
+    vehicle.push('b/wrench', 0)
+    assert vehicle.speed == pytest.approx(0.4, rel=1e-6)
+    assert vehicle.host.said('warn') == ["a/wrench: expected the frame 'base_link', got 'map'"]
+
+
+def test_wrench_that_is_not_finite_is_refused():
+    vehicle = Vehicle().begin()
+    vehicle.push('a/wrench', 0, np.nan)
+    vehicle.push_all(0, 50.0)
+    assert vehicle.speed == pytest.approx(0.4, rel=1e-6)
+    assert vehicle.host.said('warn') == ['a/wrench: the wrench is not finite']
+
+
+@pytest.mark.parametrize('tick', [-3, 2, 900])
+def test_wrench_of_another_step_is_refused(tick):
+    vehicle = Vehicle().begin()
+    vehicle.push_all(0)
+    vehicle.push('a/wrench', tick, 100.0)
+    vehicle.push_all(1, 15.0)
+    assert vehicle.ticks == [0, 1, 2]
+    assert vehicle.host.counts == {'out_of_step': 1}
+    assert vehicle.host.said('warn') == [
+        f'a/wrench: expected the stamp 0.010 s, got {tick * 0.01:.3f} s'
+    ]
+
+
+def test_last_word_of_an_actuator_that_stops_is_no_fault():
+    vehicle = Vehicle().begin()
+    vehicle.push_all(0, 10.0)
+    vehicle.push('a/wrench', 0)
+    assert vehicle.host.counts.total() == 0
+    # Another publisher that pushes too is one.
+    vehicle.push('a/wrench', 0, 10.0)
+    assert vehicle.host.counts == {'out_of_step': 1}
+    assert vehicle.ticks == [0, 1]
+
+
+# Wall time.
+
+
+def test_first_step_waits_until_the_graph_is_complete_and_has_settled():
+    vehicle = Vehicle()
+    vehicle.host.publishers['b/wrench'] = 0
+    vehicle.host.wait(2.0)
+    assert vehicle.ticks == []
+    vehicle.host.publishers['b/wrench'] = 1
+    vehicle.host.wait(0.2)
+    assert vehicle.ticks == []
+    vehicle.host.wait(0.2)
+    assert vehicle.ticks == [0]
+    assert vehicle.host.said('info') == ['active, waits for a/wrench, b/wrench', 'running']
+
+
+def test_step_is_announced_again_until_it_has_its_replies():
+    vehicle = Vehicle().begin()
+    vehicle.push_all(0)
+    vehicle.host.wait(1.2)
+    assert vehicle.ticks == [0, 1, 1]
+    vehicle.host.wait(1.0)
+    assert vehicle.ticks == [0, 1, 1, 1]
+    vehicle.push_all(1)
+    assert vehicle.ticks[-1] == 2
+
+
+def test_steps_keep_the_pace_of_the_wall():
+    vehicle = Vehicle(real_time_factor=0.5)
+    walls = []
+    for tick in range(10):
+        while vehicle.ticks[-1:] != [tick]:
+            vehicle.host.wait(0.001)
+        walls.append(vehicle.host.steady)
+        vehicle.push_all(tick)
+    # A step of 10 ms at half the speed.
+    np.testing.assert_array_equal(np.diff(walls), 20 * MS)
+
+
+@pytest.mark.parametrize(('given', 'line'), [
+    pytest.param({'a/wrench': 0}, 'no publisher of a/wrench', id='no publisher'),
+    pytest.param({'/clock': 2},
+                 '/clock has another publisher: remap /clock for one of the simulations',
+                 id='rival clock'),
+])
+def test_graph_that_is_never_complete_ends_the_wait_with_one_clear_error(given, line):
+    vehicle = Vehicle(lockstep_timeout=0.5)
+    vehicle.host.publishers.update(given)
+    vehicle.host.publishers['a/wrench'] = given.get('a/wrench', 1)
+    vehicle.host.wait(0.6)
+    assert not vehicle.host.is_active
+    assert vehicle.host.said('error') == [f'stopped: {line} within 0.5 s']
+    assert vehicle.ticks == []
+
+
+def test_graph_that_comes_too_late_ends_the_wait():
+    vehicle = Vehicle(lockstep_timeout=0.2)
+    vehicle.host.wait(0.3)
+    assert vehicle.host.said('error') == [
+        'stopped: the graph was not complete for long enough within 0.2 s'
+    ]
+
+
+def test_missing_subscription_is_named():
+    vehicle = Vehicle(lockstep_timeout=0.2, wait_for_subscribers=['imu'])
+    vehicle.host.wait(0.3)
+    assert vehicle.host.said('error') == ['stopped: no subscription to imu within 0.2 s']
+
+
+def test_missing_wrench_stops_the_vehicle_with_one_clear_error():
+    vehicle = Vehicle(lockstep_timeout=0.8).begin()
+    vehicle.push('a/wrench', 0)
+    vehicle.host.wait(1.0)
+    assert not vehicle.host.is_active
+    assert vehicle.host.said('error') == [
+        'stopped: nothing stamped 0.000 s from b/wrench within 0.8 s'
+    ]
+
+
+def test_clock_that_gets_a_rival_in_flight_stops_the_vehicle():
+    vehicle = Vehicle().begin()
+    vehicle.push_all(0)
+    vehicle.host.publishers['/clock'] = 2
+    vehicle.host.wait(1.2)
+    assert not vehicle.host.is_active
+    (line,) = vehicle.host.said('error')
+    assert line.startswith('stopped: /clock has another publisher')
+
+
+def test_vehicle_that_is_started_again_begins_at_the_start():
+    vehicle = Vehicle(state_topics=['a/state']).begin()
+    vehicle.host.deliver('a/state', message(name=['hinge'], position=[0.5]))
+    vehicle.push_all(0, 50.0)
+    vehicle.host.published.clear()
+    vehicle.host.run(vehicle.loop)
+    vehicle.begin()
+    (_, pose), = vehicle.poses
+    assert vehicle.ticks == [0]
+    assert list(pose.velocity) == [0.0, 0.0, 0.0]
+    assert vehicle.host.of('~/joint_states') == []
+
+
+# Configuration and health.
+
+
+def test_health_has_the_time_and_what_was_refused():
+    vehicle = Vehicle().begin()
+    vehicle.push_all(0)
+    vehicle.push('a/wrench', 7)
+    assert list(vehicle.loop.health()) == [
+        ('body', 'ok', 'ok', {'time': '0.010', 'refused': 0, 'out_of_step': 1, 'late': 0})
+    ]
+
+
+@pytest.mark.parametrize(('given', 'text'), [
+    pytest.param({'robot_description': ''}, "'robot_description': is required", id='no URDF'),
+    pytest.param({'robot_description': '<robot name="r"><link name="l"/></robot>'},
+                 'expected links with mass and positive inertia, got 0 kg in all', id='no mass'),
+    pytest.param({'base_link': 'bse_link'}, "unknown link 'bse_link'", id='unknown link'),
+    pytest.param({'wrench_topics': []}, 'expected at least one topic', id='no topic'),
+    pytest.param({'tank_topics': ['a/tank', 'a//tank']}, "'tank_topics[1]': 'a//tank' is no topic",
+                 id='no topic name'),
+    pytest.param({'deployer_topic': '/'}, "'deployer_topic': '/' is no topic name",
+                 id='no topic of deployers'),
+    pytest.param({'tank_topics': ['a/wrench']}, "'a/wrench' is waited for twice", id='twice'),
+    pytest.param({'parachutes.names': ['main']}, "'deployer_topic': is required with parachutes",
+                 id='no deployers'),
+])
+def test_wrong_configuration_is_refused(given, text):
+    with pytest.raises(ConfigError) as error:
+        Vehicle(**given)
+    assert text in str(error.value)

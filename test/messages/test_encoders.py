@@ -1,0 +1,166 @@
+"""Encoded payloads are the messages that have the same numbers."""
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import PointStamped, WrenchStamped
+from hypothesis import given
+from hypothesis import strategies as st
+from nav_msgs.msg import Odometry
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import FluidPressure, Imu, JointState
+from std_msgs.msg import Bool, Float64, Int32MultiArray, String
+
+from propulsion_ros.loops.payloads import (
+    ImuRow,
+    JointRow,
+    MassRow,
+    OdometryRow,
+    PressureRow,
+    StatusRow,
+)
+from propulsion_ros.loops.ports import Outlet
+from propulsion_ros.messages.encoders import make_encoder
+from propulsion_ros.messages.fields import (
+    ODOMETRY_NUMBERS,
+    doubles,
+    inertia_to_msg,
+    ns_to_stamp,
+    odometry_to_transform,
+    set_odometry,
+    wrench_to_msg,
+)
+from propulsion_ros.messages.graph_names import type_name
+
+FIELDS = ('position', 'velocity', 'effort')
+FLOATS = st.floats(width=64)
+STAMPS = st.integers(0, (2**31 - 1) * 10**9)
+
+
+def encoder(kind, frame='', names=()):
+    """Return what gives the message of a payload, also where that is published as bytes."""
+    encode = make_encoder(Outlet('~/out', type_name(kind), 'result', frame, names))
+
+    def message(stamp_ns, payload):
+        made = encode(stamp_ns, payload)
+        return deserialize_message(made, kind) if isinstance(made, bytes) else made
+
+    return message
+
+
+def stamped(kind, stamp_ns, frame='', **fields):
+    message = kind(**fields)
+    message.header.stamp, message.header.frame_id = ns_to_stamp(stamp_ns), frame
+    return message
+
+
+def joint_state(names, stamp_ns, **fields):
+    values = {field: doubles(values) for field, values in fields.items()}
+    return stamped(JointState, stamp_ns, 'base_link', name=list(names), **values)
+
+
+@given(STAMPS, st.lists(FLOATS, min_size=6, max_size=6), st.text('abc/_', max_size=9))
+def test_wrench_is_the_one_of_a_message(stamp_ns, values, frame):
+    encode = encoder(WrenchStamped, frame)
+    encode(stamp_ns, np.ones(6))
+    # As text NaN equals NaN.
+    expected = wrench_to_msg(stamp_ns, frame, np.array(values))
+    assert repr(encode(stamp_ns, np.array(values))) == repr(expected)
+
+
+@given(st.data(), STAMPS, st.integers(0, 5), st.booleans())
+def test_state_is_the_one_of_a_message(data, stamp_ns, count, has_fixed_names):
+    names = data.draw(st.lists(st.text('ab/_', max_size=9), min_size=count, max_size=count))
+    encode = encoder(JointState, 'base_link', tuple(names) if has_fixed_names else ())
+    for _ in range(3):
+        # Which fields there are may change from message to message.
+        fields = data.draw(st.sets(st.sampled_from(FIELDS)))
+        values = {
+            field: data.draw(st.lists(FLOATS, min_size=count, max_size=count))
+            for field in sorted(fields)
+        }
+        row = JointRow(**values, names=() if has_fixed_names else names)
+        assert repr(encode(stamp_ns, row)) == repr(joint_state(names, stamp_ns, **values))
+
+
+@pytest.mark.parametrize('has_covariance', [False, True])
+def test_odometry_is_the_one_of_a_message(has_covariance):
+    encode = encoder(Odometry, 'odom')
+    for start, child_frame in ((1.0, 'a'), (2.0, 'a'), (3.0, 'base_link')):
+        numbers = np.arange(start, start + ODOMETRY_NUMBERS)
+        if not has_covariance:
+            numbers[7:43] = numbers[49:] = 0.0
+        expected = stamped(Odometry, 7, 'odom', child_frame_id=child_frame)
+        set_odometry(expected, numbers)
+        row = OdometryRow(
+            child_frame, numbers[:3], numbers[3:7].tolist(), numbers[43:46], numbers[46:49],
+            *((numbers[7:43], numbers[49:]) if has_covariance else ()),
+        )
+        assert repr(encode(7, row)) == repr(expected)
+
+
+def test_mass_is_the_one_of_a_message():
+    mass, com, tensor = 7.0, np.array([1.0, 2.0, 3.0]), np.diag([4.0, 5.0, 6.0])
+    expected = inertia_to_msg(5, 'base_link', mass, com, tensor)
+    kind = type(expected)
+    assert encoder(kind, 'base_link')(5, MassRow(mass, com, tensor)) == expected
+
+
+def test_sensors_are_messages():
+    imu = encoder(Imu, 'base_link')(5, ImuRow((1.0, 2.0, 3.0), np.array([4.0, 5.0, 6.0])))
+    assert imu.header == stamped(Imu, 5, 'base_link').header
+    force, rate = imu.linear_acceleration, imu.angular_velocity
+    assert (force.x, force.y, force.z, rate.x, rate.y, rate.z) == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    assert imu.orientation_covariance[0] == -1.0
+    pressure = encoder(FluidPressure, 'base_link')(5, PressureRow(np.float64(1e5), 4.0))
+    assert pressure == stamped(FluidPressure, 5, 'base_link', fluid_pressure=1e5, variance=4.0)
+
+
+def test_point_is_a_message():
+    message = encoder(PointStamped, 'odom')(5, (1.0, 2.0, 3.0))
+    assert message.header == stamped(PointStamped, 5, 'odom').header
+    assert (message.point.x, message.point.y, message.point.z) == (1.0, 2.0, 3.0)
+
+
+def test_statuses_are_a_message():
+    rows = [
+        StatusRow('a', 'text', [('key', '1'), ('key', '2')], 'warn', '/robot'), StatusRow('b'),
+    ]
+    assert encoder(DiagnosticArray)(5, rows) == stamped(DiagnosticArray, 5, status=[
+        DiagnosticStatus(
+            level=DiagnosticStatus.WARN, name='a', message='text', hardware_id='/robot',
+            values=[KeyValue(key='key', value='1'), KeyValue(key='key', value='2')],
+        ),
+        DiagnosticStatus(level=DiagnosticStatus.OK, name='b'),
+    ])
+
+
+def test_transform_is_that_of_an_odometry(monkeypatch):
+    # Not every installation has the package.
+    messages = SimpleNamespace(TFMessage=SimpleNamespace)
+    monkeypatch.setitem(sys.modules, 'tf2_msgs', SimpleNamespace(msg=messages))
+    monkeypatch.setitem(sys.modules, 'tf2_msgs.msg', messages)
+    row = OdometryRow('base_link', (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0), (), ())
+    encode = make_encoder(Outlet('tf', 'tf2_msgs/msg/TFMessage', 'tf', 'odom'))
+    assert encode(5, row).transforms == [odometry_to_transform(5, 'odom', row)]
+
+
+@pytest.mark.parametrize(('kind', 'payload'), [
+    (Bool, True), (Float64, 2.5), (Int32MultiArray, [1, -2]), (String, 'flight'),
+])
+def test_plain_payloads_are_the_data(kind, payload):
+    assert encoder(kind)(5, payload) == kind(data=payload)
+
+
+def test_clock_has_the_stamp_alone():
+    assert encoder(Clock)(1_500_000_000, None) == Clock(clock=ns_to_stamp(1_500_000_000))
+
+
+def test_a_kind_that_nobody_publishes_is_named():
+    with pytest.raises(LookupError, match='~/out: no encoder for sensor_msgs/msg/Image'):
+        make_encoder(Outlet('~/out', 'sensor_msgs/msg/Image', 'result'))

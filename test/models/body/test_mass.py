@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bodies import part
+from propulsion_ros.models.body.mass import MassProperties
+
+
+def test_two_masses_turn_about_the_middle_of_both():
+    point = np.zeros((3, 3))
+    pair = [MassProperties(1.0, np.array([x, 0.0, 0.0]), point) for x in (-1.0, 3.0)]
+    whole = MassProperties.total(pair)
+    assert whole.mass == 2.0
+    np.testing.assert_allclose(whole.com, [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(whole.inertia, np.diag([0.0, 8.0, 8.0]))
+
+
+def test_nothing_has_no_mass():
+    assert MassProperties.total([]).mass == 0.0
+
+
+@pytest.mark.parametrize(('mass', 'is_possible', 'is_solid'), [
+    pytest.param(part(), True, True, id='body'),
+    pytest.param(part(inertia=(0.0, 0.0, 0.0)), True, False, id='point'),
+    pytest.param(part(mass=0.0), True, False, id='nothing'),
+    pytest.param(part(mass=-1.0), False, False, id='negative'),
+    pytest.param(part(inertia=(1.0, -1.0, 1.0)), False, False, id='negative moment'),
+    pytest.param(part(com=(np.nan, 0.0, 0.0)), False, False, id='NaN'),
+    pytest.param(part(mass=1e13), False, False, id='a planet'),
+])
+def test_what_can_be_a_mass(mass, is_possible, is_solid):
+    assert (mass.is_possible, mass.is_solid) == (is_possible, is_solid)

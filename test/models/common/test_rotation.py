@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from propulsion_ros.models.common import rotation
+
+NUMBER = st.floats(-10.0, 10.0)
+VECTOR = st.tuples(NUMBER, NUMBER, NUMBER)
+QUATERNION = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: np.linalg.norm(q) > 0.1).map(
+    rotation.unit
+)
+
+
+def same(turned, expected, atol=1e-12):
+    np.testing.assert_allclose(turned, expected, rtol=0.0, atol=atol)
+
+
+@given(QUATERNION, QUATERNION, VECTOR)
+def test_plain_floats_turn_as_scipy_does(first, second, vector):
+    expected = Rotation.from_quat(first)
+    same(rotation.rotate(first, vector), expected.apply(vector))
+    same(rotation.rows_of(first), expected.as_matrix())
+    same(rotation.matrix_of(first), expected.as_matrix())
+    both = expected * Rotation.from_quat(second)
+    same(rotation.matrix_of(rotation.product(first, second)), both.as_matrix())
+
+
+@pytest.mark.parametrize('size', [1.0, 1e-2, 1.001e-3, 0.999e-3, 1e-6, 0.0])
+def test_rotation_vector_is_right_at_every_size(size):
+    a, b, c = size * np.array([0.6, 0.0, -0.8])
+    expected = Rotation.from_rotvec([a, b, c]).as_quat()
+    same(rotation.of_vector(a, b, c), expected, 3e-15)
+
+
+@given(st.tuples(st.floats(-3.1, 3.1), st.floats(-1.5, 1.5), st.floats(-3.1, 3.1)))
+def test_angles_come_back(rpy):
+    matrix = rotation.matrix_of_rpy(rpy)
+    same(rotation.roll_pitch_yaw(matrix.tolist()), rpy, 1e-9)
+    same(rotation.matrix_of(rotation.quaternion_of_rpy(rpy)), matrix)
+    same(rotation.matrix_of(rotation.quaternion_of(matrix)), matrix)
+
+
+@given(VECTOR.filter(lambda v: np.linalg.norm(v) > 1e-3))
+def test_shortest_turns_reach_their_direction(vector):
+    direction = np.array(vector) / np.linalg.norm(vector)
+    upright = rotation.upright(vector)
+    same(rotation.rotate(upright, tuple(direction)), [0.0, 0.0, 1.0], 1e-4)
+    # The smallest angle has no part about the direction that it ends in.
+    assert upright[2] == 0.0
+    same(rotation.shortest_turn(direction) @ [1.0, 0.0, 0.0], direction, 1e-4)
+
+
+def test_opposite_directions_have_a_turn_too():
+    same(rotation.rotate(rotation.upright((0.0, 0.0, -2.0)), (0.0, 0.0, -1.0)), [0.0, 0.0, 1.0])
+    same(rotation.shortest_turn(np.array([-1.0, 0.0, 0.0])) @ [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0])

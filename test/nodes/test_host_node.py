@@ -1,0 +1,171 @@
+"""A node runs whatever loop it is given: topics, services, timers and life cycle."""
+from __future__ import annotations
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64, String
+from std_srvs.srv import SetBool, Trigger
+
+from propulsion_ros.loops.ports import OK, WARN, Outlet, Port, Request, Timer
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
+from propulsion_ros.nodes.host_node import HostNode
+from propulsion_ros.settings.errors import ConfigError
+
+FLOAT, JOINTS = 'std_msgs/msg/Float64', 'sensor_msgs/msg/JointState'
+
+
+class EchoLoop:
+    """Publishes what it takes, and counts what it is called for."""
+
+    def __init__(self, host):
+        self.host, self.taken, self.ticks = host, [], 0
+        self.out = Outlet('~/out', FLOAT, 'result', overridable=False)
+        self.outlets = (self.out,)
+        self.given = Port('~/in', FLOAT, self.take, 'command')
+        self.ports = (
+            self.given,
+            Port('~/joints', JOINTS, lambda message: self.taken.append(message.effort[0]),
+                 'command'),
+            Port('~/latched', 'std_msgs/msg/String', lambda message: self.taken.append(
+                message.data), 'latched', while_inactive=True),
+            Port('/clock', 'rosgraph_msgs/msg/Clock', lambda message: self.taken.append(
+                message.clock.sec), 'clock', overridable=False),
+        )
+        self.requests = (
+            Request('~/again', 'std_srvs/srv/Trigger', self.serve),
+            Request('~/enable', 'std_srvs/srv/SetBool', self.serve),
+        )
+        self.timers = (Timer(0.01, self.tick),)
+
+    def take(self, message):
+        self.host.publish(self.out, 0, message.data)
+
+    def serve(self, data):
+        return data, f'served {data}'
+
+    def tick(self):
+        self.ticks += 1
+
+    def start(self):
+        self.host.log('info', f'active: {self.host.is_active}')
+        self.host.publish(self.out, 0, 1.0)
+
+    def stop(self):
+        self.host.publish(self.out, 0, -1.0)
+
+    def health(self):
+        yield 'echo', *self.host.absence([self.given], 'number'), {'ticks': self.ticks}
+
+
+class EchoNode(HostNode):
+    def make_loop(self):
+        return EchoLoop(self)
+
+
+def test_messages_go_through_the_loop_while_it_is_active(graph):
+    out = graph.listen(Float64, '/echo/out')
+    node = graph.add(EchoNode, 'echo', start=False)
+    node.trigger_configure()
+    talk = graph.talk(Float64, '/echo/in')
+    latched = graph.talk(String, '/echo/latched', qos.LATCHED)
+    graph.until(lambda: node.subscriptions_to(node.loop.out) == 1, 'the subscription')
+    talk.publish(Float64(data=5.0))
+    latched.publish(String(data='kept'))
+    # Only a port that asks for it takes messages before activation.
+    graph.becomes(lambda: node.loop.taken, ['kept'])
+    assert node.publishers_of('~/in') == 1
+    node.trigger_activate()
+    talk.publish(Float64(data=7.0))
+    graph.heard('/echo/out', 2)
+    node.trigger_deactivate()
+    graph.heard('/echo/out', 3)
+    assert [message.data for message in out] == [1.0, 7.0, -1.0]
+    assert node.loop.ticks > 0
+    node.trigger_cleanup()
+    assert node.loop is None
+    assert not node.entities
+
+
+def test_bytes_that_are_no_message_are_counted_and_the_next_is_taken(graph):
+    node = graph.add(EchoNode, 'echo')
+    talk = graph.talk(JointState, '/echo/joints')
+    talk.publish(b'\x00\x01\x00\x00' + b'\x00' * 7)
+    talk.publish(JointState(name=['a'], effort=[3.0]))
+    graph.becomes(lambda: node.loop.taken, [3.0])
+    assert node.counts['refused'] == 1
+
+
+def test_requests_are_services(graph):
+    graph.add(EchoNode, 'echo')
+    response = graph.call(Trigger, '/echo/again')
+    assert (response.success, response.message) == (True, 'served True')
+    response = graph.call(SetBool, '/echo/enable', SetBool.Request(data=False))
+    assert (response.success, response.message) == (False, 'served False')
+
+
+@pytest.mark.parametrize('profile', [qos.CLOCK, qos.SENSOR], ids=['reliable', 'best effort'])
+def test_clocks_of_either_reliability_are_taken(graph, profile):
+    node = graph.add(EchoNode, 'echo')
+    talk = graph.talk_later(Clock, '/clock', profile)
+
+    def is_taken():
+        talk.publish(Clock(clock=ns_to_stamp(5_000_000_000)))
+        return 5 in node.loop.taken
+    graph.until(is_taken, 'the clock')
+
+
+def test_health_is_in_the_diagnostics_with_the_time_of_the_clock(graph):
+    graph.add(EchoNode, 'echo', {'use_sim_time': True})
+    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
+    talk = graph.talk_later(Clock, '/clock')
+    message = graph.heard('/diagnostics')[-1]
+    assert (message.header.stamp.sec, message.header.stamp.nanosec) == (0, 0)
+    status = message.status[0]
+    assert (status.name, status.hardware_id) == ('echo: echo', '/echo')
+    assert (status.level, status.message) == (
+        DiagnosticStatus.OK, 'no number yet: /echo/in has no publisher'
+    )
+
+    def is_stamped():
+        talk.publish(Clock(clock=ns_to_stamp(5_000_000_000)))
+        return diagnostics[-1].header.stamp.sec == 5
+    graph.until(is_stamped, 'a diagnosis of simulated time')
+
+
+def test_absence_names_a_misspelt_topic(graph):
+    node = graph.add(EchoNode, 'echo')
+    ports = [node.loop.given]
+    assert node.absence(ports, 'number')[0] == OK
+    graph.talk_later(Float64, '/echo/inn')
+    graph.until(lambda: node.absence(ports, 'number')[0] == WARN, 'the topic to be seen')
+    assert '/echo/inn is published' in node.absence(ports, 'number')[1]
+
+
+def test_a_loop_that_cannot_be_made_is_said_in_one_line(graph, capfd):
+    class Wrong(HostNode):
+        def make_loop(self):
+            raise ConfigError('gain', 'is wrong')
+
+    node = graph.add(Wrong, 'wrong')
+    assert node.has_failed
+    assert node.loop is None
+    assert "parameter 'gain': is wrong" in capfd.readouterr().err
+    assert list(node.health()) == []
+
+
+def test_a_loop_may_stop_itself(graph):
+    node = graph.add(EchoNode, 'echo')
+    node.deactivate()
+    assert not node.is_active
+
+
+def test_one_line_of_code_logs_at_every_level(graph, capfd):
+    node = graph.add(EchoNode, 'echo')
+    for level in ('info', 'warn', 'error'):
+        node.log(level, f'a line of {level}')
+    err = capfd.readouterr().err
+    for level, text in (('INFO', 'info'), ('WARN', 'warn'), ('ERROR', 'error')):
+        assert any(line.startswith(f'[{level}]') and text in line for line in err.splitlines())

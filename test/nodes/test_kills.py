@@ -1,0 +1,265 @@
+"""A flight computer as a process that is killed in flight, again and again, at real speed.
+
+How often is read from the environment, so that the same tests run for longer::
+
+    KILLS="random=40 firing=40 published=40 many=20 key=10" pytest test/nodes/test_kills.py
+"""
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
+
+COUNTS = {'random': 1, 'firing': 1, 'published': 2, 'many': 1, 'key': 1}
+COUNTS.update(
+    (name, int(count))
+    for name, count in (pair.split('=') for pair in os.environ.get('KILLS', '').split())
+)
+PERIOD = 0.02
+LIFTOFF, BURNOUT, ACCELERATION, GRAVITY = 2.5, 3.5, 45.0, 9.80665
+SPEED = ACCELERATION * (BURNOUT - LIFTOFF)
+APOGEE = BURNOUT + SPEED / GRAVITY
+TOP = 0.5 * ACCELERATION * (BURNOUT - LIFTOFF) ** 2 + 0.5 * SPEED**2 / GRAVITY
+OPEN, DESCENT, MAIN_ALTITUDE = APOGEE + 1.2, 4.0, 90.0
+MAIN = OPEN + (TOP - 0.5 * GRAVITY * 1.2**2 - MAIN_ALTITUDE) / DESCENT
+END = MAIN + 3.0
+PULSE = 0.8
+LATEST = 2.5
+"""How long after the computer is there again what was due has fired [s]."""
+STARTS = 14.0
+"""How long a start may take on a machine that is busy with other tests [s]."""
+
+
+def altitude(t):
+    """Return altitude [m] and vertical speed [m/s] of a boost, a fall, and a descent."""
+    if t < LIFTOFF:
+        return 0.0, 0.0
+    if t < BURNOUT:
+        return 0.5 * ACCELERATION * (t - LIFTOFF) ** 2, ACCELERATION * (t - LIFTOFF)
+    if t < OPEN:
+        return TOP - 0.5 * GRAVITY * (t - APOGEE) ** 2, -GRAVITY * (t - APOGEE)
+    return TOP - 0.5 * GRAVITY * 1.2**2 - DESCENT * (t - OPEN), -DESCENT
+
+
+class Flight:
+    """One flight in real time, and the computer that follows it."""
+
+    def __init__(self, graph, folder):
+        self.graph, self.folder = graph, folder
+        self.rng = random.Random(0)
+        config = folder / 'flight.jsonc'
+        deployment = {'type': 'deployment', 'param': round(PULSE * 1000)}
+        config.write_text(json.dumps({
+            'Deployers': [
+                {'id': i, 'name': name, 'type': 'local_pyro', 'channel': i}
+                for i, name in enumerate(('drogue', 'main'))
+            ],
+            'Events': [
+                {'id': 0, 'name': 'drogue', 'action': {**deployment, 'id': 0}, 'condition': {
+                    'flightVar': 'TimeSinceApogee', 'operator': 'MORETHAN', 'threshold': 0,
+                }},
+                {'id': 1, 'name': 'main', 'action': {**deployment, 'id': 1}, 'condition': {
+                    'flightVar': 'Position', 'component': 2, 'operator': 'MORETHAN',
+                    'threshold': -MAIN_ALTITUDE,
+                }, 'phases': ['recovery']},
+            ],
+        }))
+        self.params = folder / 'params.yaml'
+        self.params.write_text(yaml.safe_dump({'/**/flight_state': {'ros__parameters': {
+            'config_file': str(config), 'state_file': str(folder / 'flight.json'),
+            'flight.max_ascent_time': 8.0,
+        }}}))
+        self.events, self.on, self.phases, self.up = [], [], [], []
+        graph.probe.create_subscription(
+            DiagnosticArray, 'flight_state/events', self._take_events, qos.LATCHED_HISTORY
+        )
+        graph.probe.create_subscription(
+            JointState, 'flight_state/deployers', self._take_deployers, qos.COMMAND
+        )
+        graph.probe.create_subscription(
+            String, 'flight_state/phase', self._take_phase, qos.LATCHED
+        )
+        self.sensor = graph.probe.create_publisher(Odometry, 'flight_state/odometry', qos.SENSOR)
+        self.process = None
+        self.kill_at_event = set()
+        self.down = []
+        self.begun = None
+
+    def _take_events(self, message):
+        for status in message.status:
+            self.events.append((self.now, status.name))
+            if status.name in self.kill_at_event:
+                self.kill_at_event.discard(status.name)
+                self.restart()
+
+    def _take_phase(self, message):
+        self.phases.append(message.data)
+        if message.data == 'preflight':
+            self.up.append(self.now)
+
+    def _take_deployers(self, message):
+        self.on.append((self.now, message.name, tuple(message.effort)))
+
+    @property
+    def now(self):
+        return time.monotonic() - self.begun if self.begun is not None else -1.0
+
+    def start(self):
+        self.log = (self.folder / 'log').open('a')
+        self.process = subprocess.Popen(
+            [sys.executable, '-m', 'propulsion_ros.nodes.flight_state_node', '--ros-args',
+             '--params-file', str(self.params)],
+            stderr=self.log, stdout=subprocess.DEVNULL, text=True, env=os.environ,
+        )
+
+    def restart(self):
+        """Kill it as a loss of power would, and start it as a launch file does."""
+        self.process.kill()
+        self.process.wait()
+        self.down.append(self.now)
+        self.start()
+
+    def send(self):
+        message = Odometry()
+        message.header.stamp = ns_to_stamp(time.time_ns())
+        height, speed = altitude(max(self.now, 0.0))
+        height += self.rng.gauss(0.0, 0.05)
+        message.pose.pose.position.z = 100.0 + height
+        message.pose.pose.orientation.w = 1.0
+        message.twist.twist.linear.z = speed + self.rng.gauss(0.0, 0.02)
+        self.sensor.publish(message)
+
+    def fly(self, kills=(), kill_at_event=()):
+        """Rest, arm, and fly; kill the process at some times [s]."""
+        self.kill_at_event = set(kill_at_event)
+        self.start()
+        self.graph.until(lambda: self.send() or self.phases, 'the computer')
+        self.graph.until(lambda: (
+            self.send() or self.graph.call(Trigger, 'flight_state/launch').success
+        ), 'the launch')
+        self.begun = time.monotonic()
+        kills, following = sorted(kills), 0.0
+        while self.now < END + STARTS:
+            if kills and self.now >= kills[0]:
+                kills.pop(0)
+                self.restart()
+            if self.now >= following:
+                self.send()
+                following = max(following + PERIOD, self.now - PERIOD)
+            self.graph.executor.spin_once(timeout_sec=0.003)
+            if self.now > END and self._is_complete():
+                break
+
+    def pulses(self, name):
+        """Return begin and end of each pulse of a deployer, as it was published."""
+        found = []
+        for t, names, efforts in self.on:
+            is_on = efforts[names.index(name)] == 1.0
+            if is_on and (not found or found[-1][2]):
+                found.append([t, t, False])
+            elif is_on:
+                found[-1][1] = t
+            elif found:
+                found[-1][1:] = [t if not found[-1][2] else found[-1][1], True]
+        # What a dead process no longer ended.
+        split = []
+        for begin, end, _ in found:
+            cuts = [t for t in self.down if begin < t < end]
+            split += [(begin, end)] if not cuts else [(begin, cuts[0]), (cuts[-1], end)]
+        return split
+
+    def _is_complete(self):
+        return all(
+            any(end - begin >= PULSE - 0.15 for begin, end in self.pulses(name))
+            for name in ('drogue', 'main')
+        )
+
+    def check(self):
+        """Require each event once, each pulse complete, nothing later than the restart."""
+        said = (self.folder / 'log').read_text()
+        pulses = [self.pulses(name) for name in ('drogue', 'main')]
+        about = f'{self.events} {self.down} {self.up} {pulses}\n{said}'
+        assert [name for _, name in self.events] == ['drogue', 'main'], about
+        assert self._is_complete(), about
+        for (t, name), due in zip(self.events, (APOGEE, MAIN), strict=True):
+            assert t > due - 0.5, (name, about)
+            assert t < max([due, *(up for up in self.up if up < t)]) + LATEST, (name, about)
+        for name in ('drogue', 'main'):
+            assert len(self.pulses(name)) <= 4, about
+        assert 'Traceback' not in said, about
+
+    def end(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture
+def flight(graph, tmp_path):
+    """Return a flight of whose computer no process stays."""
+    flight = Flight(graph, tmp_path)
+    yield flight
+    flight.end()
+
+
+def draws(kind):
+    """Return a random generator for each run of a kind."""
+    return [pytest.param(random.Random(f'{kind} {i}'), id=str(i)) for i in range(COUNTS[kind])]
+
+
+@pytest.mark.parametrize('rng', draws('random'))
+def test_killed_at_any_time_in_the_air(flight, rng):
+    flight.fly([rng.uniform(LIFTOFF + 0.5, MAIN + 1.0)])
+    flight.check()
+
+
+@pytest.mark.parametrize('rng', draws('firing'))
+def test_killed_near_a_firing(flight, rng):
+    flight.fly([rng.choice([APOGEE + 0.2, MAIN]) + rng.uniform(-0.6, 0.6)])
+    flight.check()
+
+
+@pytest.mark.parametrize('rng', draws('published'))
+def test_killed_as_an_event_is_published(flight, rng):
+    flight.fly(kill_at_event=[rng.choice(['drogue', 'main'])])
+    flight.check()
+
+
+@pytest.mark.parametrize('rng', draws('many'))
+def test_killed_two_or_three_times_in_one_flight(flight, rng):
+    flight.fly([rng.uniform(LIFTOFF + 0.5, MAIN + 1.0) for _ in range(rng.choice([2, 3]))])
+    flight.check()
+
+
+@pytest.mark.parametrize('rng', draws('key'))
+def test_killed_at_apogee_or_under_the_main(flight, rng):
+    flight.fly([rng.choice([APOGEE + rng.uniform(-1.0, 1.0), MAIN + rng.uniform(0.0, 1.5)])])
+    flight.check()
+
+
+def test_second_flight_computer_of_one_record_refuses_in_one_line(flight):
+    flight.start()
+    flight.graph.until(lambda: flight.phases, 'the first computer')
+    second = subprocess.run(
+        [sys.executable, '-m', 'propulsion_ros.nodes.flight_state_node', '--ros-args',
+         '-r', '__node:=flight_state', '-r', '__ns:=/second', '--params-file', str(flight.params)],
+        capture_output=True, text=True, timeout=100.0, check=False,
+    )
+    assert second.returncode == 1
+    (line,) = [line for line in second.stderr.splitlines() if '[ERROR]' in line]
+    assert 'flight.json is held by another flight computer' in line
+    assert 'Traceback' not in second.stderr
