@@ -266,6 +266,6 @@ FOLDERS = {
 def bags():
     """Yield what bags can hold."""
     for suffix, table in (('.db3', DATABASES), ('.mcap', MCAPS), ('', FOLDERS)):
-        for kind, (make, said) in table.items():
+        for kind, (make, wanted) in table.items():
             yield Case(f'plot{suffix or " bag"}: {kind}', make, f'a{suffix}',
-                       ('plot', '{}', '--output', 'out.png'), said)
+                       ('plot', '{}', '--output', 'out.png'), wanted)

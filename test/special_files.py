@@ -107,25 +107,26 @@ def forked(case, folder):
             break
         if time.monotonic() - begun > 90.0:
             os.killpg(child, signal.SIGKILL)
-        time.sleep(0.002)
+        time.sleep(0.01)
     code = os.waitstatus_to_exitcode(status)
-    said = printed.read_text(errors='backslashreplace') if printed.exists() else ''
+    output = printed.read_text(errors='backslashreplace') if printed.exists() else ''
     return {
-        'id': case.id, 'code': code, 'said': said[:2000], 'cpu': usage.ru_utime + usage.ru_stime,
+        'id': case.id, 'code': code, 'output': output[:2000],
+        'cpu': usage.ru_utime + usage.ru_stime,
         'peak': usage.ru_maxrss / 1000.0, 'wall': time.monotonic() - begun,
-        'faults': list(faults(case, code, said, usage)),
+        'faults': list(faults(case, code, output, usage)),
     }
 
 
-def faults(case, code, said, usage):
+def faults(case, code, output, usage):
     """Yield what is wrong with the outcome of a case."""
     if code != case.code:
         yield f'code {code}'
-    line = said.removesuffix('\n')
+    line = output.removesuffix('\n')
     if not line.isprintable() or not 0 < len(line) <= 1200:
         yield f'{len(line.splitlines())} lines of {len(line)} characters'
-    if case.said not in line:
-        yield f'nothing of {case.said!r}'
+    if case.wanted not in line:
+        yield f'nothing of {case.wanted!r}'
     cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000.0
     if cpu > CPU_LIMIT:
         yield f'{cpu:.1f} s'

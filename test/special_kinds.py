@@ -22,7 +22,7 @@ class Case(NamedTuple):
         Of the file.
     command : tuple of str
         With ``{}`` for the file; a command of `COMMANDS` without it.
-    said : str
+    wanted : str
         Part of the line that is printed.
     code : int
         Exit code.
@@ -32,7 +32,7 @@ class Case(NamedTuple):
     make: object
     name: str | bytes
     command: tuple[str, ...]
-    said: str
+    wanted: str
     code: int = 1
 
 
@@ -88,7 +88,6 @@ def unreadable(path):
 KINDS = {
     'fifo': (os.mkfifo, 'Is a FIFO, expected a regular file'),
     'endless device': (link_to('/dev/zero'), 'Is a device, expected a regular file'),
-    'null device': (link_to('/dev/null'), 'Is a device, expected a regular file'),
     'socket': (unix_socket, 'Is a socket, expected a regular file'),
     'folder': (os.mkdir, 'Is a directory'),
     'loop of links': (link_loop, 'Too many levels of symbolic links'),
@@ -96,7 +95,7 @@ KINDS = {
     'no right to read': (unreadable, 'Permission denied'),
     'no file at all': (lambda path: None, 'No such file or directory'),
 }
-"""What a name can stand for, and what is said of it."""
+"""What a name can stand for, and part of the line that refuses it."""
 
 SPARSE = {
     '.yaml': 'is larger than 262144 bytes', '.urdf': 'is larger than 4194304 bytes',
@@ -104,7 +103,7 @@ SPARSE = {
     '.eng': 'is larger than 1048576 bytes', '.json': 'is larger than 1',
     '.csv': 'NUL', '.mcap': 'File magic is invalid', '.db3': 'file is not a database',
 }
-"""What is said of a file that states two gigabytes."""
+"""Part of the line that refuses a file that states two gigabytes."""
 
 CONFIG = str(HERE.parent / 'config' / 'rotors.yaml')
 COMMANDS = {
@@ -138,7 +137,7 @@ OF_BAGS = {
     'folder': 'Expected metadata file', 'link to nothing': 'does not exist',
     'no file at all': 'does not exist',
 }
-"""What is said of bags in place of that."""
+"""The same for bags, where it differs."""
 FOLDERS_OF_BAGS = (('folder', 'replay.csv'), ('folder', 'plot.csv'))
 """Folders are bags for commands that read both."""
 
@@ -151,18 +150,18 @@ def kinds():
     for what, command in COMMANDS.items():
         suffix = '.' + what.rpartition('.')[2]
         is_node = command[0] in ('node', 'settings', 'demo')
-        for kind, (make, said) in KINDS.items():
+        for kind, (make, wanted) in KINDS.items():
             if is_node and kind not in (FEW[:2] if command[0] == 'demo' else FEW):
                 continue
             if kind == 'no right to read' and os.geteuid() == 0:
                 continue
-            if what == 'record.json' and 'No such file' in said:
+            if what == 'record.json' and 'No such file' in wanted:
                 # Of no flight there is no record.
                 continue
             is_bag = suffix in ('.mcap', '.db3') or (kind, what) in FOLDERS_OF_BAGS
-            expected = OF_BAGS.get(kind, said) if is_bag else said
+            expected = OF_BAGS.get(kind, wanted) if is_bag else wanted
             if what == 'node record.json':
-                expected = said.split(',')[0][3:].replace('directory', 'folder')
+                expected = wanted.split(',')[0][3:].replace('directory', 'folder')
             yield Case(f'{what}: {kind}', make, f'a{suffix}', command, expected)
         if not is_node:
             expected = '' if what == 'plot commands.csv' else SPARSE[suffix]
@@ -198,8 +197,8 @@ def names():
 def targets():
     """Yield what is no file where one is to be written."""
     for kind in FEW:
-        make, said = KINDS[kind]
-        said = said.split(',')[0]
+        make, wanted = KINDS[kind]
+        wanted = wanted.split(',')[0]
         for name, command in (
             ('replay', ('replay', CONFIG, 'table.csv', '{}')),
             ('replay of a vehicle', ('replay', str(HERE.parent / 'config' / 'quadrotor.yaml'),
@@ -210,6 +209,6 @@ def targets():
             # For replay a folder is a bag that is there.
             is_bag = kind == 'folder' and 'replay' in name
             yield Case(f'{name} to {kind}', make, 'out.csv', command,
-                       'exists already' if is_bag else said)
+                       'exists already' if is_bag else wanted)
         yield Case(f'replay beside {kind}', make, 'out.csv.unfinished',
-                   ('replay', CONFIG, 'table.csv', 'out.csv'), said)
+                   ('replay', CONFIG, 'table.csv', 'out.csv'), wanted)

@@ -11,6 +11,7 @@ from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.progress import Progress
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +96,8 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
             lost = player.play(messages, executor, lambda message: progress.step())
             if lost:
                 break
-    print(f'propulsion_ros play: {args.input}: {progress.done} messages', file=sys.stderr)
+    name = printable(args.input)
+    print(f'propulsion_ros play: {name}: {progress.done} messages', file=sys.stderr)
     if lost:
         print(f'propulsion_ros play: not received by all: {", ".join(lost)}', file=sys.stderr)
     return 1 if lost else 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 
 _WAKE = 0.2
 
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
             recorder = Recorder(bag.write, topics, args.use_sim_time)
             executor = make_executor('events')
             executor.add_node(recorder)
-            print(f'propulsion_ros record: {args.output}, until Ctrl-C', file=sys.stderr)
+            name = printable(args.output)
+            print(f'propulsion_ros record: {name}, until Ctrl-C', file=sys.stderr)
             end = time.monotonic() + args.duration
             while not stopped and time.monotonic() < end:
                 executor.spin_once(timeout_sec=_WAKE)
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         rclpy.try_shutdown()
     said = f'{counts.total()} messages of {len(counts)} topics'
-    print(f'propulsion_ros record: {args.output}: {said}', file=sys.stderr)
+    print(f'propulsion_ros record: {name}: {said}', file=sys.stderr)
     silent = sorted(set(topics) - set(counts))
     if silent or not counts:
         return _fail(f'nothing was heard of {", ".join(silent) or "any topic"}')

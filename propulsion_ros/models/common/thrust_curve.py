@@ -12,6 +12,8 @@ import numpy as np
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
+_MOST_CELLS = 1_000_000
+
 
 def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatArray]:
     """Return times [s] and thrusts [N] of a text 't0 f0 t1 f1 ...', apart by blanks or commas.
@@ -50,6 +52,16 @@ def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatA
     return times, thrusts
 
 
+def check_cells(key: str, lengths: Sequence[int]) -> None:
+    """Refuse rows of several lengths that take too much memory as one array."""
+    cells = len(lengths) * max(lengths, default=0)
+    if cells > _MOST_CELLS:
+        raise ConfigError(
+            key, f'{len(lengths)} rows as long as the longest, of {max(lengths)} points, are '
+            f'{cells} in all, expected at most {_MOST_CELLS}'
+        )
+
+
 class BurnCurves:
     """k solid motors, each with a clock that starts when it is lit.
 
@@ -68,6 +80,7 @@ class BurnCurves:
 
     def __init__(self, curves: Sequence[str], batch: tuple[int, ...] = ()) -> None:
         points = [parse_curve(text) for text in curves]
+        check_cells('thrust_curve', [len(times) for times, _ in points])
         shape = len(points), max(len(times) for times, _ in points)
         # Each row holds the segments after its points; the last and the padding have no length.
         self._times = np.full(shape, np.inf)

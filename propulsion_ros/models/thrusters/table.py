@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from propulsion_ros.models.common.thrust_curve import check_cells
 from propulsion_ros.models.thrusters.dynamics import LARGEST
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
@@ -76,6 +77,7 @@ class ThrustTables:
     """
 
     def __init__(self, tables: Sequence[Table]) -> None:
+        check_cells('input_values', [len(table.speeds) for table in tables])
         self.min_speed = np.array([table.speeds[0] for table in tables])
         self.max_speed = np.array([table.speeds[-1] for table in tables])
         self.min_thrust = np.array([table.thrusts.min() for table in tables])
