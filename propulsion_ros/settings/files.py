@@ -29,6 +29,7 @@ _KINDS = {
 }
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_LOCK = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FORMATS = {
     b'\x1f\x8b': 'gzip', b'\x28\xb5\x2f\xfd': 'zstd', b'PK\x03\x04': 'a ZIP archive',
     b'\xff\xfe': 'UTF-16', b'\xfe\xff': 'UTF-16', b'\x89PNG': 'a PNG', b'\x89MCAP': 'MCAP',
@@ -190,6 +191,18 @@ def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
         _check_kind(os.fstat(file.fileno()), path)
         file.truncate()
         yield file
+
+
+def descriptor_to_lock(path: str | Path) -> int:
+    """Return a descriptor of a regular file, made where there is none; its content stays.
+
+    Raises
+    ------
+    OSError
+        As `opened_to_write`.
+    """
+    check_target(path)
+    return os.open(path, _LOCK, 0o644)
 
 
 def check_target(path: str | Path) -> None:
