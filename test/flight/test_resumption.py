@@ -303,11 +303,28 @@ def test_home_is_not_set_while_a_flight_may_have_to_be_resumed():
     assert flight.is_resuming
 
 
-def test_a_command_comes_before_the_record():
+@pytest.mark.parametrize('name', ['debug', 'launch'])
+@pytest.mark.parametrize('later', [0.0, 5.0], ids=['sample just now', 'no recent sample'])
+def test_no_request_ends_a_flight_that_may_have_to_be_resumed(name, later):
+    flight = state()
+    flight.offer(FLYING)
+    flight.update(Sample(NOW + S, 900.0, -10.0))
+    assert f"'{name}' is refused: " in flight.command(name, NOW + round((1.0 + later) * S))
+    assert (flight.phase, flight.is_resuming) == (Phase.PREFLIGHT, True)
+
+
+def test_a_flight_is_not_ended_before_the_first_sample_either():
+    flight = state()
+    flight.offer(FLYING)
+    reason = "'debug' is refused: a recorded flight may have to be resumed"
+    assert flight.command('debug', NOW) == reason
+
+
+def test_a_forced_command_comes_before_the_record():
     flight = state()
     flight.offer(FLYING)
     flight.update(Sample(NOW + S, 0.0, 0.0))
-    assert flight.command('launch', NOW + S) == ''
+    assert flight.command('launch', NOW + S, force=True) == ''
     report = flight.update(Sample(NOW + S + 1, 0.1, 0.0))
     assert report.notice == 'the recorded flight, in flight, is not resumed: a command came first'
     assert flight.phase is Phase.LAUNCH
