@@ -501,6 +501,7 @@ class FlightState:
         has_asked = self._asked.was(name, self._clock.now_ns, steady_ns)
         facts = Facts(
             ignition_commanded=self.ignition is not None,
+            is_resuming=self.is_resuming,
             has_asked=has_asked,
             rests_unflown=self._rests_unflown,
             aloft=self._aloft(has_asked=has_asked),
@@ -511,7 +512,6 @@ class FlightState:
         return replace(
             facts,
             altitude_known=math.isfinite(sample.altitude),
-            is_resuming=self.is_resuming,
             objections=tuple(
                 reason for name, reason in self.objections.items() if name in self._required
             ),
