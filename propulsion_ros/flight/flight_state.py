@@ -91,7 +91,8 @@ class FlightState:
         self._keeps_flight = keeps_flight
         self._watch = AscentWatch(params, detector)
         self._events = EventRunner(
-            events, controllers, len(deployers), semantics, params.nose.tolist()
+            events, controllers, len(deployers), semantics, params.nose.tolist(),
+            params.max_ascent_time,
         )
         self._deployers = tuple(deployers)
         self._is_legacy = semantics == 'legacy'

@@ -203,6 +203,10 @@ class FlightLoop:
         self._record.keep()
         self._record.close()
 
+    def when_recorded(self, call: Callable[[], None]) -> None:
+        """Have something called once no record is written any more, at once where that is so."""
+        self._record.when_ended(call)
+
     # Inputs.
 
     def _take_odometry(self, message: Any) -> None:
