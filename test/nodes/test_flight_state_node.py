@@ -9,6 +9,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Odometry
+from requested_twice import request_twice
 from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
@@ -21,7 +22,6 @@ from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
-from requested_twice import request_twice
 
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 PERIOD = 0.02
