@@ -313,7 +313,9 @@ class FlightState:
             if trigger:
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
         if self._course.does(Duty.DETECT_LANDING):
-            self._landing.update(now_ns, sample.altitude, sample.velocity)
+            # A feed that stands still is no vehicle that does.
+            altitude = sample.altitude if self._rest.sees_altitude(now_ns) else math.nan
+            self._landing.update(now_ns, altitude, sample.velocity)
 
     def _mark_of(self, found: Liftoff, sample: Sample) -> Mark:
         """Return the moment that something was found to have begun at."""
@@ -474,7 +476,7 @@ class FlightState:
         )
         self._events.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
-        self._landing.has_landed = snapshot.has_landed
+        self._landing.reset(has_landed=snapshot.has_landed)
         self._notices.append(
             f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
         )

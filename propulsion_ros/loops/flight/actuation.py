@@ -129,9 +129,11 @@ class FlightActuation:
     def _plan_resumed(self, now_ns: int, phase: Phase, subphase: Subphase) -> list[OwedPulse]:
         if not self._owed.is_waiting:
             return []
-        if phase not in (Phase.FLIGHT, Phase.RECOVERY) or subphase is Subphase.LANDED:
-            where = subphase.value or phase.value
-            self._report_void(self._owed.take_waiting(), f'the vehicle is in {where}')
+        if phase not in (Phase.FLIGHT, Phase.RECOVERY):
+            self._report_void(self._owed.take_waiting(), f'the vehicle is in {phase.value}')
+            return []
+        if subphase is Subphase.LANDED:
+            # Still owed: what is seen to fall again has not landed.
             return []
         for pulse in self._owed.take_spent():
             self._host.log('error', (
