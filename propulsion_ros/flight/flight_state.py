@@ -283,7 +283,9 @@ class FlightState:
             return True
         if self.phase is Phase.LAUNCH:
             return self.ignition is not None and not self._is_rearmed
-        return self.ascent is not None
+        # After a restart on the pad engines may be lit only if they were commanded to be before.
+        may_light = self.ignition is not None or not self._is_rearmed
+        return self.ascent is not None and may_light
 
     def _sense(self, sample: Sample) -> None:
         """Watch for motion and rest, wherever either may count."""
@@ -502,6 +504,7 @@ class FlightState:
         has_asked = self._asked.was(name, self._clock.now_ns, steady_ns)
         facts = Facts(
             ignition_commanded=self.ignition is not None,
+            is_rearmed=self._is_rearmed,
             has_asked=has_asked,
             rests_unflown=self._rests_unflown,
             aloft=self._aloft(has_asked=has_asked),
