@@ -291,7 +291,9 @@ class FlightState:
             return True
         if self.phase is Phase.LAUNCH:
             return self.ignition is not None and not self._is_rearmed
-        return self.ascent is not None
+        # After a restart on the pad engines may be lit only if they were commanded to be before.
+        may_light = self.ignition is not None or not self._is_rearmed
+        return self.ascent is not None and may_light
 
     def _sense(self, sample: Sample, measured: float) -> None:
         """Watch for motion and rest, wherever either may count."""
@@ -321,7 +323,9 @@ class FlightState:
             if trigger:
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
         if self._course.does(Duty.DETECT_LANDING):
-            self._landing.update(now_ns, sample.altitude, sample.velocity)
+            # A feed that stands still is no vehicle that does.
+            altitude = sample.altitude if self._rest.sees_altitude(now_ns) else math.nan
+            self._landing.update(now_ns, altitude, sample.velocity)
 
     def _mark_of(self, found: Liftoff, sample: Sample) -> Mark:
         """Return the moment that something was found to have begun at."""
@@ -482,7 +486,7 @@ class FlightState:
         )
         self._events.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
-        self._landing.has_landed = snapshot.has_landed
+        self._landing.reset(has_landed=snapshot.has_landed)
         self._notices.append(
             f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
         )
@@ -509,6 +513,7 @@ class FlightState:
         facts = Facts(
             ignition_commanded=self.ignition is not None,
             is_resuming=self.is_resuming,
+            is_rearmed=self._is_rearmed,
             has_asked=has_asked,
             rests_unflown=self._rests_unflown,
             aloft=self._aloft(has_asked=has_asked),

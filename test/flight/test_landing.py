@@ -38,3 +38,14 @@ def landing(samples, step_ns=100_000_000):
 )
 def test_landing(samples, index):
     assert landing(samples) == index
+
+
+def test_vehicle_that_certainly_falls_has_not_landed():
+    detector = LandingDetector(FlightParams())
+    detector.reset(has_landed=True)
+    for i in range(400):
+        spike = 80.0 if i == 150 else 0.0
+        height = 500.0 - 0.1 * max(i - 300, 0) + wiggle(i) + spike
+        detector.update(i * 20_000_000, height, NAN)
+        assert detector.has_landed or i > 300
+    assert not detector.has_landed, 'it falls at 5 m/s'

@@ -78,6 +78,10 @@ class RestWatch:
         self.has_rested = self._landed.update(clock_ns, rests)
         self.has_stood = self._stood.update(clock_ns, rests)
 
+    def sees_altitude(self, clock_ns: int) -> bool:
+        """Return whether the altitude is that of a sensor that is alive."""
+        return self._altitude.is_alive(clock_ns)
+
     def _is_moving(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float
     ) -> bool:

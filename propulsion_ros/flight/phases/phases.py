@@ -119,6 +119,8 @@ class Facts:
         Whether a recent sample gives an altitude.
     ignition_commanded : bool
         Whether ignition has been commanded.
+    is_rearmed : bool
+        Whether it was armed again after a restart on the pad.
     is_resuming : bool
         Whether a recorded flight waits to be taken up or dropped.
     objections : tuple of str
@@ -133,6 +135,7 @@ class Facts:
 
     altitude_known: bool = False
     ignition_commanded: bool = False
+    is_rearmed: bool = False
     is_resuming: bool = False
     objections: tuple[str, ...] = ()
     has_asked: bool = False
@@ -168,6 +171,13 @@ ASKED_TWICE = _unless(
 )
 FIRST_IGNITION = _unless(
     'it was commanded before: abort and launch again', lambda facts: not facts.ignition_commanded
+)
+NOT_REARMED = _unless(
+    'a restart armed it again: abort and launch again', lambda facts: not facts.is_rearmed
+)
+MAY_IGNITE = Guard(
+    f'{FIRST_IGNITION.refusal}, or {NOT_REARMED.refusal}',
+    lambda facts: FIRST_IGNITION.objection(facts) or NOT_REARMED.objection(facts),
 )
 NOT_RESUMING = _unless(
     'a recorded flight may have to be resumed', lambda facts: not facts.is_resuming
@@ -259,7 +269,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     _command(Phase.PREFLIGHT, Phase.PREFLIGHT, 'set_home', ON_PAD),
     _command(Phase.PREFLIGHT, Phase.LAUNCH, 'launch', READY),
     _command(Phase.PREFLIGHT, Phase.DEBUG, 'debug', NOT_RESUMING),
-    _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition', FIRST_IGNITION),
+    _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition', MAY_IGNITE),
     _command(Phase.LAUNCH, Phase.PREFLIGHT, 'abort'),
     _command(Phase.LAUNCH, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),
     Transition(Phase.LAUNCH, Phase.FLIGHT, 'liftoff'),

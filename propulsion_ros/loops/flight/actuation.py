@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from propulsion_ros.flight.events.controllers import ControlOutput
-from propulsion_ros.flight.events.events import EventFired
+from propulsion_ros.flight.events.events import Action, EventFired, EventRecord
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS, deployer_command
@@ -129,9 +129,11 @@ class FlightActuation:
     def _plan_resumed(self, now_ns: int, phase: Phase, subphase: Subphase) -> list[OwedPulse]:
         if not self._owed.is_waiting:
             return []
-        if phase not in (Phase.FLIGHT, Phase.RECOVERY) or subphase is Subphase.LANDED:
-            where = subphase.value or phase.value
-            self._report_void(self._owed.take_waiting(), f'the vehicle is in {where}')
+        if phase not in (Phase.FLIGHT, Phase.RECOVERY):
+            self._report_void(self._owed.take_waiting(), f'the vehicle is in {phase.value}')
+            return []
+        if subphase is Subphase.LANDED:
+            # Still owed: what is seen to fall again has not landed.
             return []
         for pulse in self._owed.take_spent():
             self._host.log('error', (
@@ -167,7 +169,9 @@ class FlightActuation:
             else:
                 self._host.log('warn', f'{self._name(pulse)} is given, attempt {pulse.attempts}')
 
-    def resume(self, pulses: Iterable[OwedPulse], age: float) -> None:
+    def resume(
+        self, pulses: Iterable[OwedPulse], age: float, spent: Iterable[EventRecord] = ()
+    ) -> None:
         """Go on in a flight, and owe the pulses that the restart cut off.
 
         Parameters
@@ -176,11 +180,30 @@ class FlightActuation:
             As recorded.
         age : float
             Of the record [s]; infinity where nobody knows.
+        spent : iterable of EventRecord
+            Events that have fired: servos and shutdowns are commanded again.
         """
         self.actuators.resume(self.now_ns)
+        self._repeat(spent)
         known = [p for p in pulses if p.deployer < len(self._config.deployers)]
         left_ns = max(APART_NS - round(min(age, 10.0) * 1e9), 0)
         self._owed.owe(known, self.now_ns + left_ns)
+
+    def _repeat(self, spent: Iterable[EventRecord]) -> None:
+        """Command again what spent events left servos and engines at; no engine is lit."""
+        specs = {event.id: event for event in self._config.events}
+        latest: dict[tuple[str, int], Action] = {}
+        for record in sorted(spent, key=lambda record: -record.since_ns):
+            for action in specs[record.id].actions:
+                latest[action.kind, action.target] = action
+        for (kind, target), action in latest.items():
+            is_servo = kind == 'deployment' and self._config.deployers[target].actuator == 'servo'
+            if not is_servo and (kind != 'engine' or action.ignites):
+                continue
+            try:
+                self.actuators.act(action, self.now_ns)
+            except CommandError as error:
+                self._host.complain('refused', str(error))
 
     def void(self, pulses: Iterable[OwedPulse], why: str) -> None:
         """Report pulses of a flight that is over: they are never given."""

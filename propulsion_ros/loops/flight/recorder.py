@@ -147,7 +147,9 @@ class FlightRecorder:
         self._actuation.is_waiting = False
         if phase.is_armed:
             self._offered = None
-            self._actuation.resume(record.pulses, self._age_of(record))
+            self._actuation.resume(
+                record.pulses, self._age_of(record), record.snapshot.events
+            )
             return
         if not self._is_aside:
             self._is_aside = True

@@ -19,6 +19,11 @@ from propulsion_ros.timing.sample_time import SampleTime
 AT_ONCE = ('abort',)
 """Requests that are followed as they come, whatever their stamp."""
 _REMEMBERED = 100
+TWICE = ('liftoff_override', 'reset')
+"""Requests that may be followed when they are made twice."""
+_FORGOTTEN_NS = 10_000_000_000  # after which the same message is a first one again
+_APART_NS = 500_000_000
+"""Between two messages that count as two requests, at least [ns]."""
 
 
 class FlightRequests:
@@ -75,6 +80,8 @@ class FlightRequests:
         self._now, self._steady_now, self._prepare = now, steady_now, prepare
         self._changed, self._followed = changed, followed
         self._aborted: deque[tuple[str, int]] = deque(maxlen=_REMEMBERED)
+        self._first: dict[str, tuple[int, int]] = {}
+        self._followed_ns: dict[str, int] = {}
         self.port = Port(
             '~/request', 'diagnostic_msgs/msg/DiagnosticArray', self._take, 'command',
             overridable=False,
@@ -97,10 +104,27 @@ class FlightRequests:
         name, stamp_ns = status.name, stamp_to_ns(message.header.stamp)
         if self._now is not None and name in AT_ONCE:
             self._follow_once(name, stamp_ns)
+        elif self._now is not None and self._is_repeated(name, stamp_ns):
+            self._host.complain('refused', (
+                f"request '{name}' is refused: it is the same message again, expected one with "
+                'another stamp, or a service call'
+            ))
         elif not stamp_ns:
             self.follow(name)
         elif self._now is None or self._is_of_now(message, status, stamp_ns - self._now()):
             self._asides.push(REQUEST, message, name)
+
+    def _is_repeated(self, name: str, stamp_ns: int) -> bool:
+        """Return whether a publisher repeats a message whose first one awaits a second request."""
+        now_ns = self._host.steady_ns()
+        if name not in TWICE:
+            return False
+        then_ns, first_ns = self._first.get(name, (now_ns - _FORGOTTEN_NS, 0))
+        is_old = now_ns - then_ns >= _FORGOTTEN_NS
+        if is_old or self._state.awaits_repetition != name:
+            self._first[name] = now_ns, stamp_ns
+            return False
+        return stamp_ns == first_ns
 
     def _follow_once(self, name: str, stamp_ns: int) -> None:
         """Follow a request whatever its stamp, but not again where it is repeated."""
@@ -132,6 +156,17 @@ class FlightRequests:
 
     def follow(self, name: str) -> None:
         """Follow a request that is due now, or complain."""
+        now_ns = self._host.steady_ns()
+        then_ns = self._followed_ns.get(name)
+        is_awaited = name in TWICE and self._state.awaits_repetition == name
+        if self._now is not None and is_awaited and then_ns is not None and (
+            0 <= now_ns - then_ns < _APART_NS
+        ):
+            self._host.complain('refused', (
+                f"request '{name}' is refused: made twice within {_APART_NS * 1e-9:g} s"
+            ))
+            return
+        self._followed_ns[name] = now_ns
         try:
             self._follow(name)
         except CommandError as error:
