@@ -19,6 +19,7 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
 from propulsion_ros.flight.landing import LandingDetector
 from propulsion_ros.flight.liftoff import Liftoff, LiftoffDetector
+from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.rest import RestWatch
 from propulsion_ros.flight.phases.course import Course
 from propulsion_ros.flight.phases.mark import Mark, Vertex
@@ -105,6 +106,7 @@ class FlightState:
         self._burn = BurnMonitor()
         self._landing = LandingDetector(params)
         self._rest = RestWatch(params)
+        self._climb = Climb(params.resume_velocity, params.frozen_time)
         self._asked = AskedTwice(params.ask_again_time)
         self._host_checks: dict[str, str] = {}
         self.reset()
@@ -181,6 +183,9 @@ class FlightState:
         """Return to preflight with nothing remembered."""
         self._course = Course()
         self._clock.reset()
+        self._climb.reset()
+        self._is_climbing = False
+        self._skipped_ns = 0
         self._frozen.reset()
         self._mach.reset()
         self._sample: Sample | None = None
@@ -272,7 +277,7 @@ class FlightState:
         self._observe(known)
         controls, fired = self._events.update(
             self._clock.now_ns, known, self._course, self.subphase, is_frozen,
-            Permits(self.may_deploy, self._may_ignite),
+            Permits(self.may_deploy and not self._is_time_doubtful, self._may_ignite),
         )
         return self._report(
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls
@@ -283,6 +288,19 @@ class FlightState:
         """Whether stamps may end what is armed and has not landed, or waits to be resumed."""
         is_committed = self.phase.is_armed and self.subphase is not Subphase.LANDED
         return not (self._keeps_flight and (is_committed or self.holds_record))
+
+    @property
+    def _is_time_doubtful(self) -> bool:
+        """Whether a clock that was set may have made the time of a flight that still climbs."""
+        is_doubtful = self._clock.now_ns < self._doubt_end_ns
+        return is_doubtful and self._is_climbing and not self._is_legacy
+
+    @property
+    def _is_timer_early(self) -> bool:
+        """Whether the vehicle still climbs, and only a doubtful gap makes the timer run out."""
+        limit_ns = self._params.max_ascent_time * 1e9 + self._doubt_ns
+        ascent_ns = 0 if self.liftoff is None else self._clock.now_ns - self.liftoff.clock_ns
+        return self._is_time_doubtful and ascent_ns < limit_ns
 
     @property
     def _may_ignite(self) -> bool:
@@ -299,6 +317,7 @@ class FlightState:
         """Watch for motion and rest, wherever either may count."""
         now_ns = self._clock.now_ns
         self._rest.update(now_ns, sample.altitude, measured, sample.acceleration)
+        self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
         is_recorded = self._resumption is not None and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
             self._liftoff.update(
@@ -320,7 +339,7 @@ class FlightState:
         if self._course.does(Duty.DETECT_APOGEE):
             self._burn.update(now_ns, sample.acceleration, self._watch.fitted_acceleration)
             trigger = self._watch.end(now_ns, self.liftoff, has_ascended=self.ascent is not None)
-            if trigger:
+            if trigger and not (trigger == 'timer' and self._is_timer_early):
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
         if self._course.does(Duty.DETECT_LANDING):
             # A feed that stands still is no vehicle that does.
@@ -381,6 +400,7 @@ class FlightState:
         self._events.reset()
         self._liftoff.reset()
         self._rest.reset()
+        self._doubt_ns = self._doubt_end_ns = 0
         self._begun_ns = self._clock.now_ns
         self._is_rearmed = self._was_armed = False
         self._burn.reset(burning=True)
@@ -430,7 +450,9 @@ class FlightState:
             return problem
         if not snapshot.phase.is_armed:
             return 'it is of no armed phase'
-        self._resumption = Resumption(self._params, snapshot, heartbeat_age)
+        self._resumption = Resumption(
+            self._params, snapshot, heartbeat_age, trusts_stamps=not self._keeps_flight
+        )
         return ''
 
     @property
@@ -479,6 +501,9 @@ class FlightState:
         now_ns, found = snapshot.clock_ns + gap_ns, self._liftoff.ascent
         age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
+        self._skipped_ns += now_ns - self._clock.now_ns
+        self._doubt_ns = gap_ns if record.doubts_gap else 0
+        self._doubt_end_ns = now_ns + self._doubt_ns
         self._clock.resume(now_ns, min(snapshot.first_ns, sample.stamp_ns))
         self._frozen.reset()
         self._course.resume(

@@ -68,7 +68,7 @@ class Resumption:
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
     again if the process was away shortly; else its record is set aside. A record that is too old
     is dropped, and so is one that nothing has spoken for so long. Where stamps say nothing of its
-    age, since the clock was set back or lost, motion must last three times as long.
+    age, since the clock was set or lost, motion must last three times as long.
 
     Parameters
     ----------
@@ -79,15 +79,20 @@ class Resumption:
     heartbeat_age : float
         Time since the record was last known to be true, by a clock that runs since boot, when
         this object is made [s]; infinity where the computer has booted since, or nobody knows.
+    trusts_stamps : bool
+        Whether stamps may say then that the record is too old, as in a simulation. The clock of a
+        robot that has booted may be ahead.
     """
 
     def __init__(
-        self, params: FlightParams, snapshot: Snapshot, heartbeat_age: float = math.inf
+        self, params: FlightParams, snapshot: Snapshot, heartbeat_age: float = math.inf,
+        trusts_stamps: bool = False,
     ) -> None:
         self.snapshot = snapshot
         self.is_aside = False
         self._params = params
         self._heartbeat_age = heartbeat_age
+        self._trusts_stamps = trusts_stamps
         self._begun_ns: int | None = None
         self._known_ns = self._news_ns = 0
         time = params.resume_moving_time
@@ -118,7 +123,15 @@ class Resumption:
         if math.isfinite(self._heartbeat_age):
             begun_ns = clock_ns if self._begun_ns is None else self._begun_ns
             return round(self._heartbeat_age * 1e9) + clock_ns - begun_ns
-        return max(stamp_ns - self.snapshot.stamp_ns, 0)
+        waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
+        if not self._is_certain(stamp_ns):
+            return waited_ns
+        return max(stamp_ns - self.snapshot.stamp_ns, waited_ns)
+
+    @property
+    def doubts_gap(self) -> bool:
+        """Whether the time since the record is that of a clock that may have been set."""
+        return not (math.isfinite(self._heartbeat_age) or self._trusts_stamps)
 
     def judge(
         self,
@@ -196,14 +209,17 @@ class Resumption:
         limit_ns = self._params.resume_age * 1e9
         if math.isfinite(self._heartbeat_age):
             elapsed_ns = round(self._heartbeat_age * 1e9) + waited_ns
+        elif not self._trusts_stamps:
+            elapsed_ns = waited_ns
         if max(elapsed_ns, waited_ns) > limit_ns:
             return f'it is {max(elapsed_ns, waited_ns) * 1e-9:.0f} s old'
         return ''
 
     def _is_certain(self, stamp_ns: int) -> bool:
         """Return whether the age of the record is known."""
-        is_ahead = stamp_ns < self.snapshot.stamp_ns - _LATEST_START_NS
-        return math.isfinite(self._heartbeat_age) or not is_ahead
+        elapsed_ns = stamp_ns - self.snapshot.stamp_ns
+        is_plausible = -_LATEST_START_NS <= elapsed_ns <= self._params.resume_age * 1e9
+        return math.isfinite(self._heartbeat_age) or is_plausible
 
     def _sense(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float

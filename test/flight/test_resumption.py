@@ -70,10 +70,12 @@ def only(rows, *indices):
     return [tuple(row[i] if i in indices else NAN for i in range(3)) for row in rows]
 
 
-def first(rows, snapshot=FLYING, start=1.0, heartbeat=math.inf, dt=DT, **params):
+def first(
+    rows, snapshot=FLYING, start=1.0, heartbeat=math.inf, dt=DT, trusts_stamps=False, **params
+):
     """Return the time [s] and the verdict of the first decision, fed from start after the record.
     """
-    record = Resumption(FlightParams(**params), snapshot, heartbeat)
+    record = Resumption(FlightParams(**params), snapshot, heartbeat, trusts_stamps)
     for i, row in enumerate(rows):
         verdict = record.judge(round(i * dt * S), NOW + round((start + i * dt) * S), *row)
         if verdict.answer is not Answer.WAIT:
@@ -173,9 +175,15 @@ def test_what_is_unknown_decides_nothing_until_the_record_is_old():
     pytest.param(599.0, False, id='in time'), pytest.param(601.0, True, id='too old'),
     pytest.param(-0.4, False, id='samples on their way while it was written'),
 ])
-def test_age(start, drops):
-    found = first(climb(), start=start)
+def test_age_by_stamps_that_are_trusted(start, drops):
+    found = first(climb(), start=start, trusts_stamps=True)
     assert (found[1] is Answer.DROP) == drops
+
+
+@pytest.mark.parametrize('start', [601.0, 3601.0, 1e8])
+def test_clock_that_is_ahead_after_a_boot_drops_nothing_but_takes_longer(start):
+    assert first(climb(), start=start) == (1.5, Answer.RESUME, '')
+    assert first(rest(50.0), start=start)[1:] == (Answer.DROP, 'the vehicle rests')
 
 
 def test_clock_since_boot_wins_over_stamps_of_another_time():

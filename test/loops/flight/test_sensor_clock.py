@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import pytest
-from flight_computer import CONFIG, MAIN, PERIOD, Computer, Disk, altitude
+from flight_computer import APOGEE, CONFIG, MAIN, PERIOD, Computer, Disk, altitude
 
 from fake_host import FakeHost, message
 from propulsion_ros.loops.flight.boot import Boot
@@ -99,3 +99,15 @@ def test_stuck_stamps_are_one_fault_and_time_goes_on(tmp_path):
     drogue_ns = next(stamp_ns for stamp_ns, rows in robot.host.of('~/events') if rows)
     assert robot.flags['apogee_source'] in ('timer', 'detected')
     assert begun < drogue_ns <= begun + 23 * 10**9
+
+
+@pytest.mark.parametrize('ahead', [0.0, 20.0, 60.0, 599.0, 3600.0, 1e7])
+@pytest.mark.parametrize('at', [8.0, 10.0])
+def test_clock_that_is_ahead_after_a_boot_fires_nothing_early(tmp_path, at, ahead):
+    flown(tmp_path / 'r.json', at)
+    robot = Robot(tmp_path / 'r.json', at + 1.0, 'B', ahead)
+    robot.wait(0.1)
+    robot.feed(at + 1.1, MAIN + 3.0, shift=lambda t: ahead)
+    assert robot.charges == CHARGES
+    drogue = robot.fired[0][1] - EPOCH - ahead
+    assert APOGEE - 1.5 < drogue < APOGEE + 0.5

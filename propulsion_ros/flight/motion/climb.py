@@ -1,0 +1,36 @@
+"""Whether a vehicle certainly climbs, by an altitude that is alive."""
+from __future__ import annotations
+
+from propulsion_ros.flight.motion.live_value import LiveValue
+from propulsion_ros.flight.motion.slope import Slope
+
+_WINDOW = 0.5
+"""Of the altitude, over which it must rise [s]."""
+
+
+class Climb:
+    """Follows the altitude; what is stuck or silent shows no climb.
+
+    Parameters
+    ----------
+    limit : float
+        Speed that is a climb [m/s].
+    frozen_time : float
+        An altitude that has not changed for this long is dead [s].
+    """
+
+    def __init__(self, limit: float, frozen_time: float) -> None:
+        self._limit = limit
+        self._altitude, self._slope = LiveValue(frozen_time), Slope(_WINDOW)
+
+    def reset(self) -> None:
+        """Forget the altitude."""
+        self._altitude.reset()
+        self._slope.reset()
+
+    def update(self, clock_ns: int, altitude: float) -> bool:
+        """Take the altitude [m], NaN where unknown, and return whether it certainly rises."""
+        self._altitude.update(clock_ns, altitude)
+        self._slope.update(clock_ns, altitude)
+        is_alive = self._altitude.is_alive(clock_ns)
+        return is_alive and self._slope.exceeds(self._limit) and self._slope.value > 0.0
