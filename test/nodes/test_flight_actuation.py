@@ -20,8 +20,10 @@ from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from requested_twice import request_twice
 
 MS = 1_000_000
+PAD_MS = 400
 CONFIG = share_directory() / 'config'
 SINCE_IGNITION = {'operator': 'MORETHAN', 'flightVar': 'TimeSinceIgnition', 'threshold': 0}
 SINCE_APOGEE = {'operator': 'MORETHAN', 'flightVar': 'TimeSinceApogee', 'threshold': 0}
@@ -32,9 +34,12 @@ class Node:
 
     def __init__(self, graph, config, cli_args=None, **settings):
         self.graph, self.k = graph, 0
+        self.begin_ns = 0 if settings.get('use_sim_time', True) else time.time_ns() - PAD_MS * MS
         self.node = graph.add(FlightStateNode, 'flight_state', {
             'config_file': str(config), 'reliable_inputs': True, 'silence_timeout': 0.0,
-            'on_time_clock': 'stamps', 'required_checks': ['altitude'], **settings,
+            'on_time_clock': 'stamps', 'required_checks': ['altitude'],
+            # The stamps are those of a simulation, and come faster than time passes.
+            'use_sim_time': True, **settings,
         }, cli_args=cli_args)
         self.deployers = graph.listen(JointState, 'flight_state/deployers', qos.COMMAND)
         self.engines = graph.listen(JointState, 'flight_state/engines', qos.COMMAND)
@@ -54,7 +59,7 @@ class Node:
         """Send samples up to a stamp, and wait until the node has taken the last."""
         while 20 * self.k <= until_ms:
             message = Odometry()
-            message.header.stamp = ns_to_stamp(20 * self.k * MS)
+            message.header.stamp = ns_to_stamp(self.begin_ns + 20 * self.k * MS)
             position, q = message.pose.pose.position, message.pose.pose.orientation
             position.x, position.y = 100.0, 200.0
             position.z = 50.0 + altitude(0.02 * self.k) + 1e-4 * (self.k % 2)
@@ -67,13 +72,18 @@ class Node:
 
     def _settle(self):
         self.graph.until(
-            lambda: self.node.loop.stamp_ns >= self.now_ms * MS, f'the sample at {self.now_ms} ms'
+            lambda: self.node.loop.stamp_ns >= self.begin_ns + self.now_ms * MS,
+            f'the sample at {self.now_ms} ms',
         )
 
     def command(self, *names):
         for name in names:
             response = self.graph.call(Trigger, f'flight_state/{name}')
             assert response.success, response.message
+
+    def override_liftoff(self):
+        """Request it twice, 600 ms of samples apart."""
+        request_twice(self.graph, 'liftoff_override', lambda: self.feed(self.now_ms + 20))
 
     def flag(self, key):
         """Return what the node said last, once it has come."""
@@ -183,19 +193,19 @@ def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
     flight.feed(400)
     flight.command('launch', 'ignition')
     flight.feed(500)
-    flight.command('liftoff_override')
-    flight.feed(600)
+    flight.override_liftoff()
+    flight.feed(1200)
     flight.command('apogee_override')
-    flight.feed(800)
+    flight.feed(1400)
     graph.until(lambda: beacon and beacon[-1].data, 'the beacon')
     graph.becomes(
         lambda: [tune.data for tune in tunes], ['preflight', 'launch', 'flight', 'recovery']
     )
-    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (420, 1.0), (620, 0.0)])
+    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (420, 1.0), (1220, 0.0)])
     flight.changes_to(flight.deployers, 'position', 'camera door', [
-        (0, math.nan), (620, math.pi / 2),
+        (0, math.nan), (1220, math.pi / 2),
     ])
-    flight.changes_to(flight.deployers, 'effort', 'drogue', [(0, 0.0), (620, 1.0)])
+    flight.changes_to(flight.deployers, 'effort', 'drogue', [(0, 0.0), (1220, 1.0)])
     assert all(math.isnan(row[1]) for row in flight.rows(flight.deployers, 'effort', 'camera door'))
     assert flight.flag('apogee_source') == 'override'
     late = graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)
@@ -205,11 +215,14 @@ def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
 def test_on_times_end_on_the_steady_clock_though_no_sample_comes(graph, write):
     drogue = {'condition': SINCE_APOGEE, 'action': {'type': 'deployment', 'id': 0, 'param': 600}}
     pyro = {'id': 0, 'name': 'drogue', 'type': 'local_pyro', 'channel': 0}
-    flight = Node(graph, write([drogue], Deployers=[pyro]), on_time_clock='steady')
-    flight.feed(400)
-    flight.command('launch', 'liftoff_override', 'apogee_override')
+    config = write([drogue], Deployers=[pyro])
+    flight = Node(graph, config, on_time_clock='steady', use_sim_time=False)
+    flight.feed(PAD_MS)
+    flight.command('launch')
+    flight.override_liftoff()
+    flight.command('apogee_override')
     begun = time.time_ns()
-    flight.feed(420)
+    flight.feed(flight.now_ms + 20)
     rows = lambda: flight.rows(flight.deployers, 'effort', 'drogue')  # noqa: E731
     graph.until(lambda: len(changes(rows())) == 3, 'the end of the pulse')
     on = [stamp for stamp, effort in rows() if effort == 1.0]
@@ -275,7 +288,10 @@ def test_debug_leads_to_every_armed_phase_and_says_so(graph, write):
         ('liftoff_override', 'flight'), ('abort', 'recovery'), ('reset', 'preflight'),
         ('debug', 'debug'), ('apogee_override', 'recovery'),
     ):
-        flight.command(name)
+        if name == 'liftoff_override':
+            flight.override_liftoff()
+        else:
+            flight.command(name)
         graph.until(lambda phase=phase: flight.flag('phase') == phase, phase)
     assert flight.flag('apogee_source') == 'override'
 
