@@ -9,6 +9,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
+from requested_twice import request_twice
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Int32MultiArray, String
 from std_srvs.srv import Trigger
@@ -20,7 +21,6 @@ from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
-from requested_twice import request_twice
 
 MS = 1_000_000
 PAD_MS = 400
