@@ -56,7 +56,8 @@ class Flown:
     def __init__(self, graph, samples, reports):
         self.graph = graph
         self.node = graph.add(FlightStateNode, 'flight_state', {
-            'reliable_inputs': True, 'silence_timeout': 0.0, 'pad_reference': 'zero', 'use_sim_time': True,
+            'reliable_inputs': True, 'silence_timeout': 0.0, 'pad_reference': 'zero',
+            'use_sim_time': True,
             'required_checks': ['altitude'],
         })
         self.fits = graph.listen(JointState, 'flight_state/fit', qos.COMMAND)
