@@ -368,7 +368,8 @@ class FlightLoop:
     def _note_stuck(self, report: FlightReport) -> None:
         """Complain once of stamps that stand still, where time must go on without them."""
         is_stuck = report.stamp is Stamp.DUPLICATE and self._is_silent
-        if self._is_robot and is_stuck and not self._is_stuck:
+        is_watched = self._is_robot and self._params.silence_timeout > 0.0
+        if is_watched and is_stuck and not self._is_stuck:
             self._is_stuck = True
             self._host.complain('stuck_stamps', (
                 f'the stamps of the samples stand still at {report.stamp_ns * 1e-9:.3f} s: time '
