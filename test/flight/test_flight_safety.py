@@ -7,13 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from propulsion_ros.flight.events.conditions import All, MoreThan
-from propulsion_ros.flight.events.events import Action, EventSpec
-from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.flight.readiness import REQUIRED, required_checks
-from propulsion_ros.loops.record_file import FlightRecord, decode, encode
-from propulsion_ros.rml.config import load_flight_config
 from flown_vehicle import (
     ACCELERATION,
     ALTITUDE,
@@ -31,6 +24,13 @@ from flown_vehicle import (
     at_rest,
     wiggle,
 )
+from propulsion_ros.flight.events.conditions import All, MoreThan
+from propulsion_ros.flight.events.events import Action, EventSpec
+from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.readiness import REQUIRED, required_checks
+from propulsion_ros.loops.record_file import FlightRecord, decode, encode
+from propulsion_ros.rml.config import load_flight_config
 
 TIMED = {'max_ascent_time': 20.0}
 BARO, IMU = (ALTITUDE,), (ACCELERATION,)

@@ -35,6 +35,12 @@ DESCENDING = replace(
 )
 ARMED = Snapshot(NOW, 10 * S, Phase.LAUNCH)
 YESTERDAY = -86_400.0
+WILD = (
+    (900.0, 300.0, -50.0), (-700.0, -200.0, 90.0), (1200.0, 80.0, -9.0), (400.0, -90.0, -30.0),
+)
+SETTLING = (
+    (800.0, -90.0, -12.0), (600.0, -60.0, -11.0), (300.0, -30.0, -10.0), (120.0, -10.0, -9.0),
+)
 PYROS = (DeployerSpec(0, 'drogue'), DeployerSpec(1, 'main'))
 EVENTS = (
     EventSpec(0, 'late', MoreThan('TimeSinceLiftoff', 0, 8e3), (Action('deployment', 0, 1.0),)),
@@ -127,10 +133,8 @@ def test_noisy_altitude_takes_longer_but_not_for_ever():
     pytest.param(rest(50.0), id='barometer 50 m off'),
     pytest.param(rest(3000.0), id='barometer 3 km off'),
     pytest.param(only(rest(50.0), 0), id='barometer 50 m off, alone'),
-    pytest.param([(900.0, 300.0, -50.0), (-700.0, -200.0, 90.0), (1200.0, 80.0, -9.0),
-                  (400.0, -90.0, -30.0)] + rest(50.0), id='four wild readings'),
-    pytest.param([(800.0, -90.0, -12.0), (600.0, -60.0, -11.0), (300.0, -30.0, -10.0),
-                  (120.0, -10.0, -9.0)] + rest(50.0), id='four wild readings that settle'),
+    pytest.param([*WILD, *rest(50.0)], id='four wild readings'),
+    pytest.param([*SETTLING, *rest(50.0)], id='four wild readings that settle'),
 ])
 def test_sensors_present_and_at_rest_never_resume(rows, start, snapshot):
     found = first(rows, snapshot, start=start)
@@ -281,8 +285,8 @@ def test_apogee_keeps_its_altitude_over_a_restart():
 
 @pytest.mark.parametrize('rows', [
     pytest.param(rest(50.0), id='barometer 50 m off'),
-    pytest.param([(800.0, -90.0, -12.0), (600.0, -60.0, -11.0), (300.0, -30.0, -10.0),
-                  (120.0, -10.0, -9.0)] + rest(), id='four wild start-up readings'),
+    pytest.param([*WILD, *rest()], id='four wild start-up readings'),
+    pytest.param([*SETTLING, *rest()], id='four start-up readings that settle'),
 ])
 @pytest.mark.parametrize('start', [1.0, YESTERDAY], ids=['clock right', 'clock of the day before'])
 def test_record_on_the_bench_fires_nothing(rows, start):
