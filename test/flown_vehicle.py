@@ -46,7 +46,7 @@ def wiggle(i: int) -> float:
 
 @dataclass
 class Motion:
-    """A boost, a coast and a descent at constant speed, in closed form; t is since ignition."""
+    """A boost, a coast and a fall up to some speed, in closed form; t is since ignition [s]."""
 
     push: float = 30.0
     burn: float = 3.0
@@ -65,7 +65,8 @@ class Motion:
     @property
     def landing(self) -> float:
         """Time of landing [s]."""
-        return self.apogee + self.top / self.descent
+        fall = self.descent / G
+        return self.apogee + fall + (self.top - 0.5 * G * fall * fall) / self.descent
 
     def __call__(self, t: float) -> tuple[float, float, float]:
         """Return altitude, velocity and acceleration."""
@@ -77,7 +78,10 @@ class Motion:
         if t < self.apogee:
             s = t - self.burn
             return 0.5 * speed * self.burn + speed * s - 0.5 * G * s * s, speed - G * s, -G
-        return self.top - self.descent * (t - self.apogee), -self.descent, 0.0
+        s = t - self.apogee
+        fall = min(s, self.descent / G)
+        height = self.top - 0.5 * G * fall * fall - self.descent * (s - fall)
+        return height, -G * fall, -G if fall == s else 0.0
 
 
 def at_rest(t: float) -> tuple[float, float, float]:

@@ -14,7 +14,7 @@ from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec
 from propulsion_ros.flight.events.permits import Permits
-from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.events.variables import Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
 from propulsion_ros.flight.landing import LandingDetector
@@ -271,9 +271,9 @@ class FlightState:
         values = repr((sample.altitude, sample.velocity, sample.acceleration))
         self._frozen.repeats(self._clock.now_ns, values)
         is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
-        measured = sample.velocity if math.isfinite(sample.velocity) else math.nan
-        self._sense(known, measured)
-        self._consider_record(known, measured)
+        velocity = sane(sample.velocity)
+        self._sense(known, velocity)
+        self._consider_record(known, velocity)
         self._observe(known)
         controls, fired = self._events.update(
             self._clock.now_ns, known, self._course, self.subphase, is_frozen,
@@ -313,10 +313,10 @@ class FlightState:
         may_light = self.ignition is not None or not self._is_rearmed
         return self.ascent is not None and may_light
 
-    def _sense(self, sample: Sample, measured: float) -> None:
-        """Watch for motion and rest, wherever either may count."""
+    def _sense(self, sample: Sample, velocity: float) -> None:
+        """Watch for motion and rest, wherever either may count, by a velocity that is measured."""
         now_ns = self._clock.now_ns
-        self._rest.update(now_ns, sample.altitude, measured, sample.acceleration)
+        self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
         is_recorded = self._resumption is not None and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
@@ -465,13 +465,13 @@ class FlightState:
         """Whether a recorded flight may still be taken up, also one that was set aside."""
         return self._resumption is not None
 
-    def _consider_record(self, sample: Sample, measured: float) -> None:
-        """Judge the record by a sample and its measured vertical speed."""
+    def _consider_record(self, sample: Sample, velocity: float) -> None:
+        """Judge the record by a sample and a velocity that is measured."""
         record = self._resumption
         if record is None:
             return
         verdict = record.judge(
-            self._clock.now_ns, sample.stamp_ns, sample.altitude, measured, sample.acceleration,
+            self._clock.now_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration,
             has_ascended=self._liftoff.ascent is not None,
         )
         if verdict.answer is Answer.RESUME:

@@ -113,19 +113,19 @@ class Resumption:
         self._rest = Dwell(params.resume_time)
 
     def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:
-        """Return the time since the record [ns], at least 0.
+        """Return the time since the record [ns], as far as it is known.
 
         Parameters
         ----------
         clock_ns, stamp_ns : int
             Of a sample now, on the flight clock and as stamped [ns].
         """
-        if math.isfinite(self._heartbeat_age):
-            begun_ns = clock_ns if self._begun_ns is None else self._begun_ns
-            return round(self._heartbeat_age * 1e9) + clock_ns - begun_ns
         waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
+        if math.isfinite(self._heartbeat_age):
+            return round(self._heartbeat_age * 1e9) + waited_ns
         if not self._is_certain(stamp_ns):
             return waited_ns
+        # Of a clock that was set back only the time since the restart is known.
         return max(stamp_ns - self.snapshot.stamp_ns, waited_ns)
 
     @property

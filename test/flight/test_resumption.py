@@ -35,6 +35,12 @@ DESCENDING = replace(
 )
 ARMED = Snapshot(NOW, 10 * S, Phase.LAUNCH)
 YESTERDAY = -86_400.0
+WILD = (
+    (900.0, 300.0, -50.0), (-700.0, -200.0, 90.0), (1200.0, 80.0, -9.0), (400.0, -90.0, -30.0),
+)
+SETTLING = (
+    (800.0, -90.0, -12.0), (600.0, -60.0, -11.0), (300.0, -30.0, -10.0), (120.0, -10.0, -9.0),
+)
 PYROS = (DeployerSpec(0, 'drogue'), DeployerSpec(1, 'main'))
 EVENTS = (
     EventSpec(0, 'late', MoreThan('TimeSinceLiftoff', 0, 8e3), (Action('deployment', 0, 1.0),)),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
-from propulsion_ros.flight.events.variables import NAN, Sample
+from propulsion_ros.flight.events.variables import NAN, Sample, sane
 from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.timing.dwell import Dwell
@@ -58,9 +58,8 @@ class AscentWatch:
 
     def see(self, sample: Sample, mach: float) -> Sample:
         """Run the detector on a sample, and return it with the fitted speed if none was known."""
-        altitude, velocity, acceleration = (
-            value if math.isfinite(value) else NAN
-            for value in (sample.altitude, sample.velocity, sample.acceleration)
+        altitude, velocity, acceleration = map(
+            sane, (sample.altitude, sample.velocity, sample.acceleration)
         )
         estimate = self._detector.update(sample.stamp_ns, altitude, velocity, acceleration, mach)
         self.estimate = estimate

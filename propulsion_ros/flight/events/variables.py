@@ -56,11 +56,13 @@ class Sample:
     faults: tuple[str, ...] = ()
 
 
+def sane(value: float) -> float:
+    """Return a value in SI units, NaN where no vehicle of this world reaches it."""
+    return value if abs(value) <= _FARTHEST else NAN
+
+
 def bounded(sample: Sample) -> Sample:
     """Return a sample without what no vehicle of this world reaches."""
-    def sane(value: float) -> float:
-        return value if abs(value) <= _FARTHEST else NAN
-
     (east, north), (v_east, v_north) = sample.horizontal_position, sample.horizontal_velocity
     return replace(
         sample, altitude=sane(sample.altitude), velocity=sane(sample.velocity),

@@ -77,7 +77,7 @@ def _line(points: Sequence[Point] | deque[Point]) -> tuple[float, float]:
     times = [(clock_ns - begin_ns) * 1e-9 for clock_ns, _ in points]
     values = [value for _, value in points]
     time, mean = sum(times) / n, sum(values) / n
-    spread = sum((t - time) ** 2 for t in times)
+    spread = sum((t - time) * (t - time) for t in times)
     if spread <= 0.0:
         return 0.0, math.inf
     slope = sum((t - time) * (v - mean) for t, v in zip(times, values, strict=True)) / spread
