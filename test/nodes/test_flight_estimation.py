@@ -21,6 +21,9 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 START = 1_000_000_000
 RATE = 100
+IN_SIMULATION_AND_ON_A_ROBOT = pytest.mark.parametrize('is_simulated', [
+    pytest.param(True, id='simulation'), pytest.param(False, id='robot'),
+])
 
 
 class Flight:
@@ -191,9 +194,7 @@ def test_sensor_with_a_clock_of_its_own_moves_no_time_and_fires_nothing(
     assert flight.node.counts['other_time'] > 100
 
 
-@pytest.mark.parametrize('is_simulated', [
-    pytest.param(True, id='simulation'), pytest.param(False, id='robot'),
-])
+@IN_SIMULATION_AND_ON_A_ROBOT
 def test_time_that_jumps_back_in_coast_does_not_silence_the_estimates(graph, is_simulated):
     flight = Flight(graph, use_sim_time=is_simulated)
     flight.fly(end=4.0)
@@ -220,8 +221,9 @@ def test_resuming_an_estimate_of_the_legacy_estimator_is_refused(graph, capfd, t
     assert 'the legacy estimator cannot be resumed after a restart' in capfd.readouterr().err
 
 
-def test_thousand_hostile_messages_raise_nothing_and_fire_nothing(graph, capfd):
-    flight = Flight(graph)
+@IN_SIMULATION_AND_ON_A_ROBOT
+def test_thousand_hostile_messages_raise_nothing_and_fire_nothing(graph, capfd, is_simulated):
+    flight = Flight(graph, use_sim_time=is_simulated)
     fix = graph.talk(NavSatFix, 'flight_state/fix', qos.COMMAND)
     field = graph.talk(MagneticField, 'flight_state/magnetic_field', qos.COMMAND)
     flight.fly(end=-0.5)

@@ -191,7 +191,7 @@ def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, settings,
 
 @pytest.mark.parametrize('value', [1.7e308, -1e300, math.inf, math.nan])
 def test_altitude_of_no_world_is_unknown_and_ends_nothing(graph, capfd, value):
-    flight = Flight(graph, 'odometry')
+    flight = Flight(graph, 'odometry', use_sim_time=False)
     for ms in range(1000, 1400, 20):
         message = Odometry()
         message.header.stamp = ns_to_stamp(ms * 1_000_000)
