@@ -71,6 +71,12 @@ class Disk:
     def close(self):
         self.is_closed = True
 
+    def give_up(self):
+        self.path = None
+
+    def when_ended(self, call):
+        call()
+
 
 class Computer:
     """A flight computer and its sensor."""

@@ -118,6 +118,12 @@ class Graph:
             assert time.monotonic() < end, f'waited {limit:g} s for {what}'
             self.executor.spin_once(timeout_sec=0.05)
 
+    def let_pass(self, seconds):
+        """Spin for a while of real time."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            self.executor.spin_once(timeout_sec=left)
+
     def becomes(self, read, expected):
         """Spin until what is read is as expected."""
         end = time.monotonic() + LIMIT

@@ -124,7 +124,7 @@ COMMANDS = {
     'demo.yaml': ('demo', '--params-file', '{}', '--output', 'demo'),
     'gazebo.urdf': ('gazebo', '{}', '--output', 'gazebo'),
     'motor.eng': ('call', 'propulsion_ros.graph.motor_file', 'read_motor', '{}'),
-    'record.json': ('call', 'propulsion_ros.loops.record_file', 'read_state', '{}'),
+    'record.json': ('call', 'propulsion_ros.loops.flight.record_file', 'read_state', '{}'),
     'references.json': ('references', '{}'),
     'node config.jsonc': ('node', 'config_file', '{}'),
     'node record.json': ('node', 'state_file', '{}'),

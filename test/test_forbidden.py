@@ -79,6 +79,8 @@ OTHERS = {
     ('propulsion_ros/pictures/picture.py', 'figure.savefig'),
     ('propulsion_ros/pictures/apogee_picture.py', 'figure.savefig'),
     ('propulsion_ros/demos/picture.py', 'figure.savefig'),
+    # Begins a record, whose file is opened by the door.
+    ('propulsion_ros/loops/flight/flight_loop.py', 'self._record.open'),
     # Streams, not files.
     ('propulsion_ros/replay/bag_files.py', 'zstd().open'),
 }

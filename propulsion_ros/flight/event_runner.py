@@ -37,6 +37,8 @@ class EventRunner:
         'safe' or 'legacy': how events are evaluated.
     nose : sequence of float
         Direction of the nose in base_link axes.
+    max_ascent_time : float
+        Time after liftoff at which apogee is assumed [s]; 0 for never.
 
     Raises
     ------
@@ -51,6 +53,7 @@ class EventRunner:
         deployers: int,
         semantics: str,
         nose: Sequence[float],
+        max_ascent_time: float = 0.0,
     ) -> None:
         _check_targets(events, {'deployment': deployers, 'controller': len(controllers)})
         self.count = len(events)
@@ -59,7 +62,9 @@ class EventRunner:
             LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
         )
         self._controllers = ControllerBank(controllers)
-        self._inputs = EventInputs(nose, holds=any(event.max_age_ns for event in events))
+        self._inputs = EventInputs(
+            nose, any(event.max_age_ns for event in events), max_ascent_time
+        )
 
     def reset(self) -> None:
         """Forget the flight."""

@@ -66,7 +66,8 @@ class FlightState:
         Checks of `readiness` that refuse a launch; what the others find is only said.
     keeps_flight : bool
         Whether what is armed stays so at stamps of before it, as of a sensor that starts anew
-        without the time, until it has landed; a simulation that starts again ends it.
+        without the time, until it has landed, and a recorded flight waits on; a simulation that
+        starts again ends both.
 
     Raises
     ------
@@ -91,11 +92,12 @@ class FlightState:
         self._keeps_flight = keeps_flight
         self._watch = AscentWatch(params, detector)
         self._events = EventRunner(
-            events, controllers, len(deployers), semantics, params.nose.tolist()
+            events, controllers, len(deployers), semantics, params.nose.tolist(),
+            params.max_ascent_time,
         )
         self._deployers = tuple(deployers)
         self._is_legacy = semantics == 'legacy'
-        self._clock = FlightTime(params.longest_step)
+        self._clock = FlightTime(params.longest_step, reanchors=keeps_flight)
         # A feed is frozen at the limit itself.
         self._frozen = Held(round(params.frozen_time * 1e9) - 1)
         self._mach = MachMeter(params.site_altitude)
@@ -228,7 +230,9 @@ class FlightState:
         self._follow(row, mark)
         return ''
 
-    def update(self, sample: Sample, steady_ns: int | None = None) -> FlightReport:
+    def update(
+        self, sample: Sample, steady_ns: int | None = None, *, is_silence: bool = False
+    ) -> FlightReport:
         """Take one sample and return what it changed.
 
         A sample whose stamp does not advance, is late, or strays from the others is not used;
@@ -241,10 +245,12 @@ class FlightState:
         steady_ns : int, optional
             On a robot when it came, on a clock that nobody sets [ns]: the time of the flight runs
             no faster. In simulation and replay stamps alone count.
+        is_silence : bool
+            Whether the stamp is none of a sensor, but lets time go on without one.
         """
         before_ns = self._clock.stamp_ns
         verdict = self._clock.advance(
-            sample.stamp_ns, steady_ns, may_restart=not (self._keeps_flight and self._is_committed)
+            sample.stamp_ns, steady_ns, may_restart=self._may_restart, is_silence=is_silence
         )
         if not verdict.is_accepted:
             return self._report(sample.stamp_ns, verdict, [])
@@ -273,9 +279,10 @@ class FlightState:
         )
 
     @property
-    def _is_committed(self) -> bool:
-        """Whether something is armed that has not landed."""
-        return self.phase.is_armed and self.subphase is not Subphase.LANDED
+    def _may_restart(self) -> bool:
+        """Whether stamps may end what is armed and has not landed, or waits to be resumed."""
+        is_committed = self.phase.is_armed and self.subphase is not Subphase.LANDED
+        return not (self._keeps_flight and (is_committed or self.holds_record))
 
     @property
     def _may_ignite(self) -> bool:
@@ -501,6 +508,7 @@ class FlightState:
         has_asked = self._asked.was(name, self._clock.now_ns, steady_ns)
         facts = Facts(
             ignition_commanded=self.ignition is not None,
+            is_resuming=self.is_resuming,
             has_asked=has_asked,
             rests_unflown=self._rests_unflown,
             aloft=self._aloft(has_asked=has_asked),
@@ -511,7 +519,6 @@ class FlightState:
         return replace(
             facts,
             altitude_known=math.isfinite(sample.altitude),
-            is_resuming=self.is_resuming,
             objections=tuple(
                 reason for name, reason in self.objections.items() if name in self._required
             ),

@@ -19,6 +19,8 @@ class FlightTime:
     ----------
     longest_step : float
         No gap between two stamps counts for more [s].
+    reanchors : bool
+        See `FlightClock`.
 
     Attributes
     ----------
@@ -26,8 +28,8 @@ class FlightTime:
         The time of the flight; it never runs backward but where time restarts.
     """
 
-    def __init__(self, longest_step: float) -> None:
-        self._clock = FlightClock(longest_step)
+    def __init__(self, longest_step: float, *, reanchors: bool = False) -> None:
+        self._clock = FlightClock(longest_step, reanchors=reanchors)
         self.reset()
 
     def reset(self) -> None:
@@ -73,7 +75,14 @@ class FlightTime:
         self._clock.resume(now_ns, first_ns)
         self._set(now_ns)
 
-    def advance(self, stamp_ns: int, steady_ns: int | None, *, may_restart: bool) -> Stamp:
+    def advance(
+        self,
+        stamp_ns: int,
+        steady_ns: int | None,
+        *,
+        may_restart: bool,
+        is_silence: bool = False,
+    ) -> Stamp:
         """Take a stamp and say what it is; time moves where it is accepted.
 
         Parameters
@@ -84,8 +93,13 @@ class FlightTime:
             When it came, on a clock that nobody sets [ns]; None where only stamps count.
         may_restart : bool
             Whether stamps of before the flight mean that time has started again.
+        is_silence : bool
+            Whether no sample has this stamp.
         """
-        verdict = self._clock.advance(stamp_ns, may_restart=may_restart)
+        if is_silence:
+            verdict = self._clock.pass_silence(stamp_ns)
+        else:
+            verdict = self._clock.advance(stamp_ns, may_restart=may_restart)
         self._steady_ns = steady_ns
         if not verdict.is_accepted:
             return verdict

@@ -61,8 +61,9 @@ class Resumption:
 
     A flight goes on where the vehicle is high above its pad and moves up or down, or is in free
     fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
-    an ascent is seen. A flight also goes on where no sensor gives anything, if the process was
-    away shortly by the clock since boot: that clock is not set by anyone.
+    an ascent is seen. A flight also goes on where no sensor gives anything new, if the process
+    was away shortly by the clock since boot: that clock is not set by anyone. What is stuck gives
+    nothing new, which counts only where the record has a seen ascent.
 
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
     again if the process was away shortly; else its record is set aside. A record that is too old
@@ -88,7 +89,7 @@ class Resumption:
         self._params = params
         self._heartbeat_age = heartbeat_age
         self._begun_ns: int | None = None
-        self._known_ns: int | None = None
+        self._known_ns = self._news_ns = 0
         time = params.resume_moving_time
         self._altitude = LiveValue(params.frozen_time)
         self._velocity = LiveValue(params.frozen_time)
@@ -141,7 +142,7 @@ class Resumption:
             Whether an ascent was seen since the restart.
         """
         if self._begun_ns is None:
-            self._begun_ns = clock_ns
+            self._begun_ns = self._known_ns = self._news_ns = clock_ns
         reason = self._age_reason(clock_ns, stamp_ns)
         if reason:
             return Verdict(Answer.DROP, reason)
@@ -178,9 +179,14 @@ class Resumption:
         return self._heartbeat_age < self._params.resume_heartbeat
 
     def _is_silent(self, clock_ns: int) -> bool:
-        """Return whether no sensor gives anything, after a restart that was short."""
-        since_ns = self._begun_ns if self._known_ns is None else self._known_ns
-        silence_ns = clock_ns - (since_ns or 0)
+        """Return whether no sensor gives anything, after a restart that was short.
+
+        What is stuck counts as silent only in a flight whose ascent was seen: a coarse barometer
+        at rest on its pad repeats itself too.
+        """
+        snapshot = self.snapshot
+        is_flown = snapshot.phase is not Phase.LAUNCH and snapshot.ascent is not None
+        silence_ns = clock_ns - (self._news_ns if is_flown else self._known_ns)
         return self._was_away_shortly and silence_ns >= self._params.resume_silence * 1e9
 
     def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
@@ -202,11 +208,17 @@ class Resumption:
     def _sense(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float
     ) -> None:
-        self._altitude.update(clock_ns, altitude)
-        self._velocity.update(clock_ns, velocity)
-        self._acceleration.update(clock_ns, acceleration)
-        if any(map(math.isfinite, (altitude, velocity, acceleration))):
-            self._known_ns = clock_ns
+        sensed = (
+            (self._altitude, altitude), (self._velocity, velocity),
+            (self._acceleration, acceleration),
+        )
+        for live, value in sensed:
+            live.update(clock_ns, value)
+            if math.isfinite(value):
+                self._known_ns = clock_ns
+            # A first value is no news: a stuck sensor has one too.
+            if live.is_new and live.is_alive(clock_ns):
+                self._news_ns = clock_ns
 
     def _moves(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float,

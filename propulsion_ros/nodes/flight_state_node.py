@@ -101,11 +101,14 @@ NavSatFix
         return make_flight_loop(params, self, linux_boot())
 
     def teardown(self) -> None:
-        """Close the topics, and let another flight computer have the record."""
+        """Close the topics, and let another flight computer have the record once it is written."""
+        loop, lock = self.loop, self._lock
         super().teardown()
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        self._lock = None
+        if lock is not None and isinstance(loop, FlightLoop):
+            loop.when_recorded(lock.release)
+        elif lock is not None:
+            lock.release()
 
 
 def main(args: Sequence[str] | None = None) -> None:

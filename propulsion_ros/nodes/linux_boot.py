@@ -5,15 +5,18 @@ import time
 from pathlib import Path
 
 from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import read_text
 
 _BOOT_ID = Path('/proc/sys/kernel/random/boot_id')
+_LONGEST = 1000
 
 
 def linux_boot() -> Boot:
     """Return the boot of this computer; unknown where the system does not name it."""
     try:
-        boot_id = _BOOT_ID.read_text(encoding='ascii').strip()
+        boot_id = read_text(_BOOT_ID, _LONGEST).strip()
         time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    except (OSError, AttributeError, UnicodeDecodeError):
+    except (SourceError, OSError, AttributeError):
         return Boot()
     return Boot(boot_id, lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME))

@@ -8,7 +8,7 @@ import errno
 import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -29,6 +29,7 @@ _KINDS = {
 }
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_LOCK = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FORMATS = {
     b'\x1f\x8b': 'gzip', b'\x28\xb5\x2f\xfd': 'zstd', b'PK\x03\x04': 'a ZIP archive',
     b'\xff\xfe': 'UTF-16', b'\xfe\xff': 'UTF-16', b'\x89PNG': 'a PNG', b'\x89MCAP': 'MCAP',
@@ -192,6 +193,18 @@ def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
         yield file
 
 
+def descriptor_to_lock(path: str | Path) -> int:
+    """Return a descriptor of a regular file, made where there is none; its content stays.
+
+    Raises
+    ------
+    OSError
+        As `opened_to_write`.
+    """
+    check_target(path)
+    return os.open(path, _LOCK, 0o644)
+
+
 def check_target(path: str | Path) -> None:
     """Raise OSError where something else than a file has a name that is to be written."""
     try:
@@ -228,8 +241,24 @@ def replacing(path: Path) -> Iterator[TextIO]:
             unfinished.unlink(missing_ok=True)
 
 
-def replace_durably(path: Path, content: bytes) -> None:
+def replace_durably(
+    path: Path,
+    content: bytes,
+    suffix: str = '.new',
+    is_wanted: Callable[[], bool] = lambda: True,
+) -> None:
     """Replace a file as a whole, on the disk before this returns.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    content : bytes
+        What it holds then.
+    suffix : str
+        Of the new file until it takes the name of the old one; each writer needs its own.
+    is_wanted : callable
+        Called just before that: where it returns False the old file stays.
 
     Raises
     ------
@@ -237,11 +266,14 @@ def replace_durably(path: Path, content: bytes) -> None:
         As `opened_to_write`; the old file stays then.
     """
     check_target(path)
-    beside = path.with_name(path.name + '.new')
+    beside = path.with_name(path.name + suffix)
     with opened_to_write(beside) as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+    if not is_wanted():
+        beside.unlink(missing_ok=True)
+        return
     beside.replace(path)
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

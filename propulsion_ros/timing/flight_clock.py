@@ -7,6 +7,8 @@ from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 _LATE_NS = 499_999_999
 """Behind by up to this is late, half a second is another time [ns]."""
+_REANCHOR_NS = 500_000_000
+"""For how long late stamps of a robot must go on steadily to be its sensor's time [ns]."""
 
 
 class Stamp(Enum):
@@ -41,10 +43,17 @@ class FlightClock:
     step. After a jump back the clock goes on from where it was, unless the new stamp lies before
     the first one of the flight: then time has started again, where that may be.
 
+    While no sample comes, `pass_silence` lets time go on. A stamp of a sample always counts more
+    than one that silence made: it is judged by the last sample alone, and may lie anywhere between
+    that one and the present. The clock has gone on already, and waits for the difference.
+
     Parameters
     ----------
     longest_step : float
         [s].
+    reanchors : bool
+        Whether stamps that stay late are believed in the end, as those of a robot's sensor whose
+        clock was set back a little.
 
     Attributes
     ----------
@@ -54,11 +63,12 @@ class FlightClock:
         How many stamps were of each kind.
     """
 
-    def __init__(self, longest_step: float) -> None:
+    def __init__(self, longest_step: float, *, reanchors: bool = False) -> None:
         self._longest_step_ns = round(longest_step * 1e9)
         self._judge = StampJudge(StampLimits(
             behind_ns=_LATE_NS, ahead_ns=self._longest_step_ns,
             agreeing=2, agree_ns=self._longest_step_ns,
+            reanchor_ns=_REANCHOR_NS if reanchors else None,
         ))
         self.counts = dict.fromkeys(Stamp, 0)
         self.reset()
@@ -68,11 +78,13 @@ class FlightClock:
         self._judge.reset()
         self.now_ns = 0
         self._first_ns: int | None = None
+        self._sample_clock_ns = 0
+        self._silent_ns: int | None = None
 
     @property
     def stamp_ns(self) -> int | None:
         """The last stamp that was accepted, None before the first."""
-        return self._judge.newest_ns
+        return self._judge.newest_ns if self._silent_ns is None else self._silent_ns
 
     def begin_flight(self) -> None:
         """Take the last stamp, or the next if there is none, as the first of a flight."""
@@ -88,8 +100,20 @@ class FlightClock:
         first_ns : int
             First stamp of that flight [ns].
         """
+        self._sample_clock_ns += clock_ns - self.now_ns
         self.now_ns = clock_ns
         self._first_ns = first_ns
+
+    def pass_silence(self, stamp_ns: int) -> Stamp:
+        """Let time go on to a stamp that no sample has; it is always accepted."""
+        last_ns = self.stamp_ns
+        step_ns = 0 if last_ns is None else stamp_ns - last_ns
+        self.now_ns += min(max(step_ns, 0), self._longest_step_ns)
+        self._silent_ns = stamp_ns
+        if self._first_ns is None:
+            self._first_ns = stamp_ns
+        self.counts[Stamp.ACCEPTED] += 1
+        return Stamp.ACCEPTED
 
     def advance(self, stamp_ns: int, *, may_restart: bool = True) -> Stamp:
         """Take a stamp and say what it is; the clock moves where it is accepted.
@@ -101,7 +125,8 @@ class FlightClock:
         may_restart : bool
             Whether time may start again; else any jump back is one of a clock that was set.
         """
-        last_ns = self.stamp_ns
+        self._bridge(stamp_ns)
+        last_ns = self._judge.newest_ns
         verdict = _MEANINGS[self._judge.take(stamp_ns)]
         if verdict is Stamp.JUMPED and self._is_restart(stamp_ns):
             verdict = self._restart(stamp_ns, may_restart=may_restart)
@@ -109,10 +134,29 @@ class FlightClock:
         if verdict.is_accepted and verdict is not Stamp.RESTARTED and last_ns is not None:
             # What passed before a jump back is unknown, so only the new time counts.
             since_ns = self._judge.to_ns if stamp_ns < last_ns else last_ns
-            self.now_ns += min(stamp_ns - since_ns, self._longest_step_ns)
-        if self._first_ns is None:
-            self._first_ns = self.stamp_ns
+            self._sample_clock_ns += min(stamp_ns - since_ns, self._longest_step_ns)
+            self.now_ns = max(self.now_ns, self._sample_clock_ns)
+        if verdict.is_accepted:
+            self._end_silence(stamp_ns, is_first=last_ns is None)
         return verdict
+
+    def _bridge(self, stamp_ns: int) -> None:
+        """Let a stamp be the next one that is as far on as silence has let time go on."""
+        newest_ns, silent_ns = self._judge.newest_ns, self._silent_ns
+        if newest_ns is None or silent_ns is None:
+            return
+        begun_ns = stamp_ns - self._longest_step_ns
+        if newest_ns < begun_ns <= silent_ns:
+            # What passed is counted by the silence.
+            self._judge.begin(begun_ns)
+            self._sample_clock_ns = self.now_ns - max(silent_ns - begun_ns, 0)
+
+    def _end_silence(self, stamp_ns: int, *, is_first: bool) -> None:
+        """Go on from the stamp of a sample."""
+        self._silent_ns = None
+        self._sample_clock_ns = self.now_ns
+        if self._first_ns is None or (is_first and stamp_ns < self._first_ns):
+            self._first_ns = stamp_ns
 
     def _is_restart(self, stamp_ns: int) -> bool:
         return self._first_ns is not None and stamp_ns < self._first_ns

@@ -29,7 +29,7 @@ from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.readiness import REQUIRED, required_checks
-from propulsion_ros.loops.record_file import FlightRecord, decode, encode
+from propulsion_ros.loops.flight.record_file import FlightRecord, decode, encode
 from propulsion_ros.rml.config import load_flight_config
 
 TIMED = {'max_ascent_time': 20.0}

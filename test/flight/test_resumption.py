@@ -196,6 +196,36 @@ def test_no_sensor_for_two_seconds_goes_on_if_the_process_was_away_shortly(
     assert first([(NAN, NAN, NAN)] * 1000, snapshot, heartbeat=heartbeat) == expected
 
 
+STUCK = [(400.0, NAN, NAN)] * 1000
+
+
+@pytest.mark.parametrize('rows', [
+    pytest.param(STUCK, id='stuck from the start'),
+    pytest.param([(400.0, 7.0, -9.0)] * 1000, id='all stuck'),
+    pytest.param([(400.0 + wiggle(i), NAN, NAN) for i in range(4)] + STUCK, id='stuck soon'),
+])
+@pytest.mark.parametrize('snapshot', [FLYING, DESCENDING], ids=lambda s: s.phase.value)
+def test_stuck_sensor_in_the_air_is_a_silent_one(rows, snapshot):
+    assert first(rows[2:], snapshot, heartbeat=1.0) == (2.0, Answer.RESUME, '')
+
+
+@pytest.mark.parametrize(('snapshot', 'heartbeat'), [
+    pytest.param(ARMED, 1.0, id='on the pad'),
+    pytest.param(replace(FLYING, ascent=None), 1.0, id='without a seen ascent'),
+    pytest.param(FLYING, 5.1, id='away for long'),
+    pytest.param(FLYING, math.inf, id='booted since'),
+])
+def test_stuck_sensor_resumes_nothing_that_may_be_on_the_bench(snapshot, heartbeat):
+    assert first(STUCK, snapshot, heartbeat=heartbeat) is None
+
+
+@pytest.mark.parametrize('step', [0.1, 1.0, 8.0])
+def test_coarse_barometer_at_rest_is_not_a_silent_one(step):
+    rng = np.random.default_rng(6)
+    rows = [(step * round(h / step), NAN, NAN) for h in rng.normal(0.2 * step, 0.3 * step, 500)]
+    assert not resumed(rows, heartbeat=1.0)
+
+
 @pytest.mark.parametrize(('heartbeat', 'answer'), [
     pytest.param(1.0, Answer.RESUME, id='away for a second: armed again'),
     pytest.param(60.0, Answer.SET_ASIDE, id='away for a minute: set aside'),
@@ -306,11 +336,28 @@ def test_home_is_not_set_while_a_flight_may_have_to_be_resumed():
     assert flight.is_resuming
 
 
-def test_a_command_comes_before_the_record():
+@pytest.mark.parametrize('name', ['debug', 'launch'])
+@pytest.mark.parametrize('later', [0.0, 5.0], ids=['sample just now', 'no recent sample'])
+def test_no_request_ends_a_flight_that_may_have_to_be_resumed(name, later):
+    flight = state()
+    flight.offer(FLYING)
+    flight.update(Sample(NOW + S, 900.0, -10.0))
+    assert f"'{name}' is refused: " in flight.command(name, NOW + round((1.0 + later) * S))
+    assert (flight.phase, flight.is_resuming) == (Phase.PREFLIGHT, True)
+
+
+def test_a_flight_is_not_ended_before_the_first_sample_either():
+    flight = state()
+    flight.offer(FLYING)
+    reason = "'debug' is refused: a recorded flight may have to be resumed"
+    assert flight.command('debug', NOW) == reason
+
+
+def test_a_forced_command_comes_before_the_record():
     flight = state()
     flight.offer(FLYING)
     flight.update(Sample(NOW + S, 0.0, 0.0))
-    assert flight.command('launch', NOW + S) == ''
+    assert flight.command('launch', NOW + S, force=True) == ''
     report = flight.update(Sample(NOW + S + 1, 0.1, 0.0))
     assert report.notice == 'the recorded flight, in flight, is not resumed: a command came first'
     assert flight.phase is Phase.LAUNCH

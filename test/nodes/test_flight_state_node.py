@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import itertools
 import math
+import time
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from requested_twice import request_twice
 
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 PERIOD = 0.02
@@ -46,7 +49,9 @@ class Flight:
         self.graph, self.source = graph, source
         self.node = graph.add(FlightStateNode, 'flight_state', {
             'config_file': CONFIG, 'altitude_source': source, 'reliable_inputs': True,
-            'silence_timeout': 0.0, 'on_time_clock': 'stamps', **settings,
+            'silence_timeout': 0.0, 'on_time_clock': 'stamps', 'flight.max_ascent_time': 30.0,
+            # The stamps are those of a simulation, and come faster than time passes.
+            'use_sim_time': True, **settings,
         })
         self.fits = graph.listen(JointState, 'flight_state/fit', qos.COMMAND)
         self.deployers = graph.listen(JointState, 'flight_state/deployers', qos.COMMAND)
@@ -170,7 +175,7 @@ def test_not_a_number_is_survived(graph):
     pytest.param({'altitude_source': 'gps'},
                  "expected one of odometry, pressure, sensors, got 'gps'", id='unknown source'),
     pytest.param({'required_checks': ['hom']}, "expected one of altitude, config, home, estimator,"
-                 " circuits, frozen, backup_timer, got 'hom'", id='unknown check'),
+                 " circuits, frozen, backup_timer, record, clocks, got 'hom'", id='unknown check'),
     pytest.param({'apogee.window': -1.0}, "parameter 'apogee.window': -1 must be above 0 s",
                  id='negative window'),
     pytest.param({'apogee.windw': 1.0}, "unknown, did you mean 'apogee.window'?", id='misspelt'),
@@ -208,19 +213,21 @@ def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
     sensor = graph.talk(Odometry, 'flight_state/odometry', qos.COMMAND)
     phases = graph.listen(String, 'flight_state/phase', qos.LATCHED)
 
+    begun_ns = time.time_ns() - 10**9
+
     def send(ms, height):
         message = Odometry()
-        message.header.stamp = ns_to_stamp(round(ms * 1e6) + 10**9)
+        message.header.stamp = ns_to_stamp(round(ms * 1e6) + begun_ns)
         message.pose.pose.orientation.w = 1.0
         message.pose.pose.position.z = height
         sensor.publish(message)
 
     for ms in range(0, 1000, 20):
         send(ms, 0.0)
-    graph.until(lambda: node.loop.stamp_ns == 10**9 + 980_000_000, 'the pad')
+    graph.until(lambda: node.loop.stamp_ns == begun_ns + 980_000_000, 'the pad')
     assert graph.call(Trigger, 'flight_state/launch').success
-    assert graph.call(Trigger, 'flight_state/liftoff_override').success
-
+    # The sensor hangs already while the second request is waited for.
+    request_twice(graph, 'liftoff_override', lambda: send(980, 0.0))
     said = []
 
     def hung():
@@ -263,15 +270,19 @@ def readiness(node):
     return next(row for row in node.health() if row[0] == 'readiness')
 
 
+NO_TIMER = (
+    'no backup timer: set flight.max_ascent_time [s] to the time to apogee in a simulation of the '
+    'flight and a few seconds more, such as flight.max_ascent_time: 25.0'
+)
+
+
 @pytest.mark.parametrize(('settings', 'east', 'name', 'reason'), [
     pytest.param({'config_file': ''}, 0.0, 'config', 'no event does anything', id='no config'),
     pytest.param({}, 500.0, 'home', '500 m aside from home', id='no home'),
-    pytest.param({'required_checks': ['backup_timer']}, 0.0, 'backup_timer',
-                 'no backup timer, flight.max_ascent_time is 0', id='no timer, where one is asked'),
+    pytest.param({'flight.max_ascent_time': 0.0}, 0.0, 'backup_timer', NO_TIMER, id='no timer'),
 ])
 def test_launch_waits_for_the_required_checks(graph, settings, east, name, reason):
-    timer = 0.0 if name == 'backup_timer' else 60.0
-    flight = Flight(graph, 'odometry', **{'flight.max_ascent_time': timer, **settings})
+    flight = Flight(graph, 'odometry', **settings)
     rest(flight, east)
     response = flight.command('launch')
     assert not response.success
@@ -281,7 +292,7 @@ def test_launch_waits_for_the_required_checks(graph, settings, east, name, reaso
 
 
 def test_home_that_is_set_is_no_obstacle(graph):
-    flight = Flight(graph, 'odometry', **{'flight.max_ascent_time': 60.0})
+    flight = Flight(graph, 'odometry')
     rest(flight, 500.0)
     assert flight.command('set_home').success
     message = standing(1120)
@@ -293,7 +304,7 @@ def test_home_that_is_set_is_no_obstacle(graph):
 
 
 def test_open_circuit_refuses_the_launch(graph):
-    flight = Flight(graph, 'odometry', **{'flight.max_ascent_time': 60.0})
+    flight = Flight(graph, 'odometry')
     circuits = graph.talk(JointState, 'flight_state/continuity', qos.COMMAND)
     message = JointState(name=['drogue', 'main'], position=[1.0, 0.0])
     message.header.stamp = ns_to_stamp(900_000_000)
@@ -304,10 +315,12 @@ def test_open_circuit_refuses_the_launch(graph):
 
 
 def test_launch_says_what_no_required_check_finds(graph, capfd):
-    flight = Flight(graph, 'odometry')
+    flight = Flight(graph, 'odometry', **{
+        'flight.max_ascent_time': 0.0, 'required_checks': ['altitude', 'config', 'home'],
+    })
     rest(flight)
     graph.until(lambda: flight.flags and said(flight, 'not_ready') == 'backup_timer', 'the flags')
-    text = "'launch' accepted, but no backup timer, flight.max_ascent_time is 0"
+    text = f"'launch' accepted, but {NO_TIMER}"
     assert flight.command('launch').message == text
     graph.until(lambda: said(flight, 'phase') == 'launch', 'the launch')
     assert said(flight, 'not_ready') == ''
@@ -315,18 +328,31 @@ def test_launch_says_what_no_required_check_finds(graph, capfd):
     assert text in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(('settings', 'phase'), [
-    pytest.param({}, 'flight', id='robot'),
-    pytest.param({'use_sim_time': True}, 'preflight', id='simulation'),
+@pytest.mark.parametrize(('is_simulated', 'phase'), [
+    pytest.param(False, 'flight', id='robot'),
+    pytest.param(True, 'preflight', id='simulation'),
 ])
-def test_stamps_of_before_the_flight_end_it_in_a_simulation_alone(graph, settings, phase):
-    flight = Flight(graph, 'odometry', **settings)
-    rest(flight)
-    for name in ('launch', 'liftoff_override'):
-        assert flight.command(name).success
-    for t in (20, 40, 60):
-        flight.sensor.publish(standing(t))
-    graph.until(lambda: flight.node.loop.stamp_ns == 60_000_000, 'the new time')
+def test_stamps_of_before_the_flight_end_it_in_a_simulation_alone(graph, is_simulated, phase):
+    flight = Flight(graph, 'odometry', use_sim_time=is_simulated)
+    begun_ms = 0 if is_simulated else time.time_ns() // 1_000_000
+    stamps = itertools.count(begun_ms + 3000, 20)
+
+    def send():
+        flight.sensor.publish(standing(next(stamps)))
+
+    send()
+    graph.until(lambda: flight.node.loop.stamp_ns, 'the first sample')
+    assert flight.command('launch').success
+    request_twice(graph, 'liftoff_override', send)
+    stamps = itertools.count(begun_ms + 20, 20)
+
+    def is_followed():
+        send()
+        graph.let_pass(0.02)
+        return 0 < flight.node.loop.stamp_ns < (begun_ms + 3000) * 1_000_000
+
+    # On a robot the old time must have been silent for half a second.
+    graph.until(is_followed, 'the new time')
     assert flight.node.loop._state.phase.value == phase
 
 

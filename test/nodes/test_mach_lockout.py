@@ -31,7 +31,7 @@ BEGIN_NS = 200_000_000  # after the temperature has begun to count
 )
 def test_lockout_by_the_horizontal_speed(graph, speed, celsius, health):
     graph.add(FlightStateNode, 'flight_state', {
-        'reliable_inputs': True, 'silence_timeout': 0.0, 'pad_reference': 'zero',
+        'reliable_inputs': True, 'silence_timeout': 0.0, 'pad_reference': 'zero', 'use_sim_time': True,
     })
     flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
     if celsius is not None:

@@ -87,3 +87,54 @@ def test_clock_never_runs_backward_nor_leaps(stamps):
         if verdict is not Stamp.RESTARTED:
             assert 0 <= clock.now_ns - before <= 2 * S
     assert sum(clock.counts.values()) == len(stamps)
+
+
+def silent(clock, *stamps):
+    for stamp in stamps:
+        assert clock.pass_silence(round(stamp * S)) is Stamp.ACCEPTED
+
+
+def taken(clock, *stamps):
+    return [clock.advance(round(stamp * S), may_restart=False).value for stamp in stamps]
+
+
+@pytest.mark.parametrize(('back', 'verdicts'), [
+    pytest.param((10.7, 10.8), ['accepted'] * 2, id='a little behind the silence'),
+    pytest.param((11.2, 11.3), ['accepted'] * 2, id='ahead of it'),
+    pytest.param((10.0, 10.0), ['duplicate'] * 2, id='stuck'),
+    pytest.param((5.0, 5.1), ['stray', 'jumped'], id='set back'),
+])
+def test_sample_is_judged_by_the_one_before_the_silence(back, verdicts):
+    clock = FlightClock(2.0, reanchors=True)
+    taken(clock, 9.9, 10.0)
+    silent(clock, 10.5, 10.8, 11.0)
+    assert clock.now_ns == pytest.approx(1.1 * S)
+    before = clock.now_ns
+    assert taken(clock, *back) == verdicts
+    assert 0 <= clock.now_ns - before <= 0.3 * S
+
+
+def test_sample_after_a_long_silence_is_the_next_and_time_does_not_count_twice():
+    clock = FlightClock(2.0, reanchors=True)
+    taken(clock, 9.0, 10.0)
+    silent(clock, *(10.0 + 0.5 * i for i in range(1, 21)))
+    assert clock.now_ns == pytest.approx(11.0 * S)
+    assert taken(clock, 19.9, 20.1) == ['accepted'] * 2
+    assert clock.now_ns == pytest.approx(11.1 * S, abs=0.11 * S)
+
+
+@pytest.mark.parametrize('first', [19.8, 17.0, -500.0, 1e6])
+def test_first_sample_counts_though_silence_came_before_it(first):
+    clock = FlightClock(2.0, reanchors=True)
+    silent(clock, 20.0, 20.5)
+    assert taken(clock, first, first + 0.1) == ['accepted'] * 2
+    assert clock.now_ns == pytest.approx(0.6 * S)
+    assert clock.advance(round((first + 0.2) * S)) is Stamp.ACCEPTED
+
+
+def test_stamps_that_stay_late_are_believed_on_a_robot():
+    clock = FlightClock(2.0, reanchors=True)
+    taken(clock, 9.9, 10.0)
+    verdicts = taken(clock, *(9.7 + 0.02 * i for i in range(40)))
+    assert verdicts.count('jumped') + verdicts.count('accepted') >= 14
+    assert verdicts[-1] == 'accepted'

@@ -19,12 +19,16 @@ class EventInputs:
         Direction of the nose in base_link axes.
     holds : bool
         Whether any event allows for values of some age.
+    max_ascent_time : float
+        Time after liftoff at which apogee is assumed [s]; 0 for never.
     """
 
-    def __init__(self, nose: Sequence[float], holds: bool) -> None:
+    def __init__(
+        self, nose: Sequence[float], holds: bool, max_ascent_time: float = 0.0
+    ) -> None:
         self._attitude = AttitudeReader(nose)
         self._held = HeldValues()
-        self._climb = ClimbHold()
+        self._climb = ClimbHold(max_ascent_time)
         self._holds = holds
 
     def reset(self) -> None:
@@ -71,7 +75,9 @@ class EventInputs:
             velocity = ned(sample.horizontal_velocity, sample.velocity)
             acceleration = ned(sample.horizontal_acceleration, sample.acceleration)
             attitude = self._attitude.read(sample.rotation)
-        climb = self._climb.update(clock_ns, -velocity[2], marks[3])
+        climb = self._climb.update(
+            clock_ns, -velocity[2], marks[3], -position[2], liftoff_ns
+        )
         variables = Variables(
             clock_ns, position, velocity, acceleration,
             ignition_ns, liftoff_ns, apogee_ns, time_since_event,

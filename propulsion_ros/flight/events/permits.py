@@ -4,10 +4,17 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from propulsion_ros.flight.motion.live_value import LiveValue
+from propulsion_ros.flight.motion.slope import Slope
 from propulsion_ros.flight.phases.mark import Mark
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _COMMANDED = ('abort', 'override')
+LONGEST = 300.0
+"""How long after a command a climb counts at most where there is no backup timer [s]."""
+_STUCK = 0.5  # a speed that has not changed for so long is unknown [s]
+_FALL, _FALL_WINDOW = 5.0, 2.0  # downward [m/s], over so long [s]
+_READING_NS = 50_000_000  # between two readings of the altitude, at least
 
 
 class Permits(NamedTuple):
@@ -36,31 +43,88 @@ class ClimbHold:
     """How fast a vehicle still climbs whose ascent was ended by a command.
 
     An apogee that was detected, or assumed by the timer, holds nothing: it may be there because
-    the speed is wrong. After a command the speed counts, and what is unknown of it is reckoned by
+    the speed is wrong. After a command the speed counts for as long as it is known and changes,
+    since a solid motor burns on after an abort. What is unknown of it, or stuck, is reckoned by
     gravity, for as long as a vehicle can climb that was that fast.
+
+    It ends too where the altitude certainly falls, and when the backup timer would have ended the
+    ascent, or `LONGEST` after the command without one: a speed that is wrong holds no charge for
+    ever.
+
+    Parameters
+    ----------
+    max_ascent_time : float
+        After liftoff [s]; 0 for never.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_ascent_time: float = 0.0) -> None:
+        self._longest_ascent_ns = round(max_ascent_time * 1e9)
+        self._speed = LiveValue(_STUCK)
+        self._slope = Slope(_FALL_WINDOW)
         self.reset()
 
     def reset(self) -> None:
         """Forget the flight."""
+        self._speed.reset()
         self._latest: tuple[int, float] | None = None
-        self._end_ns: int | None = None
+        self._forget_command()
 
-    def update(self, clock_ns: int, velocity: float, apogee: Mark | None) -> float:
-        """Take the upward speed [m/s], NaN where unknown, and return `Permits.climb`."""
-        before = self._latest
-        if math.isfinite(velocity):
+    def _forget_command(self) -> None:
+        self._slope.reset()
+        self._read_ns: int | None = None
+        self._end_ns: int | None = None
+        self._falls = False
+
+    def update(
+        self,
+        clock_ns: int,
+        velocity: float,
+        apogee: Mark | None,
+        altitude: float = math.nan,
+        liftoff_ns: int | None = None,
+    ) -> float:
+        """Take upward speed [m/s] and altitude [m] and return `Permits.climb`.
+
+        Parameters
+        ----------
+        clock_ns : int
+            On the flight clock [ns].
+        velocity : float
+            NaN where unknown.
+        apogee : Mark or None
+            Of this flight.
+        altitude : float
+            NaN where unknown.
+        liftoff_ns : int or None
+            On the flight clock [ns].
+        """
+        self._speed.update(clock_ns, velocity)
+        if math.isfinite(velocity) and (self._latest is None or self._speed.is_alive(clock_ns)):
             self._latest = clock_ns, velocity
-        if apogee is None or apogee.source not in _COMMANDED or self._latest is None:
-            self._end_ns = None
+        if apogee is None or apogee.source not in _COMMANDED:
+            self._forget_command()
             return -math.inf
-        if self._end_ns is None:
-            # By the speed before the command: what is wrong for good must not hold for good.
-            then_ns, speed = before or self._latest
-            self._end_ns = then_ns + round(max(speed, 0.0) / STANDARD_GRAVITY * 1e9)
+        if self._latest is None:
+            return -math.inf
+        self._watch_fall(clock_ns, altitude)
         then_ns, speed = self._latest
-        if clock_ns >= self._end_ns:
+        end_ns = then_ns + round(max(speed, 0.0) / STANDARD_GRAVITY * 1e9)
+        self._end_ns = end_ns if self._end_ns is None else max(self._end_ns, end_ns)
+        if self._falls or clock_ns >= min(self._end_ns, self._limit_ns(liftoff_ns, apogee)):
             return -math.inf
         return speed - STANDARD_GRAVITY * (clock_ns - then_ns) * 1e-9
+
+    def _watch_fall(self, clock_ns: int, altitude: float) -> None:
+        """Find out whether the altitude certainly falls, by some of its readings."""
+        is_due = self._read_ns is None or clock_ns - self._read_ns >= _READING_NS
+        if self._falls or not is_due or not math.isfinite(altitude):
+            return
+        self._read_ns = clock_ns
+        self._slope.update(clock_ns, altitude)
+        self._falls = self._slope.value < 0.0 and self._slope.exceeds(_FALL)
+
+    def _limit_ns(self, liftoff_ns: int | None, apogee: Mark) -> int:
+        """Return when it ends whatever the speed says, on the flight clock [ns]."""
+        if liftoff_ns is not None and self._longest_ascent_ns:
+            return liftoff_ns + self._longest_ascent_ns
+        return apogee.clock_ns + round(LONGEST * 1e9)

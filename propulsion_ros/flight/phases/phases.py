@@ -177,8 +177,8 @@ ON_PAD = Guard(
     lambda facts: ALTITUDE_KNOWN.objection(facts) or NOT_RESUMING.objection(facts),
 )
 READY = Guard(
-    f'{ALTITUDE_KNOWN.refusal}, or a required check finds something',
-    lambda facts: ALTITUDE_KNOWN.objection(facts) or '; '.join(facts.objections),
+    f'{ON_PAD.refusal}, or a required check finds something',
+    lambda facts: ON_PAD.objection(facts) or '; '.join(facts.objections),
 )
 
 
@@ -258,7 +258,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.SETUP, Phase.PREFLIGHT, 'configured'),
     _command(Phase.PREFLIGHT, Phase.PREFLIGHT, 'set_home', ON_PAD),
     _command(Phase.PREFLIGHT, Phase.LAUNCH, 'launch', READY),
-    _command(Phase.PREFLIGHT, Phase.DEBUG, 'debug'),
+    _command(Phase.PREFLIGHT, Phase.DEBUG, 'debug', NOT_RESUMING),
     _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition', FIRST_IGNITION),
     _command(Phase.LAUNCH, Phase.PREFLIGHT, 'abort'),
     _command(Phase.LAUNCH, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),

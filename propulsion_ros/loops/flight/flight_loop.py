@@ -141,6 +141,7 @@ class FlightLoop:
         )
         self._report: FlightReport | None = None
         self._estimate: EstimatorState | None = None
+        self._is_stuck = False
         self._declare()
 
     def _declare(self) -> None:
@@ -191,6 +192,7 @@ class FlightLoop:
             self._estimation.reset()
         self._time.reset(self._host.steady_ns())
         self._report = self._estimate = None
+        self._is_stuck = False
         self._record.open()
         if self._state.is_resuming and self._is_robot:
             # Where no sensor works any more, time goes on from here.
@@ -202,6 +204,10 @@ class FlightLoop:
         self._actuation.turn_off()
         self._record.keep()
         self._record.close()
+
+    def when_recorded(self, call: Callable[[], None]) -> None:
+        """Have something called once no record is written any more, at once where that is so."""
+        self._record.when_ended(call)
 
     # Inputs.
 
@@ -315,11 +321,17 @@ class FlightLoop:
             self._record.probe()
             self._state.set_check('record', self._record.problem)
 
+    @property
+    def _is_silent(self) -> bool:
+        """Whether no sample has come for a while that could be used."""
+        silence_ns = self._time.silence_ns(self._host.steady_ns())
+        return silence_ns >= round(self._params.silence_timeout * 1e9)
+
     def _watch_silence(self) -> None:
         """Let time go on while no sample comes, so that timed events still fire."""
-        steady_ns = self._host.steady_ns()
-        if self._time.silence_ns(steady_ns) < round(self._params.silence_timeout * 1e9):
+        if not self._is_silent:
             return
+        steady_ns = self._host.steady_ns()
         self._host.counts['silence'] += 1
         stamp_ns = self._time.now_ns(steady_ns)
         self._asides.pass_sample(stamp_ns)
@@ -330,14 +342,16 @@ class FlightLoop:
     # Logic and outputs.
 
     def _update(self, sample: Sample, *, is_measured: bool = True) -> None:
-        report = self._state.update(sample, self._steady_ns())
+        report = self._state.update(sample, self._steady_ns(), is_silence=not is_measured)
         if not report.stamp.is_accepted:
+            self._note_stuck(report)
             return
         self._report = report
         if report.stamp is Stamp.RESTARTED:
             self._home.forget()
         previous_ns = self._time.stamp_ns
         if is_measured:
+            self._is_stuck = False
             self._time.take(sample.stamp_ns, self._host.steady_ns())
         else:
             self._time.go_on(sample.stamp_ns)
@@ -350,6 +364,16 @@ class FlightLoop:
         self._outputs.publish(self._state, report, previous_ns)
         self._actuation.act(report.stamp_ns, report.events, report.controls)
         self._record.keep()
+
+    def _note_stuck(self, report: FlightReport) -> None:
+        """Complain once of stamps that stand still, where time must go on without them."""
+        is_stuck = report.stamp is Stamp.DUPLICATE and self._is_silent
+        if self._is_robot and is_stuck and not self._is_stuck:
+            self._is_stuck = True
+            self._host.complain('stuck_stamps', (
+                f'the stamps of the samples stand still at {report.stamp_ns * 1e-9:.3f} s: time '
+                'goes on by the steady clock'
+            ))
 
     def _follow_state(self) -> None:
         """Publish and record what a request changed."""

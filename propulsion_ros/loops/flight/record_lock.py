@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import descriptor_to_lock
 
 
 class RecordLock:
@@ -36,7 +37,7 @@ class RecordLock:
         record = Path(path).expanduser().resolve()
         beside = record.with_name(f'{record.name}.lock')
         try:
-            self._fd = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._fd = descriptor_to_lock(beside)
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self.release()

@@ -67,6 +67,7 @@ class FlightRecorder:
         self._boot, self._open_writer, self._trusts_age = boot, open_writer, trusts_age
         self._estimation = estimation
         self._writer: Writer | None = None
+        self._closed: Writer | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -96,6 +97,9 @@ class FlightRecorder:
         self._forget()
         if self._path is None:
             return
+        if self._closed is not None:
+            # Its disk may hang still, and what it writes is older than what comes now.
+            self._closed.give_up()
         record = self._read(self._path)
         self._writer = self._open_writer(self._path)
         if record is not None and record.snapshot.phase.is_armed:
@@ -223,4 +227,12 @@ class FlightRecorder:
         """Write what waits; a disk that hangs is waited for, but not for long."""
         if self._writer is not None:
             self._writer.close()
-            self._writer = None
+            self._closed, self._writer = self._writer, None
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Have something called once nothing is written any more, at once where that is so."""
+        writer = self._writer or self._closed
+        if writer is None:
+            call()
+        else:
+            writer.when_ended(call)

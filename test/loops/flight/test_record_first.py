@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -11,9 +12,12 @@ from dataclasses import replace
 import pytest
 from flight_computer import APOGEE, MAIN, MS, Computer, Disk, interrupted
 
+from fake_host import FakeHost
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.flight_loop import make_flight_loop
+from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import (
     FlightRecord,
     OwedPulse,
@@ -25,6 +29,7 @@ from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.loops.flight.record_writer import RecordWriter
 from propulsion_ros.loops.flight.recorder import LONGEST_WAIT
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
 
 
 class Clock:
@@ -303,3 +308,71 @@ def test_second_flight_computer_of_one_record_refuses_and_the_lock_ends_with_its
 
 def test_lock_of_a_folder_that_is_not_there_is_a_problem_and_no_refusal(tmp_path):
     assert 'cannot be locked: No such file' in RecordLock(str(tmp_path / 'no' / 'f.json')).problem
+
+
+class Hung:
+    """A disk whose first write hangs until it is released."""
+
+    def __init__(self, monkeypatch):
+        self.is_in, self.may_go, self._sync = threading.Event(), threading.Event(), os.fsync
+        monkeypatch.setattr('os.fsync', self._wait)
+
+    def _wait(self, descriptor):
+        if not self.is_in.is_set():
+            self.is_in.set()
+            self.may_go.wait(60.0)
+        return self._sync(descriptor)
+
+
+def test_writer_that_hung_over_an_end_spoils_nothing_and_replaces_nothing(tmp_path, monkeypatch):
+    """Its name for the new file was that of the next writer, whose half file it renamed."""
+    monkeypatch.setattr('propulsion_ros.loops.flight.record_writer._LONGEST_END', 0.01)
+    disk, path = Hung(monkeypatch), tmp_path / 'flight.json'
+    old, new = (FlightRecord(name, Snapshot(1, 1, Phase.LAUNCH)) for name in ('old', 'new'))
+    first = RecordWriter(path)
+    first.put(old)
+    assert disk.is_in.wait(10.0)
+    first.close()
+    first.give_up()
+    second = RecordWriter(path)
+    assert second.wait(second.put(new), 10.0)
+    assert second.error == ''
+    assert len(list(tmp_path.iterdir())) == 2, 'each writer has a file of its own'
+    ended = threading.Event()
+    first.when_ended(ended.set)
+    assert not ended.wait(0.05)
+    disk.may_go.set()
+    assert ended.wait(10.0)
+    assert read_state(path) == new
+    assert [file.name for file in tmp_path.iterdir()] == ['flight.json']
+    second.close()
+
+
+def test_writer_that_is_late_still_replaces_the_record_where_no_other_one_has_it(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr('propulsion_ros.loops.flight.record_writer._LONGEST_END', 0.01)
+    disk, path = Hung(monkeypatch), tmp_path / 'flight.json'
+    record = FlightRecord('late', Snapshot(1, 1, Phase.LAUNCH))
+    writer = RecordWriter(path)
+    writer.put(record)
+    assert disk.is_in.wait(10.0)
+    writer.close()
+    disk.may_go.set()
+    ended = threading.Event()
+    writer.when_ended(ended.set)
+    assert ended.wait(10.0)
+    assert read_state(path) == record
+
+
+def test_computer_that_begins_again_gives_the_old_writer_up():
+    disks = [Disk(), Disk()]
+    disks[0].give_up = lambda: given_up.append(disks[0])
+    given_up, opened = [], iter(disks)
+    host = FakeHost()
+    params = build(FlightLoopParams, {'state_file': '/nowhere/f.json'})
+    loop = host.run(make_flight_loop(params, host, None, lambda path: next(opened)))
+    host.deactivate()
+    assert not given_up
+    host.run(loop)
+    assert given_up == [disks[0]]

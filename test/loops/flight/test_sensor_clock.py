@@ -1,0 +1,101 @@
+"""A flight computer whose sensor comes late, falls silent, or has its clock set."""
+from __future__ import annotations
+
+import pytest
+from flight_computer import CONFIG, MAIN, PERIOD, Computer, Disk, altitude
+
+from fake_host import FakeHost, message
+from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.flight_loop import make_flight_loop
+from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
+from propulsion_ros.settings.flat import build
+
+EPOCH = 1_700_000_000
+CHARGES = ['drogue parachute', 'main parachute']
+
+
+class Robot(Computer):
+    """A computer on a robot, whose clock and boot clock go on with the flight."""
+
+    def __init__(self, path, at=0.0, boot='A', ahead=0.0):
+        self.host, self.source, self._boot_ns = FakeHost(), 'pressure', round((100 + at) * 1e9)
+        self.host.now, self.host.steady = round((EPOCH + at + ahead) * 1e9), 5 * 10**9
+        params = build(FlightLoopParams, {
+            'config_file': CONFIG, 'altitude_source': 'pressure', 'on_time_clock': 'steady',
+            'required_checks': ('altitude',), 'flight.max_ascent_time': 25.0,
+            'state_file': str(path),
+        })
+        begun_ns = self.host.steady
+        clock = Boot(boot, lambda: self._boot_ns + self.host.steady - begun_ns)
+        self.loop = self.host.run(make_flight_loop(params, self.host, clock, self._open))
+
+    def _open(self, path):
+        self.disk = Disk(path)
+        return self.disk
+
+    def feed(self, begin, end, motion=altitude, shift=lambda t: 0.0):
+        for k in range(round(begin / PERIOD), round(end / PERIOD)):
+            t = k * PERIOD
+            self.wait(PERIOD)
+            _, pressure = temperature_and_pressure(120.0 + motion(t))
+            stamp_ns = round((EPOCH + t + shift(t)) * 1e9)
+            self.host.deliver('~/pressure', message(stamp_ns, fluid_pressure=float(pressure)))
+
+    @property
+    def charges(self):
+        return [name for name, _ in self.fired]
+
+    @property
+    def counts(self):
+        return {stamp.value: n for stamp, n in self.loop._state.stamp_counts.items() if n}
+
+
+def flown(path, at=10.0, lag=0.0):
+    """Return a computer that has flown up to a time."""
+    robot = Robot(path)
+    robot.feed(0.0, 2.0, shift=lambda t: -lag)
+    robot.command('launch')
+    robot.feed(2.0, at, shift=lambda t: -lag)
+    return robot
+
+
+@pytest.mark.parametrize('lag', [0.0, 0.2, 1.0])
+@pytest.mark.parametrize('boot', ['A', 'B'], ids=['same boot', 'another boot'])
+@pytest.mark.parametrize('first', [0.3, 0.8, 1.8])
+def test_sensor_that_comes_late_after_a_restart_in_the_air(tmp_path, lag, boot, first):
+    flown(tmp_path / 'r.json', lag=lag)
+    robot = Robot(tmp_path / 'r.json', 11.0, boot)
+    robot.wait(first)
+    robot.feed(11.0 + first, MAIN + 3.0, shift=lambda t: -lag)
+    assert robot.charges == CHARGES
+    assert robot.flags['apogee_source'] == 'detected'
+
+
+def test_sensor_whose_clock_is_set_back_while_a_flight_waits(tmp_path):
+    flown(tmp_path / 'r.json')
+    robot = Robot(tmp_path / 'r.json', 11.0)
+    robot.wait(0.1)
+    robot.feed(11.1, MAIN + 3.0, shift=lambda t: 0.0 if t < 11.4 else -5.0)
+    assert robot.charges == CHARGES
+    assert robot.flags['apogee_source'] == 'detected'
+
+
+@pytest.mark.parametrize('shift', [-0.3, -0.05, 0.3])
+def test_sensor_that_was_silent_and_comes_back_with_another_time(tmp_path, shift):
+    robot = flown(tmp_path / 'r.json')
+    robot.wait(1.0)
+    robot.feed(11.0, MAIN + 3.0, shift=lambda t: shift)
+    assert robot.charges == CHARGES
+    assert robot.counts.get('late', 0) == 0
+
+
+def test_stuck_stamps_are_one_fault_and_time_goes_on(tmp_path):
+    robot = flown(tmp_path / 'r.json', 8.0)
+    begun = robot.host.now
+    robot.feed(8.02, 40.0, shift=lambda t: 8.0 - t)
+    assert robot.counts.get('jumped', 0) == 0
+    assert robot.host.counts['stuck_stamps'] == 1
+    drogue_ns = next(stamp_ns for stamp_ns, rows in robot.host.of('~/events') if rows)
+    assert robot.flags['apogee_source'] in ('timer', 'detected')
+    assert begun < drogue_ns <= begun + 23 * 10**9
