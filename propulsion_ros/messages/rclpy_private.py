@@ -42,10 +42,9 @@ def declared_names(node: Node) -> Collection[str]:
 def end_life_cycle(node: LifecycleNode) -> None:
     """Remove the services of a node's life cycle from the graph.
 
-    rclpy removes them when the node is collected. A hosted node has none.
+    rclpy removes them when the node is collected.
     """
-    if hasattr(node, '_state_machine'):
-        node._state_machine.destroy_when_not_in_use()
+    node._state_machine.destroy_when_not_in_use()
 
 
 class LenientLifecycleNode(LifecycleNode):
