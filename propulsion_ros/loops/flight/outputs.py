@@ -130,11 +130,11 @@ class FlightOutputs:
         estimate = report.estimate if report else None
         known = estimate if estimate and estimate.detected else None
         vertex_ns, altitude = apogee.stamp_ns, NAN
-        if known:
-            vertex_ns, altitude = known.apogee_ns or vertex_ns, known.apogee_altitude
-        elif vertex:
-            # What a detector of before a restart has found.
+        if vertex:
+            # Also that of before a restart: a detector that begins on the way down knows none.
             vertex_ns, altitude = vertex.stamp_ns, vertex.altitude
+        elif known:
+            vertex_ns, altitude = known.apogee_ns or vertex_ns, known.apogee_altitude
         self._host.publish(self._apogee, vertex_ns, (0.0, 0.0, altitude))
         self._host.log(
             'info', f'apogee {altitude:.1f} m at {vertex_ns * 1e-9:.2f} s ({apogee.source})'
