@@ -26,8 +26,8 @@ from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import Stamp
 
-WALKS = int(os.environ.get('WALKS', '300'))
-SAVED = max(WALKS // 3, 60)
+WALKS = int(os.environ.get('WALKS', '100'))
+SAVED = max(WALKS // 4, 25)
 CHUNK = 50
 
 NAN = math.nan
@@ -295,7 +295,7 @@ def ground_walk(seed: int) -> Walk:
     return walk
 
 
-@pytest.mark.parametrize('first', range(0, max(WALKS // 10, 20), 10))
+@pytest.mark.parametrize('first', range(0, max(WALKS // 10, 10), 10))
 def test_vehicle_that_stays_on_the_ground_deploys_nothing(first):
     for seed in range(first, first + 10):
         walk = ground_walk(seed)
