@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.impl.logging_severity import LoggingSeverity
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
@@ -80,10 +81,10 @@ def test_messages_go_through_the_loop_while_it_is_active(graph):
     node.trigger_activate()
     talk.publish(Float64(data=7.0))
     graph.heard('/echo/out', 2)
+    graph.until(lambda: node.loop.ticks > 0, 'a tick of the timer')
     node.trigger_deactivate()
     graph.heard('/echo/out', 3)
     assert [message.data for message in out] == [1.0, 7.0, -1.0]
-    assert node.loop.ticks > 0
     node.trigger_cleanup()
     assert node.loop is None
     assert not node.entities
@@ -164,6 +165,8 @@ def test_a_loop_may_stop_itself(graph):
 
 def test_one_line_of_code_logs_at_every_level(graph, capfd):
     node = graph.add(EchoNode, 'echo')
+    # A test before this one may have set the level of the whole process.
+    node.get_logger().set_level(LoggingSeverity.INFO)
     for level in ('info', 'warn', 'error'):
         node.log(level, f'a line of {level}')
     err = capfd.readouterr().err
