@@ -138,7 +138,7 @@ class FlightState:
 
     @property
     def vertex(self) -> Vertex | None:
-        """Where the flight was highest, None before that is decided or where nobody knows."""
+        """Where the flight was highest, None before that is decided or where it is unknown."""
         return self._course.vertex
 
     @property
@@ -212,7 +212,7 @@ class FlightState:
         force : bool
             Whether to overrule the guard of the command; never its phase.
         steady_ns : int, optional
-            When it was given, on a clock that nobody sets [ns].
+            When it was given, on a steady clock [ns].
 
         Returns
         -------
@@ -248,8 +248,8 @@ class FlightState:
         sample : Sample
             What is known now.
         steady_ns : int, optional
-            On a robot when it came, on a clock that nobody sets [ns]: the time of the flight runs
-            no faster. In simulation and replay stamps alone count.
+            On a robot when it came, on a steady clock [ns]: the time of the flight runs no
+            faster. In simulation and replay stamps alone count.
         is_silence : bool
             Whether the stamp is none of a sensor, but lets time go on without one.
         """
@@ -438,7 +438,7 @@ class FlightState:
             What was recorded.
         heartbeat_age : float
             Time since the record was last known to be true, by a clock that runs since boot [s];
-            infinity where the computer has booted since, or nobody knows.
+            infinity after another boot, or where it is unknown.
 
         Returns
         -------

@@ -90,7 +90,7 @@ class FlightTime:
         stamp_ns : int
             Of a sample [ns].
         steady_ns : int or None
-            When it came, on a clock that nobody sets [ns]; None where only stamps count.
+            When it came, on a steady clock [ns]; None where only stamps count.
         may_restart : bool
             Whether stamps of before the flight mean that time has started again.
         is_silence : bool

@@ -34,7 +34,7 @@ class Liftoff(NamedTuple):
 
 
 class _Vote(NamedTuple):
-    """One way to find something: what is measured, and whether it says so."""
+    """One way to find something: what is measured, and whether it has the sign of a liftoff."""
 
     path: Lasting
     source: str

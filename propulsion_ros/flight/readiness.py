@@ -109,7 +109,7 @@ class Readiness:
         return {name: found[name] for name in CHECKS if found.get(name)}
 
     def _off_home(self, sample: Sample) -> str:
-        """Return how far the vehicle is from home, '' where it is there or nobody knows."""
+        """Return how far the vehicle is from home, '' where it is there or unknown."""
         up, aside = sample.altitude, math.hypot(*sample.horizontal_position)
         words = []
         if abs(up) > self._tolerance:

@@ -78,7 +78,7 @@ class Resumption:
         What was recorded.
     heartbeat_age : float
         Time since the record was last known to be true, by a clock that runs since boot, when
-        this object is made [s]; infinity where the computer has booted since, or nobody knows.
+        this object is made [s]; infinity after another boot, or where it is unknown.
     trusts_stamps : bool
         Whether stamps may say then that the record is too old, as in a simulation. The clock of a
         robot that has booted may be ahead.

@@ -362,6 +362,6 @@ def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
             '~/pressure': 'vehicle/pressure', '~/imu': 'vehicle/imu',
             _ENGINES: f'{engines}/command',
         },
-        # It has a record of its flight, and in the air nobody else deploys.
+        # Its record keeps the flight, and no other node deploys the parachutes.
         respawn_delay=0.3,
     )

@@ -94,8 +94,3 @@ def stamp_text(stamp_ns: int) -> str:
     """Return a stamp in seconds with all its digits."""
     seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
     return f'{seconds}.{nanoseconds:09d}'
-
-
-def number_text(value: float) -> str:
-    """Return the shortest text that reads back as the same number, '' for NaN."""
-    return '' if math.isnan(value) else repr(float(value))

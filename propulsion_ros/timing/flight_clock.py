@@ -3,12 +3,10 @@ from __future__ import annotations
 
 from enum import Enum
 
-from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
+from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, StampLimits
 
 _LATE_NS = 499_999_999
 """Behind by up to this is late, half a second is another time [ns]."""
-_REANCHOR_NS = 500_000_000
-"""For how long late stamps of a robot must go on steadily to be its sensor's time [ns]."""
 
 
 class Stamp(Enum):
@@ -68,7 +66,7 @@ class FlightClock:
         self._judge = StampJudge(StampLimits(
             behind_ns=_LATE_NS, ahead_ns=self._longest_step_ns,
             agreeing=2, agree_ns=self._longest_step_ns,
-            reanchor_ns=_REANCHOR_NS if reanchors else None,
+            reanchor_ns=REANCHOR_NS if reanchors else None,
         ))
         self.counts = dict.fromkeys(Stamp, 0)
         self.reset()

@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 
+REANCHOR_NS = 500_000_000
+"""How long a source on a robot must be steadily off before its time is followed [ns]."""
 _UNBOUNDED = 2**63
 _RATE_CHANGE = 2.5
 """An interval this many times the one before it may be a gap; a slow sensor has none."""

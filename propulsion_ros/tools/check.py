@@ -146,7 +146,7 @@ def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
 
 
 def _other_nodes() -> dict[str, type[Any]]:
-    # Only this file's nodes need rclpy, and only where one of them is named.
+    # The flight logic takes long to import, and few files name it.
     from propulsion_ros.loops.flight.params import FlightLoopParams
     from propulsion_ros.loops.vehicle_params import VehicleParams
     from propulsion_ros.loops.visualizer_params import VisualizerParams

@@ -59,7 +59,7 @@ class SensorMonitor:
         frozen_time: float = 0.0,
     ) -> None:
         self._timeout_ns = round(timeout * 1e9)
-        # Whoever feeds the sensor judges jumps: here any older stamp is late.
+        # The caller judges jumps, so any older stamp is late here.
         self._stamps = StampJudge(StampLimits(behind_ns=None, silent_ns=self._timeout_ns))
         self._held = Held(round(frozen_time * 1e9))
         self._limits = tuple(limits)

@@ -179,7 +179,7 @@ class FlightActuation:
         pulses : iterable of OwedPulse
             As recorded.
         age : float
-            Of the record [s]; infinity where nobody knows.
+            Of the record [s]; infinity where it is unknown.
         spent : iterable of EventRecord
             Events that have fired: servos and shutdowns are commanded again.
         """

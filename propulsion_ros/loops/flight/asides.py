@@ -9,7 +9,7 @@ from propulsion_ros.loops.ports import Host
 from propulsion_ros.loops.stamped import stamp_of
 from propulsion_ros.timing.sample_time import SampleTime
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
-from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
+from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, StampLimits
 
 TEMPERATURE, CONTINUITY, REQUEST = 'temperature', 'continuity', 'request'
 _SAMPLE = 'sample'
@@ -17,7 +17,7 @@ _DELAYS_NS = {TEMPERATURE: 100_000_000, CONTINUITY: 100_000_000, REQUEST: 1}
 """How long after its stamp an input takes effect: longer than it travels, so not late."""
 
 _STAMPS = StampLimits(
-    behind_ns=LONGEST_AGE_NS, ahead_ns=1_000_000_000, agreeing=None, reanchor_ns=500_000_000
+    behind_ns=LONGEST_AGE_NS, ahead_ns=1_000_000_000, agreeing=None, reanchor_ns=REANCHOR_NS
 )
 """Of temperature and circuits, against the samples: one that is steadily off is moved."""
 

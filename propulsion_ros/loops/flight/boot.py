@@ -22,7 +22,7 @@ class Boot:
     now_ns: Callable[[], int] = lambda: 0
 
     def age(self, boot_id: str, boot_ns: int) -> float:
-        """Return how long ago a time of a boot was [s], infinity where nobody knows."""
+        """Return how long ago a time of a boot was [s], infinity where it is unknown."""
         elapsed_ns = self.now_ns() - boot_ns
         is_known = bool(self.id) and boot_id == self.id and elapsed_ns >= 0
         return elapsed_ns * 1e-9 if is_known else math.inf

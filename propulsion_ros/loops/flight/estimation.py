@@ -17,7 +17,7 @@ from propulsion_ros.loops.stamped import stamp_of
 from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
-from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
+from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, StampLimits
 
 MAGNETIC_FIELD, FIX, PRESSURE, IMU = 'magnetic_field', 'fix', 'pressure', 'imu'
 _NO_FIX = -1
@@ -25,8 +25,6 @@ _STAMPS = StampLimits(
     behind_ns=1_000_000_000, ahead_ns=1_000_000_000, agreeing=None, drifts=True
 )
 """Of sensors beside the inertial one: none may move the time of all."""
-REANCHOR_NS = 500_000_000
-"""After which a live sensor that is steadily ahead or behind is taken as it is [ns]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -136,7 +136,7 @@ class FlightRecorder:
         self._host.log('warn', f'a flight was recorded in {phase}, waiting for samples')
 
     def _age_of(self, record: FlightRecord) -> float:
-        """Return the age of a record [s], infinity where nobody knows."""
+        """Return the age of a record [s], infinity where it is unknown."""
         return self._boot.age(record.boot_id, record.boot_ns) if self._trusts_age else math.inf
 
     def settle(self, phase: Phase) -> None:

@@ -46,7 +46,7 @@ class FlightRequests:
     now : callable or None
         What the stamp of a request of now would be [ns]; None in a replay.
     steady_now : callable
-        When a request comes, on a clock that nobody sets [ns]; None where stamps alone count.
+        When a request comes, on a steady clock [ns]; None where stamps alone count.
     prepare : callable
         ``prepare(name)``, called before a request is followed.
     changed : callable
