@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every target sets up what it needs; the second run starts at once.
 VENV ?= $(CURDIR)/.venv
 VEHICLE ?= rocket

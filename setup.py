@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Install propulsion_ros as an ament_python package, with colcon or with pip."""
 from glob import glob
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a model step costs, and pictures of step responses; run from the tree, not installed."""
 import os
 

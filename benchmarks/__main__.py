@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure what the package costs beside its peers and limits: ``python -m benchmarks``."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the force allocation and its inverse cost; the original is C++ inside a flight stack."""
 from __future__ import annotations
 

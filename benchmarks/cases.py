@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured: a step of each family, and the same step of its original where there is one."""
 from __future__ import annotations
 

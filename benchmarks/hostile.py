@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages that no node takes, made of good ones."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arithmetic of Isaac Lab's Thruster (isaaclab_contrib 0.0.2) in torch, float32.
 
 Written anew from its equations, the wrong sign of its Runge-Kutta stages included. The original

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What flight logic, estimators and force allocation cost for each sample."""
 from __future__ import annotations
 

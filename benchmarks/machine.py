@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine and the versions that numbers belong to."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node of a family or a bare one of the same messages, and a client's ends of its topics."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a node costs beside a bare rclpy node that takes and publishes the same messages.
 
 A command goes to a node and comes back as a wrench. Both nodes take turns in one run, so that what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places in a page where measured tables stand."""
 from __future__ import annotations
 

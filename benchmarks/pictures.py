@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw the step responses of docs/models.md: ``python -m benchmarks.pictures [FOLDER]``."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyFlyt's own boosters, gimbals and lifting surfaces, on a body in pybullet."""
 from __future__ import annotations
 

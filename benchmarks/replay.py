@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast a bag is replayed without DDS, and in how much memory, by its length."""
 from __future__ import annotations
 

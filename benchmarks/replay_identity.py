@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How often a replay over DDS gives the bytes of the live run: by rate, with /clock and without.
 
 python -m benchmarks.replay_identity                      # flies the rocket first, 20 minutes

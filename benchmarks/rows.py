@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured, as rows of a table."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long a node takes to its first wrench, and how much memory the vehicles take."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a step of each family costs beside its original, where that is installed."""
 from __future__ import annotations
 

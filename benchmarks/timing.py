@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CPU time of functions that are measured side by side."""
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Build with colcon into a fresh folder, start an executable from there, and end it with Ctrl-C.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Make the virtual environment that `make` runs in; does nothing where it is ready.
 #
 #   PYTHON=python3.12   interpreter to use (3.10 to 3.14)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run targets under coverage guidance and print a table: ``python -m fuzz --minutes 5``."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers of robot descriptions."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Gazebo gets of a robot description and its settings, and where its actuators push."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One target under coverage guidance: ``python -m fuzz.guided NAME [libFuzzer option or FILE]...``.
 
 With a FILE it runs that input alone, which shows a crash again.

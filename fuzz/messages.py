@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers of messages: their bytes, and what nodes make of their contents."""
 from __future__ import annotations
 

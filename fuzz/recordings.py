@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers of rosbag2 bags: both formats, and the metadata beside them."""
 from __future__ import annotations
 

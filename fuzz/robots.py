@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes of the shipped settings, replayed, for whatever is to command them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers of parameter files, flight configurations, motors and the record of a flight."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers of flight logs and of tables of commands."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a target of fuzzing is, and what it may do with any bytes."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every target, by name: one table for the tests and for the coverage-guided runs."""
 from __future__ import annotations
 

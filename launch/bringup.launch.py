@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch the actuators of any robot: one node for each plugin block of its description.
 
 ros2 launch propulsion_ros bringup.launch.py model:=/path/to/robot.urdf.xacro

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch the free-flyer: force allocation, its inverse, the modules and its simulated body.
 
 ros2 launch propulsion_ros freeflyer.launch.py

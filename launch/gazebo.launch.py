@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch a vehicle in Gazebo: the world, the model, the bridges, and its nodes.
 
 ros2 launch propulsion_ros gazebo.launch.py vehicle:=quadrotor

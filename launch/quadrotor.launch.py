@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch the quadrotor: rotors, their allocator, and its simulated body.
 
 ros2 launch propulsion_ros quadrotor.launch.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record a robot into a bag that replays exactly: every message, latched ones too.
 
 ros2 launch propulsion_ros record.launch.py output:=flight use_sim_time:=true

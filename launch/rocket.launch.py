@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch the rocket: boosters, fins and flight_state, and its simulated body.
 
 ros2 launch propulsion_ros rocket.launch.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch the underwater vehicle: thrusters, their allocator, fins, and its simulated body.
 
 ros2 launch propulsion_ros rov.launch.py

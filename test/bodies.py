@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid bodies for tests, and how to fly them."""
 from __future__ import annotations
 

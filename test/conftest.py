@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all tests share: golden vectors, flight logs, and an own corner of the network."""
 from __future__ import annotations
 

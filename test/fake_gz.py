@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A FAKE of the parts of gz-sim's Python interface that this package uses.
 
 Written from the signatures that gz-sim's bindings declare (python/src/gz/sim/*.cc of gz-sim 8 to

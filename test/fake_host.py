@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A host without ROS: it keeps what a loop publishes, and has a clock that tests set."""
 from __future__ import annotations
 

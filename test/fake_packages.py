@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of others with families, as an installation leaves them where Python finds them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A flight computer in a host without ROS, its sensor, its disk, and one flight."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a flight state node says in its flags, as a table."""
 from __future__ import annotations
 

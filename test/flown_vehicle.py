@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vehicle whose motion is known, with sensors that may die, and a flight computer on board."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Markdown pages of the package as a reader finds them, each part with its line."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The blocks of a page that are no commands: descriptions, parameter files, programs."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of a page, each put to the command line, file or graph that it speaks of."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The family that a page adds, made known to this process as its registry lines say."""
 from __future__ import annotations
 

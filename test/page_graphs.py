@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The graphs of robots, started but never spun: what a page says about topics is put to them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments of the launch files, read from the source: launch itself is not a wheel."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ``ros2`` commands of a page, put to the graph, launch file or executable they speak of."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shell of a page: lines taken apart into the commands that they are."""
 from __future__ import annotations
 

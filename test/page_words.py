@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words of this package that pages may use: parameters, topics, arguments, nodes."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Policies of SROS2: the shipped ones, and what the command makes of some words."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The form of a policy of SROS2, as its schema has it: policy.xsd 0.2.0."""
 from __future__ import annotations
 

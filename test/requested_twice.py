@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests of consequence, which a flight computer follows only where they are made twice."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flights with known truth, many at once, and what imperfect sensors make of them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small window on the ROS graph for tests: no sleeps, it waits for what it is told to."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What bags can hold that would take for ever or fill the memory: both formats, and metadata."""
 from __future__ import annotations
 

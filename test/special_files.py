@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that hang, never end, or are not what their name says; run in processes with limits.
 
 ``python test/special_files.py GROUP FOLDER`` makes the files of a group in a folder, gives each to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of files that a name can stand for, strange names, and every command that reads a file."""
 from __future__ import annotations
 

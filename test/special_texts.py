@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What text files can hold that would take for ever, fill the memory, or is no text."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured is written as it is."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Families are known by the registry alone: no other module names one, or imports its room."""
 from __future__ import annotations
 

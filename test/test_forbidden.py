@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No pickle, no eval, no shell, no unsafe parser: the linter finds them, and nothing is waived.
 
 Files are opened in one place.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Any bytes end in something sound or in one line: each reader, with what was found before."""
 from __future__ import annotations
 

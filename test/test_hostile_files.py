@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Broken robot descriptions and parameter files end in one line, or in actuators that work."""
 from __future__ import annotations
 

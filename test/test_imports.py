@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Imports go down only: every room imports rooms that stand below it, and what it may need."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is installed: everything that `ros2 run` and launch look for, and what it depends on."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The quality of service for recordings names every topic that a replay needs or is held to."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every reader and command refuses special files in one line, soon, and in little memory."""
 from __future__ import annotations
 

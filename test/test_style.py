@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The linters are tests, so that a green run means a clean tree."""
 from __future__ import annotations
 
@@ -28,3 +29,21 @@ def test_linter_finds_nothing(command):
         [program, *command[1:]], cwd=REPOSITORY, capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+SOURCES = [
+    REPOSITORY / 'setup.py', REPOSITORY / 'Makefile', *(REPOSITORY / 'scripts').iterdir(),
+    *(REPOSITORY / 'env').glob('*.sh'),
+    *(
+        path for folder in ('propulsion_ros', 'test', 'launch', 'benchmarks', 'fuzz', 'docs')
+        for path in (REPOSITORY / folder).rglob('*.py')
+    ),
+]
+
+
+def test_each_source_file_names_its_licence_once():
+    assert len(SOURCES) > 300
+    assert [
+        str(path.relative_to(REPOSITORY)) for path in SOURCES
+        if path.read_text().splitlines()[:2].count('# SPDX-License-Identifier: Apache-2.0') != 1
+    ] == []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page on robot descriptions says what is read."""
 from __future__ import annotations
 

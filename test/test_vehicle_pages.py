@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of each vehicle says what its description and settings say."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vehicles that come with the package: what they weigh, how they push, how they move."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The RViz configuration and the PlotJuggler layout name what the vehicles' graphs have."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The topics of each vehicle as its page lists them; a test holds them to the graph."""
 from __future__ import annotations
 

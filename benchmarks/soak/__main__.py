@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the soak and say what was found; 1 where anything is dead, growing or unexplained."""
 from __future__ import annotations
 

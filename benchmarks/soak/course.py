@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The run itself: carries out a plan while the traffic flows, and says what was found."""
 from __future__ import annotations
 

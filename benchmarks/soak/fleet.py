@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The processes of the fleet: started, ended, and watched."""
 from __future__ import annotations
 

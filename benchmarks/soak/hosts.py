@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two hosts on one machine: network namespaces, with a link between them."""
 from __future__ import annotations
 

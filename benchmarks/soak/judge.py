@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Says of every wrench which command explains it, or why none does."""
 from __future__ import annotations
 

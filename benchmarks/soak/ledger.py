@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What became of everything that was sent to a node, life by life."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A lossy and slow link between two hosts: frames of two TAP devices, carried by a thread.
 
 It needs no netem in the kernel, and what it loses is drawn from a seed.

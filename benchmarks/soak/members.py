@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nodes of the fleet, their settings, and the commands that they are given in turn.
 
 No family has a lag here, so that a wrench is a function of the command in force alone.

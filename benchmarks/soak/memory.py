@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a process grows: resident memory against time."""
 from __future__ import annotations
 

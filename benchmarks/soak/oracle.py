@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which command a wrench is of: the pure models run on all commands of a member beforehand."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What happens when: drawn from a seed before anything runs."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run found: numbers for a file, tables for a page, and whether all is well."""
 from __future__ import annotations
 

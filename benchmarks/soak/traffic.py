@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands to every node, good and hostile, and ears for all that they say."""
 from __future__ import annotations
 

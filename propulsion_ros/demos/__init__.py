@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vehicles that fly closed loop through real ROS nodes, each with its pilot and its picture."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Angles of what turns, as pilots steer them."""
 from __future__ import annotations
 

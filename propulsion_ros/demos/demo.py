@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a vehicle's demo is made of."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start the nodes of a vehicle, fly it with its pilot, and stop them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The free-flyer: wrenches that saturate in part, and the estimate of what is really applied."""
 from __future__ import annotations
 

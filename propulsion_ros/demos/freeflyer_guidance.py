@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is asked of the free-flyer: a sequence of wrenches, as numbers."""
 from __future__ import annotations
 

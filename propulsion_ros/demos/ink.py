@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Colours and axes of the pictures; nothing here imports matplotlib."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One page of a flight, with what the pages of all vehicles have in common."""
 from __future__ import annotations
 

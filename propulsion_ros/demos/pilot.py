@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pilot of a demo: a node that answers every odometry and records what it hears."""
 from __future__ import annotations
 

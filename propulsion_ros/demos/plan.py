@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a pilot aims at, from one time on to the next."""
 from __future__ import annotations
 

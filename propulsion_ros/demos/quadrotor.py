@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The quadrotor: it takes off, hovers, and follows steps of position, height and heading."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The quadrotor's pilot, as numbers: position to thrust and tilt, tilt to torque."""
 from __future__ import annotations
 

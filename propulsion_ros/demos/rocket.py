@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rocket: two gimbals keep its attitude, flight_state finds its apogee."""
 from __future__ import annotations
 

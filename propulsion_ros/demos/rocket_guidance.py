@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rocket's pilot, as numbers: a launch sequence and an attitude hold by two gimbals."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the picture of a rocket's flight shows."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The underwater vehicle: depth, heading and speed by thrusters and fins, one of which fails."""
 from __future__ import annotations
 

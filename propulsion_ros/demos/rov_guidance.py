@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The underwater vehicle's pilot, as numbers: depth, heading and speed to a wrench and fins."""
 from __future__ import annotations
 

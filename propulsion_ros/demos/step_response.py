@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a controlled value follows a step of its target."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plugin blocks of a robot description as they are drawn."""
 from __future__ import annotations
 

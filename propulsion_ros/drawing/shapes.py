@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a picture of the actuators is made of: arrows, plumes and text, as plain values."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the pictures of flights have in common: colours, fits, phases, marks, detection."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a family is drawn: as it declares itself, or by the placement of its rows."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The temperature of the air, as it was measured last."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests of consequence, which must be made twice."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Boost or coast on the way up."""
 from __future__ import annotations
 

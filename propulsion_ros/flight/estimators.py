@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The estimators, and the one place that chooses among them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Events and controllers of one configuration, run on what is known at each sample."""
 from __future__ import annotations
 

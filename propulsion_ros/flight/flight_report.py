@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the flight state reports after each sample."""
 from __future__ import annotations
 

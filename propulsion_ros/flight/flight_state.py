@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight state: samples and commands in, phase, apogee, events and deployments out."""
 from __future__ import annotations
 

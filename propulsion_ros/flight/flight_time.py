@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time of a flight: message stamps, on a robot never faster than its steady clock."""
 from __future__ import annotations
 

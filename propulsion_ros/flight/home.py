@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pad in the axes of the sensor, against which a flight is measured."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Landing: the end of the descent."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Liftoff and ascent, each found by several sensors of which any may be dead."""
 from __future__ import annotations
 

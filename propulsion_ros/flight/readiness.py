@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a vehicle on the pad is ready for launch: checks, each with a reason in words."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a recorded flight still goes on after a restart."""
 from __future__ import annotations
 

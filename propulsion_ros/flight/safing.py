@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When a flight computer may be disarmed after a flight."""
 from __future__ import annotations
 

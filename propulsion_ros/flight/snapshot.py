@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of a flight must outlive a restart of the computer."""
 from __future__ import annotations
 

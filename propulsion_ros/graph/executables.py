@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each executable of a graph runs, for every host alike.
 
 Loops that few robots have are imported where they are made: together they take as long to import

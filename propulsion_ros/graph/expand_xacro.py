@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expands one xacro file, in a process of its own: its expressions may take any time and memory."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops that run a family, from parameters and a robot description, for every host alike."""
 from __future__ import annotations
 

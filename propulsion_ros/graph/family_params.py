@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes that run a family: their kinds, and what they take beside the family's configuration."""
 from __future__ import annotations
 

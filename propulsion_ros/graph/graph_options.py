@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command-line options that say which graph is meant, of ``stack`` and ``policy``."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs as launch actions: what the launch files share."""
 from __future__ import annotations
 

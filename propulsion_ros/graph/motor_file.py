@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motors of RASP files, ``.eng``."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a node runs, with or without ROS: one family, configured by parameters and a block."""
 from __future__ import annotations
 

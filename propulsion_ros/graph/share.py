@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the files that come with the package are, and robot descriptions made from them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which nodes a robot needs and how they are joined: launch files and `stack` both ask here."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drag, buoyancy and shape of a robot in Gazebo, from the settings of the simulated body."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Topics that ros_gz_bridge carries between ROS and Gazebo, as its parameter file."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The actuator nodes of one simulated model, in the simulator's process and on its time."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gz-sim's own systems behind actuator nodes: Thruster and JointPositionController."""
 from __future__ import annotations
 

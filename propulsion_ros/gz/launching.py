@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vehicle in Gazebo as launch actions."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From what actuators do in base_link to forces at the links of a simulated model."""
 from __future__ import annotations
 

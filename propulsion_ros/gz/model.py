@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot description that Gazebo gets, made from the one with plugin blocks."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elements of SDF in a robot description: gz-sim's systems."""
 from __future__ import annotations
 

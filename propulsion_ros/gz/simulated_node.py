@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An actuator node inside a simulator, which has time and motion itself."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A system for gz-sim's PythonSystemLoader: the actuators of a model, inside the physics loop."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vehicle of the package with Gazebo as its body: the model, and the nodes beside it."""
 from __future__ import annotations
 

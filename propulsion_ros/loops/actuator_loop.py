@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One actuator group from stamped commands to what is published, without ROS.
 
 The node and the offline tools both run this, so that they give the same bytes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An actuator group with its topics: what its node, a replay and Gazebo run."""
 from __future__ import annotations
 

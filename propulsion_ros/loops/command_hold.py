@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command in force: the last one of each name, or the safe one once that is stale."""
 from __future__ import annotations
 

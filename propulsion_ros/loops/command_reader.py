@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Named commands to updates for one family, with everything that is wrong with them refused."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong, counted each time and logged a few times."""
 from __future__ import annotations
 

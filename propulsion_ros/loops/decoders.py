@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages to numbers: anything that has the fields of a message, of rclpy or of a file.
 
 What is no number of a vehicle is refused with a `CommandError` that names it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From stamped commands to propulsion modules to the wrench that they apply, without ROS.
 
 The node and the offline tools both run this, so that they give the same bytes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An estimator of applied wrenches with its topics."""
 from __future__ import annotations
 

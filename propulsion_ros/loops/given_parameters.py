@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of a loop without ROS: what a file gives for its node."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When a simulation announces its steps, repeats them and stops waiting, by wall time alone."""
 from __future__ import annotations
 

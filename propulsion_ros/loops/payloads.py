@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops publish, as numbers and text; an encoder for each kind makes a message of it.
 
 Kinds with a simpler payload: a wrench is an array (6,), force first; a number a float; a text a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a runnable thing takes and gives, without ROS: a table that every host runs alike.
 
 A loop declares its ports, outlets, requests and timers. A host (a ROS node, the file replay,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stamps of messages, checked, with a complaint where one is no time."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops have in common whose messages take effect at their stamps."""
 from __future__ import annotations
 

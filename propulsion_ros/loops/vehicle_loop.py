@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated vehicle in lockstep with its actuators, without ROS."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of what the actuators of a robot do, without ROS."""
 from __future__ import annotations
 

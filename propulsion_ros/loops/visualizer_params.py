@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settings of the visualizer, as its node and the checks of files take them."""
 from __future__ import annotations
 

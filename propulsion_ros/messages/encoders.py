@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops publish as messages, or as the bytes of one message with new numbers in it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers into the fields of messages; pure functions, no node."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names as the graph has them: of message types, and of the nodes of endpoints."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes as RViz markers."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quality of service of every endpoint, in one place.
 
 Publishers are reliable, since a reliable publisher serves both kinds of subscription. No

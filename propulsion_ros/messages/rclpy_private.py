@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of rclpy that are not public, all in one place: a new release may rename any of them.
 
 Each has no public substitute. The test of this file names the one that a release has broken.

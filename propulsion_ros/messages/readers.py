@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages read out of their bytes where only stamp and numbers differ from the one before."""
 from __future__ import annotations
 

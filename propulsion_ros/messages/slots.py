@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages as bytes in which only the stamp and numbers change, for topics that differ in no more.
 
 rclpy takes and gives bytes as well as messages. Between them lies the largest part of what a small

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registry: actuator families of this package, and those that installed packages add."""
 from __future__ import annotations
 

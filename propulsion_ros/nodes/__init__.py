@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS nodes: lifecycle, parameters, QoS and message conversions around the loops.
 
 It imports rclpy and every room below.

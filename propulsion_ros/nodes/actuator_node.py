@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One node for every actuator family."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a demanded wrench to the commands of a group of thrusters or rotors."""
 from __future__ import annotations
 

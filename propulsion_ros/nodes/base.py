@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every node of the package does alike: lifecycle, parameters, diagnostics, complaints."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration dataclasses as ROS parameters.
 
 rclpy neither turns an integer into a double nor checks the elements of an array, and it ignores

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why nothing has come yet: to ROS a wrong name or type of a topic is no fault."""
 from __future__ import annotations
 

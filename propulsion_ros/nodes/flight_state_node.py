@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Phase, apogee and events of a flight, from a barometer, an odometry or raw sensors."""
 from __future__ import annotations
 

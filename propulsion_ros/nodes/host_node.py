@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ROS host of a loop: its ports, outlets, requests and timers as parts of a node."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wrench that Astrobee's propulsion modules apply, from their commands."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One latched text, waited for while a node is configured."""
 from __future__ import annotations
 

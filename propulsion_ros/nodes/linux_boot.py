@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The boot of a computer that runs Linux."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters that may change while a node runs: checked as a whole before any of them holds."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node that outlives what is wrong with messages, clocks and publishers, and complains of it."""
 from __future__ import annotations
 

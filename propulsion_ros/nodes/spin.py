@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run nodes in one process until a signal, and leave cleanly."""
 from __future__ import annotations
 

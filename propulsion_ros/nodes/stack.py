@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All nodes of a robot in one process, wired as its launch file wires them.
 
 Where they have a simulated vehicle, its end is that of the process.

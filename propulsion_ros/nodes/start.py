@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How an executable starts a node: imports take a second, fail without ROS 2, and meet Ctrl-C."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vehicle that the demos push: a rigid body in lockstep with its actuators."""
 from __future__ import annotations
 

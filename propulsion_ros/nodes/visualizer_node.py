@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrows, plumes and text for RViz: what the actuators of a robot do."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A picture of one flight: altitude, successive fits, lockout and detection."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a bag has that can be plotted, by the names and types of its topics."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a flight log has that can be plotted, and what the flight logic says to it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is on a page of plots: panels with their lines, and the flight above them, as data."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws a page of plots as a PNG."""
 from __future__ import annotations
 

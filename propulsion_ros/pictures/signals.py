@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an input has that can be plotted: series by what they are, and what a flight was."""
 from __future__ import annotations
 

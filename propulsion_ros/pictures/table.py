@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a table as `propulsion_ros replay` writes and reads it has that can be plotted."""
 from __future__ import annotations
 

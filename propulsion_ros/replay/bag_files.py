@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of a bag, which a library opens by itself: what would hang or fill memory is refused."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MCAP and sqlite3 as storage of bags: what a library would take without an end is refused."""
 from __future__ import annotations
 

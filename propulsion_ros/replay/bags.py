@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """rosbag2 bags, MCAP and sqlite3, without a ROS installation; needs the package rosbags."""
 from __future__ import annotations
 

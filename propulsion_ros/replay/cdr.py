@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages as CDR, the same bytes for the same content, without a ROS installation.
 
 What rclpy serialises has bytes between and behind the fields that nobody has set.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of commands: what their columns mean."""
 from __future__ import annotations
 

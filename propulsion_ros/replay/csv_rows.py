@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CSV files as rows with their places, and cells as numbers and back."""
 from __future__ import annotations
 

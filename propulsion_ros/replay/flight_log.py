@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CSV flight logs: one sample a row, in order of arrival."""
 from __future__ import annotations
 

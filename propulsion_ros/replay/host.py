@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The host of loops in a replay: no graph, no executor, no clock but that of the messages.
 
 Loops publish payloads, and take plain objects with the fields of messages; see

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight logic on the samples of a log, set up as a flight computer sets it up."""
 from __future__ import annotations
 

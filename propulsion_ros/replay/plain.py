@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops publish as plain objects with the fields of messages, without ROS.
 
 Ports take them as they take messages, and `Wire` writes them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node that plays a bag, each message at its time."""
 from __future__ import annotations
 

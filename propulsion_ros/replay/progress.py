@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A line on a terminal that says how far a long run is."""
 from __future__ import annotations
 

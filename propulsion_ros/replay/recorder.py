@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node that writes the topics of a graph into a bag, as they are on the wire."""
 from __future__ import annotations
 

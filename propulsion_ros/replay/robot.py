@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loops of a robot's nodes over recorded messages or the rows of a table, without ROS."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of a table as the messages that loops take."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A replay from bag or table to bag or table."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a replay reads: a bag, or the rows of a table; both give their messages to a robot."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which columns a table has of a loop that takes commands."""
 from __future__ import annotations
 

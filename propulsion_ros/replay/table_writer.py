@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loops publish, as a table with one row for each stamp."""
 from __future__ import annotations
 

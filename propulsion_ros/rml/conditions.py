@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conditions of the block ``Events``."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reader of the flight configuration, the Ricardo Markup Language of Pickle Rick (JSONC).
 
 Lengths are metres in north-east-down axes, times milliseconds, angles radians, as flown;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of a configuration as a tree of values."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The block ``Events``: actions, guards and conditions."""
 from __future__ import annotations
 

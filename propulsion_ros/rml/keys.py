@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys and names that several blocks of the language have."""
 from __future__ import annotations
 

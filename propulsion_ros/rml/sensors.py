@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The blocks ``Sensors`` and ``Estimator``: how the board is mounted, and what it measures."""
 from __future__ import annotations
 

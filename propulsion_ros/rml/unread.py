@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks that are checked and then left alone: what they set has no part in a ROS graph."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two errors that a user can cause; both carry one line that names the thing."""
 from __future__ import annotations
 

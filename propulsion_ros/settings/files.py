@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one door for files: all that a user names is opened here, or checked here for a library.
 
 Only regular files are read and written, no open waits, and a limit holds before and during a read.

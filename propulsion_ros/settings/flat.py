@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration dataclasses as flat, named parameters and back."""
 from __future__ import annotations
 

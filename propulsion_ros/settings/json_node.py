@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A value of a JSON document that knows its path, so that every error can name it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JSON with comments and commas at the end, in linear time; small texts of JSON5 beside it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys of JSON documents: declared in the words of `quantity`, read with the path for errors.
 
 A key is a `Parameter`, as those of configurations are: a name, what its value may be, a default.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Typed, bounded fields of frozen dataclasses: the one schema of every parameter.
 
 A configuration is a frozen, keyword-only dataclass whose fields are made by `quantity`, `names`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS parameter files, read without ROS."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a condition has lasted."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time that flight logic counts in, made from message stamps that may jump."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a value is held, as by a sensor that has stalled, or alive."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Times for which something is on, on any one count of nanoseconds that may jump back."""
 from __future__ import annotations
 

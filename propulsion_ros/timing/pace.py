@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When the next picture is due, by the stamps of what it shows."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When the newest sample was measured, and how long ago it came."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stamped inputs in the order of their stamps, whatever order and time they are of.
 
 Nothing here reads a clock. Stamps are integer nanoseconds, so that no rounding can make two runs

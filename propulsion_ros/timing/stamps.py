@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge of stamps: what a stamp is, after those that came before it from the same source.
 
 Nothing here reads a clock. Stamps are integer nanoseconds, so that no rounding can make two runs

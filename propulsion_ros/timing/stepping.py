@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixed steps driven by message stamps: the same stamped inputs make the same ticks."""
 from __future__ import annotations
 

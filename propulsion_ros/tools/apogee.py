@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``apogee``: find the apogee in a flight log."""
 from __future__ import annotations
 

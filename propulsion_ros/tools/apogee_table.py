@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far detections lie from the references of a folder of flight logs."""
 from __future__ import annotations
 

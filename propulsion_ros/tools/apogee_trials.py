@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``apogee-trials``: the detector on seeded random flights."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``check``: validate parameter files, robot descriptions and flight configurations."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fly demos, check files, record, replay, draw, find apogees, feed Gazebo, write policies."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fly a vehicle closed loop through real ROS nodes, and draw the flight."""
 from __future__ import annotations
 

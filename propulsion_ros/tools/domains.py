@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A ROS domain of one's own, on this machine: traffic that others neither hear nor disturb."""
 from __future__ import annotations
 

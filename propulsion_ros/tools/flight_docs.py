@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of the flight documentation, made from the code that they describe."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``gazebo``: write the model that Gazebo gets of a robot, and its bridge topics."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``play``: give a bag to running nodes, where ``ros2 bag play`` is not installed."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``plot``: draw what a bag, a table or a flight log has, on one page."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``policy``: write what the nodes of a launch file may do as a policy of SROS2."""
 from __future__ import annotations
 

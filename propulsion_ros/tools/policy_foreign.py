@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What nodes of other packages do that the launch files start, by their sources.
 
 They need not be installed where a policy is made, so they are not asked.

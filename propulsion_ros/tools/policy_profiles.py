@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the nodes of each launch file do, as they say themselves; needs ROS 2."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What nodes may do, as an access control policy of SROS2."""
 from __future__ import annotations
 

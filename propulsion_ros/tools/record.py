@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``record``: write the topics of a running robot into a bag."""
 from __future__ import annotations
 

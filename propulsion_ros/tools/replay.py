@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``replay``: run nodes over a bag or a table of commands, exactly and without DDS."""
 from __future__ import annotations
 

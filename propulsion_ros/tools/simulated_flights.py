@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeded random rocket flights and what an imperfect altimeter makes of them."""
 from __future__ import annotations
 

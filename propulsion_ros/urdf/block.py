@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One plugin block: its tags against the configuration class of its family."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The links and joints of a robot description, and where they are."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 r"""Actuators by regular expression: one tag for all joints that are alike.
 
     <thruster><names_expr>thruster_\d+_joint</names_expr> ... </thruster>

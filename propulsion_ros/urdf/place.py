@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where an actuator of a plugin block is in the link tree, and what its joint says of it."""
 from __future__ import annotations
 

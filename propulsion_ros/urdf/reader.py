@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of a plugin block as columns of a configuration class, and what one cell may be."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plugin blocks as trees of tags, each with the XML path that errors name."""
 from __future__ import annotations
 

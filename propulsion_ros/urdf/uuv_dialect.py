@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tags of the UUV simulator, as the parameters that they are here.
 
 Robot descriptions written for the UUV simulator, or for Plankton, are read as they stand: its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot descriptions as safe XML, and the paths that errors name."""
 from __future__ import annotations
 

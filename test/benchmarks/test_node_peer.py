@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bare node of a comparison takes and publishes what the node beside it does."""
 from __future__ import annotations
 

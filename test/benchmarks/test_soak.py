@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The soak itself, for a few seconds: two nodes, one of them killed, and a dead one found."""
 from __future__ import annotations
 

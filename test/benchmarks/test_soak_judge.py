@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge of the soak finds what is wrong, and nothing where all is right."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fly the rocket's demo and keep what a replay needs and what the nodes said: demo_bag.
 
 python test/data/make_demo_bag.py

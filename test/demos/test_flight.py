@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flights that do not come about: each ends with its reason."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The free-flyer's sequence: what it adds up to, and when."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pilot in lockstep: what it waits for, what it repeats, what it asks, and when it ends."""
 from __future__ import annotations
 

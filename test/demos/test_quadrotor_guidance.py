@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The quadrotor's pilot against what must be: weight, signs, a turned frame."""
 from __future__ import annotations
 

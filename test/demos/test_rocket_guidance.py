@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rocket's guidance: what it asks, until when, and which way it turns."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The underwater vehicle's pilot against what must be: signs, sums, what an integral learns."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of a step response against closed forms."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tutorial "add a family", followed to the letter in a copy of the package and beside it."""
 from __future__ import annotations
 

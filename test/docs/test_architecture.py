@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of the architecture: its rooms are those of the package, its stops are functions."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the FAQ calls a parameter, topic or argument is one."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the page makes of other simulators' configurations gives their numbers."""
 from __future__ import annotations
 

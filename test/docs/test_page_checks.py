@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What checks the pages notices what is wrong with one, and names the line."""
 from __future__ import annotations
 

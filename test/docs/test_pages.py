@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every page is true: its links lead somewhere, its commands and blocks are what they say."""
 from __future__ import annotations
 

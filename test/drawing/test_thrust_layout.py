@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drawn thrusts against the models: what an arrow says is the force that its family makes."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every safety defect of the flown software, by what it does and by what happens here instead.
 
 Each test fails on the original's behaviour; where a part of the original is at hand, as recorded

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Both examples of the flown software's page, loaded as printed, against timelines by hand.
 
 The page lost the braces around each event; they are all that is added here.

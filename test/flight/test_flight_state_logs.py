@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole flights from logs; they lie beside the repository and are not part of it."""
 from __future__ import annotations
 

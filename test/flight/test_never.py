@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random walks: what a flight computer never does, and what it always does.
 
 A walk is a vehicle with random sensors, of which some die, lie or jump in time, commands at random,

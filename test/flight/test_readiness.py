@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks before a launch: what each finds, and what it leaves alone."""
 from __future__ import annotations
 

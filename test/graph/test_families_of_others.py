@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Families of another package, known by what they declare: placed, joined, drawn and simulated."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops are made of parameters, whoever has them."""
 from __future__ import annotations
 

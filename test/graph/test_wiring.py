@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameter files that the nodes of a graph would not read."""
 from __future__ import annotations
 

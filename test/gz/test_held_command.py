@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What reaches Gazebo's physics of thrusts published at 100 Hz, by how gz-sim treats messages.
 
 The rules are those of gz-sim's sources: Thruster keeps the last value (Thruster.cc), a wrench of

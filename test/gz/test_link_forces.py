@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is applied to the links of a simulated model is the wrench that the family says."""
 from __future__ import annotations
 

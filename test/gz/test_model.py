@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model that Gazebo gets: nothing of the robot is lost, as its own parser reads it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system in a real gz-sim, where there is one with Python: Newton's second law."""
 from __future__ import annotations
 

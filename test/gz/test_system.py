@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gz-sim system against a fake of its API, with real nodes and real commands."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The worlds for Gazebo: valid for its own parser, and as the simulated bodies have them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests read of the launch files' source is what launch itself says."""
 from __future__ import annotations
 

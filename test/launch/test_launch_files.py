@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every launch file, started by launch itself: each vehicle moves when it is commanded."""
 from __future__ import annotations
 

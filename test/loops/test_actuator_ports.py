@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An actuator group with its topics, on a host without ROS."""
 from __future__ import annotations
 

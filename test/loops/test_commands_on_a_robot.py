@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of the future on a robot."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of a file are read as those of a node."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Encoded payloads are the messages that have the same numbers."""
 from __future__ import annotations
 

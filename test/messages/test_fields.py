@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers go into the fields of messages, and come out of them as they were."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Private names of rclpy are used in one file, and each is where that file expects it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bytes are read as rclpy reads them, whatever came before them."""
 from __future__ import annotations
 

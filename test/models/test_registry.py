@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registry of families: what installed packages add, and what of them is refused."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flown logs through the node over the network and through the logic alone: the same answer."""
 from __future__ import annotations
 

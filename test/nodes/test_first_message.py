@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a node says that has heard nothing yet, over a real graph."""
 from __future__ import annotations
 

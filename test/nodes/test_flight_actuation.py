@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What events move through the node: engines, boosters, valves, servos, pyros on the real clock."""
 from __future__ import annotations
 

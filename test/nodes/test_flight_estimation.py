@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight state node on raw sensors of a flight whose truth is known."""
 from __future__ import annotations
 

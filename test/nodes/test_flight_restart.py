@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A flight computer that is killed in flight, and started again as a new process."""
 from __future__ import annotations
 

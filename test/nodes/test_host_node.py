@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node runs whatever loop it is given: topics, services, timers and life cycle."""
 from __future__ import annotations
 

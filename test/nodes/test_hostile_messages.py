@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thousand hostile messages on a topic: nothing moves, nothing dies, a good one still works."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every lifecycle transition of every kind of node, by its service."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lockout by the Mach number, from the topics of velocity and temperature."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same stamped commands make the same numbers in a node and offline."""
 from __future__ import annotations
 

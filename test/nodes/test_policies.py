@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The policies of SROS2 allow what the nodes of the launch files do, and nothing else."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Live nodes do what their policies of SROS2 say, as others in the graph see them."""
 from __future__ import annotations
 

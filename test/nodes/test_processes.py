@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes as processes: signals, exit codes, parameter files."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Executables and commands that are stopped before their imports are done, or lack ROS 2."""
 from __future__ import annotations
 

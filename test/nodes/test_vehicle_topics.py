@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The topics on the page of each vehicle are those of its graph."""
 from __future__ import annotations
 

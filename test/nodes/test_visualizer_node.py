@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The visualizer: what is drawn, how often, and what it makes of what is wrong."""
 from __future__ import annotations
 

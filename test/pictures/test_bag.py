@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is plotted of a bag: by the names and types of its topics, at the stamps of its messages."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is plotted of a table as `replay` writes and reads it, and of what is none."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bags are read as they were written, and what is wrong with one is said in one line."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops on a bus: names of topics, the order of messages, and what a loop requires of its host."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain objects are, byte by byte, the messages that a node would publish of the same payloads."""
 from __future__ import annotations
 

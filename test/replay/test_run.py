@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bags and tables through the loops of nodes, in every way from one to the other."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Deployers, engines, controllers, sensors and estimator of a configuration."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Five hundred damaged configurations: an error that names the place, or a sound configuration."""
 from __future__ import annotations
 

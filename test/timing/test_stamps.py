@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge of stamps: its rules, its properties, and the limits that its users set."""
 from __future__ import annotations
 

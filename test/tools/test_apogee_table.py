@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of errors on a folder of logs with references."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demos as a visitor runs them, each once to its end and once more in part."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo bag, a recorded live flight, replayed: without DDS and with it."""
 from __future__ import annotations
 

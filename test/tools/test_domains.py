@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Domains of the network that are held by one at a time."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight documentation says what the code does."""
 from __future__ import annotations
 

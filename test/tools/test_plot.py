@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages of plots: of flight logs, of parts of an input, and as pictures."""
 from __future__ import annotations
 

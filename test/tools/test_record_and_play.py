@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was recorded live is played into fresh nodes, over real DDS, and gives the same bytes."""
 from __future__ import annotations
 

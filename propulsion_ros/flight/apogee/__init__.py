@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The apogee detector: fits of the altitude, and the votes on them.
 
 It imports `flight.events`, `flight.phases`, `models.common`, `timing` and `settings`.

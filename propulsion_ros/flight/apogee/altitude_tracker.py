@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Successive parabolas through the altitude, robust to outliers and to held values."""
 from __future__ import annotations
 

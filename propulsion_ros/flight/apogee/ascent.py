@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What has been seen of an ascent: the level of the pad, the peak, and the last climb."""
 from __future__ import annotations
 

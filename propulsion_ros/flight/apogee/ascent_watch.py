@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The apogee detector within a flight: when its word ends the ascent, and the timer behind it."""
 from __future__ import annotations
 

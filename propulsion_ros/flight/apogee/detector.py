@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Apogee by successive quadratic fits over a shifting window of altitudes."""
 from __future__ import annotations
 

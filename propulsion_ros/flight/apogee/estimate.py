@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the apogee detector knows after one sample."""
 from __future__ import annotations
 

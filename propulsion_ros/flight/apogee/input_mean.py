@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An input from another source: its latest value, its mean, and whether it is alive."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lockout of the apogee detection by speed and by Mach number."""
 from __future__ import annotations
 

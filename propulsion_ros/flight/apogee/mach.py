@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Mach number of a flight, from its inertial speed and the temperature of the air."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Least-squares parabola through a window of samples, with its uncertainty."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sliding window of samples, averaged over fixed intervals so that its size is bounded."""
 from __future__ import annotations
 

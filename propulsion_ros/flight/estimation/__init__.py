@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Position, velocity and attitude from raw sensors.
 
 It imports `flight.events`, `flight.phases`, `models.common`, `timing` and `settings`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fuses a barometer: pad reference, static ports, lockout, frozen values, gates."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Altitude from one pressure, fast, and how uncertain the static ports make it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Error-state Kalman filter of attitude, velocity, position and the biases of the sensors.
 
 The nominal state is integrated from angular rate and specific force; its error, 18 small numbers,

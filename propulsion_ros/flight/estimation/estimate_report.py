@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The estimate of a filter as it is handed on."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attitude, position and velocity from inertial sensor, barometer, magnetometer and fixes."""
 from __future__ import annotations
 

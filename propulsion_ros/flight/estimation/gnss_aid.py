@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fuses positions of a satellite receiver."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run of refused innovations means: an outlier, a step of the sensor, or a lost filter."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fuses the direction of the magnetic field."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a sensor is mounted: which of its axes is which axis of the body."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The altitude of the pad, from what the sensor reads before the flight."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attitude on the pad, and what a vehicle at rest says of the biases."""
 from __future__ import annotations
 

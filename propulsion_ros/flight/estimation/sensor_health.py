@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Health of one sensor: what of it may be used, and why the rest may not."""
 from __future__ import annotations
 

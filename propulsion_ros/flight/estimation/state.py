@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an estimator knows at one moment, and what the flight logic takes of it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Positions on the WGS 84 ellipsoid as east, north, up of a plane that touches it at the pad."""
 from __future__ import annotations
 

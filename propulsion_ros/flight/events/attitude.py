@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Roll, pitch, yaw and tilt of a rotation, in the axes that flight events are written in."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conditions of flight events: small trees that evaluate to true, false or unknown.
 
 A condition is called with `Variables` and returns True, False, or None where a value that it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Controllers: PID loops from a flight variable to an engine, run in flight."""
 from __future__ import annotations
 

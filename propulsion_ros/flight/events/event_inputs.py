@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What conditions and controllers are evaluated on, put together from a sample."""
 from __future__ import annotations
 

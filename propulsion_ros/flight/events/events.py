@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flight events: what is configured, what fired, and the engine between the two."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The last known value of each flight variable, for events that allow for some age."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What events may do now."""
 from __future__ import annotations
 

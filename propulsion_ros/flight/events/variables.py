@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a flight knows at one moment, and the flight variables that conditions read from it."""
 from __future__ import annotations
 

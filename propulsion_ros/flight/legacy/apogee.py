@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The apogee detector that flew on Pickle Rick, in double precision, defects included."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flown estimator behind the interface of `Estimator`."""
 from __future__ import annotations
 

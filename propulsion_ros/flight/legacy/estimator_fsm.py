@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The estimator of Pickle Rick, as flown: which filter is fed by what, and the state it reports."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The event engine of Pickle Rick as it was flown, for comparison and for old configurations."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The localisation filter of Pickle Rick, as flown: nine states, constant acceleration."""
 from __future__ import annotations
 

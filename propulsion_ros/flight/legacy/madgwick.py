@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Madgwick's orientation filter: gradient descent on the directions of gravity and north.
 
 S. Madgwick, An efficient orientation filter for inertial and inertial/magnetic sensor arrays, 2010.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a vehicle certainly climbs, by an altitude that is alive."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lowest and the highest of recent values."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Something measured that has lasted."""
 from __future__ import annotations
 

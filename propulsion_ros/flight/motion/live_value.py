@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a sensor is alive: its value is known, and changes."""
 from __future__ import annotations
 

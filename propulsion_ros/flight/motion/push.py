@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A push: an acceleration that a vehicle on its pad does not have, and what it adds up to."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The speed and the height that an acceleration adds up to since the vehicle last rested."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a vehicle rests, by sensors that are alive, and when it was last seen to move."""
 from __future__ import annotations
 

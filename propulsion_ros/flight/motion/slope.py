@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The slope of a noisy value over the last moments, and whether it is certain."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Phase and moments of one flight, and the changes since they were last reported."""
 from __future__ import annotations
 

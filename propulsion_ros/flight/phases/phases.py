@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Phases of a flight, what is done in each, and the one table of transitions between them.
 
 The phases are those of the flown software: setup, preflight, launch, flight, recovery, debug.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything that events may move, armed and disarmed by the phase."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Circuits of local pyros, as their driver reports them."""
 from __future__ import annotations
 

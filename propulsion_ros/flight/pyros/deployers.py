@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Deployers: what they are, for how long each pyro is on, and where each servo stands."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Engines: igniter, valves, and the sequence between ignition and shutdown."""
 from __future__ import annotations
 

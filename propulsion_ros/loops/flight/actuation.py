@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a flight computer moves: deployers, engines, and the boosters that engines are."""
 from __future__ import annotations
 

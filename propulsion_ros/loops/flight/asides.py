@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a flight computer receives beside the samples, in the order of the stamps."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The boot of the computer, and the clock that runs since then: nobody sets it."""
 from __future__ import annotations
 

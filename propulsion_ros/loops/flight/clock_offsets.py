@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far the clocks of sensors and pyro receivers are from this computer's."""
 from __future__ import annotations
 

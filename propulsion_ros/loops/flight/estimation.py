@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Raw sensors into estimates of the motion, in the order of their stamps."""
 from __future__ import annotations
 

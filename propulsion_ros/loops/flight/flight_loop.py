@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight computer without ROS: samples and requests in; phase, apogee, events, pyros out."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a flight computer publishes of its flight: phase, moments, events, the fitted motion."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pulses that events have begun: each is owed until it is complete, over restarts too."""
 from __future__ import annotations
 

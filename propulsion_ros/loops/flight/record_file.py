@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The record of a flight in a small file that survives the computer's restart."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One flight computer for each record: a lock that ends with its process."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one thread that writes the record of a flight."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The record of a flight: read once at the start, and written before anything is fired."""
 from __future__ import annotations
 

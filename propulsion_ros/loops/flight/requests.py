@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators may request of a flight computer, by service or by a stamped message."""
 from __future__ import annotations
 

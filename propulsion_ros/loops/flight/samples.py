@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples of a flight from messages of one sensor."""
 from __future__ import annotations
 

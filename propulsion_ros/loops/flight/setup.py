@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From parameters and configuration to the flight logic, alike for node, replay and commands."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Publishers with different clocks on one topic, told apart by the time lines of their stamps."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mass of a body and how it lies, and of several bodies as one."""
 from __future__ import annotations
 

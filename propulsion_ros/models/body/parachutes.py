@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parachutes that open when a deployer fires, as drag on the body."""
 from __future__ import annotations
 

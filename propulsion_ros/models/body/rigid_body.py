@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A rigid body in a fluid: six degrees of freedom, mass that changes, a floor to stand on."""
 from __future__ import annotations
 

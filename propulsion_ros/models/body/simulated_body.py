@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A rigid body with the wrenches, tanks and parachutes that act on it."""
 from __future__ import annotations
 

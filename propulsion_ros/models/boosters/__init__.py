@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fuelled boosters with tanks and gimbals.
 
 It imports `models.common` and `settings`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fuelled boosters on propellant tanks, after PyFlyt's Boosters, for any number of either.
 
 A lit booster follows its throttle demand with a first-order lag, makes thrust = throttle *

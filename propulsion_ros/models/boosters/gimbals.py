@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two-axis gimbals that turn a booster's thrust.
 
 Each axis is a first-order lag of the commanded angle inside its range, after PyFlyt's Gimbals.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How boosters are drawn: flames, turned by gimbals."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Propellant tanks whose mass and inertia fall with what is drawn from them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From actuator forces to a wrench and back: the allocation matrix and its bounded inverse."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The International Standard Atmosphere up to 86 km (ISO 2533, US Standard Atmosphere 1976)."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of actuators: a live factor on what each of them gives, alike in every family."""
 from __future__ import annotations
 

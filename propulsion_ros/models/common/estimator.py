@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a family is that runs as an estimate at the stamp of each command."""
 from __future__ import annotations
 

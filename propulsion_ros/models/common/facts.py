@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the rest of the package must know of a family beside its step, declared by the family.
 
 No other module knows a family by its name: families of other packages declare the same.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every actuator family is to the rest of the package: one step from command to wrench."""
 from __future__ import annotations
 

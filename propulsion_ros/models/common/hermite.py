@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cubic Hermite splines on even cells, for functions that are dear to compute."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """First-order lag, exact for any step, with an optional rate limit."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where actuators push and how hard they can, for whoever draws them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Noise that is a function of the tick alone, so that replays repeat it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base of families whose actuators have a command, a state and a place each, all by one name."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where actuators sit: parameters that every family with links has alike."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A rotor that a motor drives against linear and quadratic drag, exact for any step."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thrust curves of solid motors from RASP .eng files.
 
 A motor is a header line, ``name diameter length delays propellant total maker`` (mm, mm, s, kg,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotations as quaternions x, y, z, w, as matrices, and as vectors along their axes.
 
 Arrays go through scipy. Filters turn single vectors by single quaternions thousands of times a

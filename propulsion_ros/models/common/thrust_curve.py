@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Solid motors: once lit, thrust follows a measured curve of time and nothing stops it.
 
 The curve is linear between its points, as in the RASP format. A step gives the mean thrust over

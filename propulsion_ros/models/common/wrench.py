@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrenches: force first, then torque, six numbers about a point."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants of Astrobee's propulsion modules.
 
 Numbers as published in NASA's Astrobee flight software (gnc/pmc/src/shared.cc, fam.cc, pmc_sim.cc

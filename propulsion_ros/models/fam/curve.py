@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pressure in a plenum: what an impeller keeps up against the nozzles that are open.
 
 The impeller's measured curve gives its pressure coefficient C as a polynomial of the flow

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Astrobee's force allocation module: from a wrench to flap angles of the nozzles.
 
 The wrench is shared among the nozzles by the pseudoinverse, thrusts below 0 are lifted along the

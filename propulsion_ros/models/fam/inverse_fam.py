@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inverse of Astrobee's force allocation: the wrench that flap angles and speeds apply.
 
 After Ekal, "Inverting Astrobee's Force Allocation Module" (2023): the openings of a plenum's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How nozzles on plenums are drawn: jets of air."""
 from __future__ import annotations
 

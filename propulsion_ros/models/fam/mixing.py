@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sharing a wrench among nozzles that can only push."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Servos and impeller motors of a propulsion module, in steps of its own control.
 
 The difference equations of Astrobee's simulator (gnc/pmc/src/pmc_sim.cc): states are advanced by

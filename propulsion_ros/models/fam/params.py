@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration that the force allocation, its inverse and the simulated modules share."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From flap angles and impeller speeds to the thrust of each nozzle."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Astrobee's propulsion modules: what flap angles and impeller speeds do over time.
 
 After Astrobee's simulator: servos with dead time and backlash, impellers that ramp up, and the

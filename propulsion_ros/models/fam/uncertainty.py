@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How well the wrench of a propulsion module is known."""
 from __future__ import annotations
 

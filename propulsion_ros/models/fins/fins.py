@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fins in a flow: deflection with dynamics and limits, and the lift and drag it makes.
 
 After the UUV simulator's fin plugin and PyFlyt's lifting surfaces. The force belongs to the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fins are drawn: by their lift."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lift and drag of all-moving fins: the two models of the UUV simulator.
 
 A model sees the velocity of each fin through the fluid in the plane of the fin's own chord

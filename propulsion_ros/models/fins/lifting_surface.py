@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fixed surface with a trailing-edge flap, through stall to any angle, after PyFlyt's finlets.
 
 Coefficients are those of Khan and Nahon, "Real-time modeling of agile fixed-wing UAV

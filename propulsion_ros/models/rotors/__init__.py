@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotors that push and turn.
 
 It imports `models.common` and `settings`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotors whose arrays fit into the cache of a processor together, advanced one after the other.
 
 The root of the thrust is rotor speed times a constant, so it follows with the same lag, and it is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants of rotors that are fixed, or drawn anew for every rotor and environment."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """First-order lag of n rotors with rise and fall apart, slew limits and a choice of schemes.
 
 A scheme advances y' = (target - y) / time_constant by dt. While no limit is met every scheme is

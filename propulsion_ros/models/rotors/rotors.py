@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotors of a multirotor, after Isaac Lab's Thruster, for any number and any batch.
 
 The rotor speed w (or the thrust) follows its demand with a first-order lag that rises and falls

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact motion of a lagging rotor whose acceleration and thrust rate are limited.
 
 The root r of the thrust is the rotor speed times a constant. On its way to the goal it is always

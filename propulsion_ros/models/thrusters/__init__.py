@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Underwater thrusters: dynamics of the propeller, thrust over speed.
 
 It imports `models.common` and `settings`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What thrust a turning propeller makes: steady curves and their inverses.
 
 Basic, dead zone and table are those of the UUV simulator (Yoerger et al. 1990, Bessa et al.

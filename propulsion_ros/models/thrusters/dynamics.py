@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast a thruster's rotor turns after a command: the four models of the UUV simulator.
 
 Zero order follows at once, first order with a lag. The models of Yoerger et al. (1990) and

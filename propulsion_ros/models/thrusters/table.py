@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thrust curves by linear interpolation in measured tables, and their inverses."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Underwater thrusters: rotor dynamics, thrust curve and limits, after the UUV simulator.
 
 For each thruster, in the order of the original's plugin:

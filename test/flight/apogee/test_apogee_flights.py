@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The apogee detector on flown, synthetic and simulated flights."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Mach number against the standard atmosphere's printed table."""
 from __future__ import annotations
 

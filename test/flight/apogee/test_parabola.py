@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parabola fits against numpy's QR, exact golden fits, and their own statistics."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One pressure at a time against the atmosphere's own tables."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors and innovations of the estimator against their own covariance, on known truth."""
 from __future__ import annotations
 

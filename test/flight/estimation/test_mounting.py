@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Axes and flips of a mounted sensor."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """After an abort or an override a charge waits for its speed limit, but not for ever."""
 from __future__ import annotations
 

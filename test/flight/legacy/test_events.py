@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The event engine as flown: every recorded case, its actions and its times of trigger."""
 from __future__ import annotations
 

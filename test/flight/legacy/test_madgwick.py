@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Madgwick's filter against recordings of the flown one, and against what it is for."""
 from __future__ import annotations
 

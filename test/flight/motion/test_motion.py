@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Liveness, extremes, pushes, slopes and rest, each alone."""
 from __future__ import annotations
 

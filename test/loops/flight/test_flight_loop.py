@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flight computer in a host without ROS: samples and requests in, what it publishes out."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests are of now, and none outlives the phase in which it was made."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A flight computer that a restart armed again on its pad lights nothing."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The record is written before anything is fired, and a disk that hangs delays nothing for long."""
 from __future__ import annotations
 

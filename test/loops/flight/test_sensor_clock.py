@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A flight computer whose sensor comes late, falls silent, or has its clock set."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a rigid body turns, and what its parts weigh together."""
 from __future__ import annotations
 

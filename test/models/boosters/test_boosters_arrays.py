@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many boosters are so many single ones, and a batch of vehicles is so many vehicles."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Boosters against what was recorded of PyFlyt's, run one at a time and as one array."""
 from __future__ import annotations
 

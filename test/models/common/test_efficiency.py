@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efficiencies: what a degraded actuator gives, and what it leaves as it is."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each actuator does in its own link adds up to the wrench of all."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated modules against what Astrobee's own simulator did."""
 from __future__ import annotations
 
