@@ -205,7 +205,7 @@ class RovDemo:
             number('largest pitch', np.degrees(s.max_pitch), '.1f', 'deg',
                    f'fins up to {np.degrees(s.max_fin):.1f} deg'),
             number('thruster lost', _FAULT if np.isfinite(s.fault_error) else np.nan, '.2f', 's',
-                   f'heading off by up to {np.degrees(s.fault_error):.1f} deg'),
+                   f'heading error up to {np.degrees(s.fault_error):.1f} deg'),
             number('heading back', s.recovery_time, '.2f', 's', 'within 2 deg again'),
         ]
 
