@@ -78,19 +78,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_signals(path: Path, namespace: str = '') -> Signals:
-    """Return what an input has.
+    """Return the signals of an input.
 
     Parameters
     ----------
     path : Path
-        A bag, or a CSV file; its header tells a table from a log.
+        A bag, or a CSV file; its header decides whether it is a table or a log.
     namespace : str
-        Of the topics of a bag.
+        Read only topics of a bag in this namespace.
 
     Raises
     ------
     ConfigError
-        Where it cannot be read, or is none of them.
+        Where it cannot be read, or is neither of them.
     """
     if is_bag(path):
         return signals_of_bag(path, namespace)
