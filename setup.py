@@ -33,6 +33,6 @@ setup(
     author='propulsion_ros maintainers',
     maintainer='propulsion_ros maintainers',
     maintainer_email='propulsion-ros@users.noreply.github.com',
-    description='Actuator physics and flight logic for rockets, drones and underwater vehicles.',
+    description='Actuator physics and flight logic for robots that push against something.',
     license='Apache-2.0',
 )
