@@ -26,7 +26,7 @@ from propulsion_ros.settings.quantity import FloatArray
 
 _SEQUENCE = WrenchSequence()
 _BEYOND = _SEQUENCE.beginnings[len(WITHIN_LIMITS)]
-"""From here on more is asked than the nozzles can give [s]."""
+"""From here on the demand is more than the nozzles can give [s]."""
 _PERIOD = 0.016
 """Step of the vehicle and its actuators [s]."""
 _UNMET = np.array([0.01] * 3 + [0.002] * 3)
@@ -232,7 +232,7 @@ class FreeflyerDemo:
                 has_label = k == 0 and axis is axes['torque.x']
                 axis.axvspan(
                     *span, color='#f6e3b4', alpha=0.6, linewidth=0.0, zorder=0.0,
-                    label='more asked than is given' if has_label else None,
+                    label='demand beyond the limits' if has_label else None,
                 )
         for name in ('force.x', 'torque.x'):
             ink.legend_above(axes[name])
