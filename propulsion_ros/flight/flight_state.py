@@ -150,7 +150,7 @@ class FlightState:
 
     @property
     def awaits_repetition(self) -> str:
-        """Refused request that will be followed if it is repeated soon, '' for none."""
+        """Request that was refused and is followed if it is made again shortly, '' for none."""
         return self._asked.name
 
     @property

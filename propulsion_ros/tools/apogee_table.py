@@ -23,11 +23,11 @@ _HEADER = (
 _LISTS = {'real': 'reference.json', 'synthetic': 'synthetic/truth.json'}
 _LOW = 'syn_low_hop'  # below the default minimum height
 _LARGEST = 1024 * 1024  # bytes of a list
-_SLOW = 'astra_upv_2022'  # one sample a second limits how exact any detector can be
+_SLOW = 'astra_upv_2022'  # one sample a second: no detector of samples can be nearer
 
 
 class Reference(NamedTuple):
-    """The reference of a flight; ``time`` [s] is None where the log ends before its apogee."""
+    """What is known of a flight; ``time`` is None where the log ends before its apogee [s]."""
 
     time: float | None
     uncertainty: float
