@@ -431,7 +431,7 @@ class FlightState:
         )
 
     def offer(self, snapshot: Snapshot, heartbeat_age: float = math.inf) -> str:
-        """Take a record from before a restart, to be resumed if the vehicle still flies.
+        """Take a record from before a restart, to be taken up if the vehicle still flies.
 
         Parameters
         ----------
