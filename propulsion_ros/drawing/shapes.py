@@ -102,17 +102,15 @@ class ThrustStateReader:
     ) -> ThrustState:
         """Return the thrusts and angles of a state.
 
+        Raises `CommandError` for names that are missing or repeated, a wrong count, or a value that
+        is none.
+
         Parameters
         ----------
         names : sequence of str
             Columns of the state.
         position, effort : sequence of float
             [rad] and [N], one for each name; positions only where the layout has joints.
-
-        Raises
-        ------
-        CommandError
-            For names that are missing or repeated, a wrong count, or a value that is none.
         """
         key = tuple(names)
         if key != self._known:

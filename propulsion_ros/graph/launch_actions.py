@@ -160,10 +160,7 @@ def graph_actions(
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
     """Return where a flight computer keeps its record, as a parameter; {} where that is given.
 
-    Raises
-    ------
-    OSError
-        Where the folder cannot be made.
+    Raises `OSError` where the folder cannot be made.
     """
     if spec.executable != 'flight_state_node' or given['replay'] == 'true':
         return {}

@@ -16,11 +16,8 @@ def read_motor(path: str | Path, name: str = '') -> ThrustCurve:
 
     Comments may be in any encoding.
 
-    Raises
-    ------
-    SourceError
-        Naming file and line, for what is not RASP; for a name that is not there; without a name,
-        for a file of several motors.
+    Raises `SourceError` naming file and line, for what is not RASP; for a name that is not there;
+    without a name, for a file of several motors.
     """
     source = printable(path)
     return motor_named(parse_rasp(read_text(path, _LARGEST, 'replace'), source), name, source)

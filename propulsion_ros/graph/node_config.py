@@ -70,17 +70,14 @@ class Setting:
     ) -> Setting:
         """Return the setting of a node.
 
+        Raises `ConfigError` for a parameter that only the robot description may give.
+
         Parameters
         ----------
         own : FamilyNodeParams
             Configuration of the node.
         family, spec, values, given
             As the attributes.
-
-        Raises
-        ------
-        ConfigError
-            For a parameter that only the robot description may give.
         """
         if spec:
             for key in sorted(set(given) & set(spec.values)):
@@ -92,10 +89,7 @@ class Setting:
     def build(self, cls: type[Any]) -> Any:
         """Return the configuration of a class from these values.
 
-        Raises
-        ------
-        ConfigError
-            Naming the parameter or the XML path of what is wrong.
+        Raises `ConfigError` naming the parameter or the XML path of what is wrong.
         """
         try:
             return build(cls, self.values)
@@ -130,6 +124,8 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
 def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:
     """Return the name of the family that a node runs.
 
+    Raises `ConfigError` where there is no such family, or two sources disagree.
+
     Parameters
     ----------
     given : str
@@ -140,11 +136,6 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '
         Its name.
     loop : str
         The one loop that it has, as families declare it; '' for any.
-
-    Raises
-    ------
-    ConfigError
-        Where there is no such family, or two sources disagree.
     """
     own = [name for name, family in FAMILIES.items() if family.facts.loop == loop]
     name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
@@ -171,10 +162,7 @@ def schema_of(family: str) -> list[Parameter]:
 def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatable, Allocator]:
     """Return the group that an allocator commands, and what shares a wrench among it.
 
-    Raises
-    ------
-    ConfigError
-        For a wrong value, or a family of which no thrusts can be asked.
+    Raises `ConfigError` for a wrong value, or a family of which no thrusts can be asked.
     """
     family = setting.build_family()
     if not isinstance(family, Allocatable):
@@ -200,10 +188,7 @@ def block_of(
 ) -> ActuatorSpec | None:
     """Return the plugin block of a node, None where it has none among these.
 
-    Raises
-    ------
-    ConfigError
-        For a block that the node names and that is not there.
+    Raises `ConfigError` for a block that the node names and that is not there.
     """
     if values.get('plugin') and specs:
         return block_named(specs, str(values['plugin']))
@@ -214,10 +199,7 @@ def block_of(
 def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, node: str) -> str:
     """Return the family that a node runs, '' where it runs none.
 
-    Raises
-    ------
-    ConfigError
-        Where there is no such family, or the plugin block says another.
+    Raises `ConfigError` where there is no such family, or the plugin block says another.
     """
     given = str(values.get('family', ''))
     if is_allocator(node) and not (spec and spec.name == node):
@@ -236,6 +218,8 @@ def read_setting(
 ) -> tuple[OwnT, Setting]:
     """Return the configuration of a node and that of its family.
 
+    Raises `ConfigError` for everything that is wrong.
+
     Parameters
     ----------
     parameters : Parameters
@@ -248,11 +232,6 @@ def read_setting(
         The one loop that the node has, as families declare it; '' for any.
     takes_live : bool
         Whether the node follows live parameters of its family.
-
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
     """
     own = build(node_params, parameters.declare_some(parameters_of(node_params)))
     spec = find_block(own)
@@ -267,6 +246,8 @@ def build_family(
 ) -> tuple[Family, Any]:
     """Return a family and the configuration of its timing, as its node would make them.
 
+    Raises `ConfigError` naming the parameter or the XML path of what is wrong.
+
     Parameters
     ----------
     name : str
@@ -275,11 +256,6 @@ def build_family(
         Flat parameters of the node.
     spec : ActuatorSpec or None
         Its plugin block.
-
-    Raises
-    ------
-    ConfigError
-        Naming the parameter or the XML path of what is wrong.
     """
     kind = node_kind_of(name)
     parameters = GivenParameters(name, given)
@@ -293,6 +269,8 @@ def build_allocator(
 ) -> tuple[Allocatable, Allocator]:
     """Return the group of an allocator, and what shares a wrench among it, as its node would.
 
+    Raises `ConfigError` naming the parameter or the XML path of what is wrong.
+
     Parameters
     ----------
     node : str
@@ -301,11 +279,6 @@ def build_allocator(
         Its flat parameters.
     spec : ActuatorSpec or None
         Plugin block of the group.
-
-    Raises
-    ------
-    ConfigError
-        Naming the parameter or the XML path of what is wrong.
     """
     parameters = GivenParameters(node, given)
     return allocator_of(*read_setting(parameters, AllocatorNodeParams, lambda own: spec))

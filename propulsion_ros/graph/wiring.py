@@ -90,6 +90,8 @@ def robot_graph(
 ) -> Graph:
     """Return the actuator nodes of any robot.
 
+    Raises `ConfigError` where the description is wrong or has no plugin block.
+
     Parameters
     ----------
     model : str or Path
@@ -102,11 +104,6 @@ def robot_graph(
         Whether the inputs come from a recording.
     drawn_with : sequence of str or Path, optional
         Adds a visualizer, which reads limits from these parameter files of the actuators too.
-
-    Raises
-    ------
-    ConfigError
-        Where the description is wrong or has no plugin block.
     """
     description, blocks = _read(model)
     nodes = [
@@ -127,6 +124,8 @@ def vehicle_graph(
 ) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
+    Raises `ConfigError` where the description or the name is wrong.
+
     Parameters
     ----------
     vehicle : str
@@ -139,11 +138,6 @@ def vehicle_graph(
         Whether what the body says comes from a recording; there is no simulated one then.
     drawn_with : sequence of str or Path, optional
         Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
-
-    Raises
-    ------
-    ConfigError
-        Where the description or the name is wrong.
     """
     share, kit = share_directory(), VEHICLES[vehicle]
     description, blocks = _read(model or share / 'urdf' / f'{vehicle}.urdf.xacro')
@@ -175,6 +169,8 @@ def gazebo_graph(
 ) -> Graph:
     """Return the nodes of a vehicle that Gazebo is the body of.
 
+    Raises `ConfigError` where the description or the name is wrong.
+
     Parameters
     ----------
     vehicle : str
@@ -184,11 +180,6 @@ def gazebo_graph(
         numbers for the bridge.
     model, drawn_with
         As in `vehicle_graph`.
-
-    Raises
-    ------
-    ConfigError
-        Where the description or the name is wrong.
     """
     graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)

@@ -41,10 +41,7 @@ LEVELS = {OK: DiagnosticStatus.OK, WARN: DiagnosticStatus.WARN, ERROR: Diagnosti
 def make_encoder(outlet: Outlet) -> Encoder:
     """Return what makes the messages of an outlet; the payloads are in `loops.payloads`.
 
-    Raises
-    ------
-    LookupError
-        For a kind of message that no loop publishes yet.
+    Raises `LookupError` for a kind of message that no loop publishes yet.
     """
     maker = _MAKERS.get(outlet.kind)
     if maker is None:

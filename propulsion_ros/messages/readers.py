@@ -54,10 +54,7 @@ class MessageReader:
     def read(self, data: bytes) -> Any:
         """Return a message.
 
-        Raises
-        ------
-        CommandError
-            Where the bytes are none.
+        Raises `CommandError` where the bytes are none.
         """
         slots = self._slots
         if slots is None or not slots.fit(data):

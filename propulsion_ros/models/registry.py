@@ -46,11 +46,8 @@ class Registry(Mapping[str, type[Family]]):
     Installed packages are looked through for a name that this package does not have, and only the
     family that is asked for is imported.
 
-    Raises
-    ------
-    ConfigError
-        From whatever looks through them, where two families have one name; from ``[]``, where the
-        family cannot be imported or is none.
+    Raises `ConfigError` from whatever looks through them, where two families have one name; from
+    ``[]``, where the family cannot be imported or is none.
     """
 
     def __getitem__(self, name: str) -> type[Family]:

@@ -59,10 +59,7 @@ def kind_of(path: str | Path) -> str:
 def expand_user(path: str | Path) -> Path:
     """Return a path with its ``~`` replaced by the folder of the user.
 
-    Raises
-    ------
-    SourceError
-        Where there is no such user.
+    Raises `SourceError` where there is no such user.
     """
     try:
         return Path(path).expanduser()
@@ -74,17 +71,15 @@ def expand_user(path: str | Path) -> Path:
 def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
     """Open a regular file for reading.
 
+    Raises `SourceError` naming the file: where it is none, is too large, or cannot be read; also
+    while it is read.
+
     Parameters
     ----------
     path : str or Path
         The file.
     limit : int
         Bytes that it may have, whatever size it states.
-
-    Raises
-    ------
-    SourceError
-        Naming the file: where it is none, is too large, or cannot be read; also while it is read.
     """
     name = printable(path)
     with _descriptor(path, name) as raw:
@@ -105,6 +100,8 @@ def read_bytes(path: str | Path, limit: int) -> bytes:
 def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
     r"""Return the UTF-8 text of a file, without a byte order mark, with ``\n`` for line ends.
 
+    Raises `SourceError` as `opened`, and for what is no text.
+
     Parameters
     ----------
     path : str or Path
@@ -113,11 +110,6 @@ def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
         Bytes that it may have.
     errors : str
         What becomes of other encodings: 'strict' refuses them, 'replace' keeps what it can.
-
-    Raises
-    ------
-    SourceError
-        As `opened`, and for what is no text.
     """
     name, content = printable(path), read_bytes(path, limit)
     try:
@@ -132,17 +124,14 @@ def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
 def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
     """Yield the lines of a text with their ends, in constant memory.
 
+    Raises `SourceError` as `read_text`, and for a line that is longer than `LONGEST_LINE`.
+
     Parameters
     ----------
     path : str or Path
         The file.
     limit : int
         Bytes that it may have.
-
-    Raises
-    ------
-    SourceError
-        As `read_text`, and for a line that is longer than `LONGEST_LINE`.
     """
     name, number = printable(path), 0
     with opened(path, limit) as file:
@@ -169,10 +158,7 @@ def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
 def check_file(path: str | Path) -> None:
     """Refuse what a library must not open by itself: it would wait, or read without an end.
 
-    Raises
-    ------
-    SourceError
-        Naming the file, where it is no regular one or cannot be read.
+    Raises `SourceError` naming the file, where it is no regular one or cannot be read.
     """
     with opened(path, 2**63):
         pass
@@ -182,10 +168,7 @@ def check_file(path: str | Path) -> None:
 def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
     """Open a regular file for writing, new or emptied.
 
-    Raises
-    ------
-    OSError
-        Where that fails, or something else than a file has the name.
+    Raises `OSError` where that fails, or something else than a file has the name.
     """
     check_target(path)
     with os.fdopen(os.open(path, _WRITE, 0o666), 'wb') as file:
@@ -197,10 +180,7 @@ def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
 def descriptor_to_lock(path: str | Path) -> int:
     """Return a descriptor of a regular file, made where there is none; its content stays.
 
-    Raises
-    ------
-    OSError
-        As `opened_to_write`.
+    Raises `OSError` as `opened_to_write`.
     """
     check_target(path)
     return os.open(path, _LOCK, 0o644)
@@ -226,10 +206,7 @@ def write_text(path: str | Path, text: str) -> None:
 def replacing(path: Path) -> Iterator[TextIO]:
     """Open a text that takes the place of a file at the end, and none where an error ends it.
 
-    Raises
-    ------
-    OSError
-        As `opened_to_write`.
+    Raises `OSError` as `opened_to_write`.
     """
     check_target(path)
     unfinished = path.with_name(f'{path.name}.unfinished')
@@ -250,6 +227,8 @@ def replace_durably(
 ) -> None:
     """Replace a file as a whole, on the disk before this returns.
 
+    Raises `OSError` as `opened_to_write`; the old file stays then.
+
     Parameters
     ----------
     path : Path
@@ -260,11 +239,6 @@ def replace_durably(
         Of the new file until it takes the name of the old one; each writer needs its own.
     is_wanted : callable
         Called just before that: where it returns False the old file stays.
-
-    Raises
-    ------
-    OSError
-        As `opened_to_write`; the old file stays then.
     """
     check_target(path)
     beside = path.with_name(path.name + suffix)

@@ -71,10 +71,7 @@ def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
 
     Keys that the class does not have are left alone: see `unknown_keys`.
 
-    Raises
-    ------
-    ConfigError
-        With the whole flat key of what is missing or wrong.
+    Raises `ConfigError` with the whole flat key of what is missing or wrong.
     """
     kwargs: dict[str, Any] = {}
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]

@@ -146,10 +146,7 @@ def validate(config: Any) -> None:
 
     Integers become floats where a number is meant; one value or one row serves all rows.
 
-    Raises
-    ------
-    ConfigError
-        Naming the field and element, what was expected and what came.
+    Raises `ConfigError` naming the field and element, what was expected and what came.
     """
     naming = names_field(type(config))
     n = 0
@@ -168,6 +165,9 @@ def validate(config: Any) -> None:
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
     """Return ``value`` as the field's type and shape, checked element by element.
 
+    Raises `ConfigError` where an element has the wrong type, is out of range, or the count is
+    wrong.
+
     Parameters
     ----------
     key : str
@@ -178,11 +178,6 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
         A scalar, a flat or a nested sequence.
     n : int
         Number of rows.
-
-    Raises
-    ------
-    ConfigError
-        Where an element has the wrong type, is out of range, or the count is wrong.
     """
     flat = _flatten(value)
     scalar = spec.shape == ()

@@ -52,15 +52,12 @@ _Loader.add_implicit_resolver(
 class ParameterFile:
     """Parameters of nodes, by node name; namespaces and ``/**`` match as ROS matches them.
 
+    Raises `SourceError` naming the file and the key of what is wrong.
+
     Parameters
     ----------
     path : str or Path
         The file.
-
-    Raises
-    ------
-    SourceError
-        Naming the file and the key of what is wrong.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -87,10 +84,7 @@ class ParameterFile:
 
         ROS says nothing of a misspelt name, nor of one in another namespace.
 
-        Raises
-        ------
-        SourceError
-            Naming the file, its name for the node, and that of the node.
+        Raises `SourceError` naming the file, its name for the node, and that of the node.
         """
         names = {node: _full_name(node, namespace) for node in nodes}
         patterns = [pattern for pattern, _ in self._entries]
@@ -190,10 +184,7 @@ class YamlBudget:
     def take(self, text: str) -> None:
         """Spend what a text costs; one that is no YAML is left to who reads it.
 
-        Raises
-        ------
-        SourceError
-            Where the texts so far cost too much, or this one is nested too deeply.
+        Raises `SourceError` where the texts so far cost too much, or this one is nested too deeply.
         """
         self._spend(len(text))
         weights: dict[str | None, int] = {}
@@ -228,10 +219,7 @@ def settings_of(
 ) -> dict[str, Any]:
     """Return the flat parameters that several files give a node; the later files win.
 
-    Raises
-    ------
-    SourceError
-        Naming the file and the key of what is wrong.
+    Raises `SourceError` naming the file and the key of what is wrong.
     """
     values: dict[str, Any] = {}
     for path in paths:

@@ -19,10 +19,7 @@ def period_from_rate(rate: float) -> int:
 def ticks_per(key: str, rate: float, slower_rate: float) -> int:
     """Return how many ticks of ``rate`` make one of ``slower_rate``, the parameter ``key``.
 
-    Raises
-    ------
-    ConfigError
-        Where the rates do not divide.
+    Raises `ConfigError` where the rates do not divide.
     """
     ratio = rate / slower_rate
     if not 1.0 - 1e-9 <= ratio < 1e15 or abs(ratio - round(ratio)) > 1e-9:

@@ -83,6 +83,8 @@ def read_block(
 ) -> ActuatorSpec:
     """Return what a plugin block says.
 
+    Raises `SourceError` naming the XML path, what was expected and what came.
+
     Parameters
     ----------
     block : Tag
@@ -94,11 +96,6 @@ def read_block(
         family or by its name.
     base_link : str
         Frame of the geometry; empty: as the block says, else the root link.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path, what was expected and what came.
     """
     if not block.name:
         raise SourceError(block.path, 'expected a name attribute')

@@ -94,6 +94,9 @@ class LinkTree:
     Names of links and joints may be asked for without their namespace, as long as only one fits:
     ``base_link`` finds ``rov/base_link``.
 
+    Raises `SourceError` for joints without ends, links or joints of one name, links with two
+    parents, loops, chains that are too long, or several roots.
+
     Parameters
     ----------
     robot : Element
@@ -105,12 +108,6 @@ class LinkTree:
         The link without a parent.
     joints : dict
         Joints by name, in the order of the description.
-
-    Raises
-    ------
-    SourceError
-        For joints without ends, links or joints of one name, links with two parents, loops,
-        chains that are too long, or several roots.
     """
 
     def __init__(self, robot: Element) -> None:

@@ -35,6 +35,8 @@ def actuators_from_urdf(
     Plugins of the UUV simulator become groups too, see
     `propulsion_ros.urdf.uuv_dialect`; they come last.
 
+    Raises `SourceError` naming the XML path, what was expected and what came.
+
     Parameters
     ----------
     xml : str
@@ -45,11 +47,6 @@ def actuators_from_urdf(
     base_link : str
         Frame of geometry and wrenches, with or without its namespace; empty: as each block says,
         else the root link.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path, what was expected and what came.
     """
     robot = parse_urdf(xml)
     tree = LinkTree(robot)
@@ -66,17 +63,14 @@ def actuators_from_urdf(
 def mass_from_urdf(xml: str, base_link: str = '') -> tuple[str, MassProperties]:
     """Return the base link and the mass of all links of a robot description together.
 
+    Raises `SourceError` naming the XML path, what was expected and what came.
+
     Parameters
     ----------
     xml : str
         URDF, xacro already expanded.
     base_link : str
         Frame of the result, with or without its namespace; empty for the root link.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path, what was expected and what came.
     """
     tree = LinkTree(parse_urdf(xml))
     base_link = tree.require_link(base_link or tree.root, 'base_link')

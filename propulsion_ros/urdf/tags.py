@@ -42,10 +42,7 @@ class Tag:
     def one(self, key: str) -> Tag | None:
         """Return the only child with this key, None where there is none.
 
-        Raises
-        ------
-        SourceError
-            Where there are several.
+        Raises `SourceError` where there are several.
         """
         found = self.all(key)
         if len(found) > 1:

@@ -131,10 +131,7 @@ def family_of(filename: str) -> str:
 def gathered(family: str, plugins: Sequence[Element]) -> Tag:
     """Return one plugin block of this package for the original's plugins of one family.
 
-    Raises
-    ------
-    SourceError
-        Naming the XML path of what is missing.
+    Raises `SourceError` naming the XML path of what is missing.
     """
     dialect, element = _DIALECTS[family], _element(family)
     rows = []
@@ -153,6 +150,8 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
 def translated(row: Tag, family: str, notes: list[str]) -> Tag:
     """Return an actuator with its tags as this package calls them.
 
+    Raises `SourceError` naming the XML path of an unknown type, or of a constant that is missing.
+
     Parameters
     ----------
     row : Tag
@@ -161,11 +160,6 @@ def translated(row: Tag, family: str, notes: list[str]) -> Tag:
         Its family; those without an original in the UUV simulator are left alone.
     notes : list of str
         Gets a line for each tag that has no effect.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path of an unknown type, or of a constant that is missing.
     """
     dialect = _DIALECTS.get(family)
     if dialect is None or row.key != _element(family):

@@ -24,10 +24,8 @@ _SHOWN = 80
 def parse_urdf(xml: str) -> Element:
     """Return the root element of a robot description.
 
-    Raises
-    ------
-    SourceError
-        For text that is not XML, that has a DTD or entities, or that is too large or too deep.
+    Raises `SourceError` for text that is not XML, that has a DTD or entities, or that is too large
+    or too deep.
     """
     if len(xml) > SIZE_LIMIT:
         raise SourceError('robot', f'{len(xml)} characters, expected at most {SIZE_LIMIT}')
@@ -77,6 +75,8 @@ def numbers(
 ) -> list[float]:
     """Return the finite numbers of a whitespace-separated text.
 
+    Raises `SourceError` naming ``path``, for what is not a number, too large, or the wrong count.
+
     Parameters
     ----------
     text : str or None
@@ -87,11 +87,6 @@ def numbers(
         How many numbers there must be.
     largest : float
         Bound of their sizes.
-
-    Raises
-    ------
-    SourceError
-        Naming ``path``, for what is not a number, too large, or the wrong count.
     """
     values = []
     for word in (text or '').split():

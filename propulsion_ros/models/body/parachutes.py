@@ -32,13 +32,7 @@ class ParachutesParams:
 
 
 class Parachutes:
-    """Drag areas that grow linearly from the stretched line to the open canopy.
-
-    Parameters
-    ----------
-    params : ParachutesParams
-        Validated configuration.
-    """
+    """Drag areas that grow linearly from the stretched line to the open canopy."""
 
     def __init__(self, params: ParachutesParams) -> None:
         self.names = params.names

@@ -72,11 +72,6 @@ class RigidBody:
 
     The velocity of the material is continuous while propellant leaves: thrust carries all of its
     momentum. What the change of inertia does to the spin (jet damping) is left out.
-
-    Parameters
-    ----------
-    params : BodyParams
-        Validated configuration.
     """
 
     def __init__(self, params: BodyParams) -> None:
@@ -126,6 +121,9 @@ class RigidBody:
     ) -> None:
         """Advance by ``dt`` [s] under a wrench that is constant in base_link axes.
 
+        Raises `FloatingPointError` where the step is too long for the forces and the motion leaves
+        the numbers; the state stays as it was.
+
         Parameters
         ----------
         wrench : FloatArray
@@ -136,12 +134,6 @@ class RigidBody:
             [s].
         extra_drag : tuple of float and FloatArray, optional
             Drag area [m^2] without direction, and where it acts in base_link [m].
-
-        Raises
-        ------
-        FloatingPointError
-            Where the step is too long for the forces and the motion leaves the numbers; the
-            state stays as it was.
         """
         middle = MassProperties(
             0.5 * (before.mass + after.mass),

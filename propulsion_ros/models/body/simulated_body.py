@@ -75,10 +75,7 @@ class SimulatedBody:
     def step(self, stamp_ns: int, dt: float) -> None:
         """Advance by ``dt`` [s] from a stamp.
 
-        Raises
-        ------
-        FloatingPointError
-            As of `RigidBody.step`.
+        Raises `FloatingPointError` as of `RigidBody.step`.
         """
         after = MassProperties.total([self._dry, *self._tanks.values()])
         # Tanks are known only after their first message, so the first step burns nothing.

@@ -40,13 +40,6 @@ class Boosters(Degrading):
     clamped to [min_thrust, max_thrust]) and an angle [rad] per gimbal joint (position). A booster
     with a thrust curve is lit by any thrust above 0 and burns out.
 
-    Parameters
-    ----------
-    params : BoostersParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     ignition : BoolArray

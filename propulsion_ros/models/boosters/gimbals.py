@@ -62,13 +62,6 @@ class GimbalsParams:
 class Gimbals:
     """Angles and rotations of g gimbals.
 
-    Parameters
-    ----------
-    params : GimbalsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     angles : FloatArray

@@ -92,6 +92,8 @@ class Allocator:
               but the wrench changes direction
     ========= =====================================================================
 
+    Raises `ConfigError` for a shape, limit, weight or method that cannot be used.
+
     Parameters
     ----------
     matrix : array_like
@@ -102,11 +104,6 @@ class Allocator:
         One of `METHODS`.
     weights : array_like
         Cost of a residual in each wrench component, shape (6,) or a scalar; positive.
-
-    Raises
-    ------
-    ConfigError
-        For a shape, limit, weight or method that cannot be used.
     """
 
     def __init__(
@@ -158,10 +155,7 @@ class Allocator:
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
 
-        Raises
-        ------
-        CommandError
-            For a wrench of another shape, with NaN or infinity.
+        Raises `CommandError` for a wrench of another shape, with NaN or infinity.
         """
         demand = np.asarray(wrench, dtype=float)
         if demand.shape[-1:] != (6,):

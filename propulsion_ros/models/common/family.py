@@ -129,8 +129,9 @@ class Output(NamedTuple):
 class Family(Protocol):
     """Actuators of one kind: configuration in, wrench out.
 
-    A family is built from its `Params` alone. It reads no clock: ``dt`` and ``tick`` are
-    arguments, and what it does depends on nothing else.
+    A family is built from its validated `Params`, and from a ``batch``, the leading shape of its
+    state, () for one robot. It reads no clock: ``dt`` and ``tick`` are arguments, and what it does
+    depends on nothing else.
 
     Attributes
     ----------

@@ -11,6 +11,8 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 def lag_gain(time_constant: FloatArray, dt: float, integrator: str = 'exact') -> FloatArray:
     """Return g so that ``y += g * (u - y)`` advances y' = (u - y) / time_constant by dt.
 
+    Raises `ConfigError` for 'euler' with a step that diverges (dt above two time constants).
+
     Parameters
     ----------
     time_constant : FloatArray
@@ -20,11 +22,6 @@ def lag_gain(time_constant: FloatArray, dt: float, integrator: str = 'exact') ->
     integrator : {'exact', 'euler'}
         'exact' is the closed form 1 - exp(-dt / time_constant), stable for any dt; 'euler' is
         dt / time_constant, as PyFlyt has it.
-
-    Raises
-    ------
-    ConfigError
-        For 'euler' with a step that diverges (dt above two time constants).
     """
     tau = np.asarray(time_constant, dtype=float)
     with np.errstate(divide='ignore', invalid='ignore'):

@@ -75,10 +75,7 @@ def motor_named(
 ) -> ThrustCurve:
     """Return the motor of that name, or the only one; ``source`` names the file in errors.
 
-    Raises
-    ------
-    SourceError
-        For a name that is not there; without a name, for several motors.
+    Raises `SourceError` for a name that is not there; without a name, for several motors.
     """
     chosen = [motor for motor in motors if name in ('', motor.name)]
     if len(chosen) != 1:
@@ -91,10 +88,7 @@ def motor_named(
 def parse_rasp(text: str, source: str = 'rasp') -> tuple[ThrustCurve, ...]:
     """Return all motors of a text; ``source`` names it in errors.
 
-    Raises
-    ------
-    SourceError
-        Naming source and line.
+    Raises `SourceError` naming source and line.
     """
     lines = [
         (f'{source}:{number}', line.split())

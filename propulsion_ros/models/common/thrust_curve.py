@@ -21,11 +21,8 @@ def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatA
 
     A curve that begins after 0 rises from no thrust at 0; after its last point there is none.
 
-    Raises
-    ------
-    ConfigError
-        For what is not a number, an odd count, times that do not rise from 0 on, a negative
-        thrust, or no thrust at all.
+    Raises `ConfigError` for what is not a number, an odd count, times that do not rise from 0 on, a
+    negative thrust, or no thrust at all.
     """
     def wrong(problem: str) -> ConfigError:
         return ConfigError('thrust_curve', problem, index)
@@ -70,8 +67,6 @@ class BurnCurves:
     ----------
     curves : sequence of str
         One text for each motor, see `parse_curve`.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

@@ -122,8 +122,6 @@ class Fam:
 
     Parameters
     ----------
-    params : FamParams
-        Validated configuration.
     batch : tuple of int
         Accepted like in other families; there is no state.
     """
@@ -190,15 +188,12 @@ class Fam:
     def set_flight_mode(self, mode: str) -> None:
         """Choose the speed of the impellers.
 
+        Raises `ConfigError` for any other.
+
         Parameters
         ----------
         mode : {'off', 'quiet', 'nominal', 'difficult', 'precision'}
             Flight mode.
-
-        Raises
-        ------
-        ConfigError
-            For any other.
         """
         if mode not in astrobee.FLIGHT_MODES:
             known = ', '.join(astrobee.FLIGHT_MODES)

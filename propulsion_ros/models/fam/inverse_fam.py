@@ -98,8 +98,6 @@ class InverseFam:
 
     Parameters
     ----------
-    params : InverseFamParams
-        Validated configuration.
     batch : tuple of int
         Accepted like in other families; there is no state.
 

@@ -72,8 +72,6 @@ class Motors:
     ----------
     motors : list of Motor
         Constants of each.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------
@@ -122,8 +120,6 @@ class Drives:
         Limit of the impellers' voltage.
     n, m : int
         Number of flaps and of impellers.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

@@ -19,8 +19,6 @@ class Plenums:
 
     Parameters
     ----------
-    params : ModulesParams
-        Validated configuration.
     curve : OpeningCurve
         Pressure coefficient of the plenums.
 

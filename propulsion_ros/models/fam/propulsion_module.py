@@ -64,13 +64,6 @@ class PropulsionModules(Degrading):
     The modules run in steps of their own control, whatever ``dt`` the host has; between two of
     these the wrench stays, and that of `Output` is the mean over ``dt``.
 
-    Parameters
-    ----------
-    params : PropulsionModulesParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     thrust : FloatArray

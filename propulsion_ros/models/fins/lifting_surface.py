@@ -72,8 +72,6 @@ class LiftingSurface:
 
     Parameters
     ----------
-    params : LiftingSurfaceParams
-        Validated configuration.
     compat : str
         'pyflyt' restores the original: the pitching moment with the opposite sign, and moment
         and plate drag that differ between a surface and its mirror image.

@@ -68,6 +68,8 @@ def _stage_sign(integrator: str) -> float:
 class RotorLag:
     """n lags of rotor speed or of thrust, advanced by one scheme.
 
+    Raises `ConfigError` where a scheme other than exact has a limit on what does not lag.
+
     Parameters
     ----------
     integrator : str
@@ -88,11 +90,6 @@ class RotorLag:
         Limit of the rate of the thrust [N/s], (n,), infinite for none.
     work : sequence of FloatArray
         Three arrays of the state's shape to work with, free between steps.
-
-    Raises
-    ------
-    ConfigError
-        Where a scheme other than exact has a limit on what does not lag.
     """
 
     def __init__(

@@ -38,13 +38,6 @@ class Rotors(PlacedActuators, Degrading):
     what min_thrust and max_thrust allow; NaN is the smallest thrust. Rotor speeds have no sign,
     `direction` tells the sense.
 
-    Parameters
-    ----------
-    params : RotorsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     thrust : FloatArray
@@ -79,16 +72,13 @@ class Rotors(PlacedActuators, Degrading):
     def reset(self, indices: Any = None) -> None:
         """Return to the initial rotor speed.
 
+        Raises `IndexError` for indices where there is no batch axis.
+
         Parameters
         ----------
         indices : index, optional
             Of the leading batch axes: only these are reset, and draw new values from the ranges.
             Without it all return to the state at construction, what was drawn then included.
-
-        Raises
-        ------
-        IndexError
-            For indices where there is no batch axis.
         """
         if indices is not None:
             self._restart(indices)
@@ -168,6 +158,8 @@ class Rotors(PlacedActuators, Degrading):
     def advance(self, asked: FloatArray, dt: float) -> FloatArray:
         """Advance by ``dt`` without the wrench.
 
+        Raises `ConfigError` where an explicit integrator diverges for this dt.
+
         Parameters
         ----------
         asked : FloatArray
@@ -179,11 +171,6 @@ class Rotors(PlacedActuators, Degrading):
         -------
         FloatArray
             Thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n).
-
-        Raises
-        ------
-        ConfigError
-            Where an explicit integrator diverges for this dt.
         """
         asked = self._in_rows(asked)
         self._prepare(dt)

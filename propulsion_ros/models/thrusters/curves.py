@@ -95,10 +95,7 @@ class CurvesParams:
     def table(self, i: int) -> Table:
         """Return the table of thruster ``i``.
 
-        Raises
-        ------
-        ConfigError
-            Where it is not two texts of as many numbers.
+        Raises `ConfigError` where it is not two texts of as many numbers.
         """
         return parse_table(self.input_values[i], self.output_values[i], i)
 
@@ -118,11 +115,6 @@ class _Curve(Protocol):
 
 class ThrustCurves:
     """Steady thrust of n thrusters over rotor speed, each by its own curve, and back.
-
-    Parameters
-    ----------
-    params : CurvesParams
-        Validated configuration.
 
     Attributes
     ----------
@@ -170,10 +162,7 @@ class ThrustCurves:
 
         What a curve cannot reach gives the speed of the nearest thrust that it can.
 
-        Raises
-        ------
-        ConfigError
-            For a table whose thrust falls with the speed.
+        Raises `ConfigError` for a table whose thrust falls with the speed.
         """
         result = np.empty(_shape(thrust, advance))
         for columns, curve in self._curves:

@@ -123,8 +123,6 @@ class RotorDynamics:
 
     Parameters
     ----------
-    params : DynamicsParams
-        Validated configuration.
     input_limit : FloatArray, optional
         Largest size of each input, (n,), by default 1e12; the euler integrator needs it to stay
         stable.

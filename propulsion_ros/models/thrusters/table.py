@@ -31,10 +31,7 @@ def parse_table(speeds: str, thrusts: str, index: int) -> Table:
 
     The order does not matter; of two rows with the same speed the last one holds.
 
-    Raises
-    ------
-    ConfigError
-        For what is not a number or too large, unequal counts, or no number at all.
+    Raises `ConfigError` for what is not a number or too large, unequal counts, or no number at all.
     """
     inputs = _numbers('input_values', speeds, index)
     outputs = _numbers('output_values', thrusts, index)
@@ -97,10 +94,7 @@ class ThrustTables:
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N].
 
-        Raises
-        ------
-        ConfigError
-            For a table whose thrust falls with the speed.
+        Raises `ConfigError` for a table whose thrust falls with the speed.
         """
         if self._falling:
             raise ConfigError(

@@ -119,13 +119,6 @@ class Thrusters(PlacedActuators):
     a thrust [N] (effort). A thrust goes through the inverse of all that is configured, so that a
     healthy thruster settles at it; efficiencies set later are not made up for.
 
-    Parameters
-    ----------
-    params : ThrustersParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     rotor_speed : FloatArray
