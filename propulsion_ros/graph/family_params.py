@@ -81,21 +81,14 @@ OwnT = TypeVar('OwnT', bound=FamilyNodeParams)
 
 @dataclass(frozen=True)
 class NodeKind:
-    """A kind of node that runs a family.
-
-    Attributes
-    ----------
-    executable : str
-        Name of the executable.
-    loop_params : type
-        Configuration class of its timing.
-    node_params : type
-        Configuration class of the node itself.
-    """
+    """A kind of node that runs a family."""
 
     executable: str
+    """Name of the executable."""
     loop_params: type[Any]
+    """Configuration class of its timing."""
     node_params: type[FamilyNodeParams]
+    """Configuration class of the node itself."""
 
 
 NODE_KINDS = {

@@ -34,30 +34,20 @@ from propulsion_ros.urdf.block import ActuatorSpec
 
 @dataclass(frozen=True)
 class Setting:
-    """The configuration of a family as a node found it.
-
-    Attributes
-    ----------
-    family : str
-        Its name.
-    family_type : type
-        The family.
-    spec : ActuatorSpec or None
-        Its plugin block.
-    values : dict
-        Flat parameters: of the node, the plugin block, or the default.
-    frame : str
-        Frame of wrench and geometry.
-    given : collection of str
-        Keys that parameters gave.
-    """
+    """The configuration of a family as a node found it."""
 
     family: str
+    """Its name."""
     family_type: type[Family]
+    """The family."""
     spec: ActuatorSpec | None
+    """Its plugin block."""
     values: Mapping[str, Any]
+    """Flat parameters: of the node, the plugin block, or the default."""
     frame: str
+    """Frame of wrench and geometry."""
     given: Collection[str]
+    """Keys that parameters gave."""
 
     @classmethod
     def make(

@@ -32,53 +32,35 @@ _BODY_JOINTS = 'vehicle/joint_states'
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """One node to start.
-
-    Attributes
-    ----------
-    executable : str
-        Name of the executable.
-    name : str
-        Name of the node.
-    parameters : dict
-        What joins it to the others; settings of a user's file go beside them.
-    remappings : dict
-        Topic names, from and to, relative to the namespace.
-    respawn_delay : float or None
-        After which it is started anew when it has died [s]; None where it is not: an actuator's
-        tank would be full again.
-    """
+    """One node to start."""
 
     executable: str
+    """Name of the executable."""
     name: str
+    """Name of the node."""
     parameters: dict[str, Any]
+    """What joins it to the others; settings of a user's file go beside them."""
     remappings: dict[str, str] = field(default_factory=dict)
+    """Topic names, from and to, relative to the namespace."""
     respawn_delay: float | None = None
+    """After which it is started anew when it has died [s]; None where it is not: an actuator's
+    tank would be full again."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The nodes of one robot, and the file with their settings.
-
-    Attributes
-    ----------
-    robot_description : str
-        URDF.
-    params_file : Path or None
-        Settings that come with the package.
-    nodes : tuple of NodeSpec
-        What to start.
-    in_lockstep : bool
-        Whether the nodes wait for each other, so that none is of use alone.
-    joint_states : str
-        Topic that says where the joints are.
-    """
+    """The nodes of one robot, and the file with their settings."""
 
     robot_description: str
+    """URDF."""
     params_file: Path | None
+    """Settings that come with the package."""
     nodes: tuple[NodeSpec, ...]
+    """What to start."""
     in_lockstep: bool = False
+    """Whether the nodes wait for each other, so that none is of use alone."""
     joint_states: str = 'joint_states'
+    """Topic that says where the joints are."""
 
 
 def robot_graph(

@@ -38,14 +38,10 @@ class MessageReader:
 
     What differs from the message before in its stamp and numbers only is written into that
     message, which is returned again: its reader keeps what it needs, not the message.
-
-    Attributes
-    ----------
-    kind : type
-        Of the messages.
     """
 
     kind: type[Any]
+    """Of the messages."""
 
     def __init__(self) -> None:
         self._message = self.kind()

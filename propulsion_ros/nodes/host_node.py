@@ -30,13 +30,12 @@ class HostNode(PropulsionNode):
 
     Attributes
     ----------
-    executable : str
-        What it is started by, which decides what it runs.
     loop : Loop or None
         What runs, while configured.
     """
 
     executable: ClassVar[str]
+    """What it is started by, which decides what it runs."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         self.loop: Loop | None = None

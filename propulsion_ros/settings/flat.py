@@ -17,21 +17,14 @@ _OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One flat parameter of a configuration class, or one key of a JSON document.
-
-    Attributes
-    ----------
-    key : str
-        'max_thrust', or 'tanks.capacity' inside a group.
-    spec : Quantity
-        Type, unit, bounds and meaning.
-    default : object
-        `dataclasses.MISSING` where it is required.
-    """
+    """One flat parameter of a configuration class, or one key of a JSON document."""
 
     key: str
+    """'max_thrust', or 'tanks.capacity' inside a group."""
     spec: Quantity
+    """Type, unit, bounds and meaning."""
     default: Any
+    """`dataclasses.MISSING` where it is required."""
 
     @property
     def required(self) -> bool:

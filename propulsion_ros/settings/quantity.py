@@ -33,40 +33,28 @@ _LARGEST: dict[type, float] = {float: 1e30, int: 2**63 - 1}
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is known of one field.
-
-    Attributes
-    ----------
-    kind : type
-        float, int, bool or str; `propulsion_ros.settings.keys` has more for JSON documents.
-    unit : str
-        SI unit, empty where there is none.
-    lo, hi : float
-        Inclusive bounds of every element; `above` is an exclusive lower bound.
-    shape : tuple
-        () for a scalar; ('n', ...) for one row per name of the same dataclass; ('*',) for a list
-        of any length.
-    choices : sequence
-        Allowed strings, or integers of a JSON document; empty for any.
-    geometry : str
-        Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
-        'joint_axes', 'joint_origins'; empty where the value is not geometry.
-    live : bool
-        Whether it may change while running.
-    doc : str
-        One sentence.
-    """
+    """What is known of one field."""
 
     kind: type
+    """float, int, bool or str; `propulsion_ros.settings.keys` has more for JSON documents."""
     unit: str
+    """SI unit, empty where there is none."""
     doc: str
+    """One sentence."""
     lo: float
     hi: float
+    """Inclusive bounds of every element; `above` is an exclusive lower bound."""
     above: float
     shape: tuple[str | int, ...]
+    """() for a scalar; ('n', ...) for one row per name of the same dataclass; ('*',) for a list
+    of any length."""
     choices: Sequence[Any]
+    """Allowed strings, or integers of a JSON document; empty for any."""
     geometry: str
+    """Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
+    'joint_axes', 'joint_origins'; empty where the value is not geometry."""
     live: bool = False
+    """Whether it may change while running."""
 
     @property
     def per_row(self) -> bool:

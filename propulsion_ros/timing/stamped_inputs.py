@@ -27,26 +27,18 @@ _Item = tuple[int, int, int, str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Ordering:
-    """Which inputs are waited for, and which are of another time.
-
-    Attributes
-    ----------
-    wait_for : tuple of str
-        Sources that must have passed a stamp before what is due at it happens; empty: any one.
-    max_lag_ns : int or None
-        Stamp time after which a silent source is not waited for; None waits for ever.
-    lead_ns : int or None
-        How far ahead of a trusted source, a clock, anything happens; nothing happens before one is
-        heard. None: no clock is waited for.
-    jump_back_ns, max_gap_ns : int
-        How far a stamp may lie behind or ahead of its source's newest before time has jumped.
-    """
+    """Which inputs are waited for, and which are of another time."""
 
     wait_for: tuple[str, ...] = ()
+    """Sources that must have passed a stamp before what is due at it happens; empty: any one."""
     max_lag_ns: int | None = None
+    """Stamp time after which a silent source is not waited for; None waits for ever."""
     lead_ns: int | None = None
+    """How far ahead of a trusted source, a clock, anything happens; nothing happens before one
+    is heard. None: no clock is waited for."""
     jump_back_ns: int = 1_000_000_000
     max_gap_ns: int = 10_000_000_000
+    """How far a stamp may lie behind or ahead of its source's newest before time has jumped."""
 
 
 class StampedInputs:

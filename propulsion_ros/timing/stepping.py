@@ -29,15 +29,10 @@ def ticks_per(key: str, rate: float, slower_rate: float) -> int:
 
 @dataclass(frozen=True)
 class Grid(Ordering):
-    """When ticks run.
-
-    Attributes
-    ----------
-    period_ns : int
-        Ticks lie at whole multiples of it, counted from stamp 0, not from the first arrival.
-    """
+    """When ticks run."""
 
     period_ns: int
+    """Ticks lie at whole multiples of it, counted from stamp 0, not from the first arrival."""
 
 
 class FixedStepRunner(StampedInputs):

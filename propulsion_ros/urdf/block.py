@@ -29,34 +29,23 @@ _PLACING = ('joint', 'link')
 
 @dataclass(frozen=True)
 class ActuatorSpec:
-    """One plugin block, read.
-
-    Attributes
-    ----------
-    name : str
-        Name of the block and of its node.
-    family : str
-        Key of `propulsion_ros.models.registry.REGISTRY`.
-    base_link : str
-        Frame that geometry and wrenches refer to.
-    values : dict
-        Flat parameters that the block and the link tree give.
-    paths : dict
-        XML path behind each value, by flat key, or key and element as ``max_thrust[1]``; where a
-        row has no value, the path that one would have.
-    geometry : frozenset of str
-        Keys that come from the link tree.
-    notes : tuple of str
-        What the block says without effect, and what was assumed, a line each.
-    """
+    """One plugin block, read."""
 
     name: str
+    """Name of the block and of its node."""
     family: str
+    """Key of `propulsion_ros.models.registry.REGISTRY`."""
     base_link: str
+    """Frame that geometry and wrenches refer to."""
     values: Mapping[str, Any]
+    """Flat parameters that the block and the link tree give."""
     paths: Mapping[str, str]
+    """XML path behind each value, by flat key, or key and element as ``max_thrust[1]``; where a
+    row has no value, the path that one would have."""
     geometry: frozenset[str]
+    """Keys that come from the link tree."""
     notes: tuple[str, ...] = ()
+    """What the block says without effect, and what was assumed, a line each."""
 
     def locate(self, error: ConfigError, overridden: Collection[str] = ()) -> ConfigError:
         """Return the error with the XML path of what is wrong, where that is the block's.

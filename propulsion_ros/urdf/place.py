@@ -17,24 +17,16 @@ from propulsion_ros.urdf.tags import Tag
 
 @dataclass(frozen=True)
 class Place:
-    """Where one row of a plugin block is.
-
-    Attributes
-    ----------
-    link : str
-        Link that the actuator acts on, '' for a row of joints alone.
-    pose : Pose
-        Of the link in base_link.
-    joints : list of Joint
-        Those that the row names.
-    joint_poses : list of Pose
-        Of their child links in base_link.
-    """
+    """Where one row of a plugin block is."""
 
     link: str
+    """Link that the actuator acts on, '' for a row of joints alone."""
     pose: Pose
+    """Of the link in base_link."""
     joints: list[Joint]
+    """Those that the row names."""
     joint_poses: list[Pose]
+    """Of their child links in base_link."""
 
     def role(self, role: str, own: Any) -> Any:
         """Return the value of a field with this geometry role; ``own`` is its tag or default."""
@@ -72,18 +64,12 @@ class Place:
 
 @dataclass
 class Placer:
-    """Places the rows of one plugin block.
-
-    Attributes
-    ----------
-    tree : LinkTree
-        The robot.
-    base_link : str
-        Frame of all geometry.
-    """
+    """Places the rows of one plugin block."""
 
     tree: LinkTree
+    """The robot."""
     base_link: str
+    """Frame of all geometry."""
     _own: set[str] = field(default_factory=set)
     _passed: dict[str, str] = field(default_factory=dict)
 

@@ -13,27 +13,18 @@ from propulsion_ros.urdf.xml import path_step
 
 @dataclass(frozen=True)
 class Tag:
-    """One element of a plugin block.
-
-    Attributes
-    ----------
-    key : str
-        What it gives: a parameter, ``joint``, ``link``, or the element of an actuator.
-    text : str
-        Its text, stripped.
-    path : str
-        Its XML path in the robot description.
-    name : str
-        Its name attribute, '' for none.
-    children : tuple of Tag
-        What is inside.
-    """
+    """One element of a plugin block."""
 
     key: str
+    """What it gives: a parameter, ``joint``, ``link``, or the element of an actuator."""
     text: str
+    """Its text, stripped."""
     path: str
+    """Its XML path in the robot description."""
     name: str = ''
+    """Its name attribute, '' for none."""
     children: tuple[Tag, ...] = ()
+    """What is inside."""
 
     def all(self, key: str) -> list[Tag]:
         """Return the children with this key."""

@@ -57,24 +57,16 @@ def rotate_wrench(wrench: FloatArray, rotation: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Efforts for a demanded wrench and what they achieve.
-
-    Attributes
-    ----------
-    effort : FloatArray
-        One per actuator, inside its limits, shape (..., n).
-    wrench : FloatArray
-        What the efforts make, shape (..., 6).
-    residual : FloatArray
-        Demand minus wrench, shape (..., 6).
-    saturated : BoolArray
-        Actuators at a limit that kept the least effort for the demand away, shape (..., n).
-    """
+    """Efforts for a demanded wrench and what they achieve."""
 
     effort: FloatArray
+    """One per actuator, inside its limits, shape (..., n)."""
     wrench: FloatArray
+    """What the efforts make, shape (..., 6)."""
     residual: FloatArray
+    """Demand minus wrench, shape (..., 6)."""
     saturated: BoolArray
+    """Actuators at a limit that kept the least effort for the demand away, shape (..., n)."""
 
 
 class Allocator:

@@ -18,17 +18,12 @@ WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque
 
 @dataclass(frozen=True)
 class Command:
-    """What was asked, one column per name in `Family.command_names`.
-
-    Attributes
-    ----------
-    position, velocity, effort : FloatArray or None
-        Shape (..., m), SI units; NaN where a name was never commanded or takes another field.
-    """
+    """What was asked, one column per name in `Family.command_names`."""
 
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
+    """Shape (..., m), SI units; NaN where a name was never commanded or takes another field."""
 
 
 def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
@@ -39,21 +34,14 @@ def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class BodyState:
-    """Motion of the vehicle through its fluid, in base_link axes.
-
-    Attributes
-    ----------
-    velocity : FloatArray or None
-        Velocity relative to the fluid [m/s], shape (..., 3).
-    angular_velocity : FloatArray or None
-        [rad/s], shape (..., 3).
-    gravity : FloatArray or None
-        Acceleration of gravity [m/s^2], shape (..., 3).
-    """
+    """Motion of the vehicle through its fluid, in base_link axes."""
 
     velocity: FloatArray | None = None
+    """Velocity relative to the fluid [m/s], shape (..., 3)."""
     angular_velocity: FloatArray | None = None
+    """[rad/s], shape (..., 3)."""
     gravity: FloatArray | None = None
+    """Acceleration of gravity [m/s^2], shape (..., 3)."""
 
     @property
     def twist(self) -> FloatArray | None:
@@ -69,55 +57,37 @@ class BodyState:
 
 
 class TankState(NamedTuple):
-    """What is left in the tanks of a family after a step, in base_link axes.
-
-    Attributes
-    ----------
-    mass : FloatArray
-        Propellant [kg], shape (..., m).
-    com : FloatArray
-        Centre of mass in base_link [m], shape (..., m, 3).
-    inertia : FloatArray
-        About the centre of mass [kg m^2], shape (..., m, 3, 3).
-    """
+    """What is left in the tanks of a family after a step, in base_link axes."""
 
     mass: FloatArray
+    """Propellant [kg], shape (..., m)."""
     com: FloatArray
+    """Centre of mass in base_link [m], shape (..., m, 3)."""
     inertia: FloatArray
+    """About the centre of mass [kg m^2], shape (..., m, 3, 3)."""
 
 
 # A tuple, because a dataclass that is frozen takes three times as long to make.
 class Output(NamedTuple):
-    """What one step did.
-
-    Attributes
-    ----------
-    wrench : FloatArray
-        Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6).
-    thrusts : FloatArray
-        How hard each actuator pushes along its row of `axes` [N], shape (..., n).
-    axes : FloatArray
-        In base_link, shape (..., n, 3), without the batch axes where it is the same for all.
-    position, velocity, effort : FloatArray or None
-        State, one column per name in `Family.state_names`; NaN where a name has no such field.
-    computed, applied : FloatArray
-        The value before and after physical limits and faults, shape (..., n).
-    flags : mapping of str to BoolArray
-        Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ...
-    tanks : TankState or None
-        Propellant left, for families that burn any.
-    """
+    """What one step did."""
 
     wrench: FloatArray
+    """Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6)."""
     thrusts: FloatArray
+    """How hard each actuator pushes along its row of `axes` [N], shape (..., n)."""
     axes: FloatArray
+    """In base_link, shape (..., n, 3), without the batch axes where it is the same for all."""
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
+    """State, one column per name in `Family.state_names`; NaN where a name has no such field."""
     computed: FloatArray | None = None
     applied: FloatArray | None = None
+    """The value before and after physical limits and faults, shape (..., n)."""
     flags: Mapping[str, BoolArray] = MappingProxyType({})
+    """Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ..."""
     tanks: TankState | None = None
+    """Propellant left, for families that burn any."""
 
     @property
     def forces(self) -> FloatArray:
@@ -135,10 +105,6 @@ class Family(Protocol):
 
     Attributes
     ----------
-    Params : type
-        The frozen configuration dataclass.
-    facts : FamilyFacts
-        What the rest of the package must know beside its step.
     command_names : sequence of str
         What can be commanded, in column order.
     command_fields : sequence of str
@@ -158,7 +124,9 @@ class Family(Protocol):
     """
 
     Params: ClassVar[type]
+    """The frozen configuration dataclass."""
     facts: ClassVar[FamilyFacts]
+    """What the rest of the package must know beside its step."""
 
     @property
     def command_names(self) -> Sequence[str]: ...  # noqa: D102

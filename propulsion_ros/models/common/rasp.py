@@ -19,31 +19,22 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class ThrustCurve:
-    """One motor.
-
-    Attributes
-    ----------
-    name, maker : str
-        As in the header.
-    times, thrusts : FloatArray
-        Points of the curve [s], [N], (k,); linear between them, from no thrust at 0.
-    propellant_mass, total_mass : float
-        [kg].
-    diameter, length : float
-        [m].
-    delays : str
-        Delays of the ejection charge as the header lists them, such as '6-10-14'.
-    """
+    """One motor."""
 
     name: str
     maker: str
+    """As in the header."""
     times: FloatArray
     thrusts: FloatArray
+    """Points of the curve [s], [N], (k,); linear between them, from no thrust at 0."""
     propellant_mass: float
     total_mass: float
+    """[kg]."""
     diameter: float
     length: float
+    """[m]."""
     delays: str
+    """Delays of the ejection charge as the header lists them, such as '6-10-14'."""
 
     @property
     def total_impulse(self) -> float:

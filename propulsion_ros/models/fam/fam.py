@@ -83,33 +83,22 @@ class FamParams(WrenchParams):
 
 
 class Allocation(NamedTuple):
-    """What the allocation decided; rows (..., n) for nozzles, (..., m) for plenums.
-
-    Attributes
-    ----------
-    thrust : FloatArray
-        Wanted of each nozzle [N], at least 0.
-    pressure : FloatArray
-        Rise of pressure that is expected in each plenum [Pa].
-    cosine : FloatArray
-        Of the flap angle that makes the thrust, before the stops; no angle where below -1.
-    angle : FloatArray
-        Flap angle between the stops [rad].
-    servo_count : IntArray
-        Servo command, 0..255.
-    speed : FloatArray
-        Of each impeller [rad/s], (m,) or (..., m).
-    motor_count : IntArray
-        Motor command, 0..255.
-    """
+    """What the allocation decided; rows (..., n) for nozzles, (..., m) for plenums."""
 
     thrust: FloatArray
+    """Wanted of each nozzle [N], at least 0."""
     pressure: FloatArray
+    """Rise of pressure that is expected in each plenum [Pa]."""
     cosine: FloatArray
+    """Of the flap angle that makes the thrust, before the stops; no angle where below -1."""
     angle: FloatArray
+    """Flap angle between the stops [rad]."""
     servo_count: IntArray
+    """Servo command, 0..255."""
     speed: FloatArray
+    """Of each impeller [rad/s], (m,) or (..., m)."""
     motor_count: IntArray
+    """Motor command, 0..255."""
 
 
 class Fam:

@@ -69,24 +69,16 @@ class InverseFamParams(WrenchParams):
 
 
 class Estimate(NamedTuple):
-    """What is applied; rows (..., n) for nozzles, (..., m) for plenums.
-
-    Attributes
-    ----------
-    wrench : FloatArray
-        Force [N] and torque [N m] about the point of `torque_about`, (..., 6).
-    thrust : FloatArray
-        Of each nozzle [N].
-    pressure : FloatArray
-        Rise in each plenum [Pa].
-    area : FloatArray
-        Open area of each nozzle [m^2].
-    """
+    """What is applied; rows (..., n) for nozzles, (..., m) for plenums."""
 
     wrench: FloatArray
+    """Force [N] and torque [N m] about the point of `torque_about`, (..., 6)."""
     thrust: FloatArray
+    """Of each nozzle [N]."""
     pressure: FloatArray
+    """Rise in each plenum [Pa]."""
     area: FloatArray
+    """Open area of each nozzle [m^2]."""
 
 
 class InverseFam:

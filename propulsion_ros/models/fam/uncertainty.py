@@ -13,24 +13,16 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 
 class Jacobians(NamedTuple):
-    """Derivatives of a wrench.
-
-    Attributes
-    ----------
-    angle : FloatArray
-        By the flap angles [1/rad], (..., 6, n); 0 where a flap is at its stop.
-    speed : FloatArray
-        By the speeds of the impellers [s/rad], (..., 6, m).
-    discharge_coefficient : FloatArray
-        By the discharge coefficients, (..., 6, n).
-    thrust_scale : FloatArray
-        By the thrust scale, (..., 6, 1).
-    """
+    """Derivatives of a wrench."""
 
     angle: FloatArray
+    """By the flap angles [1/rad], (..., 6, n); 0 where a flap is at its stop."""
     speed: FloatArray
+    """By the speeds of the impellers [s/rad], (..., 6, m)."""
     discharge_coefficient: FloatArray
+    """By the discharge coefficients, (..., 6, n)."""
     thrust_scale: FloatArray
+    """By the thrust scale, (..., 6, 1)."""
 
 
 def jacobians(

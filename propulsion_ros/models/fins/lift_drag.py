@@ -24,23 +24,16 @@ from propulsion_ros.settings.quantity import (
 
 
 class Coefficients(NamedTuple):
-    """What the fluid does to k fins, over the square of the speed.
-
-    Attributes
-    ----------
-    force : ComplexArray
-        As if the motion were along the real axis [N s^2/m^2]: minus drag + i times what pushes to
-        its left, which is where the normal lies from the chord, shape (..., k).
-    moment : FloatArray
-        About the span axis, right-handed: positive turns the chord towards the normal
-        [N s^2/m], shape (..., k).
-    stalled : BoolArray
-        Whether the angle of attack is beyond stall, shape (..., k).
-    """
+    """What the fluid does to k fins, over the square of the speed."""
 
     force: ComplexArray
+    """As if the motion were along the real axis [N s^2/m^2]: minus drag + i times what pushes to
+    its left, which is where the normal lies from the chord, shape (..., k)."""
     moment: FloatArray
+    """About the span axis, right-handed: positive turns the chord towards the normal [N s^2/m],
+    shape (..., k)."""
     stalled: BoolArray
+    """Whether the angle of attack is beyond stall, shape (..., k)."""
 
     def loads(self, flow: ComplexArray) -> tuple[ComplexArray, FloatArray]:
         """Return force [N], along chord + i normal, and moment [N m] in a flow, (..., k)."""
