@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Typed, bounded fields of frozen dataclasses: the one schema of every parameter.
 
-A configuration is a frozen, keyword-only dataclass whose fields are made by `quantity`, `names`
-or `group`. `validate`, called from ``__post_init__``, turns what was given into read-only
-arrays of the right shape and checks every element, so that a configuration that exists is right.
+A configuration is a frozen, keyword-only dataclass whose fields are made by `quantity`,
+`per_row`, `names` or `group`. `validate`, called from ``__post_init__``, turns what was given into
+read-only arrays of the right shape and checks every element, so that a configuration that exists is
+right.
 ROS parameters, plugin tags and the documentation are all derived from the same fields.
 """
 from __future__ import annotations
@@ -93,6 +94,11 @@ def quantity(
     """Return a dataclass field with the meaning of `Quantity`; no default means required."""
     spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live)
     return dataclasses.field(default=default, metadata={_META: spec})
+
+
+def per_row(default: Any = dataclasses.MISSING, unit: str = '', **meaning: Any) -> Any:
+    """Return a `quantity` that has one value for each name of its dataclass, (n,)."""
+    return quantity(default, unit, shape=('n',), **meaning)
 
 
 def names(doc: str, default: Any = dataclasses.MISSING) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, quantity
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, per_row
 
 T = TypeVar('T', bound=NDArray[Any])
 
@@ -17,7 +17,7 @@ def live_factor(doc: str) -> Any:
 
     ``doc`` says on what.
     """
-    return quantity(1.0, '', doc=doc, lo=0.0, hi=1.0, shape=('n',), live=True)
+    return per_row(1.0, doc=doc, lo=0.0, hi=1.0, live=True)
 
 
 class Degrading:

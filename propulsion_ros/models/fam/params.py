@@ -12,7 +12,15 @@ from propulsion_ros.models.common.family import Command
 from propulsion_ros.models.common.wrench import net_wrench, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.settings.errors import CommandError, ConfigError
-from propulsion_ros.settings.quantity import FloatArray, IntArray, group, names, quantity, validate
+from propulsion_ros.settings.quantity import (
+    FloatArray,
+    IntArray,
+    group,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,19 +30,17 @@ class NozzlesParams:
     names: tuple[str, ...] = names(
         'nozzle names, the order of all arrays', astrobee.NOZZLE_NAMES
     )
-    impeller: tuple[str, ...] = quantity(
-        astrobee.NOZZLE_IMPELLERS, kind=str, shape=('n',),
-        doc='impeller whose plenum each nozzle opens',
+    impeller: tuple[str, ...] = per_row(
+        astrobee.NOZZLE_IMPELLERS, kind=str, doc='impeller whose plenum each nozzle opens'
     )
-    width: FloatArray = quantity(
-        astrobee.NOZZLE_WIDTHS, 'm', doc='width of the opening, across its two flaps',
-        above=0.0, shape=('n',),
+    width: FloatArray = per_row(
+        astrobee.NOZZLE_WIDTHS, 'm', doc='width of the opening, across its two flaps', above=0.0
     )
-    discharge_coefficient: FloatArray = quantity(
-        astrobee.DISCHARGE_COEFFICIENTS, doc='effective over open area', above=0.0, shape=('n',)
+    discharge_coefficient: FloatArray = per_row(
+        astrobee.DISCHARGE_COEFFICIENTS, doc='effective over open area', above=0.0
     )
-    open_stop: FloatArray = quantity(
-        astrobee.MAX_ANGLE, 'rad', shape=('n',), above=0.0, hi=np.pi / 2,
+    open_stop: FloatArray = per_row(
+        astrobee.MAX_ANGLE, 'rad', above=0.0, hi=np.pi / 2,
         doc='flap angle that is really reached; commands beyond it end there',
     )
     position: FloatArray = placement.position('where the thrust acts', astrobee.NOZZLE_POSITIONS)
@@ -57,8 +63,8 @@ class ImpellersParams:
     names: tuple[str, ...] = names(
         'impeller names, the order of all arrays', astrobee.IMPELLER_NAMES
     )
-    zero_thrust_area: FloatArray = quantity(
-        astrobee.ZERO_THRUST_AREAS, 'm^2', lo=0.0, hi=0.01, shape=('n',),
+    zero_thrust_area: FloatArray = per_row(
+        astrobee.ZERO_THRUST_AREAS, 'm^2', lo=0.0, hi=0.01,
         doc='leakage of the plenum; the table of the original takes that of its module 1 for both',
     )
     axis: FloatArray = quantity(

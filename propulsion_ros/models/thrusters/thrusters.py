@@ -30,7 +30,7 @@ from propulsion_ros.models.thrusters.dynamics import (
     RotorDynamics,
 )
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, per_row, quantity
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,38 +41,32 @@ class ThrustersParams(CurvesParams, DynamicsParams):
         'velocity', kind=str, choices=('velocity', 'effort'),
         doc='velocity: the input of the dynamics (rad/s; bessa: V); effort: the thrust [N]',
     )
-    min_command: FloatArray = quantity(
-        -LARGEST, doc='lowest input, before the gain; the default is no limit',
-        lo=-LARGEST, hi=0.0, shape=('n',),
+    min_command: FloatArray = per_row(
+        -LARGEST, doc='lowest input, before the gain; the default is no limit', lo=-LARGEST, hi=0.0
     )
-    max_command: FloatArray = quantity(
-        LARGEST, doc='highest input, before the gain; the default is no limit',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    max_command: FloatArray = per_row(
+        LARGEST, doc='highest input, before the gain; the default is no limit', lo=0.0, hi=LARGEST
     )
-    min_thrust: FloatArray = quantity(
-        -LARGEST, 'N', doc='lowest thrust; the default is no limit',
-        lo=-LARGEST, hi=0.0, shape=('n',),
+    min_thrust: FloatArray = per_row(
+        -LARGEST, 'N', doc='lowest thrust; the default is no limit', lo=-LARGEST, hi=0.0
     )
-    max_thrust: FloatArray = quantity(
-        LARGEST, 'N', doc='highest thrust; the default is no limit',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    max_thrust: FloatArray = per_row(
+        LARGEST, 'N', doc='highest thrust; the default is no limit', lo=0.0, hi=LARGEST
     )
-    gain: FloatArray = quantity(
-        1.0, doc='factor on the limited input; below 0 turns the other way',
-        lo=-1e6, hi=1e6, shape=('n',),
+    gain: FloatArray = per_row(
+        1.0, doc='factor on the limited input; below 0 turns the other way', lo=-1e6, hi=1e6
     )
     propeller_efficiency: FloatArray = live_factor('factor on the speed that the dynamics give')
     thrust_efficiency: FloatArray = live_factor('factor on the thrust that the curve gives')
-    thrust_deadband: FloatArray = quantity(
-        0.0, 'N', doc='commands whose steady thrust is smaller are 0',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    thrust_deadband: FloatArray = per_row(
+        0.0, 'N', doc='commands whose steady thrust is smaller are 0', lo=0.0, hi=LARGEST
     )
-    moment_constant: FloatArray = quantity(
-        0.0, 'm', doc='reaction torque over thrust; 0, as in the original, makes none',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    moment_constant: FloatArray = per_row(
+        0.0, 'm', doc='reaction torque over thrust; 0, as in the original, makes none', lo=0.0,
+        hi=LARGEST,
     )
-    direction: IntArray = quantity(
-        1, kind=int, lo=-1, hi=1, shape=('n',),
+    direction: IntArray = per_row(
+        1, kind=int, lo=-1, hi=1,
         doc='1: turns right-handed about its axis to push along it; -1: left-handed',
     )
     position: FloatArray = placement.position('where the thrust acts')
