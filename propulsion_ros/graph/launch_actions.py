@@ -133,16 +133,9 @@ def drawn_with(given: dict[str, str]) -> list[str] | None:
 def graph_actions(
     given: dict[str, str], graph: Graph, stack_options: Sequence[str] = ()
 ) -> list[Any]:
-    """Return the launch actions of a graph.
+    """Return the launch actions of a graph, from the values of `ARGUMENTS`.
 
-    Parameters
-    ----------
-    given : dict of str
-        Values of `ARGUMENTS`.
-    graph : Graph
-        The nodes.
-    stack_options : sequence of str
-        Command line of `stack` for the same graph, where it is composed.
+    ``stack_options`` is the command line of `stack` for the same graph, where it is composed.
     """
     records, actions = {}, []
     for spec in graph.nodes:
@@ -160,7 +153,7 @@ def graph_actions(
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
     """Return where a flight computer keeps its record, as a parameter; {} where that is given.
 
-    Raises `OSError` where the folder cannot be made.
+    Raises OSError where the folder cannot be made.
     """
     if spec.executable != 'flight_state_node' or given['replay'] == 'true':
         return {}

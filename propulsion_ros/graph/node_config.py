@@ -58,16 +58,9 @@ class Setting:
         values: Mapping[str, Any],
         given: Collection[str],
     ) -> Setting:
-        """Return the setting of a node.
+        """Return the setting of a node with its own configuration.
 
         Raises `ConfigError` for a parameter that only the robot description may give.
-
-        Parameters
-        ----------
-        own : FamilyNodeParams
-            Configuration of the node.
-        family, spec, values, given
-            As the attributes.
         """
         if spec:
             for key in sorted(set(given) & set(spec.values)):
@@ -112,20 +105,10 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
 
 
 def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:
-    """Return the name of the family that a node runs.
+    """Return the family that a node runs: its parameter, its block's, or its own name.
 
-    Raises `ConfigError` where there is no such family, or two sources disagree.
-
-    Parameters
-    ----------
-    given : str
-        Its parameter ``family``.
-    spec : ActuatorSpec or None
-        Its plugin block.
-    node : str
-        Its name.
-    loop : str
-        The one loop that it has, as families declare it; '' for any.
+    ``loop`` is the one loop that the node has, as families declare it; '' for any. Raises
+    `ConfigError` where there is no such family, or two sources disagree.
     """
     own = [name for name, family in FAMILIES.items() if family.facts.loop == loop]
     name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
@@ -152,7 +135,7 @@ def schema_of(family: str) -> list[Parameter]:
 def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatable, Allocator]:
     """Return the group that an allocator commands, and what shares a wrench among it.
 
-    Raises `ConfigError` for a wrong value, or a family of which no thrusts can be asked.
+    Raises `ConfigError` for a wrong value, or a family that allocates no thrusts.
     """
     family = setting.build_family()
     if not isinstance(family, Allocatable):
@@ -187,10 +170,7 @@ def block_of(
 
 
 def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, node: str) -> str:
-    """Return the family that a node runs, '' where it runs none.
-
-    Raises `ConfigError` where there is no such family, or the plugin block says another.
-    """
+    """Return the family that a node runs, '' where it runs none; raise `ConfigError` if wrong."""
     given = str(values.get('family', ''))
     if is_allocator(node) and not (spec and spec.name == node):
         return ''
@@ -206,22 +186,11 @@ def read_setting(
     loop: str = '',
     takes_live: bool = True,
 ) -> tuple[OwnT, Setting]:
-    """Return the configuration of a node and that of its family.
+    """Return the configuration of a node, of class ``node_params``, and that of its family.
 
-    Raises `ConfigError` for everything that is wrong.
-
-    Parameters
-    ----------
-    parameters : Parameters
-        Of the node.
-    node_params : type
-        Configuration of the node, a subclass of `FamilyNodeParams`.
-    find_block : callable
-        Returns the node's plugin block, None where it has none.
-    loop : str
-        The one loop that the node has, as families declare it; '' for any.
-    takes_live : bool
-        Whether the node follows live parameters of its family.
+    ``find_block`` returns the node's plugin block, None where it has none; ``loop`` is as in
+    `family_named`; ``takes_live`` is whether the node follows live parameters of its family. Raises
+    `ConfigError` for everything that is wrong.
     """
     own = build(node_params, parameters.declare_some(parameters_of(node_params)))
     spec = find_block(own)
@@ -236,16 +205,8 @@ def build_family(
 ) -> tuple[Family, Any]:
     """Return a family and the configuration of its timing, as its node would make them.
 
-    Raises `ConfigError` naming the parameter or the XML path of what is wrong.
-
-    Parameters
-    ----------
-    name : str
-        Of the family.
-    given : mapping
-        Flat parameters of the node.
-    spec : ActuatorSpec or None
-        Its plugin block.
+    They come from flat parameters of the node and its plugin block. Raises `ConfigError` naming the
+    parameter or the XML path of what is wrong.
     """
     kind = node_kind_of(name)
     parameters = GivenParameters(name, given)
@@ -259,16 +220,7 @@ def build_allocator(
 ) -> tuple[Allocatable, Allocator]:
     """Return the group of an allocator, and what shares a wrench among it, as its node would.
 
-    Raises `ConfigError` naming the parameter or the XML path of what is wrong.
-
-    Parameters
-    ----------
-    node : str
-        Name of the allocator.
-    given : mapping
-        Its flat parameters.
-    spec : ActuatorSpec or None
-        Plugin block of the group.
+    Arguments and errors are those of `build_family`, with the block of the group.
     """
     parameters = GivenParameters(node, given)
     return allocator_of(*read_setting(parameters, AllocatorNodeParams, lambda own: spec))

@@ -23,12 +23,10 @@ _WAIT = 60.0
 
 
 def share_directory() -> Path:
-    """Return the folder that holds launch/, config/ and urdf/.
+    """Return the folder that holds launch/, config/ and urdf/; raise `SourceError` where none does.
 
     A source tree has them itself; an installed package is found in the ament index, or under the
     prefix that its modules are installed in.
-
-    Raises `SourceError` where there is none.
     """
     here = Path(__file__).resolve()
     source = here.parents[2]

@@ -48,10 +48,7 @@ class MessageReader:
         self._slots: Slots | None = None
 
     def read(self, data: bytes) -> Any:
-        """Return a message.
-
-        Raises `CommandError` where the bytes are none.
-        """
+        """Return a message; raise `CommandError` where the bytes are none."""
         slots = self._slots
         if slots is None or not slots.fit(data):
             return self._read_anew(data)

@@ -62,9 +62,8 @@ def parameters_of(cls: type, prefix: str = '') -> Iterator[Parameter]:
 def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
     """Return a configuration from flat values; what is absent or None takes its default.
 
-    Keys that the class does not have are left alone: see `unknown_keys`.
-
-    Raises `ConfigError` with the whole flat key of what is missing or wrong.
+    Keys that the class does not have are ignored: see `unknown_keys`. Raises `ConfigError` with the
+    whole flat key of what is missing or wrong.
     """
     kwargs: dict[str, Any] = {}
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]

@@ -183,14 +183,9 @@ class StampJudge:
         return self.newest_ns is not None and now_ns - self.newest_ns > self._silent_ns
 
     def take(self, stamp_ns: int, present_ns: int | None = None) -> Arrival:
-        """Judge a stamp by those before it.
+        """Judge a stamp [ns] by those before it.
 
-        Parameters
-        ----------
-        stamp_ns : int
-            [ns].
-        present_ns : int, optional
-            What stands for the newest stamp as long as this source has none [ns].
+        ``present_ns`` stands for the newest of them as long as this source has none.
         """
         newest_ns = self.newest_ns
         if newest_ns is None:
@@ -211,15 +206,7 @@ class StampJudge:
         return self._refuse(_STRAY, stamp_ns, newest_ns)
 
     def follow(self, stamp_ns: int, leader_ns: int) -> Arrival:
-        """Judge a stamp by the newest one of a leading source; see the class.
-
-        Parameters
-        ----------
-        stamp_ns : int
-            [ns].
-        leader_ns : int
-            Newest stamp of the leading source [ns].
-        """
+        """Judge a stamp by the newest one of a leading source [ns]; see the class."""
         newest_ns = self.newest_ns
         if not -self._behind_ns <= stamp_ns - leader_ns - self.offset_ns <= self._ahead_ns:
             is_near = self._limits.is_near

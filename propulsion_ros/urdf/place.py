@@ -64,7 +64,7 @@ class Place:
 
 @dataclass
 class Placer:
-    """Places the rows of one plugin block."""
+    """Places the rows of one plugin block: all geometry is in ``base_link``."""
 
     tree: LinkTree
     """The robot."""
@@ -74,16 +74,9 @@ class Placer:
     _passed: dict[str, str] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
-        """Return where a row is, from its <joint> and <link>.
+        """Return where a row is, from its <joint> and <link>; ``roles`` are its geometry fields.
 
         Raises `SourceError` for an unknown, unsuitable or missing joint or link.
-
-        Parameters
-        ----------
-        row : Tag
-            The row.
-        roles : mapping
-            Fields of its class that have a part in geometry.
         """
         tags = row.all('joint')
         joints = [self.tree.joint(tag.text, tag.path) for tag in tags]

@@ -31,10 +31,7 @@ class Tag:
         return [child for child in self.children if child.key == key]
 
     def one(self, key: str) -> Tag | None:
-        """Return the only child with this key, None where there is none.
-
-        Raises `SourceError` where there are several.
-        """
+        """Return the only child with this key, None for none; raise `SourceError` for several."""
         found = self.all(key)
         if len(found) > 1:
             raise SourceError(found[1].path, 'is given twice')

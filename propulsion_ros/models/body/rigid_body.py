@@ -119,21 +119,14 @@ class RigidBody:
         dt: float,
         extra_drag: tuple[float, FloatArray] | None = None,
     ) -> None:
-        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes.
+        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes, (6,).
 
-        Raises `FloatingPointError` where the step is too long for the forces and the motion leaves
+        The wrench [N, N m] is about the origin of base_link. The mean of the masses at both ends of
+        the step acts, which is exact to second order. ``extra_drag`` is a drag area [m^2] without
+        direction, and where it acts in base_link [m].
+
+        Raises FloatingPointError where the step is too long for the forces and the motion leaves
         the numbers; the state stays as it was.
-
-        Parameters
-        ----------
-        wrench : FloatArray
-            [N] and [N m] about the origin of base_link, (6,).
-        before, after : MassProperties
-            At both ends of the step; their mean acts, which is exact to second order.
-        dt : float
-            [s].
-        extra_drag : tuple of float and FloatArray, optional
-            Drag area [m^2] without direction, and where it acts in base_link [m].
         """
         middle = MassProperties(
             0.5 * (before.mass + after.mass),

@@ -166,20 +166,11 @@ class Boosters(Degrading):
         dt: float,
         tick: int,
     ) -> Output:
-        """Advance by ``dt`` with ignition and throttle given apart.
+        """Advance by ``dt`` [s] with ignition and throttle given apart, (..., n).
 
-        Parameters
-        ----------
-        ignition : BoolArray
-            Whether each booster should burn, (..., n).
-        throttle_demand : FloatArray
-            Thrust over max_thrust while lit, (..., n); clamped to [min_thrust / max_thrust, 1].
-        gimbal_command : FloatArray or None
-            [rad], (..., g, 2); None holds the angles as they are.
-        dt : float
-            [s].
-        tick : int
-            Number of the step; keys the noise.
+        ``throttle_demand`` is thrust over max_thrust while lit, clamped to [min_thrust /
+        max_thrust, 1]. The gimbal command [rad] is (..., g, 2); None holds the angles as they are.
+        The tick keys the noise.
         """
         self.ignition = ignition | (self._keeps_burning & self.ignition)
         # fmax takes the other where one is NaN.

@@ -93,19 +93,9 @@ class Gimbals:
         self.angles = np.zeros(self._shape)
 
     def step(self, command: FloatArray, dt: float) -> BoolArray:
-        """Follow the commanded angles for dt [s].
+        """Follow commanded angles [rad], (..., g, 2), clipped to the range, for dt [s].
 
-        Parameters
-        ----------
-        command : FloatArray
-            [rad], shape (..., g, 2); clipped to the range.
-        dt : float
-            [s].
-
-        Returns
-        -------
-        BoolArray
-            Whether each command was outside the range, shape (..., g, 2).
+        Returns whether each command was outside the range, (..., g, 2).
         """
         demand = np.minimum(np.maximum(command, self._lower), self._upper)
         self.angles = self._lag.step(self.angles, demand, dt)
@@ -137,9 +127,9 @@ class Gimbals:
     def carry(
         self, points: FloatArray, axes: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return points and axes (g, 3) of base_link as the present angles move them.
+        """Return points and axes (g, 3) of base_link as the present angles move them, (..., g, 3).
 
-        The result is (..., g, 3) each; the points turn about the pivots, the axes do not.
+        The points turn about the pivots, the axes do not.
         """
         _, whole = self._motions()
         # Points carry a 1 below, which takes up the shift; directions a 0.

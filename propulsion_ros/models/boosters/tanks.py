@@ -91,10 +91,7 @@ class Tanks:
     def draw(self, wanted: FloatArray) -> FloatArray | None:
         """Take what is wanted [kg], (..., m), as far as there is any.
 
-        Returns
-        -------
-        FloatArray or None
-            What was got over what was wanted, (..., m); None where that is 1 for all.
+        Returns what was got over what was wanted, (..., m); None where that is 1 for all.
         """
         short, share = wanted > self.propellant, None
         if np.count_nonzero(short):

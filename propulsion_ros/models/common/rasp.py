@@ -77,10 +77,7 @@ def motor_named(
 
 
 def parse_rasp(text: str, source: str = 'rasp') -> tuple[ThrustCurve, ...]:
-    """Return all motors of a text; ``source`` names it in errors.
-
-    Raises `SourceError` naming source and line.
-    """
+    """Return all motors of a text; ``source`` names it in errors, which are `SourceError`."""
     lines = [
         (f'{source}:{number}', line.split())
         for number, line in enumerate(text.lstrip('\ufeff').splitlines(), start=1)

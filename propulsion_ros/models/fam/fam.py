@@ -104,15 +104,10 @@ class Allocation(NamedTuple):
 class Fam:
     """Turns wrenches into flap angles and impeller speeds.
 
-    Commands are the six parts of a wrench (effort); NaN counts as 0. The state is the flap angle
-    of each nozzle (position) and the speed of each impeller (velocity), as they are sent; the
-    wrench of `Output` is what they will give by the same equations, saturation included, about
-    the origin of base_link.
-
-    Parameters
-    ----------
-    batch : tuple of int
-        Accepted like in other families; there is no state.
+    Commands are the six parts of a wrench (effort); NaN counts as 0. The state is the flap angle of
+    each nozzle (position) and the speed of each impeller (velocity), as they are sent; the wrench
+    of `Output` is what they will give by the same equations, saturation included, about the origin
+    of base_link. There is no state, so a batch has no effect.
     """
 
     Params: ClassVar[type] = FamParams
@@ -175,15 +170,7 @@ class Fam:
         self.set_com(params.com)
 
     def set_flight_mode(self, mode: str) -> None:
-        """Choose the speed of the impellers.
-
-        Raises `ConfigError` for any other.
-
-        Parameters
-        ----------
-        mode : {'off', 'quiet', 'nominal', 'difficult', 'precision'}
-            Flight mode.
-        """
+        """Choose the speed of the impellers; raise `ConfigError` for an unknown flight mode."""
         if mode not in astrobee.FLIGHT_MODES:
             known = ', '.join(astrobee.FLIGHT_MODES)
             raise ConfigError('flight_mode', f'expected one of {known}, got {mode!r}')
@@ -233,15 +220,10 @@ class Fam:
         return in_link_axes(self._params.nozzles.rotation, output.forces)
 
     def allocate(self, wrench: FloatArray, speed: FloatArray | None = None) -> Allocation:
-        """Share a wrench among the nozzles.
+        """Share a wrench [N, N m], (..., 6), finite, among the nozzles.
 
-        Parameters
-        ----------
-        wrench : FloatArray
-            Force [N] and torque [N m], (..., 6), finite.
-        speed : FloatArray, optional
-            Of the impellers [rad/s], (..., m), for each sample; without it that of the flight
-            mode.
+        The speed of the impellers [rad/s], (..., m), for each sample is by default that of the
+        flight mode.
         """
         thrust = self._mixing.share(wrench)
 

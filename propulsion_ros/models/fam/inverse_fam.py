@@ -84,14 +84,10 @@ class Estimate(NamedTuple):
 class InverseFam:
     """Turns flap angles and impeller speeds into the wrench that they apply.
 
-    Commands are the flap angle of each nozzle (position) and the speed of each impeller
-    (velocity); NaN counts as shut and as standing still, so that a module that never spoke or
-    fell silent has no thrust. The wrench of `Output` is about the origin of base_link.
-
-    Parameters
-    ----------
-    batch : tuple of int
-        Accepted like in other families; there is no state.
+    Commands are the flap angle of each nozzle (position) and the speed of each impeller (velocity);
+    NaN counts as shut and as standing still, so that a module that never sent anything, or stopped
+    to, has no thrust. The wrench of `Output` is about the origin of base_link. There is no state,
+    so a batch has no effect.
 
     Attributes
     ----------
@@ -209,15 +205,7 @@ class InverseFam:
         return command
 
     def estimate(self, angle: FloatArray, speed: FloatArray) -> Estimate:
-        """Return what is applied.
-
-        Parameters
-        ----------
-        angle : FloatArray
-            Flap angles [rad], (..., n).
-        speed : FloatArray
-            Of the impellers [rad/s], (..., m), used as given.
-        """
+        """Return what flap angles [rad], (..., n), and impeller speeds [rad/s], (..., m), apply."""
         area = self._plenums.area(angle)
         pressure = self._plenums.pressure(area, speed)
         thrust = self._plenums.thrust(area, pressure)
@@ -258,21 +246,10 @@ class InverseFam:
         return np.asarray(scaled @ np.swapaxes(scaled, -1, -2))
 
     def truncation(self, count: IntArray, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and covariance of commanded minus applied wrench under truncation.
+        """Return mean (..., 6) and covariance (..., 6, 6) of commanded minus applied wrench.
 
-        Parameters
-        ----------
-        count : IntArray
-            Servo counts that were sent, (..., n).
-        speed : FloatArray
-            Of the impellers [rad/s], (..., m).
-
-        Returns
-        -------
-        mean : FloatArray
-            (..., 6); a count is never above what was asked, so it is not 0.
-        covariance : FloatArray
-            (..., 6, 6).
+        The servo counts as sent, (..., n), are truncated: a count is never above what was asked, so
+        the mean is not 0. The speeds of the impellers [rad/s] are (..., m).
         """
         return self._truncation.moments(self._wrench_from, count, speed)
 

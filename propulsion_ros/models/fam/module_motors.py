@@ -101,14 +101,7 @@ class Motors:
 class Drives:
     """n flaps behind a gearbox with backlash and m impellers, each with its motor.
 
-    Parameters
-    ----------
-    travel : float
-        Of a flap from stop to stop [rad].
-    battery_voltage : float
-        Limit of the impellers' voltage.
-    n, m : int
-        Number of flaps and of impellers.
+    The travel of a flap is from stop to stop [rad]; the battery limits the impellers' voltage [V].
 
     Attributes
     ----------
@@ -143,12 +136,8 @@ class Drives:
     def step(self, opening: FloatArray, speed: FloatArray) -> None:
         """Advance one control period.
 
-        Parameters
-        ----------
-        opening : FloatArray
-            Commanded flap angles from the closed stop [rad], (..., n).
-        speed : FloatArray
-            Commanded speeds of the impellers [rad/s], (..., m).
+        The flap angles from the closed stop [rad], (..., n), and the speeds of the impellers
+        [rad/s], (..., m), are those that are commanded.
         """
         n = self._n
         self.opening = _within(self.opening, self._driven, self._half_play)

@@ -72,13 +72,9 @@ class Rotors(PlacedActuators, Degrading):
     def reset(self, indices: Any = None) -> None:
         """Return to the initial rotor speed.
 
-        Raises `IndexError` for indices where there is no batch axis.
-
-        Parameters
-        ----------
-        indices : index, optional
-            Of the leading batch axes: only these are reset, and draw new values from the ranges.
-            Without it all return to the state at construction, what was drawn then included.
+        ``indices`` of the leading batch axes reset only these, and draw new values from the ranges;
+        IndexError where there is no batch axis. Without them all return to the state at
+        construction, what was drawn then included.
         """
         if indices is not None:
             self._restart(indices)
@@ -156,21 +152,11 @@ class Rotors(PlacedActuators, Degrading):
         return np.asarray(np.sqrt(np.maximum(thrust, 0.0) / self._params.motor_constant))
 
     def advance(self, asked: FloatArray, dt: float) -> FloatArray:
-        """Advance by ``dt`` without the wrench.
+        """Advance by ``dt`` [s] without the wrench.
 
-        Raises `ConfigError` where an explicit integrator diverges for this dt.
-
-        Parameters
-        ----------
-        asked : FloatArray
-            Thrust [N] or rotor speed [rad/s] by `command_interface`, (..., n).
-        dt : float
-            [s], at least 0.
-
-        Returns
-        -------
-        FloatArray
-            Thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n).
+        Thrusts [N] or rotor speeds [rad/s] by `command_interface` are asked, (..., n). Returns the
+        thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n). Raises
+        `ConfigError` where an explicit integrator diverges for this dt.
         """
         asked = self._in_rows(asked)
         self._prepare(dt)

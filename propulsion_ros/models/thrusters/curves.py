@@ -85,10 +85,7 @@ class CurvesParams:
                 self.table(i)
 
     def table(self, i: int) -> Table:
-        """Return the table of thruster ``i``.
-
-        Raises `ConfigError` where it is not two texts of as many numbers.
-        """
+        """Return the table of thruster ``i``; raise `ConfigError` where it is none."""
         return parse_table(self.input_values[i], self.output_values[i], i)
 
 
@@ -137,12 +134,8 @@ class ThrustCurves:
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N] at rotor speeds [rad/s], both (..., n).
 
-        Parameters
-        ----------
-        speed : FloatArray
-            Rotor speeds [rad/s].
-        advance : FloatArray, optional
-            Speed through the fluid along the axis of each thruster [m/s], (..., n).
+        The speed of advance is that through the fluid along the axis of each thruster [m/s],
+        (..., n).
         """
         result = np.empty(_shape(speed, advance))
         for columns, curve in self._curves:
@@ -152,9 +145,8 @@ class ThrustCurves:
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N], both (..., n).
 
-        What a curve cannot reach gives the speed of the nearest thrust that it can.
-
-        Raises `ConfigError` for a table whose thrust falls with the speed.
+        A thrust beyond a curve gives the speed of the nearest one on it. Raises `ConfigError` for a
+        table whose thrust falls with the speed.
         """
         result = np.empty(_shape(thrust, advance))
         for columns, curve in self._curves:
@@ -200,13 +192,7 @@ class _Formula:
 
 
 class Basic(_Formula):
-    """T = c w |w|.
-
-    Parameters
-    ----------
-    rotor_constant : FloatArray
-        c [N s^2/rad^2], (n,), above 0.
-    """
+    """T = c w |w|, with c above 0 [N s^2/rad^2], (n,)."""
 
     def __init__(self, rotor_constant: FloatArray) -> None:
         super().__init__(rotor_constant > 0.0, rotor_constant > 0.0)
@@ -224,12 +210,7 @@ class Basic(_Formula):
 class DeadZone(_Formula):
     """T = c_left (b - delta_left) below, c_right (b - delta_right) above, b = w |w|; 0 between.
 
-    Parameters
-    ----------
-    left, right : FloatArray
-        c_left and c_right [N s^2/rad^2], (n,), not negative.
-    delta_left, delta_right : FloatArray
-        Edges of the dead zone [rad^2/s^2], (n,).
+    The constants c [N s^2/rad^2], (n,), are not negative; the edges are [rad^2/s^2], (n,).
     """
 
     def __init__(
@@ -262,15 +243,9 @@ class DeadZone(_Formula):
 class Propeller(_Formula):
     """T = c w |w| + e v |w|, v the speed of advance.
 
-    With c = Kt rho D^4 and e = Ka (1 - wake_fraction) rho D^3 this is the T = K rho D^4 w |w| of
-    gz-sim with K = Kt + Ka (1 - wake_fraction) v / (w D), without its division by w.
-
-    Parameters
-    ----------
-    constant : FloatArray
-        c [N s^2/rad^2], (n,), of either sign but not 0.
-    slope : FloatArray
-        e [N s^2/(m rad)], (n,).
+    With c = Kt rho D^4 [N s^2/rad^2], (n,), not 0, and e = Ka (1 - wake_fraction) rho D^3
+    [N s^2/(m rad)], (n,), this is the T = K rho D^4 w |w| of gz-sim with K = Kt + Ka (1 -
+    wake_fraction) v / (w D), without its division by w.
     """
 
     def __init__(self, constant: FloatArray, slope: FloatArray) -> None:

@@ -121,11 +121,8 @@ class _Stepper(Protocol):
 class RotorDynamics:
     """Advances the rotor speeds of n thrusters, each by its own model.
 
-    Parameters
-    ----------
-    input_limit : FloatArray, optional
-        Largest size of each input, (n,), by default 1e12; the euler integrator needs it to stay
-        stable.
+    The input limit is the largest size of each input, (n,), by default 1e12; the euler integrator
+    needs it to stay stable.
     """
 
     def __init__(self, params: DynamicsParams, input_limit: FloatArray | None = None) -> None:
@@ -143,12 +140,7 @@ class RotorDynamics:
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
         """Return the speeds after ``dt`` [s] under a constant input; all (..., n).
 
-        Raises
-        ------
-        ValueError
-            For a negative dt.
-        ConfigError
-            For an euler step so long that it could overshoot.
+        Raises ValueError for a negative dt, `ConfigError` for an euler step that could overshoot.
         """
         if dt != self._dt:
             if not dt >= 0.0:
@@ -198,13 +190,7 @@ def _stepper(
 
 
 class FirstOrder:
-    """w' = (u - w) / time_constant, exact; the original's own step is exact too.
-
-    Parameters
-    ----------
-    time_constant : FloatArray
-        [s], (n,).
-    """
+    """w' = (u - w) / time_constant [s], (n,), exact; the original's own step is exact too."""
 
     def __init__(self, time_constant: FloatArray) -> None:
         self._lag = Lag(time_constant)
