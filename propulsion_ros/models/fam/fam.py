@@ -20,10 +20,11 @@ from propulsion_ros.models.common.family import (
     Output,
     given_or_safe,
 )
-from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
+from propulsion_ros.models.common.wrench import product
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import LoadCurve, PolynomialCurve, TableCurve
 from propulsion_ros.models.fam.mixing import Mixing
+from propulsion_ros.models.fam.nozzle_family import NozzleFamily
 from propulsion_ros.models.fam.params import (
     WrenchParams,
     angle_from_count,
@@ -101,7 +102,7 @@ class Allocation(NamedTuple):
     """Motor command, 0..255."""
 
 
-class Fam:
+class Fam(NozzleFamily):
     """Turns wrenches into flap angles and impeller speeds.
 
     Commands are the six parts of a wrench (effort); NaN counts as 0. The state is the flap angle of
@@ -114,6 +115,7 @@ class Fam:
     facts: ClassVar[FamilyFacts] = FamilyFacts(pushes=False)
 
     def __init__(self, params: FamParams, batch: tuple[int, ...] = ()) -> None:
+        super().__init__(params)
         self._params = self._tuned = params
         nozzles = params.nozzles
         self._curve: LoadCurve = (
@@ -122,7 +124,6 @@ class Fam:
         )
         self._plenums = Plenums(params, self._curve)
         self._matrix = params.allocation_matrix
-        self._axes = unit_rows('nozzles.axis', nozzles.axis)
         self._mixing = Mixing(self._matrix, params.lines)
 
         plenums = self._plenums
@@ -152,11 +153,6 @@ class Fam:
         self.command_fields = ('effort',) * 6
         self.safe_command = np.zeros(6)
         self.nan_is_safe = (False,) * 6
-        self.uses_body = False
-        self.state_names = (*nozzles.names, *params.impellers.names)
-        self.actuator_names = nozzles.names
-        self.actuator_frames = nozzles.link
-        self.tank_names: tuple[str, ...] = ()
         self.reset()
 
     def reset(self) -> None:
@@ -180,11 +176,7 @@ class Fam:
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link, that commanded torques are about."""
-        if self._params.torque_about == 'com':
-            self._mixing.set_com(com)
-
-    def rest(self) -> None:
-        """Do nothing: there is no state that moves."""
+        self._mixing.set_com(self._params.torque_point(com))
 
     def check_command(self, command: Command) -> None:
         """Every finite wrench is accepted: it saturates."""
@@ -214,10 +206,6 @@ class Fam:
                 'saturated': self.is_saturated(asked), 'overloaded': self.is_overloaded(asked)
             },
         )
-
-    def link_wrenches(self, output: Output) -> FloatArray:
-        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
-        return in_link_axes(self._params.nozzles.rotation, output.forces)
 
     def allocate(self, wrench: FloatArray, speed: FloatArray | None = None) -> Allocation:
         """Share a wrench [N, N m], (..., 6), finite, among the nozzles.

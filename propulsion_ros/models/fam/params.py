@@ -2,16 +2,14 @@
 """Configuration that the force allocation, its inverse and the simulated modules share."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from propulsion_ros.models.common import placement
-from propulsion_ros.models.common.family import Command
 from propulsion_ros.models.common.wrench import net_wrench, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     FloatArray,
     IntArray,
@@ -153,6 +151,10 @@ class WrenchParams(ModulesParams):
         doc="point of the demanded torque: the centre of mass, or base_link's origin",
     )
 
+    def torque_point(self, com: FloatArray) -> FloatArray:
+        """Return the point [m], (3,), that torques are about, with a centre of mass."""
+        return np.zeros(3) if self.torque_about == 'origin' else np.asarray(com, dtype=float)
+
 
 def torque_shift(com: FloatArray) -> FloatArray:
     """Return the matrix (6, 6) that moves a wrench about base_link's origin to one about ``com``.
@@ -180,16 +182,3 @@ def count_from_speed(speed: FloatArray) -> FloatArray:
     """Return the motor command for an impeller speed [rad/s], rounded, any shape."""
     count = np.floor(astrobee.COUNTS_PER_SPEED * np.asarray(speed) + 0.5)
     return np.asarray(np.clip(count, 0.0, astrobee.COUNTS))
-
-
-def refuse_negative_speed(command: Command, names: Sequence[str]) -> None:
-    """Raise `CommandError` for a negative speed of an impeller, named by its column."""
-    if command.velocity is None:
-        return
-    negative = command.velocity < 0.0
-    if np.count_nonzero(negative):
-        i = int(np.flatnonzero(negative)[0])
-        raise CommandError(
-            f'{names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
-            'an impeller turns one way'
-        )
