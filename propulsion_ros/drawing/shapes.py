@@ -36,7 +36,7 @@ class Shape:
     group: str
     """What can be shown and hidden together."""
     number: int
-    """Tells it from the others of its group, the same in every picture."""
+    """Its number in the group, the same in every picture."""
     frame: str
     """Frame of origin and direction."""
     origin: Vector

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command-line options that say which graph is meant, of ``stack`` and ``policy``."""
+"""Command-line options of ``stack`` that choose a graph."""
 from __future__ import annotations
 
 import argparse
@@ -35,7 +35,7 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def graph_of(options: argparse.Namespace, params_files: Sequence[str] = ()) -> Graph:
-    """Return the graph that the command line asks for; raise `ConfigError` where it is wrong."""
+    """Return the graph of the command line; raise `ConfigError` where it is wrong."""
     drawn_with = params_files if options.visualize else None
     if options.vehicle or not options.model:
         simulated = options.use_sim_time != 'false'

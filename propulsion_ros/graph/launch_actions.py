@@ -226,7 +226,7 @@ def _shutdown_once(name: str) -> OpaqueFunction:
 
 
 def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
-    """Return robot_state_publisher, or say in one line that it is not installed."""
+    """Return robot_state_publisher, or a line in the log that it is not installed."""
     package = 'robot_state_publisher'
     try:
         get_package_prefix(package)

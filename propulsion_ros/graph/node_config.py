@@ -119,7 +119,7 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '
             'family', f"is required, the node's name {name!r} is none{REGISTRY.hint(name)}"
         )
     if spec and spec.family != name:
-        raise ConfigError('family', f'{name!r}, but the robot description says {spec.family!r}')
+        raise ConfigError('family', f'{name!r}, but the robot description has {spec.family!r}')
     if loop and REGISTRY[name].facts.loop != loop:
         runs = ' or '.join(map(repr, own))
         raise ConfigError('family', f'this node runs {runs}, got {name!r}')

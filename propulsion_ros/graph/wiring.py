@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes a robot needs and how they are joined: launch files and `stack` both ask here."""
+"""Which nodes a robot needs and how they are joined: for launch files and `stack`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +60,7 @@ class Graph:
     in_lockstep: bool = False
     """Whether the nodes wait for each other, so that none is of use alone."""
     joint_states: str = 'joint_states'
-    """Topic that says where the joints are."""
+    """Topic with the positions of the joints."""
 
 
 def robot_graph(
@@ -160,7 +160,7 @@ def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
 def _replayed(spec: NodeSpec) -> NodeSpec:
     remappings = {key: topic for key, topic in spec.remappings.items() if key != _ENGINES}
     if spec.executable == 'flight_state_node':
-        # What was asked then is heard, what is asked now told elsewhere.
+        # Recorded requests come in; the ones of now go to another topic.
         remappings['~/request'] = f'{spec.name}/requests'
         remappings['~/requests'] = f'{spec.name}/new_requests'
     parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}

@@ -12,6 +12,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 from std_msgs.msg import Bool, Float64, Int32MultiArray, String
 
+from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import (
     ImuRow,
     JointRow,
@@ -85,7 +86,7 @@ class _JointStates:
     def _message(self, stamp_ns: int, row: JointRow) -> JointState:
         message = JointState(name=list(row.names))
         _head(message, stamp_ns, self._frame)
-        for field in ('position', 'velocity', 'effort'):
+        for field in FIELDS:
             values = getattr(row, field)
             if values is not None:
                 setattr(message, field, doubles(values))

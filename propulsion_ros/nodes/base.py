@@ -35,7 +35,7 @@ class PropulsionNode(RobustNode):
     """A lifecycle node that starts by itself, and logs what is wrong in one line.
 
     What a node creates in `setup` it puts into `entities`, which `teardown` destroys.
-    rclpy runs subscriptions and timers in every lifecycle state, so callbacks ask `is_active`.
+    rclpy runs subscriptions and timers in every lifecycle state, so callbacks check `is_active`.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class PropulsionNode(RobustNode):
         """Begin; called on activation, when publishers are open."""
 
     def stopping(self) -> None:
-        """Leave a safe last word; called on deactivation, while publishers are still open."""
+        """Publish a safe last message; called on deactivation, while publishers are still open."""
 
     def teardown(self) -> None:
         """Destroy what `setup` made, as far as it came: everything in `entities`."""
@@ -143,7 +143,7 @@ class PropulsionNode(RobustNode):
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close the gate after the last word, also where that fails."""
+        """Close the gate after the last message, also where that fails."""
         self._succeeds(self.stopping)
         self.is_active = False
         return super().on_deactivate(state)
@@ -155,7 +155,7 @@ class PropulsionNode(RobustNode):
         return result
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Leave the last word, then destroy."""
+        """Publish the last message, then destroy."""
         if self.is_active:
             self._succeeds(self.stopping)
             self.is_active = False

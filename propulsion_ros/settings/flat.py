@@ -94,7 +94,7 @@ def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]
 
 
 def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
-    """Raise `ConfigError` for the first key that is not known, and say how many more there are."""
+    """Raise `ConfigError` for the first key that is not known, with the number of the others."""
     errors = unknown_keys(keys, known)
     if errors:
         more = f' (and {len(errors) - 1} more)' if len(errors) > 1 else ''

@@ -120,12 +120,6 @@ def spec_of(field: dataclasses.Field[Any]) -> Quantity | Group:
     return spec
 
 
-def row_names(config: Any) -> tuple[str, ...]:
-    """Return the names of a configuration's rows, () where it has none."""
-    field = names_field(type(config))
-    return getattr(config, field.name) if field else ()
-
-
 def names_field(cls: type) -> dataclasses.Field[Any] | None:
     """Return the field that names the rows of a configuration class, or None."""
     for field in dataclasses.fields(cls):
@@ -183,7 +177,7 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
 def _is_scalar(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 0
-    # Not numpy's ndim, which has no answer for rows of different lengths.
+    # Not numpy's ndim, which fails for rows of different lengths.
     return isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection)
 
 

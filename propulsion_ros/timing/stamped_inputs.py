@@ -35,7 +35,7 @@ class Ordering:
     """Stamp time after which a silent source is not waited for; None waits for ever."""
     lead_ns: int | None = None
     """How far ahead of a trusted source, a clock, anything happens; nothing happens before one
-    is heard. None: no clock is waited for."""
+    is received. None: no clock is waited for."""
     jump_back_ns: int = 1_000_000_000
     max_gap_ns: int = 10_000_000_000
     """How far a stamp may lie behind or ahead of its source's newest before time has jumped."""
@@ -50,7 +50,7 @@ class StampedInputs:
 
     A stamp far from its source's newest is held until the next message of that source confirms
     that time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock,
-    needs no confirmation; once it was heard, other inputs far from it are dropped.
+    needs no confirmation; once one was received, other inputs far from it are dropped.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class StampedInputs:
 
     @property
     def clock_ns(self) -> int | None:
-        """Newest stamp of the trusted sources, None before one was heard."""
+        """Newest stamp of the trusted sources, None before one was received."""
         return self._clock_ns
 
     @property
@@ -164,7 +164,7 @@ class StampedInputs:
             # The first stamp of a source is held against what the others have reached.
             arrival = judge.take(stamp_ns, self._newest_ns)
             is_plain = arrival is _NEXT and not self._strays
-            if not (is_plain or self._is_believed(source, stamp_ns, payload, arrival)):
+            if not (is_plain or self._is_accepted(source, stamp_ns, payload, arrival)):
                 return False
         self._enqueue(source, stamp_ns, payload)
         self._run()
@@ -207,7 +207,7 @@ class StampedInputs:
         self._keep(kept)
 
     def note(self, stamp_ns: int) -> None:
-        """Say that something was concluded at a stamp; what is older is late from now on."""
+        """Note that something was concluded at a stamp; older inputs are late from now on."""
         self._applied = stamp_ns, len(self._order)
 
     def _keep(self, kept: list[_Item]) -> None:
@@ -227,7 +227,7 @@ class StampedInputs:
         self._jump(judge.from_ns, stamp_ns)
         judge.begin(stamp_ns)
 
-    def _is_believed(self, source: str, stamp_ns: int, payload: Any, arrival: Arrival) -> bool:
+    def _is_accepted(self, source: str, stamp_ns: int, payload: Any, arrival: Arrival) -> bool:
         """Return whether an input is of the present time, or of a new one that it confirms."""
         if arrival is Arrival.DUPLICATE:
             return True

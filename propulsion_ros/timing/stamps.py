@@ -59,7 +59,7 @@ class StampLimits:
     ahead_ns: int | None = None
     """How far a stamp may lie behind or ahead of the newest; None for any distance."""
     agreeing: int | None = 2
-    """How many strays in a row make a jump: 1 believes each at once, None believes none."""
+    """How many strays in a row make a jump: 1 accepts each at once, None accepts none."""
     agree_ns: int | None = None
     """How far a stray may lie after the stray before it and still agree; None for any distance."""
     gap_ns: int | None = None
@@ -94,7 +94,7 @@ class StampJudge:
        a steady distance from the leading source unless that one is silent, end in REANCHORED.
 
     A source that follows a leading one, such as a clock, is held against the newest stamp of that
-    one by rules 3 to 5: it can make no jump, but where it fits the leader it is believed at once.
+    one by rules 3 to 5: it can make no jump, but where it fits the leader it is accepted at once.
     With ``drifts`` it is held against its own newest stamp as well, and may fit either.
 
     So no single stamp moves time unless ``agreeing`` is 1; accepted stamps never go backwards but

@@ -45,7 +45,7 @@ class ActuatorSpec:
     geometry: frozenset[str]
     """Keys that come from the link tree."""
     notes: tuple[str, ...] = ()
-    """What the block says without effect, and what was assumed, a line each."""
+    """Tags of the block without effect, and what was assumed, a line each."""
 
     def locate(self, error: ConfigError, overridden: Collection[str] = ()) -> ConfigError:
         """Return an error of the configuration class with the XML path of what is wrong.
@@ -81,9 +81,9 @@ def read_block(
     except ConfigError as error:
         raise SourceError(path, error.problem) from error
     frame = tags['base_link']
-    asked = base_link or (frame.text if frame else '') or tree.root
+    named = base_link or (frame.text if frame else '') or tree.root
     path = 'base_link' if base_link else frame.path if frame else block.path
-    base_link = tree.require_link(asked, path)
+    base_link = tree.require_link(named, path)
     beside = common if common is None or isinstance(common, type) else common(family)
     reader = _Reader(family, family_type, beside, Placer(tree, base_link))
     return reader.read(block)
@@ -116,7 +116,7 @@ class _Reader:
         self._notes: list[str] = []
 
     def read(self, block: Tag) -> ActuatorSpec:
-        """Return what the block says."""
+        """Return what the block holds."""
         for child in block.children:
             if child.key in _OF_BLOCK:
                 continue
@@ -197,7 +197,7 @@ class _Reader:
             self._paths[whole] = paths[0]
             self._paths.update((f'{whole}[{i}]', path) for i, path in enumerate(paths))
             if all(cell is None for cell in cells) and not serves_no_row(rows.cls, key):
-                # Nothing from the block, so a parameter or the default has the word.
+                # Nothing from the block, so a parameter or the default counts.
                 continue
             default = default_of_row(rows.cls, key)
             flat: list[Any] = []

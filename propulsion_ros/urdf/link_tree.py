@@ -82,7 +82,7 @@ class Joint:
 class LinkTree:
     """The kinematic tree of a robot description with every joint at position 0.
 
-    Names of links and joints may be asked for without their namespace, as long as only one fits:
+    Names of links and joints may be given without their namespace, as long as only one fits:
     ``base_link`` finds ``rov/base_link``.
 
     Raises `SourceError` for joints without ends, links or joints of one name, links with two

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an actuator of a plugin block is in the link tree, and what its joint says of it."""
+"""Where an actuator of a plugin block is in the link tree, and what follows from its joint."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -105,7 +105,7 @@ class Placer:
         ]
 
     def _link(self, row: Tag, tags: list[Tag], joints: list[Joint]) -> tuple[str, str]:
-        """Return the link of a row and the path that says so."""
+        """Return the link of a row and the path where it stands."""
         tag = row.one('link')
         if tag is None:
             if not joints:
@@ -128,7 +128,7 @@ class Placer:
                 )
         unused = row.one('link')
         if unused:
-            raise SourceError(unused.path, 'unknown tag: its joints say where it is')
+            raise SourceError(unused.path, 'unknown tag: its joints place it')
 
     def _check_way(self, row: Tag, link: str, path: str) -> None:
         for joint in self.tree.joints_between(link, self.base_link):

@@ -74,7 +74,7 @@ def serves_no_row(cls: type, key: str) -> bool:
 
 
 def default_of_row(cls: type, key: str) -> Any:
-    """Return the default of one row, MISSING where a row must say it."""
+    """Return the default of one row, MISSING where a row must have it."""
     spec, default = _field(cls, key)
     if isinstance(default, tuple):
         return list(default) if len(default) == _row_size(spec) else dataclasses.MISSING

@@ -12,7 +12,7 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 METHODS = ('bounded', 'scaled', 'clipped')
-# Weight of the efforts against the wrench: picks the least effort among equally good answers.
+# Weight of the efforts against the wrench: picks the least effort among equally good solutions.
 _EFFORT_WEIGHT = 1e-5
 
 
@@ -28,20 +28,6 @@ def allocation_matrix(
     points, along = np.asarray(positions, dtype=float), np.asarray(axes, dtype=float)
     moments = np.asarray(moment_constants, dtype=float)[..., None] * along
     return np.asarray(np.concatenate((along, cross(points, along) + moments), axis=-1).T)
-
-
-def rotate_wrench(wrench: FloatArray, rotation: FloatArray) -> FloatArray:
-    """Return a wrench (..., 6) in other axes about the same point.
-
-    Parameters
-    ----------
-    wrench : FloatArray
-        Components in the old axes.
-    rotation : FloatArray
-        Rotation matrix from the old axes to the new ones, shape (..., 3, 3).
-    """
-    pair = wrench.reshape(*wrench.shape[:-1], 2, 3) @ np.swapaxes(rotation, -1, -2)
-    return np.asarray(pair.reshape(*pair.shape[:-2], 6))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ T = TypeVar('T', bound=NDArray[Any])
 def live_factor(doc: str) -> Any:
     """Return the quantity of factors from 0 to 1 that may change while running, (n,).
 
-    ``doc`` says on what.
+    ``doc`` names what they act on.
     """
     return per_row(1.0, doc=doc, lo=0.0, hi=1.0, live=True)
 

@@ -28,7 +28,7 @@ class Estimated(Protocol):
 
 @runtime_checkable
 class Estimator(Family, Protocol):
-    """A family without state that says what n actuators, fed by m drives, apply by command.
+    """A family without state that estimates what n actuators, fed by m drives, apply by command.
 
     Its commands are an angle of each actuator (position), then a speed of each drive (velocity).
 
@@ -58,7 +58,7 @@ class Estimator(Family, Protocol):
         """Take measured speeds of the drives [rad/s], (m,); None or NaN where unknown."""
         ...
 
-    def told(self, command: Command) -> tuple[FloatArray, FloatArray]:
+    def commanded(self, command: Command) -> tuple[FloatArray, FloatArray]:
         """Return angles [rad], (..., n), and speeds [rad/s], (..., m), of a command."""
         ...
 

@@ -18,7 +18,7 @@ WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque
 
 @dataclass(frozen=True)
 class Command:
-    """What was asked, one column per name in `Family.command_names`."""
+    """What was commanded, one column per name in `Family.command_names`."""
 
     position: FloatArray | None = None
     velocity: FloatArray | None = None
@@ -27,7 +27,7 @@ class Command:
 
 
 def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
-    """Return values of a command (..., m), ``safe`` where NaN says that there is none."""
+    """Return values of a command (..., m), ``safe`` where NaN means that there is none."""
     missing = np.isnan(given)
     return np.where(missing, safe, given) if np.count_nonzero(missing) else given.copy()
 
@@ -114,7 +114,7 @@ class Family(Protocol):
     safe_command : FloatArray
         Value applied to each name whose command is stale, shape (m,).
     nan_is_safe : sequence of bool
-        Whether NaN in a name's own field asks for its safe command; else it is refused.
+        Whether NaN in a name's own field requests its safe command; else it is refused.
     uses_body : bool
         Whether `step` depends on the body's motion, so that a host must supply it.
     actuator_names, actuator_frames : sequence of str
@@ -211,7 +211,7 @@ class AboutCom(Protocol):
 
 @runtime_checkable
 class Allocatable(Family, Protocol):
-    """A family of which any thrusts within limits can be asked."""
+    """A family that can make any thrusts within limits."""
 
     @property
     def allocation_matrix(self) -> FloatArray:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where actuators push and how hard they can, for whoever draws them."""
+"""Where actuators push and how hard they can, for pictures."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -58,13 +58,13 @@ class ThrustLayout:
 
 @runtime_checkable
 class Drawable(Protocol):
-    """A family that says itself how it is drawn.
+    """A family that declares how it is drawn.
 
     Without it, a family is drawn by the placement of its rows, and one without rows is not drawn.
     """
 
     def thrust_layout(self) -> ThrustLayout:
-        """Return where the actuators push, with the names of the state that tell how hard."""
+        """Return where the actuators push, with the names of the state that have the thrusts."""
         ...
 
 

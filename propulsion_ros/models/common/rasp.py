@@ -71,7 +71,7 @@ def motor_named(
     chosen = [motor for motor in motors if name in ('', motor.name)]
     if len(chosen) != 1:
         known = ', '.join(motor.name for motor in motors)
-        asked = f'{len(chosen)} motors named {name!r}' if name else 'no name was asked for'
+        asked = f'{len(chosen)} motors named {name!r}' if name else 'no name was given'
         raise SourceError(source, f'expected one motor, {asked}; the file has {known}')
     return chosen[0]
 

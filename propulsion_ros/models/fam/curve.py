@@ -45,7 +45,7 @@ class OpeningCurve(Protocol):
 
 
 class LoadCurve(OpeningCurve, Protocol):
-    """The same, also from the load that an allocation asks for."""
+    """The same, also from the load that an allocation wants."""
 
     def from_load(self, load: FloatArray) -> FloatArray:
         """Return C for loads y [m^2], both (..., m)."""

@@ -130,7 +130,7 @@ class Fam(NozzleFamily):
         per_thrust = 1.0 / (params.thrust_scale * nozzles.discharge_coefficient)
         self._load_per_thrust = per_thrust[:, None] * plenums.members / plenums.pressure_scale
         self._cosine_per_area = 1.0 / (plenums.thrust_per_area * plenums.area_per_cosine)
-        # Beyond the largest load the curves stay; a little above tells rounding from a lower load.
+        # Beyond the largest load the curves stay; the margin separates rounding from a lower load.
         self._lowest_pressure = plenums.pressure_scale * (1.0 + 1e-12) * self._curve.from_load(
             np.full(len(params.impellers.names), _LARGEST)
         )
@@ -185,12 +185,12 @@ class Fam(NozzleFamily):
         """Allocate the commanded wrench; ``body``, ``dt`` and ``tick`` have no influence."""
         given = self.safe_command if command.effort is None else command.effort
         wrench = given_or_safe(given, self.safe_command)
-        asked = self.allocate(
+        wanted = self.allocate(
             np.minimum(np.maximum(wrench, self._smallest_wrench), self._largest_wrench)
         )
-        angle, speed = self.sent(asked)
+        angle, speed = self.sent(wanted)
         area = self._plenums.area(angle)
-        thrust = self._plenums.thrust(area, self._plenums.pressure(area, asked.speed))
+        thrust = self._plenums.thrust(area, self._plenums.pressure(area, wanted.speed))
         n = len(self.actuator_names)
         position, velocity = np.full((2, *angle.shape[:-1], len(self.state_names)), np.nan)
         position[..., :n], velocity[..., n:] = angle, speed
@@ -200,10 +200,10 @@ class Fam(NozzleFamily):
             axes=self._axes,
             position=position,
             velocity=velocity,
-            computed=asked.thrust,
+            computed=wanted.thrust,
             applied=thrust,
             flags={
-                'saturated': self.is_saturated(asked), 'overloaded': self.is_overloaded(asked)
+                'saturated': self.is_saturated(wanted), 'overloaded': self.is_overloaded(wanted)
             },
         )
 
@@ -249,7 +249,7 @@ class Fam(NozzleFamily):
         return np.asarray(allocation.cosine < self._lowest)
 
     def is_overloaded(self, allocation: Allocation) -> BoolArray:
-        """Return which plenums are asked for more thrust than they have at any opening, (..., m).
+        """Return which plenums have less thrust than is wanted at any opening, (..., m).
 
         The pressure is then a guess, and so is what their nozzles give.
         """

@@ -23,8 +23,6 @@ from propulsion_ros.models.fam.curve import (
 from propulsion_ros.models.fam.nozzle_family import CommandedNozzles
 from propulsion_ros.models.fam.params import (
     WrenchParams,
-    angle_from_count,
-    speed_from_count,
     torque_shift,
 )
 from propulsion_ros.models.fam.plenum import Plenums
@@ -133,12 +131,12 @@ class InverseFam(CommandedNozzles):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Estimate from the command; ``body``, ``dt`` and ``tick`` have no influence."""
-        angle, speed = self.told(command)
+        angle, speed = self.commanded(command)
         area = self._plenums.area(angle)
         thrust = self._plenums.thrust(area, self._plenums.pressure(area, speed))
         return self._output(thrust @ self._matrix.T, thrust, angle, speed)
 
-    def told(self, command: Command) -> tuple[FloatArray, FloatArray]:
+    def commanded(self, command: Command) -> tuple[FloatArray, FloatArray]:
         """Return the flap angles [rad], (..., n), and speeds [rad/s], (..., m), of a command.
 
         An angle is NaN where none was commanded; such a nozzle counts as shut.
@@ -162,11 +160,6 @@ class InverseFam(CommandedNozzles):
         pressure = self._plenums.pressure(area, speed)
         thrust = self._plenums.thrust(area, pressure)
         return Estimate(thrust @ self._wrench_from, thrust, pressure, area)
-
-    def estimate_counts(self, count: IntArray, motor_count: IntArray) -> Estimate:
-        """Return what servo counts (..., n) and motor counts (..., m), 0 to 255, apply."""
-        angle = angle_from_count(count, self._params)
-        return self.estimate(angle, self.speed(speed_from_count(motor_count)))
 
     @property
     def knows_errors(self) -> bool:
@@ -200,8 +193,8 @@ class InverseFam(CommandedNozzles):
     def truncation(self, count: IntArray, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean (..., 6) and covariance (..., 6, 6) of commanded minus applied wrench.
 
-        The servo counts as sent, (..., n), are truncated: a count is never above what was asked, so
-        the mean is not 0. The speeds of the impellers [rad/s] are (..., m).
+        The servo counts as sent, (..., n), are truncated: a count is never above the wanted
+        one, so the mean is not 0. The speeds of the impellers [rad/s] are (..., m).
         """
         return self._truncation.moments(self._wrench_from, count, speed)
 

@@ -143,7 +143,7 @@ class WrenchParams(ModulesParams):
     """The same, with the point that torques are about."""
 
     com: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='centre of mass in base_link, until one is heard', shape=(3,),
+        (0.0, 0.0, 0.0), 'm', doc='centre of mass in base_link, until one is received', shape=(3,),
         live=True,
     )
     torque_about: str = quantity(
@@ -168,13 +168,13 @@ def torque_shift(com: FloatArray) -> FloatArray:
 
 
 def angle_from_count(count: FloatArray | IntArray, params: ModulesParams) -> FloatArray:
-    """Return the flap angle [rad] that a servo command of 0 to 255 asks for, any shape."""
+    """Return the flap angle [rad] of a servo command of 0 to 255, any shape."""
     step = (params.max_angle - params.min_angle) / astrobee.COUNTS
     return np.asarray(params.min_angle + step * np.asarray(count, dtype=float))
 
 
 def speed_from_count(count: FloatArray | IntArray) -> FloatArray:
-    """Return the impeller speed [rad/s] that a motor command of 0 to 255 asks for, any shape."""
+    """Return the impeller speed [rad/s] of a motor command of 0 to 255, any shape."""
     return np.asarray(np.asarray(count, dtype=float) / astrobee.COUNTS_PER_SPEED)
 
 

@@ -101,10 +101,10 @@ class Truncation:
         applied = angle_from_count(count, self._params)
         middle = applied + 0.5 * self._step
         # A nozzle that was meant to be shut leaks at the closed stop.
-        asked = chance * middle + (1.0 - chance) * self._shut
-        by_angle = jacobians(self._plenums, wrench_from, asked, speed, 1.0).angle
+        wanted = chance * middle + (1.0 - chance) * self._shut
+        by_angle = jacobians(self._plenums, wrench_from, wanted, speed, 1.0).angle
         scaled = by_angle * (self._step * np.sqrt(variance))[..., None, :]
-        mean = self._wrench(wrench_from, asked, speed) - self._wrench(wrench_from, applied, speed)
+        mean = self._wrench(wrench_from, wanted, speed) - self._wrench(wrench_from, applied, speed)
         return mean, scaled @ np.swapaxes(scaled, -1, -2)
 
     def _wrench(

@@ -134,7 +134,7 @@ class Thrusters(PlacedActuators):
         self._by_thrust = params.command_interface == 'effort'
         self._has_deadband = bool(np.any(params.thrust_deadband > 0.0))
         efficiency = params.thrust_efficiency
-        # 0 where there is nothing to divide by: such a thruster cannot push whatever it is told.
+        # 0 where there is nothing to divide by: such a thruster pushes by no command.
         self._per_thrust_efficiency = _reciprocal(efficiency)
         self._per_propeller_efficiency = _reciprocal(params.propeller_efficiency)
         self._per_gain = _reciprocal(params.gain)
@@ -218,18 +218,18 @@ class Thrusters(PlacedActuators):
         """Return the inputs of the dynamics and which commands were limited, (..., n)."""
         params = self._params
         given = command.effort if self._by_thrust else command.velocity
-        asked = self.safe_command
+        wanted = self.safe_command
         if given is not None:
-            asked = given_or_safe(given, self.safe_command)
-        order, limited = asked, np.zeros((), bool)
+            wanted = given_or_safe(given, self.safe_command)
+        order, limited = wanted, np.zeros((), bool)
         if self._by_thrust:
-            asked = np.minimum(np.maximum(asked, self._lowest_order), self._highest_order)
-            limited = asked != order
-            order = self._input_for(asked, advance)
+            wanted = np.minimum(np.maximum(wanted, self._lowest_order), self._highest_order)
+            limited = wanted != order
+            order = self._input_for(wanted, advance)
         held = np.minimum(np.maximum(order, params.min_command), params.max_command)
         demand = params.gain * held
         if self._has_deadband:
-            effect = asked if self._by_thrust else self._steady_thrust(demand, advance)
+            effect = wanted if self._by_thrust else self._steady_thrust(demand, advance)
             demand = np.where(np.abs(effect) < params.thrust_deadband, 0.0, demand)
         return demand, limited | (held != order)
 
