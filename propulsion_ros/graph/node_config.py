@@ -23,12 +23,7 @@ from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import (
-    Parameter,
-    build,
-    parameters_of,
-    suggestion,
-)
+from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion
 from propulsion_ros.urdf.block import ActuatorSpec
 
 
@@ -48,26 +43,6 @@ class Setting:
     """Frame of wrench and geometry."""
     given: Collection[str]
     """Keys that parameters gave."""
-
-    @classmethod
-    def make(
-        cls,
-        own: FamilyNodeParams,
-        family: str,
-        spec: ActuatorSpec | None,
-        values: Mapping[str, Any],
-        given: Collection[str],
-    ) -> Setting:
-        """Return the setting of a node with its own configuration.
-
-        Raises `ConfigError` for a parameter that only the robot description may give.
-        """
-        if spec:
-            for key in sorted(set(given) & set(spec.values)):
-                if key in spec.geometry or key == 'names':
-                    raise ConfigError(key, 'comes from the robot description, not from a parameter')
-        frame = spec.base_link if spec else own.base_link or 'base_link'
-        return cls(family, REGISTRY[family], spec, values, frame, given)
 
     def build(self, cls: type[Any]) -> Any:
         """Return the configuration of a class from these values.
@@ -197,7 +172,13 @@ def read_setting(
     family = family_named(own.family, spec, parameters.node_name, loop)
     block = spec.values if spec else {}
     values = parameters.declare_rest(schema_of(family), block, takes_live)
-    return own, Setting.make(own, family, spec, values, frozenset(parameters.given))
+    given = frozenset(parameters.given)
+    if spec:
+        for key in sorted(given & set(spec.values)):
+            if key in spec.geometry or key == 'names':
+                raise ConfigError(key, 'comes from the robot description, not from a parameter')
+    frame = spec.base_link if spec else own.base_link or 'base_link'
+    return own, Setting(family, REGISTRY[family], spec, values, frame, given)
 
 
 def build_family(

@@ -34,17 +34,10 @@ _HEALTH = Outlet('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'state')
 class PropulsionNode(RobustNode):
     """A lifecycle node that starts by itself, and logs what is wrong in one line.
 
-    What a node creates in `setup` it puts into `entities`, which `teardown` destroys.
-    rclpy runs subscriptions and timers in every lifecycle state, so callbacks check `is_active`.
-
-    Attributes
-    ----------
-    is_active : bool
-        Whether the node is in the lifecycle state of that name.
-    has_failed : bool
-        Whether it was not configured or activated, or has stopped itself.
-    has_ended : bool
-        Whether it has stopped itself, or was shut down.
+    What a node creates in `setup` it puts into `entities`, which `teardown` destroys. rclpy runs
+    subscriptions and timers in every lifecycle state, so callbacks check `is_active`. A node
+    `has_failed` that was not configured or activated, or has stopped itself; it `has_ended` where
+    it has stopped itself, or was shut down.
 
     ROS Parameters
     --------------

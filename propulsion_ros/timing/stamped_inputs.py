@@ -44,26 +44,22 @@ class Ordering:
 class StampedInputs:
     """Applies stamped inputs in the order (stamp, source, arrival) as time passes them.
 
-    Time is the newest stamp of the awaited sources. An input that arrives when its time has
-    passed is applied at the next turn and counted as late; where nothing is late, the result
-    does not depend on how the inputs were cut into calls.
+    Time is the newest stamp of the awaited sources. An input that arrives when its time has passed
+    is applied at the next turn and counted as late; where nothing is late, the result does not
+    depend on how the inputs were cut into calls.
 
-    A stamp far from its source's newest is held until the next message of that source confirms
-    that time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock,
-    needs no confirmation; once one was received, other inputs far from it are dropped.
+    A stamp far from its source's newest is held until the next message of that source confirms that
+    time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock, needs no
+    confirmation; once one was received, other inputs far from it are dropped.
 
     Parameters
     ----------
-    ordering : Ordering
-        What is waited for.
     sources : sequence of str
         Inputs, in the order in which equal stamps apply.
     apply : callable
         ``apply(source, stamp_ns, payload)``.
     on_jump : callable
         ``on_jump(from_ns, to_ns)``, called when time has jumped, before inputs of the new time.
-    trusted : sequence of str
-        Sources whose jumps are believed at once.
     delays_ns : mapping of str to int
         How long after its stamp an input of a source takes effect; 0 where absent.
     passed : callable

@@ -101,11 +101,6 @@ class StampJudge:
     in a jump; and after any disturbance a steady source is accepted again, within ``agreeing``
     stamps where it is astray, or within ``behind_ns`` of stamps where it is late.
 
-    Parameters
-    ----------
-    limits : StampLimits
-        Of this user.
-
     Attributes
     ----------
     newest_ns : int or None

@@ -83,15 +83,8 @@ class LinkTree:
     """The kinematic tree of a robot description with every joint at position 0.
 
     Names of links and joints may be given without their namespace, as long as only one fits:
-    ``base_link`` finds ``rov/base_link``.
-
-    Raises `SourceError` for joints without ends, links or joints of one name, links with two
-    parents, loops, chains that are too long, or several roots.
-
-    Parameters
-    ----------
-    robot : Element
-        The root element.
+    ``base_link`` finds ``rov/base_link``. Raises `SourceError` for joints without ends, links or
+    joints of one name, links with two parents, loops, chains that are too long, or several roots.
 
     Attributes
     ----------

@@ -38,14 +38,8 @@ class Boosters(Degrading):
 
     Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
     clamped to [min_thrust, max_thrust]) and an angle [rad] per gimbal joint (position). A booster
-    with a thrust curve is lit by any thrust above 0 and burns out.
-
-    Attributes
-    ----------
-    ignition : BoolArray
-        Whether each booster is lit, (..., n).
-    throttle : FloatArray
-        Thrust over max_thrust before noise, (..., n).
+    with a thrust curve is lit by any thrust above 0 and burns out. The state is ``ignition``,
+    whether each is lit, and ``throttle``, thrust over max_thrust before noise, both (..., n).
     """
 
     Params: ClassVar[type] = BoostersParams

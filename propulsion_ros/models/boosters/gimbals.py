@@ -65,13 +65,7 @@ class GimbalsParams:
 
 
 class Gimbals:
-    """Angles and rotations of g gimbals.
-
-    Attributes
-    ----------
-    angles : FloatArray
-        [rad], shape (..., g, 2).
-    """
+    """The angles [rad], (..., g, 2), and rotations of g gimbals."""
 
     def __init__(self, params: GimbalsParams, batch: tuple[int, ...] = ()) -> None:
         g = len(params.booster)

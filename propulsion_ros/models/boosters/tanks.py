@@ -53,16 +53,9 @@ class TanksParams:
 class Tanks:
     """m tanks: mass and inertia are proportional to what is left.
 
-    The centre of mass moves along a line, in proportion to what is gone.
-
-    Attributes
-    ----------
-    propellant : FloatArray
-        What is left [kg], shape (..., m).
-    fuel_ratio : FloatArray
-        What is left over capacity, shape (..., m).
-    is_dry : BoolArray
-        Whether each tank is empty, shape (..., m).
+    The centre of mass moves along a line, in proportion to what is gone. The ``propellant`` left
+    [kg], the ``fuel_ratio``, that over capacity, and ``is_dry``, whether a tank is empty, are
+    (..., m).
     """
 
     def __init__(self, params: TanksParams, batch: tuple[int, ...] = ()) -> None:

@@ -24,12 +24,8 @@ class Degrading:
     """Base of a family whose actuators may each give less than they should.
 
     Its configuration has a `live_factor` named ``efficiency``, for which no command makes up. The
-    family calls `retune` when it is made, and passes what its actuators give to `_degrade`.
-
-    Attributes
-    ----------
-    degraded : BoolArray
-        Actuators with an efficiency below 1, (n,).
+    family calls `retune` when it is made, and passes what its actuators give to `_degrade`. Those
+    with an efficiency below 1 are ``degraded``, (n,).
     """
 
     def retune(self, params: Any) -> None:

@@ -102,25 +102,6 @@ class Family(Protocol):
     A family is built from its validated `Params`, and from a ``batch``, the leading shape of its
     state, () for one robot. It reads no clock: ``dt`` and ``tick`` are arguments, and what it does
     depends on nothing else.
-
-    Attributes
-    ----------
-    command_names : sequence of str
-        What can be commanded, in column order.
-    command_fields : sequence of str
-        The JointState field that each name takes: 'position', 'velocity' or 'effort'.
-    state_names : sequence of str
-        Columns of the state in `Output`.
-    safe_command : FloatArray
-        Value applied to each name whose command is stale, shape (m,).
-    nan_is_safe : sequence of bool
-        Whether NaN in a name's own field requests its safe command; else it is refused.
-    uses_body : bool
-        Whether `step` depends on the body's motion, so that a host must supply it.
-    actuator_names, actuator_frames : sequence of str
-        The n actuators that make forces, and the link each acts on.
-    tank_names : sequence of str
-        The m tanks, () for families without.
     """
 
     Params: ClassVar[type]
@@ -129,56 +110,60 @@ class Family(Protocol):
     """What the rest of the package must know beside its step."""
 
     @property
-    def command_names(self) -> Sequence[str]: ...  # noqa: D102
+    def command_names(self) -> Sequence[str]:
+        """What can be commanded, in column order."""
 
     @property
-    def command_fields(self) -> Sequence[str]: ...  # noqa: D102
+    def command_fields(self) -> Sequence[str]:
+        """The JointState field of each name: 'position', 'velocity' or 'effort'."""
 
     @property
-    def state_names(self) -> Sequence[str]: ...  # noqa: D102
+    def state_names(self) -> Sequence[str]:
+        """Columns of the state in `Output`."""
 
     @property
-    def safe_command(self) -> FloatArray: ...  # noqa: D102
+    def safe_command(self) -> FloatArray:
+        """Value applied to each name whose command is stale, (m,)."""
 
     @property
-    def nan_is_safe(self) -> Sequence[bool]: ...  # noqa: D102
+    def nan_is_safe(self) -> Sequence[bool]:
+        """Whether NaN in a name's own field requests its safe command; else it is refused."""
 
     @property
-    def uses_body(self) -> bool: ...  # noqa: D102
+    def uses_body(self) -> bool:
+        """Whether `step` depends on the body's motion, so that a host must supply it."""
 
     @property
-    def actuator_names(self) -> Sequence[str]: ...  # noqa: D102
+    def actuator_names(self) -> Sequence[str]:
+        """The n actuators that make forces."""
 
     @property
-    def actuator_frames(self) -> Sequence[str]: ...  # noqa: D102
+    def actuator_frames(self) -> Sequence[str]:
+        """The link that each actuator acts on."""
 
     @property
-    def tank_names(self) -> Sequence[str]: ...  # noqa: D102
+    def tank_names(self) -> Sequence[str]:
+        """The m tanks, () for families without."""
 
     def __init__(self, params: Any) -> None: ...
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for values that this family refuses beyond NaN and infinity."""
-        ...
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; ``tick`` numbers the step and keys the noise."""
-        ...
 
     def reset(self) -> None:
         """Restore the state at construction."""
-        ...
 
     def rest(self) -> None:
         """Stop what moves, as a long time without command does; propellant stays as it is."""
-        ...
 
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each actuator in the axes of and about its link, (..., n, 6).
 
         ``output`` is that of the last step.
         """
-        ...
 
 
 @runtime_checkable
@@ -187,7 +172,6 @@ class Retunable(Protocol):
 
     def retune(self, params: Any) -> None:
         """Take the live values of a configuration; from now on `Family.reset` keeps them."""
-        ...
 
 
 @runtime_checkable
@@ -197,7 +181,6 @@ class Degradable(Protocol):
     @property
     def degraded(self) -> BoolArray:
         """Which actuators do so now, (..., n)."""
-        ...
 
 
 @runtime_checkable
@@ -206,7 +189,6 @@ class AboutCom(Protocol):
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link; `Family.reset` forgets it."""
-        ...
 
 
 @runtime_checkable
@@ -216,16 +198,13 @@ class Allocatable(Family, Protocol):
     @property
     def allocation_matrix(self) -> FloatArray:
         """Wrench about the origin of base_link per thrust, (6, n)."""
-        ...
 
     @property
     def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest steady thrust of each actuator [N], (n,) each."""
-        ...
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
-        ...
 
 
 def is_allocatable(family: type[Family]) -> bool:

@@ -65,7 +65,6 @@ class Drawable(Protocol):
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where the actuators push, with the names of the state that have the thrusts."""
-        ...
 
 
 def placed_rows(params: Any) -> dict[str, Any]:

@@ -37,11 +37,9 @@ class OpeningCurve(Protocol):
 
     def from_opening(self, opening: FloatArray) -> FloatArray:
         """Return C for openings r [m^2], both (..., m)."""
-        ...
 
     def slope(self, opening: FloatArray) -> FloatArray:
         """Return dC/dr [1/m^2], both (..., m)."""
-        ...
 
 
 class LoadCurve(OpeningCurve, Protocol):
@@ -49,7 +47,6 @@ class LoadCurve(OpeningCurve, Protocol):
 
     def from_load(self, load: FloatArray) -> FloatArray:
         """Return C for loads y [m^2], both (..., m)."""
-        ...
 
 
 def flow_pressure(flow: FloatArray) -> FloatArray:

@@ -14,17 +14,9 @@ import numpy as np
 from propulsion_ros.models.common.facts import ESTIMATES, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.models.fam.curve import (
-    OpeningCurve,
-    PolynomialCurve,
-    TableCurve,
-    paper_curve,
-)
+from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve, TableCurve, paper_curve
 from propulsion_ros.models.fam.nozzle_family import CommandedNozzles
-from propulsion_ros.models.fam.params import (
-    WrenchParams,
-    torque_shift,
-)
+from propulsion_ros.models.fam.params import WrenchParams, torque_shift
 from propulsion_ros.models.fam.plenum import Plenums
 from propulsion_ros.models.fam.uncertainty import Jacobians, Truncation, jacobians
 from propulsion_ros.settings.quantity import FloatArray, IntArray, quantity

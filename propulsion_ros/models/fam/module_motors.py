@@ -55,12 +55,7 @@ IMPELLER = Motor(
 
 
 class Motors:
-    """Speeds of k motors under control.
-
-    Parameters
-    ----------
-    motors : list of Motor
-        Constants of each.
+    """Speeds of k motors under control, with the constants of each.
 
     Attributes
     ----------

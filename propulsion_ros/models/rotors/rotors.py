@@ -41,7 +41,7 @@ class Rotors(PlacedActuators, Degrading):
     Attributes
     ----------
     thrust : FloatArray
-        Thrust before the clamp to [min_thrust, max_thrust] and `efficiency` [N], shape (..., n).
+        Thrust before the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n).
     constants : RotorConstants
         Motor and time constants in use, as fixed or drawn.
     """

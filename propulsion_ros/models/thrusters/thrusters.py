@@ -109,14 +109,10 @@ class ThrustersParams(CurvesParams, DynamicsParams):
 class Thrusters(PlacedActuators):
     """n thrusters, each with its own rotor dynamics and thrust curve.
 
-    Commands are the input of the dynamics (velocity: rad/s, bessa V) or, by `command_interface`,
-    a thrust [N] (effort). A thrust goes through the inverse of all that is configured, so that a
-    healthy thruster settles at it; efficiencies set later are not made up for.
-
-    Attributes
-    ----------
-    rotor_speed : FloatArray
-        State of the dynamics, before the propeller's efficiency [rad/s], (..., n).
+    Commands are the input of the dynamics (velocity: rad/s, bessa V) or, by `command_interface`, a
+    thrust [N] (effort). A thrust goes through the inverse of all that is configured, so that a
+    healthy thruster settles at it; no command makes up for efficiencies set later. The state is the
+    rotor speed before the propeller's efficiency [rad/s], (..., n).
     """
 
     Params: ClassVar[type] = ThrustersParams
