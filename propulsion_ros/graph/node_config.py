@@ -10,7 +10,6 @@ from typing import Any
 
 from propulsion_ros.graph.family_params import (
     AllocatorNodeParams,
-    FamilyNodeParams,
     OwnT,
     group_of,
     is_allocator,
