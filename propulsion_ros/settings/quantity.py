@@ -150,6 +150,13 @@ def validate(config: Any) -> None:
             object.__setattr__(config, field.name, value)
 
 
+def check_order(config: Any, low: str, high: str, unit: str) -> None:
+    """Raise `ConfigError` where a row of the field ``low`` is above that of ``high``."""
+    least, most = getattr(config, low), getattr(config, high)
+    for i in np.flatnonzero(least > most).tolist():
+        raise ConfigError(low, f'{least[i]:g} is above {high} {most[i]:g} {unit}', i)
+
+
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
     """Return a scalar or a sequence as the type and shape of a field with n rows.
 

@@ -16,6 +16,7 @@ from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
     IntArray,
+    check_order,
     group,
     names,
     per_row,
@@ -71,11 +72,7 @@ class BoostersParams:
 
     def __post_init__(self) -> None:
         validate(self)
-        for i in np.flatnonzero(self.min_thrust > self.max_thrust).tolist():
-            raise ConfigError(
-                'min_thrust',
-                f'{self.min_thrust[i]:g} is above max_thrust {self.max_thrust[i]:g} N', i,
-            )
+        check_order(self, 'min_thrust', 'max_thrust', 'N')
         for i, tank in enumerate(self.tank):
             if tank and tank not in self.tanks.names:
                 known = ', '.join(self.tanks.names) or 'none'

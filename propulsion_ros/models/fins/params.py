@@ -12,7 +12,14 @@ from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
 from propulsion_ros.models.thrusters.dynamics import DynamicsParams
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import FloatArray, group, names, per_row, quantity
+from propulsion_ros.settings.quantity import (
+    FloatArray,
+    check_order,
+    group,
+    names,
+    per_row,
+    quantity,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,12 +72,7 @@ class FinsParams(DynamicsParams):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for i in np.flatnonzero(self.min_deflection > self.max_deflection).tolist():
-            raise ConfigError(
-                'min_deflection',
-                f'{self.min_deflection[i]:g} is above max_deflection '
-                f'{self.max_deflection[i]:g} rad', i,
-            )
+        check_order(self, 'min_deflection', 'max_deflection', 'rad')
         self._check_models()
         largest = np.maximum(np.abs(self.min_deflection), np.abs(self.max_deflection))
         for fin in self.lifting_surface.fin:

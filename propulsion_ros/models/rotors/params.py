@@ -8,11 +8,13 @@ import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.rotors.constants import drawn_range
 from propulsion_ros.models.rotors.integrators import INTEGRATORS
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     FloatArray,
     IntArray,
+    check_order,
     names,
     per_row,
     quantity,
@@ -21,6 +23,7 @@ from propulsion_ros.settings.quantity import (
 
 DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 """Constants that can be drawn from a range."""
+
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,18 +55,9 @@ class RotorsParams:
         'factor on thrust and reaction torque at the same rotor speed'
     )
     initial_rotor_speed: FloatArray = per_row(0.0, 'rad/s', doc='rotor speed at the start', lo=0.0)
-    motor_constant_range: FloatArray = quantity(
-        (0.0, 0.0), 'N s^2/rad^2', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw motor_constant from; 0 0 keeps the fixed value',
-    )
-    time_constant_up_range: FloatArray = quantity(
-        (0.0, 0.0), 's', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw time_constant_up from; 0 0 keeps the fixed value',
-    )
-    time_constant_down_range: FloatArray = quantity(
-        (0.0, 0.0), 's', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw time_constant_down from; 0 0 keeps the fixed value',
-    )
+    motor_constant_range: FloatArray = drawn_range('motor_constant', 'N s^2/rad^2')
+    time_constant_up_range: FloatArray = drawn_range('time_constant_up', 's')
+    time_constant_down_range: FloatArray = drawn_range('time_constant_down', 's')
     seed: int = quantity(
         -1, doc='seed of what is drawn from ranges, at least 0; -1 where nothing is',
         kind=int, lo=-1,
@@ -93,11 +87,7 @@ class RotorsParams:
 
     def __post_init__(self) -> None:
         validate(self)
-        for i in np.flatnonzero(self.min_thrust > self.max_thrust).tolist():
-            raise ConfigError(
-                'min_thrust',
-                f'{self.min_thrust[i]:g} is above max_thrust {self.max_thrust[i]:g} N', i,
-            )
+        check_order(self, 'min_thrust', 'max_thrust', 'N')
         for i in np.flatnonzero(self.direction == 0).tolist():
             raise ConfigError(
                 'direction', 'expected 1 (counterclockwise) or -1 (clockwise), got 0', i
