@@ -17,29 +17,31 @@ from propulsion_ros.graph.share import PACKAGE, share_directory
 from propulsion_ros.graph.wiring import Graph, NodeSpec, check_settings, robot_graph, vehicle_graph
 from propulsion_ros.settings.yaml_file import ParameterFile
 
-
-def _switch(default: bool, description: str) -> dict[str, Any]:
-    """Return the keyword arguments of a launch argument that is true or false."""
-    return {
-        'default_value': str(default).lower(), 'choices': ['true', 'false'],
-        'description': description,
-    }
-
-
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
     'params_file': {
         'default_value': '', 'description': "settings that win over the vehicle's own file"
     },
-    'use_sim_time': _switch(
-        True, 'with the simulated body; false on a robot that has a real one'
-    ),
-    'autostart': _switch(True, 'configure and activate every node at the start'),
-    'replay': _switch(
-        False, 'for a recording: step on stamps, lose no input, no simulated body'
-    ),
-    'visualize': _switch(False, 'draw the thrusts for RViz, on visualizer/markers'),
-    'composed': _switch(False, 'all nodes in one process: less memory and copying'),
+    'use_sim_time': {
+        'default_value': 'true', 'choices': ['true', 'false'],
+        'description': 'with the simulated body; false on a robot that has a real one',
+    },
+    'autostart': {
+        'default_value': 'true', 'choices': ['true', 'false'],
+        'description': 'configure and activate every node at the start',
+    },
+    'replay': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'for a recording: step on stamps, lose no input, no simulated body',
+    },
+    'visualize': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'draw the thrusts for RViz, on visualizer/markers',
+    },
+    'composed': {
+        'default_value': 'false', 'choices': ['true', 'false'],
+        'description': 'all nodes in one process: less memory and copying',
+    },
     'clock_topic': {
         'default_value': '/clock',
         'description': 'simulated time; give a second vehicle a clock of its own',
@@ -82,7 +84,8 @@ def robot_launch() -> LaunchDescription:
             'description': 'plugin blocks to command by a wrench too, separated by commas',
         },
         **ARGUMENTS,
-        'use_sim_time': _switch(False, 'whether a simulation publishes /clock'),
+        'use_sim_time': {**ARGUMENTS['use_sim_time'], 'default_value': 'false',
+                         'description': 'whether a simulation publishes /clock'},
     }
 
     def start(context: LaunchContext) -> list[Any]:
