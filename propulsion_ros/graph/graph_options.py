@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command-line options that select a graph of nodes, for ``stack`` and ``policy``."""
+"""Command-line options of ``stack`` that select a graph."""
 from __future__ import annotations
 
 import argparse

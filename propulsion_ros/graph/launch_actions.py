@@ -10,23 +10,11 @@ from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    ExecuteProcess,
-    LogInfo,
-    OpaqueFunction,
-    Shutdown,
-)
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
-from propulsion_ros.graph.wiring import (
-    Graph,
-    NodeSpec,
-    check_settings,
-    robot_graph,
-    vehicle_graph,
-)
+from propulsion_ros.graph.wiring import Graph, NodeSpec, check_settings, robot_graph, vehicle_graph
 from propulsion_ros.settings.yaml_file import ParameterFile
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -134,16 +122,9 @@ def drawn_with(given: dict[str, str]) -> list[str] | None:
 def graph_actions(
     given: dict[str, str], graph: Graph, stack_options: Sequence[str] = ()
 ) -> list[Any]:
-    """Return the launch actions of a graph.
+    """Return the launch actions of a graph, from the values of `ARGUMENTS`.
 
-    Parameters
-    ----------
-    given : dict of str
-        Values of `ARGUMENTS`.
-    graph : Graph
-        The nodes.
-    stack_options : sequence of str
-        Command line of `stack` for the same graph, where it is composed.
+    ``stack_options`` is the command line of `stack` for the same graph, where it is composed.
     """
     records, actions = {}, []
     for spec in graph.nodes:
@@ -161,10 +142,7 @@ def graph_actions(
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
     """Return where a flight computer keeps its record, as a parameter; {} where that is given.
 
-    Raises
-    ------
-    OSError
-        Where the folder cannot be made.
+    Raises OSError where the folder cannot be made.
     """
     if spec.executable != 'flight_state_node' or given['replay'] == 'true':
         return {}
@@ -237,7 +215,7 @@ def _shutdown_once(name: str) -> OpaqueFunction:
 
 
 def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
-    """Return robot_state_publisher, or say in one line that it is not installed."""
+    """Return robot_state_publisher, or a line in the log that it is not installed."""
     package = 'robot_state_publisher'
     try:
         get_package_prefix(package)

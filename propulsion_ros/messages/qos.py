@@ -38,13 +38,7 @@ _LOSSLESS = {
 def profile(name: str, lossless: bool = False) -> QoSProfile:
     """Return the profile of a class of quality of service; see `loops.ports`.
 
-    Parameters
-    ----------
-    name : str
-        'command', 'sensor', 'state', 'result', 'lockstep', 'latched', 'latched_history', 'clock',
-        'tf', 'glance' or 'picture'.
-    lossless : bool
-        Whether no message may be lost, by a deep queue.
+    Where it must be lossless, deep queues lose no message.
     """
     return _LOSSLESS.get(name, _CLASSES[name]) if lossless else _CLASSES[name]
 

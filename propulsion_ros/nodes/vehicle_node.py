@@ -2,13 +2,8 @@
 """The simulated vehicle: a rigid body that steps in lockstep with its actuator nodes."""
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from typing import Any
-
 from propulsion_ros.loops.vehicle_loop import VehicleLoop
 from propulsion_ros.nodes.host_node import HostNode
-from propulsion_ros.nodes.spin import run
 
 
 class VehicleNode(HostNode):
@@ -45,20 +40,15 @@ class VehicleNode(HostNode):
     state_topics, deployer_topic : sensor_msgs/JointState
     """
 
-    executable = 'vehicle_node'
+    executable, default_name = 'vehicle_node', 'vehicle'
     loop: VehicleLoop | None
-
-    def __init__(self, name: str = 'vehicle', **kwargs: Any) -> None:
-        super().__init__(name, **kwargs)
 
     def now_ns(self) -> int:
         """Return the simulated time, which other nodes receive on /clock."""
         return 0 if self.loop is None else self.loop.time_ns
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run one vehicle node."""
-    sys.exit(run(lambda options: [VehicleNode()], args))
+main = VehicleNode.main
 
 
 if __name__ == '__main__':

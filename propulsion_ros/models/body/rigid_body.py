@@ -37,7 +37,7 @@ class BodyParams:
         0.0, 'm', doc='where the drag acts, in base_link', shape=(3,)
     )
     angular_drag: FloatArray = quantity(
-        0.0, 'm^5', doc='torque about each body axis, over density and rate squared', lo=0.0,
+        0.0, 'm^5', doc='torque about each body axis over density and rate squared', lo=0.0,
         shape=(3,),
     )
     displaced_volume: float = quantity(
@@ -72,11 +72,6 @@ class RigidBody:
 
     Burning propellant does not change the velocity by itself: its momentum is all in the thrust.
     The effect of a changing inertia on the angular velocity (jet damping) is not modelled.
-
-    Parameters
-    ----------
-    params : BodyParams
-        Validated configuration.
     """
 
     def __init__(self, params: BodyParams) -> None:
@@ -124,24 +119,14 @@ class RigidBody:
         dt: float,
         extra_drag: tuple[float, FloatArray] | None = None,
     ) -> None:
-        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes.
+        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes, (6,).
 
-        Parameters
-        ----------
-        wrench : FloatArray
-            [N] and [N m] about the origin of base_link, (6,).
-        before, after : MassProperties
-            At both ends of the step; their mean acts, which is exact to second order.
-        dt : float
-            [s].
-        extra_drag : tuple of float and FloatArray, optional
-            Drag area [m^2], the same in all directions, and where it acts in base_link [m].
+        The wrench [N, N m] is about the origin of base_link. The mean of the masses at both ends of
+        the step acts, which is exact to second order. ``extra_drag`` is a drag area [m^2], the
+        same in all directions, and where it acts in base_link [m].
 
-        Raises
-        ------
-        FloatingPointError
-            Where the step is too long for the forces, so that the motion is no longer finite;
-            the state stays as it was.
+        Raises FloatingPointError where the step is too long for the forces, so that the motion is
+        no longer finite; the state stays as it was.
         """
         middle = MassProperties(
             0.5 * (before.mass + after.mass),
