@@ -165,13 +165,15 @@ class RocketDemo:
         """Return these numbers for a reader."""
         s = summary
         burnt = s.impulse_of_propellant
-        error = f'off the propellant burnt by {abs(s.impulse / burnt - 1.0):.1e}' if burnt else ''
+        error = ''
+        if burnt:
+            error = f'relative error to the propellant burnt {abs(s.impulse / burnt - 1.0):.1e}'
         return [
             moment('liftoff', s.liftoff),
             moment('burnout', s.burnout),
             moment('maximum speed', s.max_speed_time, f'{s.max_speed:.1f} m/s'),
             moment('apogee, predicted', s.predicted,
-                   f'{s.predicted_altitude:.1f} m (said at {s.predicted_at:.2f} s)'),
+                   f'{s.predicted_altitude:.1f} m (predicted at {s.predicted_at:.2f} s)'),
             moment('apogee, true', s.true_apogee, f'{s.true_altitude:.1f} m'),
             moment('apogee, found', s.apogee,
                    f'{s.altitude:.1f} m (decided at {s.detected:.2f} s)'),

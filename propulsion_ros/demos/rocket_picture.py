@@ -105,17 +105,17 @@ def _draw_apogee(axis: Any, recording: Recording, summary: RocketSummary) -> Non
 def _draw_powered(
     axes: Mapping[str, Any], recording: Recording, begin: float, end: float
 ) -> None:
-    """Draw thrust, lean, propellant and gimbal angles; asked ones dashed."""
+    """Draw thrust, lean, propellant and gimbal angles; commanded ones dashed."""
     def line(panel: str, column: int, scale: float, label: str, **style: Any) -> None:
-        rows = recording.between('command' if label == 'asked' else panel, begin, end)
+        rows = recording.between('command' if label == 'commanded' else panel, begin, end)
         axes[panel].plot(rows[:, 0], scale * rows[:, column], label=label, **style)
 
     degrees = 180.0 / np.pi
-    line('thrust', 1, 1e-3, 'given', color=ink.ORANGE)
-    line('thrust', 1, 1e-3, 'asked', drawstyle='steps-post', **_ASKED)
+    line('thrust', 1, 1e-3, 'applied', color=ink.ORANGE)
+    line('thrust', 1, 1e-3, 'commanded', drawstyle='steps-post', **_ASKED)
     line('lean', 1, degrees, 'to the east', color=ink.SLATE)
     line('lean', 2, degrees, 'to the north', color=ink.GOLD)
-    line('lean', 3, degrees, 'to the east, asked', **_ASKED)
+    line('lean', 3, degrees, 'to the east, commanded', **_ASKED)
     line('propellant', 1, 1.0, 'propellant', color=ink.GREEN)
     line('gimbal', 1, degrees, 'about x', color=ink.GOLD)
     line('gimbal', 2, degrees, 'about y', color=ink.SLATE)

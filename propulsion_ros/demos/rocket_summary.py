@@ -66,7 +66,7 @@ def summarise(recording: Recording, dt: float, exhaust_velocity: float) -> Rocke
     recording : Recording
         Series 'motion' (time, altitude, vertical speed, speed), 'thrust' (time, force),
         'propellant' and 'mass' (time, mass), 'apogee' (vertex, altitude) and 'predicted'
-        (vertex, altitude, said at).
+        (vertex, altitude, time of the prediction).
     dt : float
         Time that each thrust acts [s].
     exhaust_velocity : float

@@ -39,7 +39,7 @@ _PLAN = (
 _NAMES = ('hold', 'dive', 'turn', 'ahead', 'rise under way')
 _PERIOD = 0.01
 _REST = 15.0
-"""From here until it goes ahead it rests [s]."""
+"""The vehicle rests from here until it moves ahead [s]."""
 _FAULT = 28.0
 """When a thruster fails [s]."""
 _FAILS = _HORIZONTAL[0]
@@ -56,13 +56,13 @@ class RovSummary:
     Attributes
     ----------
     dive, turn, rise : StepResponse
-        Of height [m], of the heading [rad], and of height [m] under way.
+        Of height [m], of the heading [rad], and of height [m] while moving ahead.
     rest_force : float
         Mean vertical force of the thrusters at rest [N].
     rest_climb : float
-        What the vertical speed gains meanwhile [m/s].
+        Gain of vertical speed during that rest [m/s].
     speed : float
-        Ahead when the thruster fails [m/s].
+        Speed ahead when the thruster fails [m/s].
     max_pitch, max_fin : float
         Largest of the dive [rad].
     fault_error : float
@@ -84,7 +84,7 @@ class RovSummary:
 
 
 class RovPilot(Pilot):
-    """Asks thrusters_allocator for a wrench and the fins for a deflection; fails a thruster."""
+    """Commands a wrench to thrusters_allocator and a deflection to the fins; fails a thruster."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class RovPilot(Pilot):
         self.send(self._command, wrench_to_msg(0, 'base_link', command.wrench))
 
     def prepare(self) -> None:
-        """Fail the thruster, once it is time."""
+        """Make the thruster fail when it is time."""
         if self.now < _FAULT - 1e-9 or self._has_failed:
             return
         self._has_failed = True
@@ -129,7 +129,7 @@ class RovPilot(Pilot):
 
     @property
     def status(self) -> str:
-        """Depth, heading, speed, and what is being done."""
+        """Depth, heading, speed, and the present part of the plan."""
         rows = self.recording.rows.get('motion')
         if not rows:
             return ''
@@ -200,12 +200,12 @@ class RovDemo:
             settled('dive', s.dive, 'm'),
             settled('turn', s.turn, 'deg', 180.0 / np.pi),
             settled('rise', s.rise, 'm'),
-            number('thrust at rest', s.rest_force, '.3f', 'N', 'against its buoyancy'),
+            number('thrust at rest', s.rest_force, '.3f', 'N', 'balances its buoyancy'),
             number('speed ahead', s.speed, '.3f', 'm/s', 'of 0.8 m/s'),
             number('largest pitch', np.degrees(s.max_pitch), '.1f', 'deg',
                    f'fins up to {np.degrees(s.max_fin):.1f} deg'),
             number('thruster lost', _FAULT if np.isfinite(s.fault_error) else np.nan, '.2f', 's',
-                   f'heading off by up to {np.degrees(s.fault_error):.1f} deg'),
+                   f'heading error up to {np.degrees(s.fault_error):.1f} deg'),
             number('heading back', s.recovery_time, '.2f', 's', 'within 2 deg again'),
         ]
 

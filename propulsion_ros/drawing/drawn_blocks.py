@@ -16,24 +16,16 @@ from propulsion_ros.urdf.block import ActuatorSpec
 
 @dataclass(frozen=True, eq=False)
 class DrawnBlock:
-    """One plugin block.
-
-    Attributes
-    ----------
-    name : str
-        Of the block and its node.
-    base_link : str
-        Frame of the layout.
-    layout : ThrustLayout or None
-        Its actuators; None where they are not drawn.
-    tanks : mapping of str to float
-        Capacity of each of its tanks [kg], in their order.
-    """
+    """One plugin block."""
 
     name: str
+    """Of the block and its node."""
     base_link: str
+    """Frame of the layout."""
     layout: ThrustLayout | None
+    """Its actuators; None where they are not drawn."""
     tanks: Mapping[str, float]
+    """Capacity of each of its tanks [kg], in their order."""
 
 
 def drawn_blocks(
@@ -42,17 +34,8 @@ def drawn_blocks(
 ) -> list[DrawnBlock]:
     """Return every plugin block of a robot description, in its order.
 
-    Parameters
-    ----------
-    specs : sequence of ActuatorSpec
-        The plugin blocks.
-    parameters_of_node : callable
-        Parameters of a block's node, which win over its tags.
-
-    Raises
-    ------
-    ConfigError
-        For no blocks at all, or one that lacks or misstates something.
+    The parameters of a block's node win over its tags. Raises `ConfigError` for no blocks at all,
+    or one that lacks or misstates something.
     """
     if not specs:
         raise ConfigError('robot_description', 'has no plugin block of actuators')

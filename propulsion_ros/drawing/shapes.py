@@ -29,68 +29,42 @@ _WHITE: Colour = (1.0, 1.0, 1.0, 1.0)
 
 @dataclass(frozen=True)
 class Shape:
-    """One thing to draw.
-
-    Attributes
-    ----------
-    kind : str
-        'arrow' from its origin along its direction, 'plume' widening along it, or 'text' at it.
-    group : str
-        What can be shown and hidden together.
-    number : int
-        Tells it from the others of its group, the same in every picture.
-    frame : str
-        Frame of origin and direction.
-    origin : tuple of float
-        [m].
-    direction : tuple of float
-        Unit vector.
-    length : float
-        [m], 0 for nothing to see; of a text the height of its letters.
-    colour : tuple of float
-        See `Colour`.
-    width : float
-        Diameter of an arrow's shaft [m].
-    text : str
-        The lines of a text.
-    """
+    """One thing to draw."""
 
     kind: str
+    """'arrow' from its origin along its direction, 'plume' widening along it, or 'text' at it."""
     group: str
+    """What can be shown and hidden together."""
     number: int
+    """Its number in the group, the same in every picture."""
     frame: str
+    """Frame of origin and direction."""
     origin: Vector
+    """[m]."""
     direction: Vector
+    """Unit vector."""
     length: float
+    """[m], 0 for nothing to see; of a text the height of its letters."""
     colour: Colour
+    """See `Colour`."""
     width: float = 0.0
+    """Diameter of an arrow's shaft [m]."""
     text: str = ''
+    """The lines of a text."""
 
 
 @dataclass(frozen=True, eq=False)
 class ThrustState:
-    """What n actuators do.
-
-    Attributes
-    ----------
-    thrust : FloatArray
-        [N], (n,).
-    angles : FloatArray
-        Of the joints `ThrustLayout.angle_names` [rad], (k,).
-    """
+    """What n actuators do."""
 
     thrust: FloatArray
+    """[N], (n,)."""
     angles: FloatArray
+    """Of the joints `ThrustLayout.angle_names` [rad], (k,)."""
 
 
 class ThrustStateReader:
-    """Takes from the names and values of a state what a layout needs.
-
-    Parameters
-    ----------
-    layout : ThrustLayout
-        Of the actuators; other names in a state are left alone.
-    """
+    """Takes from the names and values of a state what a layout needs; it ignores other names."""
 
     def __init__(self, layout: ThrustLayout) -> None:
         self._layout = layout
@@ -100,19 +74,10 @@ class ThrustStateReader:
     def read(
         self, names: Sequence[str], position: Sequence[float], effort: Sequence[float]
     ) -> ThrustState:
-        """Return the thrusts and angles of a state.
+        """Return the thrusts and angles of a state, from positions [rad] and efforts [N] by name.
 
-        Parameters
-        ----------
-        names : sequence of str
-            Columns of the state.
-        position, effort : sequence of float
-            [rad] and [N], one for each name; positions only where the layout has joints.
-
-        Raises
-        ------
-        CommandError
-            For names that are missing or repeated, a wrong count, or a value that is none.
+        Only a layout with joints needs positions. Raises `CommandError` for names that are missing
+        or repeated, a wrong count, or a value that is none.
         """
         key = tuple(names)
         if key != self._known:
@@ -146,21 +111,14 @@ class ThrustStateReader:
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How thrusts are drawn.
-
-    Attributes
-    ----------
-    scale : float
-        Length of an arrow over its thrust [m/N].
-    in_links : bool
-        Whether each shape is in the frame of its actuator's link, else all are in base_link.
-    shaft : float
-        Diameter of an arrow's shaft [m].
-    """
+    """How thrusts are drawn."""
 
     scale: float
+    """Length of an arrow over its thrust [m/N]."""
     in_links: bool = False
+    """Whether each shape is in the frame of its actuator's link, else all are in base_link."""
     shaft: float = 0.02
+    """Diameter of an arrow's shaft [m]."""
 
 
 def thrust_shapes(
@@ -173,20 +131,8 @@ def thrust_shapes(
 ) -> Iterator[Shape]:
     """Yield an arrow along the thrust of each actuator, and its plume, if any, against it.
 
-    Parameters
-    ----------
-    group : str
-        Of the arrows; the plumes are in ``<group>/plume``.
-    base_link : str
-        Frame of the layout.
-    layout : ThrustLayout
-        Where they are.
-    state : ThrustState
-        What they do.
-    style : Style
-        How they are drawn.
-    is_stale : bool
-        Whether the state is old, so that nobody knows what they do now.
+    The layout is in ``base_link``. The arrows are in the group, the plumes in ``<group>/plume``. A
+    stale state is so old that the present one is unknown.
     """
     if style.in_links:
         frames, points = layout.links, np.zeros((len(layout.names), 3))
@@ -223,19 +169,13 @@ def load_colour(load: float) -> Colour:
 
 @dataclass(frozen=True)
 class Propellant:
-    """What is left in a tank.
-
-    Attributes
-    ----------
-    name : str
-        Of the tank.
-    mass, capacity : float
-        [kg]; a capacity of 0 is not known.
-    """
+    """What is left in a tank."""
 
     name: str
+    """Of the tank."""
     mass: float
     capacity: float
+    """[kg]; a capacity of 0 is not known."""
 
     def __str__(self) -> str:
         share = f' ({self.mass / self.capacity:.0%})' if self.capacity > 0.0 else ''
@@ -247,18 +187,8 @@ def status_shape(
 ) -> Shape:
     """Return a text with the phase of the flight and the propellant left, a line each.
 
-    Parameters
-    ----------
-    frame : str
-        Frame of ``origin``.
-    origin : tuple of float
-        Middle of the text [m].
-    height : float
-        Of the letters [m].
-    phase : str
-        '' where there is none.
-    tanks : sequence of Propellant
-        May be empty.
+    Its middle is at the origin [m] in a frame, its letters have a height [m]; a phase '' is left
+    out.
     """
     lines = [*([phase] if phase else []), *map(str, tanks)]
     return Shape(

@@ -18,7 +18,7 @@ SHADES = {
     'lockout': ('#f4b6b0', ('lockout',)),
     'fit not believed': ('#d9d9d9', ('shock', 'outliers', 'frozen', 'gap', 'no altitude')),
 }
-"""Colour of what kept a detector from deciding, and the words of its health that say so."""
+"""Colour of what kept a detector from deciding, and the words of its health for it."""
 
 
 LARGEST = 1e100

@@ -44,7 +44,7 @@ def make_visualizer(parameters: Parameters, host: Host) -> Loop:
 
     params = build(VisualizerParams, parameters.declare_rest(parameters_of(VisualizerParams)))
     if not params.robot_description:
-        raise ConfigError('robot_description', 'is required: it says where the actuators are')
+        raise ConfigError('robot_description', 'is required: it places the actuators')
     files = [ParameterFile(path) for path in params.params_files]
     specs = actuators_from_urdf(params.robot_description, loop_params_of, params.base_link)
     blocks = drawn_blocks(specs, lambda block: {

@@ -61,7 +61,7 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
 
 
 def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
-    """Return the allocator of a group as its parameters say; raise `ConfigError` if wrong."""
+    """Return the allocator of a group by its parameters; raise `ConfigError` if wrong."""
     own, setting = _configure(parameters, host, AllocatorNodeParams, takes_live=False)
     family, allocator = allocator_of(own, setting)
     return AllocatorLoop(family, allocator, setting.frame, host, lossless=own.reliable_inputs)

@@ -10,7 +10,6 @@ from typing import Any
 
 from propulsion_ros.graph.family_params import (
     AllocatorNodeParams,
-    FamilyNodeParams,
     OwnT,
     group_of,
     is_allocator,
@@ -23,79 +22,31 @@ from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import (
-    Parameter,
-    build,
-    parameters_of,
-    suggestion,
-)
+from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion
 from propulsion_ros.urdf.block import ActuatorSpec
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The configuration of a family as a node found it.
-
-    Attributes
-    ----------
-    family : str
-        Its name.
-    family_type : type
-        The family.
-    spec : ActuatorSpec or None
-        Its plugin block.
-    values : dict
-        Flat parameters: of the node, the plugin block, or the default.
-    frame : str
-        Frame of wrench and geometry.
-    given : collection of str
-        Keys that parameters gave.
-    """
+    """The configuration of a family as a node found it."""
 
     family: str
+    """Its name."""
     family_type: type[Family]
+    """The family."""
     spec: ActuatorSpec | None
+    """Its plugin block."""
     values: Mapping[str, Any]
+    """Flat parameters: of the node, the plugin block, or the default."""
     frame: str
+    """Frame of wrench and geometry."""
     given: Collection[str]
-
-    @classmethod
-    def make(
-        cls,
-        own: FamilyNodeParams,
-        family: str,
-        spec: ActuatorSpec | None,
-        values: Mapping[str, Any],
-        given: Collection[str],
-    ) -> Setting:
-        """Return the setting of a node.
-
-        Parameters
-        ----------
-        own : FamilyNodeParams
-            Configuration of the node.
-        family, spec, values, given
-            As the attributes.
-
-        Raises
-        ------
-        ConfigError
-            For a parameter that only the robot description may give.
-        """
-        if spec:
-            for key in sorted(set(given) & set(spec.values)):
-                if key in spec.geometry or key == 'names':
-                    raise ConfigError(key, 'comes from the robot description, not from a parameter')
-        frame = spec.base_link if spec else own.base_link or 'base_link'
-        return cls(family, REGISTRY[family], spec, values, frame, given)
+    """Keys that parameters gave."""
 
     def build(self, cls: type[Any]) -> Any:
         """Return the configuration of a class from these values.
 
-        Raises
-        ------
-        ConfigError
-            Naming the parameter or the XML path of what is wrong.
+        Raises `ConfigError` naming the parameter or the XML path of what is wrong.
         """
         try:
             return build(cls, self.values)
@@ -128,23 +79,10 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
 
 
 def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:
-    """Return the name of the family that a node runs.
+    """Return the family that a node runs: its parameter, its block's, or its own name.
 
-    Parameters
-    ----------
-    given : str
-        Its parameter ``family``.
-    spec : ActuatorSpec or None
-        Its plugin block.
-    node : str
-        Its name.
-    loop : str
-        The one loop that it has, as families declare it; '' for any.
-
-    Raises
-    ------
-    ConfigError
-        Where there is no such family, or two sources disagree.
+    ``loop`` is the one loop that the node has, as families declare it; '' for any. Raises
+    `ConfigError` where there is no such family, or two sources disagree.
     """
     own = [name for name, family in FAMILIES.items() if family.facts.loop == loop]
     name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
@@ -155,7 +93,7 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '
             'family', f"is required, the node's name {name!r} is none{REGISTRY.hint(name)}"
         )
     if spec and spec.family != name:
-        raise ConfigError('family', f'{name!r}, but the robot description says {spec.family!r}')
+        raise ConfigError('family', f'{name!r}, but the robot description has {spec.family!r}')
     if loop and REGISTRY[name].facts.loop != loop:
         runs = ' or '.join(map(repr, own))
         raise ConfigError('family', f'this node runs {runs}, got {name!r}')
@@ -171,10 +109,7 @@ def schema_of(family: str) -> list[Parameter]:
 def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatable, Allocator]:
     """Return the group that an allocator commands, and what shares a wrench among it.
 
-    Raises
-    ------
-    ConfigError
-        For a wrong value, or a family of which no thrusts can be asked.
+    Raises `ConfigError` for a wrong value, or a family that allocates no thrusts.
     """
     family = setting.build_family()
     if not isinstance(family, Allocatable):
@@ -200,10 +135,7 @@ def block_of(
 ) -> ActuatorSpec | None:
     """Return the plugin block of a node, None where it has none among these.
 
-    Raises
-    ------
-    ConfigError
-        For a block that the node names and that is not there.
+    Raises `ConfigError` for a block that the node names and that is not there.
     """
     if values.get('plugin') and specs:
         return block_named(specs, str(values['plugin']))
@@ -212,13 +144,7 @@ def block_of(
 
 
 def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, node: str) -> str:
-    """Return the family that a node runs, '' where it runs none.
-
-    Raises
-    ------
-    ConfigError
-        Where there is no such family, or the plugin block says another.
-    """
+    """Return the family that a node runs, '' where it runs none; raise `ConfigError` if wrong."""
     given = str(values.get('family', ''))
     if is_allocator(node) and not (spec and spec.name == node):
         return ''
@@ -234,32 +160,24 @@ def read_setting(
     loop: str = '',
     takes_live: bool = True,
 ) -> tuple[OwnT, Setting]:
-    """Return the configuration of a node and that of its family.
+    """Return the configuration of a node, of class ``node_params``, and that of its family.
 
-    Parameters
-    ----------
-    parameters : Parameters
-        Of the node.
-    node_params : type
-        Configuration of the node, a subclass of `FamilyNodeParams`.
-    find_block : callable
-        Returns the node's plugin block, None where it has none.
-    loop : str
-        The one loop that the node has, as families declare it; '' for any.
-    takes_live : bool
-        Whether the node follows live parameters of its family.
-
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
+    ``find_block`` returns the node's plugin block, None where it has none; ``loop`` is as in
+    `family_named`; ``takes_live`` is whether the node follows live parameters of its family. Raises
+    `ConfigError` for everything that is wrong.
     """
     own = build(node_params, parameters.declare_some(parameters_of(node_params)))
     spec = find_block(own)
     family = family_named(own.family, spec, parameters.node_name, loop)
     block = spec.values if spec else {}
     values = parameters.declare_rest(schema_of(family), block, takes_live)
-    return own, Setting.make(own, family, spec, values, frozenset(parameters.given))
+    given = frozenset(parameters.given)
+    if spec:
+        for key in sorted(given & set(spec.values)):
+            if key in spec.geometry or key == 'names':
+                raise ConfigError(key, 'comes from the robot description, not from a parameter')
+    frame = spec.base_link if spec else own.base_link or 'base_link'
+    return own, Setting(family, REGISTRY[family], spec, values, frame, given)
 
 
 def build_family(
@@ -267,19 +185,8 @@ def build_family(
 ) -> tuple[Family, Any]:
     """Return a family and the configuration of its timing, as its node would make them.
 
-    Parameters
-    ----------
-    name : str
-        Of the family.
-    given : mapping
-        Flat parameters of the node.
-    spec : ActuatorSpec or None
-        Its plugin block.
-
-    Raises
-    ------
-    ConfigError
-        Naming the parameter or the XML path of what is wrong.
+    They come from flat parameters of the node and its plugin block. Raises `ConfigError` naming the
+    parameter or the XML path of what is wrong.
     """
     kind = node_kind_of(name)
     parameters = GivenParameters(name, given)
@@ -293,19 +200,7 @@ def build_allocator(
 ) -> tuple[Allocatable, Allocator]:
     """Return the group of an allocator, and what shares a wrench among it, as its node would.
 
-    Parameters
-    ----------
-    node : str
-        Name of the allocator.
-    given : mapping
-        Its flat parameters.
-    spec : ActuatorSpec or None
-        Plugin block of the group.
-
-    Raises
-    ------
-    ConfigError
-        Naming the parameter or the XML path of what is wrong.
+    Arguments and errors are those of `build_family`, with the block of the group.
     """
     parameters = GivenParameters(node, given)
     return allocator_of(*read_setting(parameters, AllocatorNodeParams, lambda own: spec))

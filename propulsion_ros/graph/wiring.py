@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes a robot needs and how they are joined: launch files and `stack` both ask here."""
+"""Which nodes a robot needs and how they are joined: for launch files and `stack`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,53 +32,35 @@ _BODY_JOINTS = 'vehicle/joint_states'
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """One node to start.
-
-    Attributes
-    ----------
-    executable : str
-        Name of the executable.
-    name : str
-        Name of the node.
-    parameters : dict
-        What joins it to the others; settings of a user's file go beside them.
-    remappings : dict
-        Topic names, from and to, relative to the namespace.
-    respawn_delay : float or None
-        After which it is started anew when it has died [s]; None where it is not: an actuator's
-        tank would be full again.
-    """
+    """One node to start."""
 
     executable: str
+    """Name of the executable."""
     name: str
+    """Name of the node."""
     parameters: dict[str, Any]
+    """What joins it to the others; settings of a user's file go beside them."""
     remappings: dict[str, str] = field(default_factory=dict)
+    """Topic names, from and to, relative to the namespace."""
     respawn_delay: float | None = None
+    """After which it is started anew when it has died [s]; None where it is not: an actuator's
+    tank would be full again."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The nodes of one robot, and the file with their settings.
-
-    Attributes
-    ----------
-    robot_description : str
-        URDF.
-    params_file : Path or None
-        Settings that come with the package.
-    nodes : tuple of NodeSpec
-        What to start.
-    in_lockstep : bool
-        Whether the nodes wait for each other, so that none is of use alone.
-    joint_states : str
-        Topic that says where the joints are.
-    """
+    """The nodes of one robot, and the file with their settings."""
 
     robot_description: str
+    """URDF."""
     params_file: Path | None
+    """Settings that come with the package."""
     nodes: tuple[NodeSpec, ...]
+    """What to start."""
     in_lockstep: bool = False
+    """Whether the nodes wait for each other, so that none is of use alone."""
     joint_states: str = 'joint_states'
+    """Topic with the positions of the joints."""
 
 
 def robot_graph(
@@ -88,25 +70,12 @@ def robot_graph(
     replay: bool = False,
     drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
-    """Return the actuator nodes of any robot.
+    """Return the actuator nodes of any robot, from its .urdf or .xacro file.
 
-    Parameters
-    ----------
-    model : str or Path
-        Its .urdf or .xacro file.
-    use_sim_time : bool
-        Whether a simulation keeps the time.
-    allocated : sequence of str
-        Plugin blocks that are to be commanded by a wrench too.
-    replay : bool
-        Whether the inputs come from a recording.
-    drawn_with : sequence of str or Path, optional
-        Adds a visualizer, which reads limits from these parameter files of the actuators too.
-
-    Raises
-    ------
-    ConfigError
-        Where the description is wrong or has no plugin block.
+    ``allocated`` names plugin blocks that can be commanded by a wrench too. With ``replay`` the
+    inputs come from a recording. ``drawn_with`` adds a visualizer, which reads limits from these
+    parameter files of the actuators too. Raises `ConfigError` where the description is wrong or has
+    no plugin block.
     """
     description, blocks = _read(model)
     nodes = [
@@ -125,25 +94,12 @@ def vehicle_graph(
     replay: bool = False,
     drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
-    """Return the graph of a vehicle that comes with the package, with its simulated body.
+    """Return the graph of one of `VEHICLES`, with its simulated body.
 
-    Parameters
-    ----------
-    vehicle : str
-        One of `VEHICLES`.
-    use_sim_time : bool
-        False leaves the simulated body out, for a robot that has a real one.
-    model : str or Path
-        Another description of the same vehicle than the one of the package.
-    replay : bool
-        Whether what the body says comes from a recording; there is no simulated one then.
-    drawn_with : sequence of str or Path, optional
-        Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
-
-    Raises
-    ------
-    ConfigError
-        Where the description or the name is wrong.
+    Without ``use_sim_time`` there is no simulated body, for a robot that has a real one; in a
+    ``replay`` neither. ``model`` is another description of the same vehicle. ``drawn_with`` adds a
+    visualizer, whose parameter files win over the vehicle's own. Raises `ConfigError` where the
+    description or the name is wrong.
     """
     share, kit = share_directory(), VEHICLES[vehicle]
     description, blocks = _read(model or share / 'urdf' / f'{vehicle}.urdf.xacro')
@@ -173,22 +129,10 @@ def gazebo_graph(
     model: str | Path = '',
     drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
-    """Return the nodes of a vehicle that Gazebo is the body of.
+    """Return the nodes of a vehicle that Gazebo is the body of; see `vehicle_graph`.
 
-    Parameters
-    ----------
-    vehicle : str
-        One of `VEHICLES`.
-    inside : bool
-        Whether the actuators that push run inside gz-sim; else they are nodes that publish plain
-        numbers for the bridge.
-    model, drawn_with
-        As in `vehicle_graph`.
-
-    Raises
-    ------
-    ConfigError
-        Where the description or the name is wrong.
+    Actuators that push run ``inside`` gz-sim, or else are nodes that publish plain numbers for the
+    bridge.
     """
     graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
@@ -216,7 +160,7 @@ def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
 def _replayed(spec: NodeSpec) -> NodeSpec:
     remappings = {key: topic for key, topic in spec.remappings.items() if key != _ENGINES}
     if spec.executable == 'flight_state_node':
-        # What was asked then is heard, what is asked now told elsewhere.
+        # Recorded requests come in; the ones of now go to another topic.
         remappings['~/request'] = f'{spec.name}/requests'
         remappings['~/requests'] = f'{spec.name}/new_requests'
     parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}
@@ -237,19 +181,7 @@ def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
 def actuator_nodes(
     description: str, blocks: list[ActuatorSpec], use_sim_time: bool, in_simulation: bool = False
 ) -> list[NodeSpec]:
-    """Return one node for each plugin block of a robot description.
-
-    Parameters
-    ----------
-    description : str
-        URDF.
-    blocks : list of ActuatorSpec
-        Its plugin blocks.
-    use_sim_time : bool
-        Whether a simulation keeps the time.
-    in_simulation : bool
-        Whether there is a simulated body.
-    """
+    """Return one node for each plugin block of a robot description (URDF)."""
     parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
     families = {block.name: block.family for block in blocks}
     return [
@@ -271,14 +203,8 @@ def inputs_of(
 ) -> dict[str, str]:
     """Return where a family's inputs come from, as far as the robot's other nodes give them.
 
-    Parameters
-    ----------
-    family : str
-        Its name.
-    families : mapping of str to str
-        Family of each node of the robot.
-    in_simulation : bool
-        Whether there is a simulated body.
+    ``families`` has the family of each node of the robot; ``in_simulation`` is whether there is a
+    simulated body.
     """
     remappings, facts = {}, REGISTRY[family].facts
     commanders = [

@@ -177,7 +177,7 @@ class EstimateLoop:
         self._estimated_ns = stamp_ns
         inverse = self._inverse
         inverse.set_measured_speed(self._measured.at(stamp_ns).velocity)
-        angle, speed = inverse.told(self.hold.at(stamp_ns))
+        angle, speed = inverse.commanded(self.hold.at(stamp_ns))
         estimate = inverse.estimate(angle, speed)
         demand = self._demanded.at(stamp_ns).effort
         residual = None

@@ -57,13 +57,7 @@ def kind_of(path: str | Path) -> str:
 
 
 def expand_user(path: str | Path) -> Path:
-    """Return a path with its ``~`` replaced by the folder of the user.
-
-    Raises
-    ------
-    SourceError
-        Where there is no such user.
-    """
+    """Return a path with its ``~`` replaced; raise `SourceError` where there is no such user."""
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
@@ -72,19 +66,10 @@ def expand_user(path: str | Path) -> Path:
 
 @contextmanager
 def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
-    """Open a regular file for reading.
+    """Open a regular file for reading, of at most ``limit`` bytes whatever size it states.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    limit : int
-        Bytes that it may have, whatever size it states.
-
-    Raises
-    ------
-    SourceError
-        Naming the file: where it is none, is too large, or cannot be read; also while it is read.
+    Raises `SourceError` naming the file: where it is none, is too large, or cannot be read; also
+    while it is read.
     """
     name = printable(path)
     with _descriptor(path, name) as raw:
@@ -97,7 +82,7 @@ def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
 
 
 def read_bytes(path: str | Path, limit: int) -> bytes:
-    """Return what a file holds; parameters and errors are those of `opened`."""
+    """Return the bytes of a file; limit and errors are those of `opened`."""
     with opened(path, limit) as file:
         return file.read()
 
@@ -105,19 +90,8 @@ def read_bytes(path: str | Path, limit: int) -> bytes:
 def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
     r"""Return the UTF-8 text of a file, without a byte order mark, with ``\n`` for line ends.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    limit : int
-        Bytes that it may have.
-    errors : str
-        What becomes of other encodings: 'strict' refuses them, 'replace' keeps what it can.
-
-    Raises
-    ------
-    SourceError
-        As `opened`, and for what is no text.
+    With ``errors`` 'replace' other encodings are kept as far as possible. Raises `SourceError` as
+    `opened`, and for what is no text.
     """
     name, content = printable(path), read_bytes(path, limit)
     try:
@@ -132,17 +106,7 @@ def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
 def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
     """Yield the lines of a text with their ends, in constant memory.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    limit : int
-        Bytes that it may have.
-
-    Raises
-    ------
-    SourceError
-        As `read_text`, and for a line that is longer than `LONGEST_LINE`.
+    Raises `SourceError` as `read_text`, and for a line that is longer than `LONGEST_LINE`.
     """
     name, number = printable(path), 0
     with opened(path, limit) as file:
@@ -169,10 +133,7 @@ def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
 def check_file(path: str | Path) -> None:
     """Refuse what a library must not open by itself: it would wait, or read without an end.
 
-    Raises
-    ------
-    SourceError
-        Naming the file, where it is no regular one or cannot be read.
+    Raises `SourceError` naming the file, where it is no regular one or cannot be read.
     """
     with opened(path, 2**63):
         pass
@@ -180,13 +141,7 @@ def check_file(path: str | Path) -> None:
 
 @contextmanager
 def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a regular file for writing, new or emptied.
-
-    Raises
-    ------
-    OSError
-        Where that fails, or something else than a file has the name.
-    """
+    """Open a regular file for writing, new or emptied; raise OSError where that is impossible."""
     check_target(path)
     with os.fdopen(os.open(path, _WRITE, 0o666), 'wb') as file:
         _check_kind(os.fstat(file.fileno()), path)
@@ -195,13 +150,7 @@ def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def descriptor_to_lock(path: str | Path) -> int:
-    """Return a descriptor of a regular file, made where there is none; its content stays.
-
-    Raises
-    ------
-    OSError
-        As `opened_to_write`.
-    """
+    """Return a descriptor of a regular file, made where there is none; its content stays."""
     check_target(path)
     return os.open(path, _LOCK, 0o644)
 
@@ -224,13 +173,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
-    """Open a text that takes the place of a file at the end, and none where an error ends it.
-
-    Raises
-    ------
-    OSError
-        As `opened_to_write`.
-    """
+    """Open a text that takes the place of a file at the end, and none where an error ends it."""
     check_target(path)
     unfinished = path.with_name(f'{path.name}.unfinished')
     with opened_to_write(unfinished) as file:
@@ -248,23 +191,10 @@ def replace_durably(
     suffix: str = '.new',
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Replace a file as a whole, on the disk before this returns.
+    """Replace a file as a whole, on the disk before this returns; the old one stays at an OSError.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    content : bytes
-        What it holds then.
-    suffix : str
-        Of the new file until it takes the name of the old one; each writer needs its own.
-    is_wanted : callable
-        Called just before that: where it returns False the old file stays.
-
-    Raises
-    ------
-    OSError
-        As `opened_to_write`; the old file stays then.
+    The new file has the ``suffix`` until it takes the name of the old one, so each writer needs its
+    own. ``is_wanted`` is called just before that: where it returns False the old file stays.
     """
     check_target(path)
     beside = path.with_name(path.name + suffix)

@@ -53,36 +53,25 @@ _FIRST, _NEXT, _GAP = Arrival.FIRST, Arrival.NEXT, Arrival.GAP
 
 @dataclass(frozen=True, kw_only=True)
 class StampLimits:
-    """What one user of a `StampJudge` takes for the present time.
-
-    Attributes
-    ----------
-    behind_ns, ahead_ns : int or None
-        How far a stamp may lie behind or ahead of the newest; None for any distance.
-    agreeing : int or None
-        How many strays in a row make a jump: 1 believes each at once, None believes none.
-    agree_ns : int or None
-        How far a stray may lie after the stray before it and still agree; None for any distance.
-    gap_ns : int or None
-        Longest interval that is never a gap; None where there are no gaps.
-    silent_ns : int or None
-        Age of the newest stamp beyond which the source is silent; None where it never is.
-    drifts : bool
-        Whether a source that follows another may also go on from its own newest stamp, however
-        far that has come away from the other one.
-    reanchor_ns : int or None
-        For how long, by their own stamps, late or stray ones must go on steadily to be taken as
-        the time of their source; None refuses them for as long as they come.
-    """
+    """What one user of a `StampJudge` takes for the present time."""
 
     behind_ns: int | None = 0
     ahead_ns: int | None = None
+    """How far a stamp may lie behind or ahead of the newest; None for any distance."""
     agreeing: int | None = 2
+    """How many strays in a row make a jump: 1 accepts each at once, None accepts none."""
     agree_ns: int | None = None
+    """How far a stray may lie after the stray before it and still agree; None for any distance."""
     gap_ns: int | None = None
+    """Longest interval that is never a gap; None where there are no gaps."""
     silent_ns: int | None = None
+    """Age of the newest stamp beyond which the source is silent; None where it never is."""
     drifts: bool = False
+    """Whether a source that follows another may also go on from its own newest stamp, however
+    far that has come away from the other one."""
     reanchor_ns: int | None = None
+    """For how long, by their own stamps, late or stray ones must go on steadily to be taken as
+    the time of their source; None refuses them for as long as they come."""
 
     def is_near(self, newest_ns: int, stamp_ns: int) -> bool:
         """Return whether a stamp is of the time whose newest stamp is given."""
@@ -105,17 +94,12 @@ class StampJudge:
        a steady distance from the leading source unless that one is silent, end in REANCHORED.
 
     A source that follows a leading one, such as a clock, is held against the newest stamp of that
-    one by rules 3 to 5: it can make no jump, but where it fits the leader it is believed at once.
+    one by rules 3 to 5: it can make no jump, but where it fits the leader it is accepted at once.
     With ``drifts`` it is held against its own newest stamp as well, and may fit either.
 
     So no single stamp moves time unless ``agreeing`` is 1; accepted stamps never go backwards but
     in a jump; and after any disturbance a steady source is accepted again, within ``agreeing``
     stamps where it is astray, or within ``behind_ns`` of stamps where it is late.
-
-    Parameters
-    ----------
-    limits : StampLimits
-        Of this user.
 
     Attributes
     ----------
@@ -194,14 +178,9 @@ class StampJudge:
         return self.newest_ns is not None and now_ns - self.newest_ns > self._silent_ns
 
     def take(self, stamp_ns: int, present_ns: int | None = None) -> Arrival:
-        """Judge a stamp by those before it.
+        """Judge a stamp [ns] by those before it.
 
-        Parameters
-        ----------
-        stamp_ns : int
-            [ns].
-        present_ns : int, optional
-            What stands for the newest stamp as long as this source has none [ns].
+        ``present_ns`` stands for the newest of them as long as this source has none.
         """
         newest_ns = self.newest_ns
         if newest_ns is None:
@@ -222,15 +201,7 @@ class StampJudge:
         return self._refuse(_STRAY, stamp_ns, newest_ns)
 
     def follow(self, stamp_ns: int, leader_ns: int) -> Arrival:
-        """Judge a stamp by the newest one of a leading source; see the class.
-
-        Parameters
-        ----------
-        stamp_ns : int
-            [ns].
-        leader_ns : int
-            Newest stamp of the leading source [ns].
-        """
+        """Judge a stamp by the newest one of a leading source [ns]; see the class."""
         newest_ns = self.newest_ns
         if not -self._behind_ns <= stamp_ns - leader_ns - self.offset_ns <= self._ahead_ns:
             is_near = self._limits.is_near

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an actuator of a plugin block is in the link tree, and what its joint says of it."""
+"""Where an actuator of a plugin block is in the link tree, and what follows from its joint."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -17,24 +17,16 @@ from propulsion_ros.urdf.tags import Tag
 
 @dataclass(frozen=True)
 class Place:
-    """Where one row of a plugin block is.
-
-    Attributes
-    ----------
-    link : str
-        Link that the actuator acts on, '' for a row of joints alone.
-    pose : Pose
-        Of the link in base_link.
-    joints : list of Joint
-        Those that the row names.
-    joint_poses : list of Pose
-        Of their child links in base_link.
-    """
+    """Where one row of a plugin block is."""
 
     link: str
+    """Link that the actuator acts on, '' for a row of joints alone."""
     pose: Pose
+    """Of the link in base_link."""
     joints: list[Joint]
+    """Those that the row names."""
     joint_poses: list[Pose]
+    """Of their child links in base_link."""
 
     def role(self, role: str, own: Any) -> Any:
         """Return the value of a field with this geometry role; ``own`` is its tag or default."""
@@ -72,35 +64,19 @@ class Place:
 
 @dataclass
 class Placer:
-    """Places the rows of one plugin block.
-
-    Attributes
-    ----------
-    tree : LinkTree
-        The robot.
-    base_link : str
-        Frame of all geometry.
-    """
+    """Places the rows of one plugin block: all geometry is in ``base_link``."""
 
     tree: LinkTree
+    """The robot."""
     base_link: str
+    """Frame of all geometry."""
     _own: set[str] = field(default_factory=set)
     _passed: dict[str, str] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
-        """Return where a row is, from its <joint> and <link>.
+        """Return where a row is, from its <joint> and <link>; ``roles`` are its geometry fields.
 
-        Parameters
-        ----------
-        row : Tag
-            The row.
-        roles : mapping
-            Fields of its class that have a part in geometry.
-
-        Raises
-        ------
-        SourceError
-            For an unknown, unsuitable or missing joint or link.
+        Raises `SourceError` for an unknown, unsuitable or missing joint or link.
         """
         tags = row.all('joint')
         joints = [self.tree.joint(tag.text, tag.path) for tag in tags]
@@ -129,7 +105,7 @@ class Placer:
         ]
 
     def _link(self, row: Tag, tags: list[Tag], joints: list[Joint]) -> tuple[str, str]:
-        """Return the link of a row and the path that says so."""
+        """Return the link of a row and the path where it stands."""
         tag = row.one('link')
         if tag is None:
             if not joints:
@@ -152,7 +128,7 @@ class Placer:
                 )
         unused = row.one('link')
         if unused:
-            raise SourceError(unused.path, 'unknown tag: its joints say where it is')
+            raise SourceError(unused.path, 'unknown tag: its joints place it')
 
     def _check_way(self, row: Tag, link: str, path: str) -> None:
         for joint in self.tree.joints_between(link, self.base_link):

@@ -24,10 +24,8 @@ _SHOWN = 80
 def parse_urdf(xml: str) -> Element:
     """Return the root element of a robot description.
 
-    Raises
-    ------
-    SourceError
-        For text that is not XML, that has a DTD or entities, or that is too large or too deep.
+    Raises `SourceError` for text that is not XML, that has a DTD or entities, or that is too large
+    or too deep.
     """
     if len(xml) > SIZE_LIMIT:
         raise SourceError('robot', f'{len(xml)} characters, expected at most {SIZE_LIMIT}')
@@ -75,23 +73,10 @@ def name_of(element: Element, path: str) -> str:
 def numbers(
     text: str | None, path: str, count: int | None = None, largest: float = math.inf
 ) -> list[float]:
-    """Return the finite numbers of a whitespace-separated text.
+    """Return the finite numbers of a whitespace-separated text, as many as ``count`` if given.
 
-    Parameters
-    ----------
-    text : str or None
-        The text; None for none.
-    path : str
-        Where it stands, for the error.
-    count : int, optional
-        How many numbers there must be.
-    largest : float
-        Bound of their sizes.
-
-    Raises
-    ------
-    SourceError
-        Naming ``path``, for what is not a number, too large, or the wrong count.
+    Raises `SourceError` naming ``path``, for what is not a number, larger than ``largest``, or the
+    wrong count.
     """
     values = []
     for word in (text or '').split():

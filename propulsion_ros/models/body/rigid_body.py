@@ -68,15 +68,10 @@ class BodyParams:
 
 
 class RigidBody:
-    """Newton and Euler about the moving centre of mass, by Runge-Kutta's fourth-order step.
+    """Newton-Euler equations about the moving centre of mass, by fourth-order Runge-Kutta steps.
 
-    The velocity of the material is continuous while propellant leaves: thrust carries all of its
-    momentum. What the change of inertia does to the spin (jet damping) is left out.
-
-    Parameters
-    ----------
-    params : BodyParams
-        Validated configuration.
+    Burning propellant does not change the velocity by itself: its momentum is all in the thrust.
+    The effect of a changing inertia on the angular velocity (jet damping) is not modelled.
     """
 
     def __init__(self, params: BodyParams) -> None:
@@ -97,7 +92,7 @@ class RigidBody:
 
     @property
     def motion(self) -> Motion:
-        """Where the body is now and how it moves."""
+        """Pose and velocities of the body now."""
         velocity = matrix_of(self._quaternion).T @ self._velocity
         return Motion(self._position, self._quaternion, velocity, self._rate)
 
@@ -113,7 +108,7 @@ class RigidBody:
 
     @property
     def on_ground(self) -> bool:
-        """Whether the body stands."""
+        """Whether the body stands on the ground."""
         return self._on_ground
 
     def step(
@@ -124,24 +119,14 @@ class RigidBody:
         dt: float,
         extra_drag: tuple[float, FloatArray] | None = None,
     ) -> None:
-        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes.
+        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes, (6,).
 
-        Parameters
-        ----------
-        wrench : FloatArray
-            [N] and [N m] about the origin of base_link, (6,).
-        before, after : MassProperties
-            At both ends of the step; their mean acts, which is exact to second order.
-        dt : float
-            [s].
-        extra_drag : tuple of float and FloatArray, optional
-            Drag area [m^2] without direction, and where it acts in base_link [m].
+        The wrench [N, N m] is about the origin of base_link. The mean of the masses at both ends of
+        the step acts, which is exact to second order. ``extra_drag`` is a drag area [m^2], the
+        same in all directions, and where it acts in base_link [m].
 
-        Raises
-        ------
-        FloatingPointError
-            Where the step is too long for the forces and the motion leaves the numbers; the
-            state stays as it was.
+        Raises FloatingPointError where the step is too long for the forces, so that the motion is
+        no longer finite; the state stays as it was.
         """
         middle = MassProperties(
             0.5 * (before.mass + after.mass),
@@ -171,10 +156,10 @@ class RigidBody:
         dt: float,
         extra_drag: tuple[float, FloatArray] | None,
     ) -> int:
-        """Return into how many parts a step must be cut to follow the fastest motion.
+        """Return into how many substeps a step must be divided to follow the fastest motion.
 
-        Quadratic drag damps a speed v with the rate rho * area * v / mass, and a spin through
-        its lever; Runge-Kutta's step is stable up to 2.8 of it, and accurate below 1.
+        Quadratic drag damps a speed v at the rate rho * area * v / mass, and through its lever
+        also the rotation. A Runge-Kutta step is stable for rate * dt below 2.8, accurate below 1.
         """
         p = self._params
         speed = float(np.sqrt(self._velocity @ self._velocity))

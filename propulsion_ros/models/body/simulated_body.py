@@ -16,18 +16,7 @@ from propulsion_ros.settings.quantity import FloatArray
 class SimulatedBody:
     """A rigid body that several sources push, and several tanks weigh down.
 
-    What a source gave last holds until it gives anew.
-
-    Parameters
-    ----------
-    body : BodyParams
-        Fluid, gravity and start.
-    parachutes : ParachutesParams
-        What is tied to it.
-    dry : MassProperties
-        The body without its tanks.
-    sources : sequence of str
-        What pushes it.
+    ``dry`` is the body without its tanks. What a source gave last holds until it gives anew.
     """
 
     def __init__(
@@ -73,13 +62,7 @@ class SimulatedBody:
         self._tanks[source] = tank
 
     def step(self, stamp_ns: int, dt: float) -> None:
-        """Advance by ``dt`` [s] from a stamp.
-
-        Raises
-        ------
-        FloatingPointError
-            As of `RigidBody.step`.
-        """
+        """Advance by ``dt`` [s] from a stamp; see `RigidBody.step` for what it raises."""
         after = MassProperties.total([self._dry, *self._tanks.values()])
         # Tanks are known only after their first message, so the first step burns nothing.
         before = self._mass or after

@@ -12,7 +12,14 @@ import numpy as np
 
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.wrench import cross, move_wrench, unit_rows
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, names, quantity, validate
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    FloatArray,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
 
 _HERE = np.eye(4)
 
@@ -30,11 +37,9 @@ class GimbalsParams:
         0.0873, 'rad', doc='largest angle to either side, per axis', lo=0.0, hi=np.pi,
         shape=('n', 2),
     )
-    time_constant: FloatArray = quantity(
-        0.0, 's', doc='first-order lag of the angle', lo=0.0, shape=('n',)
-    )
-    rate_limit: FloatArray = quantity(
-        0.0, 'rad/s', doc='largest rate of the angle; 0 means no limit', lo=0.0, shape=('n',)
+    time_constant: FloatArray = per_row(0.0, 's', doc='first-order lag of the angle', lo=0.0)
+    rate_limit: FloatArray = per_row(
+        0.0, 'rad/s', doc='largest rate of the angle; 0 means no limit', lo=0.0
     )
     axes: FloatArray = quantity(
         (1.0, 0.0, 0.0, 0.0, 1.0, 0.0), doc='unit axes of rotation in base_link',
@@ -60,20 +65,7 @@ class GimbalsParams:
 
 
 class Gimbals:
-    """Angles and rotations of g gimbals.
-
-    Parameters
-    ----------
-    params : GimbalsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
-    Attributes
-    ----------
-    angles : FloatArray
-        [rad], shape (..., g, 2).
-    """
+    """The angles [rad], (..., g, 2), and rotations of g gimbals."""
 
     def __init__(self, params: GimbalsParams, batch: tuple[int, ...] = ()) -> None:
         g = len(params.booster)
@@ -95,19 +87,9 @@ class Gimbals:
         self.angles = np.zeros(self._shape)
 
     def step(self, command: FloatArray, dt: float) -> BoolArray:
-        """Follow the commanded angles for dt [s].
+        """Follow commanded angles [rad], (..., g, 2), clipped to the range, for dt [s].
 
-        Parameters
-        ----------
-        command : FloatArray
-            [rad], shape (..., g, 2); clipped to the range.
-        dt : float
-            [s].
-
-        Returns
-        -------
-        BoolArray
-            Whether each command was outside the range, shape (..., g, 2).
+        Returns whether each command was outside the range, (..., g, 2).
         """
         demand = np.minimum(np.maximum(command, self._lower), self._upper)
         self.angles = self._lag.step(self.angles, demand, dt)
@@ -139,9 +121,9 @@ class Gimbals:
     def carry(
         self, points: FloatArray, axes: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return points and axes (g, 3) of base_link as the present angles move them.
+        """Return points and axes (g, 3) of base_link as the present angles move them, (..., g, 3).
 
-        The result is (..., g, 3) each; the points turn about the pivots, the axes do not.
+        The points turn about the pivots, the axes do not.
         """
         _, whole = self._motions()
         # Points carry a 1 below, which takes up the shift; directions a 0.

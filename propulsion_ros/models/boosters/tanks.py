@@ -8,7 +8,14 @@ import numpy as np
 
 from propulsion_ros.models.common.family import TankState
 from propulsion_ros.models.common.wrench import IDENTITY
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, names, quantity, validate
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    FloatArray,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
 
 _ROUNDING = 1e-12
 
@@ -18,16 +25,13 @@ class TanksParams:
     """Configuration of m propellant tanks."""
 
     names: tuple[str, ...] = names('tank names', ())
-    capacity: FloatArray = quantity(
-        0.0, 'kg', doc='propellant when full', lo=0.0, shape=('n',)
-    )
+    capacity: FloatArray = per_row(0.0, 'kg', doc='propellant when full', lo=0.0)
     inertia: FloatArray = quantity(
         (0.0, 0.0, 0.0), 'kg m^2', lo=0.0, shape=('n', 3),
         doc='principal moments of the full tank about its centre of mass, axes of its link',
     )
-    starting_fuel_ratio: FloatArray = quantity(
-        1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, shape=('n',),
-        live=True,
+    starting_fuel_ratio: FloatArray = per_row(
+        1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, live=True
     )
     com: FloatArray = quantity(
         (0.0, 0.0, 0.0), 'm', doc='centre of mass of the full tank in base_link', shape=('n', 3),
@@ -49,23 +53,9 @@ class TanksParams:
 class Tanks:
     """m tanks: mass and inertia are proportional to what is left.
 
-    The centre of mass moves along a line, in proportion to what is gone.
-
-    Parameters
-    ----------
-    params : TanksParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
-    Attributes
-    ----------
-    propellant : FloatArray
-        What is left [kg], shape (..., m).
-    fuel_ratio : FloatArray
-        What is left over capacity, shape (..., m).
-    is_dry : BoolArray
-        Whether each tank is empty, shape (..., m).
+    The centre of mass moves along a line, in proportion to what is gone. The ``propellant`` left
+    [kg], the ``fuel_ratio``, that over capacity, and ``is_dry``, whether a tank is empty, are
+    (..., m).
     """
 
     def __init__(self, params: TanksParams, batch: tuple[int, ...] = ()) -> None:
@@ -94,10 +84,7 @@ class Tanks:
     def draw(self, wanted: FloatArray) -> FloatArray | None:
         """Take what is wanted [kg], (..., m), as far as there is any.
 
-        Returns
-        -------
-        FloatArray or None
-            What was got over what was wanted, (..., m); None where that is 1 for all.
+        Returns what was got over what was wanted, (..., m); None where that is 1 for all.
         """
         short, share = wanted > self.propellant, None
         if np.count_nonzero(short):

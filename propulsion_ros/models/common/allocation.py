@@ -12,101 +12,56 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 METHODS = ('bounded', 'scaled', 'clipped')
-# Weight of the efforts against the wrench: picks the least effort among equally good answers.
+# Weight of the efforts against the wrench: picks the least effort among equally good solutions.
 _EFFORT_WEIGHT = 1e-5
 
 
 def allocation_matrix(
     positions: ArrayLike, axes: ArrayLike, moment_constants: ArrayLike = 0.0
 ) -> FloatArray:
-    """Return the matrix that turns n efforts into their wrench about the origin.
+    """Return the matrix (6, n) that turns n efforts into their wrench about the origin.
 
-    Parameters
-    ----------
-    positions : array_like
-        Where the forces act [m], shape (n, 3).
-    axes : array_like
-        Force for an effort of 1, in the same axes, shape (n, 3); unit vectors for efforts in N.
-    moment_constants : array_like
-        Torque about its axis over the force of each actuator [m], shape (n,) or a scalar;
-        positive turns right-handed about the axis.
-
-    Returns
-    -------
-    FloatArray
-        Shape (6, n): a column is (axis, position x axis + moment_constant axis).
+    The forces act at positions [m], (n, 3), along axes for an effort of 1, (n, 3): unit vectors for
+    efforts in N. A moment constant [m], (n,) or a scalar, is the torque about the axis over the
+    force; positive turns right-handed. A column is (axis, position x axis + moment_constant axis).
     """
     points, along = np.asarray(positions, dtype=float), np.asarray(axes, dtype=float)
     moments = np.asarray(moment_constants, dtype=float)[..., None] * along
     return np.asarray(np.concatenate((along, cross(points, along) + moments), axis=-1).T)
 
 
-def rotate_wrench(wrench: FloatArray, rotation: FloatArray) -> FloatArray:
-    """Return a wrench (..., 6) in other axes about the same point.
-
-    Parameters
-    ----------
-    wrench : FloatArray
-        Components in the old axes.
-    rotation : FloatArray
-        Rotation matrix from the old axes to the new ones, shape (..., 3, 3).
-    """
-    pair = wrench.reshape(*wrench.shape[:-1], 2, 3) @ np.swapaxes(rotation, -1, -2)
-    return np.asarray(pair.reshape(*pair.shape[:-2], 6))
-
-
 @dataclass(frozen=True)
 class Allocation:
-    """Efforts for a demanded wrench and what they achieve.
-
-    Attributes
-    ----------
-    effort : FloatArray
-        One per actuator, inside its limits, shape (..., n).
-    wrench : FloatArray
-        What the efforts make, shape (..., 6).
-    residual : FloatArray
-        Demand minus wrench, shape (..., 6).
-    saturated : BoolArray
-        Actuators at a limit that kept the least effort for the demand away, shape (..., n).
-    """
+    """Efforts for a demanded wrench and what they achieve."""
 
     effort: FloatArray
+    """One per actuator, inside its limits, shape (..., n)."""
     wrench: FloatArray
+    """Wrench of the efforts, shape (..., 6)."""
     residual: FloatArray
+    """Demand minus wrench, shape (..., 6)."""
     saturated: BoolArray
+    """Actuators whose limit does not allow the least effort for the demand, shape (..., n)."""
 
 
 class Allocator:
-    """Distributes a wrench over n bounded actuators.
+    """Distributes a wrench over n bounded actuators by their allocation matrix, (6, n).
 
-    A demand whose least-effort solution (the pseudo-inverse) lies inside the limits gets that.
-    Any other is a matter of the method:
+    Where the least efforts for a demand (by the pseudo-inverse) lie inside the limits, they are
+    the result. Otherwise the method decides:
 
     ========= =====================================================================
     bounded   the smallest weighted residual that the limits allow, and among equal
               ones the least effort; other actuators make up for the saturated ones
     scaled    the least effort times the largest factor up to 1 that fits, so that
               the direction of the wrench stays
-    clipped   each effort clipped apart, as the UUV thruster manager does; cheap,
-              but the wrench changes direction
+    clipped   each effort clipped by itself, as the UUV thruster manager does;
+              cheap, but the wrench changes direction
     ========= =====================================================================
 
-    Parameters
-    ----------
-    matrix : array_like
-        Allocation matrix, shape (6, n).
-    lower, upper : array_like
-        Limits of the efforts, shape (n,) or scalars; infinite for none, equal for a fixed one.
-    method : str
-        One of `METHODS`.
-    weights : array_like
-        Cost of a residual in each wrench component, shape (6,) or a scalar; positive.
-
-    Raises
-    ------
-    ConfigError
-        For a shape, limit, weight or method that cannot be used.
+    The limits of the efforts, (n,) or scalars, are infinite for none and equal for a fixed one. The
+    weights, (6,) or a scalar, are the positive cost of a residual in each wrench component. Raises
+    `ConfigError` for a shape, limit, weight or method that cannot be used.
     """
 
     def __init__(
@@ -139,7 +94,7 @@ class Allocator:
                     f'got [{self.lower[i]:g}, {self.upper[i]:g}]', i,
                 )
         if method == 'bounded':
-            # To load it takes a third of the time and memory that a node without it starts with.
+            # Loading it costs a third of the start time and memory of a node, so only if needed.
             from scipy.optimize import lsq_linear
 
             self._lsq_linear = lsq_linear
@@ -158,10 +113,7 @@ class Allocator:
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
 
-        Raises
-        ------
-        CommandError
-            For a wrench of another shape, with NaN or infinity.
+        Raises `CommandError` for a wrench of another shape, with NaN or infinity.
         """
         demand = np.asarray(wrench, dtype=float)
         if demand.shape[-1:] != (6,):

@@ -21,11 +21,8 @@ def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatA
 
     A curve that begins after 0 rises from no thrust at 0; after its last point there is none.
 
-    Raises
-    ------
-    ConfigError
-        For what is not a number, an odd count, times that do not rise from 0 on, a negative
-        thrust, or no thrust at all.
+    Raises `ConfigError` for what is not a number, an odd count, times that do not rise from 0 on, a
+    negative thrust, or no thrust at all.
     """
     def wrong(problem: str) -> ConfigError:
         return ConfigError('thrust_curve', problem, index)
@@ -64,14 +61,7 @@ def check_cells(key: str, lengths: Sequence[int]) -> None:
 
 
 class BurnCurves:
-    """k solid motors, each with a clock that starts when it is lit.
-
-    Parameters
-    ----------
-    curves : sequence of str
-        One text for each motor, see `parse_curve`.
-    batch : tuple of int
-        Leading batch shape of the state.
+    """k solid motors, each with a clock that starts when it is lit; see `parse_curve`.
 
     Attributes
     ----------
@@ -103,14 +93,9 @@ class BurnCurves:
         self._given = np.zeros(self._shape)
 
     def step(self, lit: BoolArray, dt: float) -> FloatArray:
-        """Burn for ``dt`` [s] and return the mean thrusts [N], (..., k).
+        """Burn lit motors, (..., k), for ``dt`` [s] and return their mean thrusts [N], (..., k).
 
-        Parameters
-        ----------
-        lit : BoolArray
-            Motors that burn, (..., k); the caller keeps them lit.
-        dt : float
-            [s]; for 0 the thrusts are those of the moment.
+        For a dt of 0 the thrusts are those of the moment. The caller keeps the motors lit.
         """
         if dt == 0.0:
             return np.where(lit, self._at(self.elapsed)[0], 0.0)

@@ -37,19 +37,16 @@ class OpeningCurve(Protocol):
 
     def from_opening(self, opening: FloatArray) -> FloatArray:
         """Return C for openings r [m^2], both (..., m)."""
-        ...
 
     def slope(self, opening: FloatArray) -> FloatArray:
         """Return dC/dr [1/m^2], both (..., m)."""
-        ...
 
 
 class LoadCurve(OpeningCurve, Protocol):
-    """The same, also from the load that an allocation asks for."""
+    """The same, also from the load that an allocation wants."""
 
     def from_load(self, load: FloatArray) -> FloatArray:
         """Return C for loads y [m^2], both (..., m)."""
-        ...
 
 
 def flow_pressure(flow: FloatArray) -> FloatArray:
@@ -123,14 +120,9 @@ class TableCurve:
 
 
 class InterpolatedCurve:
-    """C by linear interpolation over the opening.
+    """C by linear interpolation over rows of openings and pressures, (k,).
 
-    Parameters
-    ----------
-    opening, pressure : FloatArray
-        Rows, shape (k,).
-    offset : FloatArray
-        Added to an opening before the look-up, shape (m,) or ().
+    The offset, (m,) or (), is added to an opening before the look-up.
     """
 
     def __init__(
@@ -165,15 +157,10 @@ def sampled_curve(zero_thrust_area: FloatArray) -> InterpolatedCurve:
 
 
 class PolynomialCurve:
-    """The measured polynomial itself, with the leakage of each plenum and beyond the peak.
+    """The measured polynomial itself, with the leakage A0 of each plenum [m^2], (m,).
 
     Both directions are cubic Hermite splines through exact values and slopes, fine enough to be
     exact to rounding. The load has a peak, so its spline runs over u = sqrt(1 - y / y_max).
-
-    Parameters
-    ----------
-    zero_thrust_area : FloatArray
-        Leakage A0 of each plenum [m^2], shape (m,).
     """
 
     def __init__(self, zero_thrust_area: FloatArray) -> None:

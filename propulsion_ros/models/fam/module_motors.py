@@ -23,33 +23,22 @@ _RAMP_STEP = astrobee.MAX_IMPELLER_ACCELERATION * _PERIOD
 
 
 class Motor(NamedTuple):
-    """Constants of a motor under proportional, integral and filtered derivative control.
-
-    Attributes
-    ----------
-    gains : FloatArray
-        Proportional, integral, derivative: voltage over the error.
-    max_voltage : float
-        To either side; the integral does not know of it.
-    torque_constant : float
-        [N m/A].
-    back_voltage : float
-        Over the speed [V s].
-    resistance : float
-        [ohm].
-    friction : float
-        Torque over the speed [N m s].
-    inertia : float
-        [kg m^2].
-    """
+    """Constants of a motor under proportional, integral and filtered derivative control."""
 
     gains: FloatArray
+    """Proportional, integral, derivative: voltage over the error."""
     max_voltage: float
+    """To either side; the integral does not know of it."""
     torque_constant: float
+    """[N m/A]."""
     back_voltage: float
+    """Over the speed [V s]."""
     resistance: float
+    """[ohm]."""
     friction: float
+    """Torque over the speed [N m s]."""
     inertia: float
+    """[kg m^2]."""
 
 
 SERVO = Motor(
@@ -66,14 +55,7 @@ IMPELLER = Motor(
 
 
 class Motors:
-    """Speeds of k motors under control.
-
-    Parameters
-    ----------
-    motors : list of Motor
-        Constants of each.
-    batch : tuple of int
-        Leading batch shape of the state.
+    """Speeds of k motors under control, with the constants of each.
 
     Attributes
     ----------
@@ -114,16 +96,7 @@ class Motors:
 class Drives:
     """n flaps behind a gearbox with backlash and m impellers, each with its motor.
 
-    Parameters
-    ----------
-    travel : float
-        Of a flap from stop to stop [rad].
-    battery_voltage : float
-        Limit of the impellers' voltage.
-    n, m : int
-        Number of flaps and of impellers.
-    batch : tuple of int
-        Leading batch shape of the state.
+    The travel of a flap is from stop to stop [rad]; the battery limits the impellers' voltage [V].
 
     Attributes
     ----------
@@ -158,12 +131,8 @@ class Drives:
     def step(self, opening: FloatArray, speed: FloatArray) -> None:
         """Advance one control period.
 
-        Parameters
-        ----------
-        opening : FloatArray
-            Commanded flap angles from the closed stop [rad], (..., n).
-        speed : FloatArray
-            Commanded speeds of the impellers [rad/s], (..., m).
+        The flap angles from the closed stop [rad], (..., n), and the speeds of the impellers
+        [rad/s], (..., m), are those that are commanded.
         """
         n = self._n
         self.opening = _within(self.opening, self._driven, self._half_play)

@@ -13,24 +13,16 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 
 class Jacobians(NamedTuple):
-    """Derivatives of a wrench.
-
-    Attributes
-    ----------
-    angle : FloatArray
-        By the flap angles [1/rad], (..., 6, n); 0 where a flap is at its stop.
-    speed : FloatArray
-        By the speeds of the impellers [s/rad], (..., 6, m).
-    discharge_coefficient : FloatArray
-        By the discharge coefficients, (..., 6, n).
-    thrust_scale : FloatArray
-        By the thrust scale, (..., 6, 1).
-    """
+    """Derivatives of a wrench."""
 
     angle: FloatArray
+    """By the flap angles [1/rad], (..., 6, n); 0 where a flap is at its stop."""
     speed: FloatArray
+    """By the speeds of the impellers [s/rad], (..., 6, m)."""
     discharge_coefficient: FloatArray
+    """By the discharge coefficients, (..., 6, n)."""
     thrust_scale: FloatArray
+    """By the thrust scale, (..., 6, 1)."""
 
 
 def jacobians(
@@ -43,18 +35,8 @@ def jacobians(
     """Return the derivatives of the wrench, in closed form.
 
     With T_i = k_i A_i dP and dP = rho d^2 N^2 C(r), a nozzle j changes its own thrust, and that of
-    all nozzles of its plenum by dT_i = T_i C'/C dr, where dr = 2 Cd_j dA_j + 2 A_j dCd_j.
-
-    Parameters
-    ----------
-    plenums : Plenums
-        The nozzles.
-    wrench_from : FloatArray
-        Wrench per thrust, (n, 6).
-    angle, speed : FloatArray
-        [rad], (..., n), and [rad/s], (..., m).
-    thrust_scale : float
-        Of the configuration.
+    all nozzles of its plenum by dT_i = T_i C'/C dr, where dr = 2 Cd_j dA_j + 2 A_j dCd_j. The
+    wrench per thrust is (n, 6), angles [rad] are (..., n), speeds [rad/s] (..., m).
     """
     area = plenums.area(angle)
     opening = area @ plenums.opening_per_area
@@ -91,16 +73,9 @@ def jacobians(
 class Truncation:
     """Commanded minus applied wrench where angles were truncated to servo counts.
 
-    What truncation took from a count is spread evenly over 0 to 1. A count of 0 is mostly a
-    nozzle that was meant to be shut: of those on one line, one always is. With z of them on its
-    line a nozzle is the shut one with probability 1/z, and any other truncated to 0.
-
-    Parameters
-    ----------
-    plenums : Plenums
-        The nozzles.
-    params : ModulesParams
-        For the angle of a count and the lines.
+    What truncation took from a count is spread evenly over 0 to 1. A count of 0 is mostly a nozzle
+    that was meant to be shut: of those on one line, one always is. With z of them on its line a
+    nozzle is the shut one with probability 1/z, and any other truncated to 0.
     """
 
     def __init__(self, plenums: Plenums, params: ModulesParams) -> None:
@@ -114,16 +89,9 @@ class Truncation:
     def moments(
         self, wrench_from: FloatArray, count: IntArray, speed: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return mean (..., 6) and covariance (..., 6, 6).
+        """Return mean (..., 6) and covariance (..., 6, 6) for servo counts as sent, (..., n).
 
-        Parameters
-        ----------
-        wrench_from : FloatArray
-            Wrench per thrust, (n, 6).
-        count : IntArray
-            Servo counts as sent, (..., n).
-        speed : FloatArray
-            [rad/s], (..., m).
+        The wrench per thrust is (n, 6), the speeds [rad/s] are (..., m).
         """
         is_zero = np.asarray(count) == 0
         zeros = (is_zero @ self._on_line) @ self._on_line.T
@@ -133,10 +101,10 @@ class Truncation:
         applied = angle_from_count(count, self._params)
         middle = applied + 0.5 * self._step
         # A nozzle that was meant to be shut leaks at the closed stop.
-        asked = chance * middle + (1.0 - chance) * self._shut
-        by_angle = jacobians(self._plenums, wrench_from, asked, speed, 1.0).angle
+        wanted = chance * middle + (1.0 - chance) * self._shut
+        by_angle = jacobians(self._plenums, wrench_from, wanted, speed, 1.0).angle
         scaled = by_angle * (self._step * np.sqrt(variance))[..., None, :]
-        mean = self._wrench(wrench_from, asked, speed) - self._wrench(wrench_from, applied, speed)
+        mean = self._wrench(wrench_from, wanted, speed) - self._wrench(wrench_from, applied, speed)
         return mean, scaled @ np.swapaxes(scaled, -1, -2)
 
     def _wrench(

@@ -6,22 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.quantity import FloatArray, quantity
+
+
+def drawn_range(name: str, unit: str) -> Any:
+    """Return the quantity of the ends of the ranges of a constant, (n, 2)."""
+    doc = f'low and high end to draw {name} from; 0 0 keeps the fixed value'
+    return quantity((0.0, 0.0), unit, lo=0.0, shape=('n', 2), doc=doc)
 
 
 class RotorConstants:
-    """Named constants of n rotors, some of them drawn evenly from ranges.
+    """Named constants of n rotors, fixed, (n,), or drawn evenly from ranges, (..., n).
 
-    Parameters
-    ----------
-    fixed : dict of str to FloatArray
-        Values without a range, each (n,).
-    ranges : dict of str to FloatArray
-        Low and high ends, each (n, 2), under the same names; 0 0 keeps the fixed value.
-    shape : tuple of int
-        Of what is drawn, (..., n).
-    seed : int
-        Equal seeds give equal draws.
+    A range, (n, 2), has the low and the high end under the same name; 0 0 keeps the fixed value.
+    Equal seeds give equal draws.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from propulsion_ros.settings.quantity import (
     FloatArray,
     IntArray,
     names,
-    quantity,
+    per_row,
     validate,
 )
 
@@ -34,55 +34,47 @@ class CurvesParams:
     """Thrust curves of n thrusters; each reads only the constants of its own curve."""
 
     names: tuple[str, ...] = names('thruster names, the order of all arrays')
-    conversion: tuple[str, ...] = quantity(
-        'basic', doc='curve of thrust over rotor speed', kind=str, shape=('n',),
+    conversion: tuple[str, ...] = per_row(
+        'basic', doc='curve of thrust over rotor speed', kind=str,
         choices=('basic', 'dead_zone', 'linear_interp', 'propeller'),
     )
-    rotor_constant: FloatArray = quantity(
-        0.0, 'N s^2/rad^2', doc='basic: thrust for each (rad/s)^2',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    rotor_constant: FloatArray = per_row(
+        0.0, 'N s^2/rad^2', doc='basic: thrust for each (rad/s)^2', lo=0.0, hi=LARGEST
     )
-    rotor_constant_left: FloatArray = quantity(
-        0.0, 'N s^2/rad^2', doc='dead_zone: below delta_left; 0 makes no reverse thrust',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    rotor_constant_left: FloatArray = per_row(
+        0.0, 'N s^2/rad^2', doc='dead_zone: below delta_left; 0 makes no reverse thrust', lo=0.0,
+        hi=LARGEST,
     )
-    rotor_constant_right: FloatArray = quantity(
-        0.0, 'N s^2/rad^2', doc='dead_zone: above delta_right; 0 makes no forward thrust',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    rotor_constant_right: FloatArray = per_row(
+        0.0, 'N s^2/rad^2', doc='dead_zone: above delta_right; 0 makes no forward thrust', lo=0.0,
+        hi=LARGEST,
     )
-    delta_left: FloatArray = quantity(
-        0.0, 'rad^2/s^2', doc='dead_zone: lower edge, as speed times its size',
-        lo=-LARGEST, hi=0.0, shape=('n',),
+    delta_left: FloatArray = per_row(
+        0.0, 'rad^2/s^2', doc='dead_zone: lower edge, as speed times its size', lo=-LARGEST, hi=0.0
     )
-    delta_right: FloatArray = quantity(
-        0.0, 'rad^2/s^2', doc='dead_zone: upper edge, as speed times its size',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    delta_right: FloatArray = per_row(
+        0.0, 'rad^2/s^2', doc='dead_zone: upper edge, as speed times its size', lo=0.0, hi=LARGEST
     )
-    input_values: tuple[str, ...] = quantity(
-        '', kind=str, shape=('n',),
+    input_values: tuple[str, ...] = per_row(
+        '', kind=str,
         doc='linear_interp: rotor speeds [rad/s], one text of numbers for each thruster',
     )
-    output_values: tuple[str, ...] = quantity(
-        '', kind=str, shape=('n',),
+    output_values: tuple[str, ...] = per_row(
+        '', kind=str,
         doc='linear_interp: thrusts [N] at input_values; held constant beyond the ends',
     )
-    thrust_coefficient: FloatArray = quantity(
-        0.0, '', lo=-LARGEST, hi=LARGEST, shape=('n',),
+    thrust_coefficient: FloatArray = per_row(
+        0.0, '', lo=-LARGEST, hi=LARGEST,
         doc='propeller: Kt in T = Kt rho D^4 w |w| with w in rad/s; negative: left-handed',
     )
-    propeller_diameter: FloatArray = quantity(
-        0.0, 'm', doc='propeller: D', lo=0.0, hi=LARGEST, shape=('n',)
-    )
-    fluid_density: FloatArray = quantity(
-        1000.0, 'kg/m^3', doc='propeller: rho', lo=0.0, hi=LARGEST, shape=('n',)
-    )
-    advance_coefficient: FloatArray = quantity(
-        0.0, '', lo=-LARGEST, hi=LARGEST, shape=('n',),
+    propeller_diameter: FloatArray = per_row(0.0, 'm', doc='propeller: D', lo=0.0, hi=LARGEST)
+    fluid_density: FloatArray = per_row(1000.0, 'kg/m^3', doc='propeller: rho', lo=0.0, hi=LARGEST)
+    advance_coefficient: FloatArray = per_row(
+        0.0, '', lo=-LARGEST, hi=LARGEST,
         doc='propeller: change of Kt for each unit of the advance ratio; below 0 in open water',
     )
-    wake_fraction: FloatArray = quantity(
-        0.2, '', doc='propeller: part of the stream that the hull holds back',
-        lo=0.0, hi=1.0, shape=('n',),
+    wake_fraction: FloatArray = per_row(
+        0.2, '', doc='propeller: part of the stream that the hull holds back', lo=0.0, hi=1.0
     )
 
     def __post_init__(self) -> None:
@@ -93,13 +85,7 @@ class CurvesParams:
                 self.table(i)
 
     def table(self, i: int) -> Table:
-        """Return the table of thruster ``i``.
-
-        Raises
-        ------
-        ConfigError
-            Where it is not two texts of as many numbers.
-        """
+        """Return the table of thruster ``i``; raise `ConfigError` where it is none."""
         return parse_table(self.input_values[i], self.output_values[i], i)
 
 
@@ -118,11 +104,6 @@ class _Curve(Protocol):
 
 class ThrustCurves:
     """Steady thrust of n thrusters over rotor speed, each by its own curve, and back.
-
-    Parameters
-    ----------
-    params : CurvesParams
-        Validated configuration.
 
     Attributes
     ----------
@@ -153,12 +134,8 @@ class ThrustCurves:
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N] at rotor speeds [rad/s], both (..., n).
 
-        Parameters
-        ----------
-        speed : FloatArray
-            Rotor speeds [rad/s].
-        advance : FloatArray, optional
-            Speed through the fluid along the axis of each thruster [m/s], (..., n).
+        The speed of advance is that through the fluid along the axis of each thruster [m/s],
+        (..., n).
         """
         result = np.empty(_shape(speed, advance))
         for columns, curve in self._curves:
@@ -168,12 +145,8 @@ class ThrustCurves:
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N], both (..., n).
 
-        What a curve cannot reach gives the speed of the nearest thrust that it can.
-
-        Raises
-        ------
-        ConfigError
-            For a table whose thrust falls with the speed.
+        A thrust beyond a curve gives the speed of the nearest one on it. Raises `ConfigError` for a
+        table whose thrust falls with the speed.
         """
         result = np.empty(_shape(thrust, advance))
         for columns, curve in self._curves:
@@ -219,13 +192,7 @@ class _Formula:
 
 
 class Basic(_Formula):
-    """T = c w |w|.
-
-    Parameters
-    ----------
-    rotor_constant : FloatArray
-        c [N s^2/rad^2], (n,), above 0.
-    """
+    """T = c w |w|, with c above 0 [N s^2/rad^2], (n,)."""
 
     def __init__(self, rotor_constant: FloatArray) -> None:
         super().__init__(rotor_constant > 0.0, rotor_constant > 0.0)
@@ -243,12 +210,7 @@ class Basic(_Formula):
 class DeadZone(_Formula):
     """T = c_left (b - delta_left) below, c_right (b - delta_right) above, b = w |w|; 0 between.
 
-    Parameters
-    ----------
-    left, right : FloatArray
-        c_left and c_right [N s^2/rad^2], (n,), not negative.
-    delta_left, delta_right : FloatArray
-        Edges of the dead zone [rad^2/s^2], (n,).
+    The constants c [N s^2/rad^2], (n,), are not negative; the edges are [rad^2/s^2], (n,).
     """
 
     def __init__(
@@ -281,15 +243,9 @@ class DeadZone(_Formula):
 class Propeller(_Formula):
     """T = c w |w| + e v |w|, v the speed of advance.
 
-    With c = Kt rho D^4 and e = Ka (1 - wake_fraction) rho D^3 this is the T = K rho D^4 w |w| of
-    gz-sim with K = Kt + Ka (1 - wake_fraction) v / (w D), without its division by w.
-
-    Parameters
-    ----------
-    constant : FloatArray
-        c [N s^2/rad^2], (n,), of either sign but not 0.
-    slope : FloatArray
-        e [N s^2/(m rad)], (n,).
+    With c = Kt rho D^4 [N s^2/rad^2], (n,), not 0, and e = Ka (1 - wake_fraction) rho D^3
+    [N s^2/(m rad)], (n,), this is the T = K rho D^4 w |w| of gz-sim with K = Kt + Ka (1 -
+    wake_fraction) v / (w D), without its division by w.
     """
 
     def __init__(self, constant: FloatArray, slope: FloatArray) -> None:
