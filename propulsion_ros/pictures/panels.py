@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -162,13 +162,8 @@ def page_of(
         Where there is nothing to draw, or too much.
     """
     flight = signals.flight
-    times = [row[0] for rows in signals.rows.values() for row in rows]
-    # Not phases: they are latched, and may be of long before the recording.
-    times += [fit.time for fit in flight.fits]
-    if not times:
-        raise SourceError(signals.name, 'expected values to plot, got none')
-    first, last = min(times), max(times)
-    origin = math.floor(first) if first > _WALL_CLOCK else 0
+    first, last = _span(signals)
+    origin = _origin(first)
     begin, end = max(begin, first - origin), min(end, last - origin)
     if not begin <= end:
         raise SourceError(
@@ -200,6 +195,32 @@ def page_of(
         phases=phases,
         marks=tuple(mark for mark in map(cut.mark, flight.marks) if cut.has(mark.time)),
     )
+
+
+def flight_page(signals: Signals) -> Page:
+    """Return the page of a flight alone, from shortly before liftoff until after the apogee."""
+    flight, origin = signals.flight, _origin(_span(signals)[0])
+    begin = min((mark.time - 1.0 for mark in flight.marks), default=_span(signals)[0])
+    end = min(
+        (time + max(4.0, 0.3 * (time - begin)) for time in flight.detections), default=math.inf
+    )
+    page = page_of(signals, begin=begin - origin, end=end - origin)
+    return page if page.flight is None else replace(page, panels=())
+
+
+def _span(signals: Signals) -> tuple[float, float]:
+    """Return the first and the last time of an input [s]."""
+    times = [row[0] for rows in signals.rows.values() for row in rows]
+    # Not phases: they are latched, and may be of long before the recording.
+    times += [fit.time for fit in signals.flight.fits]
+    if not times:
+        raise SourceError(signals.name, 'expected values to plot, got none')
+    return min(times), max(times)
+
+
+def _origin(first: float) -> int:
+    """Return what the time axis counts from [s]."""
+    return math.floor(first) if first > _WALL_CLOCK else 0
 
 
 @dataclass(frozen=True)
