@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.demos.angles import roll_pitch_yaw, wrapped
+from propulsion_ros.demos.plan import roll_pitch_yaw, wrapped
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.quantity import FloatArray
 

@@ -8,7 +8,7 @@ import math
 import sys
 import time
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     print(f'\n{simulated:.0f} s flown in {wall:.0f} s of wall time', flush=True)
     written = output / f'{vehicle}.json'
     try:
-        text = json.dumps(_known(asdict(summary)), indent=2, allow_nan=False)
+        text = json.dumps(_known(summary), indent=2, allow_nan=False)
         write_text(written, f'{text}\n')
         written = output / f'{vehicle}.png'
         picture.draw(demo, recording, summary, written)
@@ -93,6 +93,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _known(value: Any) -> Any:
     """Return numbers as JSON has them: None, which it writes as null, for what is not finite."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, dict):
         return {key: _known(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
