@@ -22,10 +22,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import Executor
 from rclpy.serialization import deserialize_message
 
+from benchmarks.wire import Wire
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.replay.bags import BagReader, Recorded
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.replay.robot import Choice, Robot

@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from propulsion_ros.replay.bag_files import checked
 from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
-from propulsion_ros.replay.cdr import MISSING, read_cdr
+from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, FOLDER, kind_of, printable
 
@@ -68,13 +67,11 @@ class BagReader:
         self._path = path
         self._stack = ExitStack()
         self._reader: Any = None
-        self._types: Any = None
 
     def __enter__(self) -> BagReader:
         try:
             # Only those who use bags need it.
             from rosbags.rosbag2 import Reader
-            from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
         bound_chunks()
@@ -96,7 +93,7 @@ class BagReader:
             self._stack.close()
             # The readers of both formats raise whatever they meet in a damaged file.
             raise self._wrong(error) from error
-        self._types = get_typestore(Stores.LATEST)
+        self._wire = Wire()
         return self
 
     @property
@@ -140,27 +137,21 @@ class BagReader:
         """
         if message.type in self._changed_types:
             raise SourceError(printable(self._path), f'was recorded with another {message.type}')
-        return read_cdr(self._types, message.data, message.type)
+        return self._wire.read(message.data, message.type)
 
     @functools.cached_property
     def _changed_types(self) -> frozenset[str]:
         """Types that are not what they were, by the hashes that the bag has of them."""
         return frozenset(
             c.msgtype for c in self._reader.connections
-            if c.digest and c.msgtype in self._types.fielddefs
-            and c.digest != self._types.hash_rihs01(c.msgtype)
+            if c.digest and c.msgtype in self._wire.types.fielddefs
+            and c.digest != self._wire.types.hash_rihs01(c.msgtype)
         )
 
     def _wrong(self, error: Exception) -> SourceError:
-        reason = ' '.join(str(error).split()) or type(error).__name__
-        return SourceError(printable(self._path), f'is not a readable bag: {reason[:300]}')
+        return SourceError(printable(self._path), f'is not a readable bag: {text_of(error)[:300]}')
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stack.close()
 
 
@@ -218,7 +209,6 @@ class BagWriter:
                 Writer,
                 WriterError,
             )
-            from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
         is_sqlite = self._path.suffix == '.db3'
@@ -229,8 +219,8 @@ class BagWriter:
                 writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer: Any = self._stack.enter_context(writer)
         except (WriterError, OSError) as error:
-            raise SourceError(printable(self._path), ' '.join(str(error).split())) from error
-        self._types = get_typestore(Stores.LATEST)
+            raise SourceError(printable(self._path), text_of(error)) from error
+        self._types = Wire().types
         return self
 
     def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
@@ -261,16 +251,11 @@ class BagWriter:
             raise self._wrong(f'{message.topic} ({message.type})', error) from error
         self.count += 1
 
-    def _wrong(self, what: str, error: BaseException) -> SourceError:
-        reason = ' '.join(str(error).split()) or type(error).__name__
-        return SourceError(printable(self._path), f'{what} cannot be written: {reason[:300]}')
+    def _wrong(self, what: str, error: Exception) -> SourceError:
+        reason = text_of(error)[:300]
+        return SourceError(printable(self._path), f'{what} cannot be written: {reason}')
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         keeps = error is None or self._keeps
         try:
             self._stack.__exit__(*((None, None, None) if keeps else (kind, error, trace)))

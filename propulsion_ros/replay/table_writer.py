@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,12 +133,7 @@ class TableWriter:
         self._file = self._stack.enter_context(replacing(self._path))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:
             self._stack.__exit__(kind, error, trace)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import signal
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
-from propulsion_ros.replay.progress import Progress
+from propulsion_ros.replay.progress import progress
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
@@ -91,14 +92,15 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
     ):
         if topics:
             print(f'propulsion_ros play: {why}: {", ".join(topics)}', file=sys.stderr)
-    with Progress('play', bag.count * args.loop) as progress:
+    done = itertools.count(1)
+    with progress('play', bag.count * args.loop) as at:
         for _ in range(args.loop):
             messages = bag.messages(player.played)
-            lost = player.play(messages, executor, lambda message: progress.step())
+            lost = player.play(messages, executor, lambda message: at(next(done)))
             if lost:
                 break
     name = printable(args.input)
-    print(f'propulsion_ros play: {name}: {progress.done} messages', file=sys.stderr)
+    print(f'propulsion_ros play: {name}: {next(done) - 1} messages', file=sys.stderr)
     if lost:
         print(f'propulsion_ros play: not received by all: {", ".join(lost)}', file=sys.stderr)
     return 1 if lost else 0

@@ -19,12 +19,12 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
+from benchmarks.wire import Wire
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.messages.graph_names import full_name, type_name
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder, message_type
 from propulsion_ros.tools import cli
