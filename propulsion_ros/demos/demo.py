@@ -32,38 +32,26 @@ class Demo:
 
     The vehicle's graph is that of `wiring.vehicle_graph`, with config/<vehicle>_demo.yaml beside
     the vehicle's own settings.
-
-    Attributes
-    ----------
-    title : str
-        Of the picture.
-    layout : sequence of sequence of str
-        Names of the picture's panels, row by row; a repeated name is a wide panel.
-    heights : sequence of float
-        Of the rows [in].
-    panels : mapping of str to Panel
-        What each panel shows.
-    make_pilot : callable
-        Makes the node that flies, once rclpy is initialised.
-    summarise : callable
-        ``summarise(recording)`` returns the numbers of a flight.
-    table : callable
-        ``table(summary, recording)`` returns these numbers as rows of text.
-    span : callable
-        ``span(recording, summary)`` returns the part of the time that panels show [s].
-    finish : callable
-        ``finish(axes, recording, summary)`` draws what is no line of a panel.
     """
 
     title: str
+    """Of the picture."""
     layout: Sequence[Sequence[str]]
+    """Names of the picture's panels, row by row; a repeated name is a wide panel."""
     heights: Sequence[float]
+    """Of the rows [in]."""
     panels: Mapping[str, Panel]
+    """What each panel shows."""
     make_pilot: Callable[[], Pilot]
+    """Makes the node that flies, once rclpy is initialised."""
     summarise: Callable[[Recording], Summary]
+    """``summarise(recording)`` returns the numbers of a flight."""
     table: Callable[[Summary, Recording], list[Row]]
+    """``table(summary, recording)`` returns these numbers as rows of text."""
     span: Callable[[Recording, Summary], tuple[float, float]] = _whole
+    """``span(recording, summary)`` returns the part of the time that panels show [s]."""
     finish: Callable[[Mapping[str, Any], Recording, Summary], None] = _nothing
+    """``finish(axes, recording, summary)`` draws what is no line of a panel."""
 
 
 def moment(name: str, stamp: float, note: str = '') -> Row:

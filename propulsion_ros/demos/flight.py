@@ -34,13 +34,7 @@ _CLEAR = '\033[K'
 
 
 class StoppedError(Exception):
-    """The flight was ended by a signal.
-
-    Attributes
-    ----------
-    number : int
-        Of the signal.
-    """
+    """The flight was ended by the signal `number`."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f'stopped by signal {number}')
@@ -54,18 +48,10 @@ def fly(
     until: float,
     write: Callable[[Recorded, Sequence[QoSProfile]], None] | None = None,
 ) -> Recording:
-    """Fly a demo to its end and return the recording.
+    """Fly the demo of a vehicle to its end, or to a simulated time [s], and return the recording.
 
-    Parameters
-    ----------
-    vehicle : str
-        One of `vehicles.VEHICLES`.
-    configs : sequence of Path
-        Parameter files beside the vehicle's own; later ones win.
-    until : float
-        Simulated time at which to stop in any case [s].
-    write : callable, optional
-        Receives every message of the graph, for a bag.
+    Later parameter files win, and all of them over the vehicle's own. ``write`` receives every
+    message of the graph, for a bag.
 
     Raises
     ------

@@ -11,18 +11,12 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True)
 class Pulse:
-    """A wrench, and then the opposite one for as long, so that it comes to rest again.
-
-    Attributes
-    ----------
-    wrench : tuple of float
-        Force [N] and torque about the centre of mass [N m], (6,).
-    duration : float
-        Of each of both [s].
-    """
+    """A wrench, and then the opposite one for as long, so that it comes to rest again."""
 
     wrench: tuple[float, float, float, float, float, float]
+    """Force [N] and torque about the centre of mass [N m], (6,)."""
     duration: float = 1.0
+    """Of each of both [s]."""
 
 
 WITHIN_LIMITS = (
@@ -45,21 +39,14 @@ BEYOND_LIMITS = (
 
 @dataclass(frozen=True)
 class WrenchSequence:
-    """Pulses one after the other, with a pause after each.
-
-    Attributes
-    ----------
-    start : float
-        When the first begins: the impellers have settled at their speed by then [s].
-    pause : float
-        [s].
-    pulses : tuple of Pulse
-        The pulses.
-    """
+    """Pulses one after the other, with a pause after each."""
 
     start: float = 16.0
+    """When the first begins: the impellers have settled at their speed by then [s]."""
     pause: float = 0.5
+    """[s]."""
     pulses: tuple[Pulse, ...] = WITHIN_LIMITS + BEYOND_LIMITS
+    """The pulses."""
 
     @property
     def beginnings(self) -> tuple[float, ...]:

@@ -29,27 +29,18 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines of one quantity over time.
-
-    Attributes
-    ----------
-    label : str
-        Quantity and unit, of the vertical axis.
-    curves : sequence of Curve
-        The lines.
-    scale : float
-        From the unit of the recording to that of the label.
-    limits : (float, float), optional
-        Of the vertical axis; without, as matplotlib finds them.
-    has_legend : bool
-        Whether the lines are named.
-    """
+    """Lines of one quantity over time."""
 
     label: str
+    """Quantity and unit, of the vertical axis."""
     curves: Sequence[Curve]
+    """The lines."""
     scale: float = 1.0
+    """From the unit of the recording to that of the label."""
     limits: tuple[float, float] | None = None
+    """Of the vertical axis; without, as matplotlib finds them."""
     has_legend: bool = True
+    """Whether the lines are named."""
 
 
 def curve(label: str, series: str, column: int = 1, **style: Any) -> Curve:

@@ -17,18 +17,12 @@ _GZ_NAME = re.compile(r'(/[^/\s@~:]+)+')
 
 @dataclass(frozen=True)
 class Release:
-    """What differs between generations of Gazebo; systems have the same names from Fortress on.
-
-    Attributes
-    ----------
-    messages : str
-        Package of its messages.
-    frame_tag : str
-        Tag of a sensor that names its frame.
-    """
+    """What differs between generations of Gazebo; systems have the same names from Fortress on."""
 
     messages: str
+    """Package of its messages."""
     frame_tag: str
+    """Tag of a sensor that names its frame."""
 
 
 GZ = Release('gz.msgs', 'gz_frame_id')
@@ -41,31 +35,20 @@ FORTRESS = Release('ignition.msgs', 'ignition_frame_id')
 class BridgeTopic:
     """One topic of the bridge.
 
-    Attributes
-    ----------
-    ros_topic : str
-        Name in ROS, relative to the namespace of the bridge where it does not begin with '/'.
-    gz_topic : str
-        Name in Gazebo.
-    ros_type : str
-        Such as 'std_msgs/msg/Float64'.
-    gz_type : str
-        Message of Gazebo without its package, such as 'Double'.
-    direction : str
-        `TO_ROS` or `TO_GZ`.
-
-    Raises
-    ------
-    SourceError
-        For names that ROS or Gazebo has no topics of: those of robots, joints and actuators are
-        parts of them.
+    Raises `SourceError` for names that ROS or Gazebo has no topics of: those of robots, joints and
+    actuators are parts of them.
     """
 
     ros_topic: str
+    """Name in ROS, relative to the namespace of the bridge where it does not begin with '/'."""
     gz_topic: str
+    """Name in Gazebo."""
     ros_type: str
+    """Such as 'std_msgs/msg/Float64'."""
     gz_type: str
+    """Message of Gazebo without its package, such as 'Double'."""
     direction: str
+    """`TO_ROS` or `TO_GZ`."""
 
     def __post_init__(self) -> None:
         if not _ROS_NAME.fullmatch(self.ros_topic):

@@ -89,44 +89,25 @@ class LoopParams:
 
 @dataclass(frozen=True)
 class Report:
-    """What is published at one stamp.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Stamp of the tick.
-    wrench : FloatArray
-        Mean over the ticks since the last report, (6,), so that impulse is conserved.
-    output : Output
-        What the last tick did.
-    stale : BoolArray
-        Names whose command is too old, (m,).
-    links : FloatArray or None
-        The same mean of each actuator in its link, (n, 6), with ``with_links``.
-    """
+    """What is published at one stamp."""
 
     stamp_ns: int
+    """Stamp of the tick."""
     wrench: FloatArray
+    """Mean over the ticks since the last report, (6,), so that impulse is conserved."""
     output: Output
+    """What the last tick did."""
     stale: BoolArray
+    """Names whose command is too old, (m,)."""
     links: FloatArray | None = None
+    """The same mean of each actuator in its link, (n, 6), with ``with_links``."""
 
 
 class ActuatorLoop:
     """A family on a time grid, with its commands and their watchdog.
 
-    Parameters
-    ----------
-    family : Family
-        The actuators.
-    params : LoopParams
-        When ticks run and reports are due; a report lies on a multiple of its ticks.
-    emit : callable
-        Receives each `Report`.
-    on_jump : callable
-        ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
-    with_links : bool
-        Whether reports have the wrench of each actuator too.
+    A report lies on a multiple of the ticks. ``emit(report)`` receives each one; ``on_jump(from_ns,
+    to_ns)`` is called when time has jumped, after commands were forgotten.
 
     Attributes
     ----------

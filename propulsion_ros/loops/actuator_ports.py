@@ -42,36 +42,19 @@ _TOPIC = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 class ActuatorPorts(StampedPorts):
     """Takes commands for a family and publishes the wrench that it really applies.
 
+    Raises `ConfigError` for what does not go together.
+
     Parameters
     ----------
-    family : Family
-        The actuators.
-    params : LoopParams
-        When they step.
-    frame : str
-        Of geometry and wrenches.
-    host : Host
-        What connects the ports.
     publish_each, publish_numbers : bool
         Whether the wrench of each actuator, and thrusts and positions as numbers, are published.
     adapters : collection of str
         Further forms of commands: 'float64_multi_array', 'actuators'.
-    lossless : bool
-        Whether no message may be lost.
 
     Attributes
     ----------
-    family : Family
-        As the parameter.
     core : ActuatorLoop
-        What steps them.
-    outlets : list of Outlet
-        What is published.
-
-    Raises
-    ------
-    ConfigError
-        For what does not go together.
+        What steps the family.
     """
 
     def __init__(
@@ -198,17 +181,8 @@ class ActuatorPorts(StampedPorts):
     def step(self, stamp_ns: int, motion: Motion) -> Output | None:
         """Run the tick at a stamp, for a host that has time and motion itself.
 
-        Parameters
-        ----------
-        stamp_ns : int
-            A multiple of the period of ``update_rate``.
-        motion : Motion
-            Of base_link.
-
-        Returns
-        -------
-        Output or None
-            What the tick did; None where it did not run.
+        The stamp is a multiple of the period of ``update_rate``, the motion that of base_link.
+        Return what the tick did; None where it did not run.
         """
         core = self.core
         if self.family.uses_body:
@@ -292,17 +266,7 @@ class ActuatorPorts(StampedPorts):
 class NumberOutlets:
     """Thrusts and positions as plain numbers, each on a topic, for drives of joints.
 
-    Parameters
-    ----------
-    family : Family
-        Whose actuators and joints they are.
-    lossless : bool
-        As of an `Outlet`.
-
-    Raises
-    ------
-    ConfigError
-        For a name that no topic can have.
+    Raises `ConfigError` for a name that no topic can have.
     """
 
     def __init__(self, family: Family, lossless: bool) -> None:

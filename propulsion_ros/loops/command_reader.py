@@ -25,50 +25,28 @@ class NamedCommand(Protocol):
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the values of a message with these names belong.
-
-    Attributes
-    ----------
-    columns : IntArray
-        Of each name in the family's commands.
-    own, foreign : dict of str to BoolArray
-        Names that take a field, and those that do not.
-    counts : list of int
-        How many values each of `FIELDS` has in a usual message.
-    taken : list of str
-        Fields that have some.
-    numbers, nans : bytes
-        Where all of these, field by field, are numbers in a usual message, and where NaN.
-    places : IntArray
-        Where in all of these the value of each name is.
-    is_whole : bool
-        Whether they are all names of the family, in order.
-    """
+    """Where the values of a message with these names belong."""
 
     columns: IntArray
+    """Of each name in the family's commands."""
     own: dict[str, BoolArray]
     foreign: dict[str, BoolArray]
+    """Names that take a field, and those that do not."""
     counts: list[int]
+    """How many values each of `FIELDS` has in a usual message."""
     taken: list[str]
+    """Fields that have some."""
     numbers: bytes
     nans: bytes
+    """Where all of these, field by field, are numbers in a usual message, and where NaN."""
     places: IntArray
+    """Where in all of these the value of each name is."""
     is_whole: bool
+    """Whether they are all names of the family, in order."""
 
 
 class CommandReader:
-    """Turns named commands into updates for one family.
-
-    Parameters
-    ----------
-    family : Family
-        Whose names and fields are commanded.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What can be commanded.
-    """
+    """Turns named commands into updates for one family; `names` are what can be commanded."""
 
     def __init__(self, family: Family) -> None:
         self._family = family
@@ -85,11 +63,8 @@ class CommandReader:
     def read(self, message: NamedCommand) -> CommandUpdate:
         """Return the update that a message asks for.
 
-        Raises
-        ------
-        CommandError
-            For an unknown or repeated name, a field that a name does not take, an infinity, a NaN
-            where it has no meaning, a wrong count, or a value that the family refuses.
+        Raises `CommandError` for an unknown or repeated name, a field that a name does not take, an
+        infinity, a NaN where it has no meaning, a wrong count, or a value that the family refuses.
         """
         layout = self._layout(message.name)
         update = self._read_usual(message, layout)
@@ -150,10 +125,7 @@ class CommandReader:
     def read_array(self, data: Sequence[float]) -> CommandUpdate:
         """Return the update that one value for each name, in order, asks for.
 
-        Raises
-        ------
-        CommandError
-            As `read` does.
+        Raises `CommandError` as `read` does.
         """
         values = np.array(data, dtype=float)
         if values.shape != (len(self.names),):

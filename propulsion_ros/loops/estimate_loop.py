@@ -37,42 +37,28 @@ class EstimateParams:
 
 @dataclass(frozen=True)
 class Applied:
-    """What the modules apply from one stamp on; torques are about the origin of base_link.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Of the command, or of the moment at which a module had been silent for too long.
-    wrench : FloatArray
-        Force [N] and torque [N m], (6,).
-    residual : FloatArray or None
-        Demanded minus applied wrench, (6,); None before a demand.
-    covariance : FloatArray
-        Of the wrench, (6, 6); NaN where no standard deviation is configured.
-    angle, thrust : FloatArray
-        Of each nozzle [rad], NaN where none was commanded, and [N], (n,).
-    speed : FloatArray
-        Of each impeller [rad/s], (m,).
-    """
+    """What the modules apply from one stamp on; torques are about the origin of base_link."""
 
     stamp_ns: int
+    """Of the command, or of the moment at which a module had been silent for too long."""
     wrench: FloatArray
+    """Force [N] and torque [N m], (6,)."""
     residual: FloatArray | None
+    """Demanded minus applied wrench, (6,); None before a demand."""
     covariance: FloatArray
+    """Of the wrench, (6, 6); NaN where no standard deviation is configured."""
     angle: FloatArray
     thrust: FloatArray
+    """Of each nozzle [rad], NaN where none was commanded, and [N], (n,)."""
     speed: FloatArray
+    """Of each impeller [rad/s], (m,)."""
 
 
 class EstimateLoop:
-    """Says what is applied at the stamp of each command, and when a module falls silent.
+    """Estimates what is applied at the stamp of each command, and when a module falls silent.
 
     Parameters
     ----------
-    inverse : Estimator
-        The estimator.
-    params : EstimateParams
-        When a module is silent.
     emit : callable
         Receives each `Applied`.
     on_jump : callable

@@ -22,34 +22,23 @@ Health = tuple[str, str, str, Mapping[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Port:
-    """One input.
-
-    Attributes
-    ----------
-    topic : str
-        Name of the topic, ``~/`` for one of the node's own.
-    kind : str
-        Message type, such as ``sensor_msgs/msg/JointState``.
-    take : callable
-        Receives each message, or anything with the same attributes, and keeps nothing of it.
-    qos : str
-        Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock',
-        'glance' for the newest message alone.
-    lossless : bool
-        Whether no message may be lost, as in lockstep and replay.
-    while_inactive : bool
-        Whether messages are delivered before activation too, as of a latched topic.
-    overridable : bool
-        Whether a parameter file may change the quality of service.
-    """
+    """One input."""
 
     topic: str
+    """Name of the topic, ``~/`` for one of the node's own."""
     kind: str
+    """Message type, such as ``sensor_msgs/msg/JointState``."""
     take: Callable[[Any], None]
+    """Receives each message, or anything with the same attributes, and keeps nothing of it."""
     qos: str
+    """Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock',
+    'glance' for the newest message alone."""
     lossless: bool = False
+    """Whether no message may be lost, as in lockstep and replay."""
     while_inactive: bool = False
+    """Whether messages are delivered before activation too, as of a latched topic."""
     overridable: bool = True
+    """Whether a parameter file may change the quality of service."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,54 +50,39 @@ class Outlet:
     topic, kind, qos, lossless, overridable
         As of a `Port`; 'result', 'latched_history', 'tf' and 'picture' are further
         classes.
-    frame : str
-        ``header.frame_id``, '' where the type has none.
-    names : tuple of str
-        Names that stay the same in every message, () where they differ.
     """
 
     topic: str
     kind: str
     qos: str
     frame: str = ''
+    """``header.frame_id``, '' where the type has none."""
     names: tuple[str, ...] = ()
+    """Names that stay the same in every message, () where they differ."""
     lossless: bool = False
     overridable: bool = True
 
 
 @dataclass(frozen=True)
 class Request:
-    """One service.
-
-    Attributes
-    ----------
-    topic : str
-        Name of the service.
-    kind : str
-        ``std_srvs/srv/Trigger`` or ``std_srvs/srv/SetBool``.
-    serve : callable
-        ``serve(data) -> (success, message)``; ``data`` is True for a Trigger.
-    """
+    """One service."""
 
     topic: str
+    """Name of the service."""
     kind: str
+    """``std_srvs/srv/Trigger`` or ``std_srvs/srv/SetBool``."""
     serve: Callable[[bool], tuple[bool, str]]
+    """``serve(data) -> (success, message)``; ``data`` is True for a Trigger."""
 
 
 @dataclass(frozen=True)
 class Timer:
-    """Something to call now and then on the steady clock; a replay, which has none, never does.
-
-    Attributes
-    ----------
-    period : float
-        Seconds between two calls.
-    call : callable
-        What to call; only while active.
-    """
+    """Something to call now and then on the steady clock; a replay, which has none, never does."""
 
     period: float
+    """Seconds between two calls."""
     call: Callable[[], None]
+    """What to call; only while active."""
 
 
 class Host(Protocol):
@@ -116,8 +90,6 @@ class Host(Protocol):
 
     Attributes
     ----------
-    counts : collections.Counter
-        How often each kind of complaint was made.
     is_simulated : bool
         Whether time comes from /clock.
     is_active : bool
@@ -125,6 +97,7 @@ class Host(Protocol):
     """
 
     counts: Counter[str]
+    """How often each kind of complaint was made."""
 
     @property
     def is_simulated(self) -> bool: ...  # noqa: D102

@@ -35,27 +35,7 @@ class Core(Protocol):
 class StampedPorts:
     """The inputs of a core that reads no clock: messages, and the time of its host.
 
-    Parameters
-    ----------
-    core : Core
-        What takes the inputs.
-    family : Family
-        What it runs.
-    frame : str
-        Of geometry and wrenches.
-    host : Host
-        What connects the ports.
-    lossless : bool
-        Whether no message may be lost.
-
-    Attributes
-    ----------
-    ports, requests, timers
-        As of a `Loop`.
-    command_names : tuple of str
-        What can be commanded.
-    frame : str
-        As the parameter.
+    ``frame`` is that of geometry and wrenches; with ``lossless`` no message may be lost.
     """
 
     def __init__(

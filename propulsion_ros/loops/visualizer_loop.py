@@ -41,51 +41,29 @@ _HEAVIEST = 1e9
 
 @dataclass(eq=False)
 class _Drawn:
-    """The actuators of one block, and the newest state of them.
-
-    Attributes
-    ----------
-    block, layout, reader
-        Which they are, and how their state is read.
-    unread : tuple or None
-        Stamp, names, positions and efforts of the newest message; None once they are read.
-    state : ThrustState or None
-        The newest that was read.
-    stamp_ns : int
-        Of the state.
-    is_silent : bool
-        Whether no state that can be read has come since the last diagnosis.
-    """
+    """The actuators of one block, and the newest state of them."""
 
     block: DrawnBlock
     layout: ThrustLayout
     reader: ThrustStateReader
+    """Which they are, and how their state is read."""
     unread: tuple[int, Sequence[str], Sequence[float], Sequence[float]] | None = None
+    """Stamp, names, positions and efforts of the newest message; None once they are read."""
     state: ThrustState | None = None
+    """The newest that was read."""
     stamp_ns: int = 0
+    """Of the state."""
     is_silent: bool = True
+    """Whether no state that can be read has come since the last diagnosis."""
 
 
 class VisualizerLoop:
-    """Draws thrusts, limits, plumes, propellant and phase.
+    """Draws thrusts, limits, plumes, propellant and phase of the blocks of a robot description.
 
     Pictures are due by the stamps of the states; wall time only keeps them apart, and draws grey
     what has fallen silent. States are read only for a picture. Everything drawn comes from topics,
-    so the loop may be started anew at any time.
-
-    Parameters
-    ----------
-    params : VisualizerParams
-        Validated configuration.
-    blocks : sequence of DrawnBlock
-        The plugin blocks of its robot description.
-    host : Host
-        What connects the ports.
-
-    Raises
-    ------
-    ConfigError
-        Where the topics are not those of the blocks.
+    so the loop may be started anew at any time. Raises `ConfigError` where the topics are not those
+    of the blocks.
     """
 
     def __init__(

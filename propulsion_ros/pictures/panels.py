@@ -38,22 +38,15 @@ _SHARED = ('mass', 'fuel_ratio', 'place', 'climb', 'lift')
 
 @dataclass(frozen=True)
 class Line:
-    """One series of a panel.
-
-    Attributes
-    ----------
-    label : str
-        Lines of one label have one colour.
-    role : str
-        As of `Channel`.
-    time, value : FloatArray
-        [s] on the time axis of the page, and the value; NaN where time goes back.
-    """
+    """One series of a panel."""
 
     label: str
+    """Lines of one label have one colour."""
     role: str
+    """As of `Channel`."""
     time: FloatArray
     value: FloatArray
+    """[s] on the time axis of the page, and the value; NaN where time goes back."""
 
 
 @dataclass(frozen=True)
@@ -79,64 +72,43 @@ class Panel:
 
 @dataclass(frozen=True)
 class FlightPanel:
-    """Altitude with what the flight logic made of it.
-
-    Attributes
-    ----------
-    lines : tuple of Line
-        Altitudes.
-    fits : tuple of Fit
-        Some of the successive ones.
-    ahead : float
-        How far each is drawn beyond its time [s].
-    deciding : Fit or None
-        The last one of the last detection.
-    health : tuple of Span
-        Where the detector was kept from deciding.
-    predictions, vertices : tuple of (float, float)
-        Time and altitude of the vertex of each of `fits` while climbing, and as decided.
-    detections : tuple of float
-        When apogee was decided.
-    """
+    """Altitude with what the flight logic made of it."""
 
     lines: tuple[Line, ...]
+    """Altitudes."""
     fits: tuple[Fit, ...] = ()
+    """Some of the successive ones."""
     ahead: float = 0.0
+    """How far each is drawn beyond its time [s]."""
     deciding: Fit | None = None
+    """The last one of the last detection."""
     health: tuple[Span, ...] = ()
+    """Where the detector was kept from deciding."""
     predictions: tuple[tuple[float, float], ...] = ()
     vertices: tuple[tuple[float, float], ...] = ()
+    """Time and altitude of the vertex of each of `fits` while climbing, and as decided."""
     detections: tuple[float, ...] = ()
+    """When apogee was decided."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that is drawn.
-
-    Attributes
-    ----------
-    title, time_label : str
-        Above the page, and below its time axes.
-    begin, end : float
-        Of the time axes [s].
-    flight : FlightPanel or None
-        Where there is flight logic.
-    panels : tuple of Panel
-        The others.
-    phases : tuple of Span
-        Behind all of them.
-    marks : tuple of Mark
-        Across all of them.
-    """
+    """Everything that is drawn."""
 
     title: str
     time_label: str
+    """Above the page, and below its time axes."""
     begin: float
     end: float
+    """Of the time axes [s]."""
     flight: FlightPanel | None = None
+    """Where there is flight logic."""
     panels: tuple[Panel, ...] = ()
+    """The others."""
     phases: tuple[Span, ...] = ()
+    """Behind all of them."""
     marks: tuple[Mark, ...] = ()
+    """Across all of them."""
 
 
 def page_of(
@@ -145,21 +117,10 @@ def page_of(
     begin: float = -math.inf,
     end: float = math.inf,
 ) -> Page:
-    """Return the page of what an input has.
+    """Return the page of what an input has between two times of its axis [s].
 
-    Parameters
-    ----------
-    signals : Signals
-        What it has.
-    title : str, optional
-        Above the page instead of the name of the input and the apogee.
-    begin, end : float
-        Part of the time axis that is drawn, in its time [s].
-
-    Raises
-    ------
-    SourceError
-        Where there is nothing to draw, or too much.
+    The title is the name of the input and the apogee where none is given. Raises `SourceError`
+    where there is nothing to draw, or too much.
     """
     flight = signals.flight
     first, last = _span(signals)

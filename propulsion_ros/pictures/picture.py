@@ -43,10 +43,7 @@ _ZOOM = 3.0  # to either side of the apogee [s]
 def draw(page: Page, path: Path) -> None:
     """Write a page as a PNG.
 
-    Raises
-    ------
-    OSError
-        Where it cannot be written.
+    Raises `OSError` where it cannot be written.
     """
     # As everywhere, whatever a user has set; names may have a dollar sign.
     with plt.style.context(['default', {'text.parse_math': False}]):

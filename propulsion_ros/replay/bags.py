@@ -21,22 +21,15 @@ _SUFFIXES = ('.mcap', '.db3')
 
 @dataclass(frozen=True)
 class Recorded:
-    """One message of a bag.
-
-    Attributes
-    ----------
-    topic, type : str
-        Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'.
-    stamp_ns : int
-        When it was recorded.
-    data : bytes
-        CDR, as it was on the wire.
-    """
+    """One message of a bag."""
 
     topic: str
     type: str
+    """Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'."""
     stamp_ns: int
+    """When it was recorded."""
     data: bytes
+    """CDR, as it was on the wire."""
 
 
 def is_bag(path: Path) -> bool:
@@ -49,18 +42,9 @@ def is_bag(path: Path) -> bool:
 class BagReader:
     """Messages of a bag in the order in which they were recorded.
 
-    The definitions of message types that a bag carries are not used: rosbags would make Python
-    code of them. Messages are decoded as the types that come with ROS 2.
-
-    Parameters
-    ----------
-    path : Path
-        Folder of a bag, or one .mcap or .db3 file.
-
-    Raises
-    ------
-    SourceError
-        On entering and iterating, naming the bag and what is wrong with it.
+    The definitions of message types that a bag carries are not used: rosbags would make Python code
+    of them. Messages are decoded as the types that come with ROS 2. A bag is a folder, or one .mcap
+    or .db3 file; entering and iterating raise `SourceError` with what is wrong with it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -130,10 +114,8 @@ class BagReader:
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
 
-        Raises
-        ------
-        SourceError
-            Where it is no such message, or its type was another one when it was recorded.
+        Raises `SourceError` where it is no such message, or its type was another one when it was
+        recorded.
         """
         if message.type in self._changed_types:
             raise SourceError(printable(self._path), f'was recorded with another {message.type}')
@@ -174,7 +156,9 @@ def _check_message(stamp_ns: Any, data: Any) -> None:
 
 
 class BagWriter:
-    """Writes a new bag, that is a folder.
+    """Writes a new bag, that is a folder, and counts its messages in `count`.
+
+    Entering raises `SourceError` where the folder exists or cannot be written.
 
     Parameters
     ----------
@@ -182,16 +166,6 @@ class BagWriter:
         The folder; .db3 at its end means sqlite3, anything else MCAP.
     keeps : bool
         Whether what was written stays where an error ends it; else the folder is removed.
-
-    Attributes
-    ----------
-    count : int
-        Messages written.
-
-    Raises
-    ------
-    SourceError
-        On entering, where it exists or cannot be written.
     """
 
     def __init__(self, path: Path, keeps: bool = False) -> None:
@@ -226,17 +200,8 @@ class BagWriter:
     def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
         """Write a message; its topic begins with its first one.
 
-        Parameters
-        ----------
-        message : Recorded
-            The message.
-        offered : sequence of rclpy.qos.QoSProfile
-            How its publishers offer it, kept for who plays the bag.
-
-        Raises
-        ------
-        SourceError
-            Where its type is not known to rosbags, or the disk does not take it.
+        ``offered`` has the QoSProfile of each publisher, kept for who plays the bag. Raises
+        `SourceError` where rosbags does not know the type, or the disk is full.
         """
         try:
             connection = self._connections.get(message.topic)

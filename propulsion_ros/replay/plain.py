@@ -25,10 +25,7 @@ Maker = Callable[[Outlet, int, Any], Plain]
 def maker_of(outlet: Outlet) -> Maker:
     """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies what it is given.
 
-    Raises
-    ------
-    LookupError
-        For a kind of message that no loop of a replay publishes yet.
+    Raises `LookupError` for a kind of message that no loop of a replay publishes yet.
     """
     if outlet.kind not in _MAKERS:
         raise LookupError(f'{outlet.topic}: a replay has no {outlet.kind}')

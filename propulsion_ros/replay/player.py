@@ -26,19 +26,8 @@ _FLUSH = 60.0  # for how long it is waited until what was sent is received [s]
 class Player(Node):
     """Publishes what a bag has, as fast as it was recorded times ``rate``.
 
-    Parameters
-    ----------
-    rate : float
-        How many seconds of the bag pass in one.
-    clock_rate : float
-        How often /clock is published [Hz of wall time]; 0 for never.
-    context : rclpy.Context, optional
-        Of the node.
-
-    Attributes
-    ----------
-    played : dict of str
-        Type of each topic that is played, as `choose` found it.
+    ``clock_rate`` is how often /clock is published [Hz of wall time], 0 for never. `played` has the
+    type of each topic that is played, as `choose` found it.
     """
 
     def __init__(
@@ -55,25 +44,17 @@ class Player(Node):
     def choose(
         self, topics: Mapping[str, str], executor: Executor, limit: float, insists: bool = False
     ) -> None:
-        """Wait until others hear the topics, and open those that nobody else publishes.
+        """Wait until the topics have subscriptions, and open those that no other node publishes.
 
-        Nodes are discovered one by one: it is over once no more come.
+        Nodes are discovered one by one: it is over once no more come, or after a limit [s]. Raises
+        `LookupError` for a message type that is not installed.
 
         Parameters
         ----------
         topics : mapping of str
             Type of each topic of the bag.
-        executor : Executor
-            Spins meanwhile.
-        limit : float
-            For how long at most [s].
         insists : bool
             Whether to open topics that another node publishes too.
-
-        Raises
-        ------
-        LookupError
-            For a message type that is not installed.
         """
         kinds = {topic: message_type(kind) for topic, kind in topics.items()}
         end = time.monotonic() + limit
@@ -134,21 +115,10 @@ class Player(Node):
         executor: Executor,
         progress: Callable[[Recorded], None] = lambda message: None,
     ) -> list[str]:
-        """Publish all messages of its topics, and return when all have been received.
+        """Publish all messages of its topics in the order of their stamps; wait for their receipt.
 
-        Parameters
-        ----------
-        messages : iterable of Recorded
-            In the order of their stamps.
-        executor : Executor
-            Spins between them.
-        progress : callable
-            Gets each message that was published.
-
-        Returns
-        -------
-        list of str
-            Topics of which somebody has not received everything within a limit of wall time.
+        ``progress`` is called with each message. Return the topics of which a subscription has not
+        received everything within a limit of wall time.
         """
         begun = time.monotonic()
         first_ns: int | None = None

@@ -38,10 +38,7 @@ _REPEAT = 1.0  # of a question without an answer [s]
 def message_type(name: str) -> Any:
     """Return the class of a message type such as 'std_msgs/msg/String'.
 
-    Raises
-    ------
-    LookupError
-        Where its package is not installed, or has no such message.
+    Raises `LookupError` where its package is not installed, or has no such message.
     """
     parts = _TYPE_NAME.fullmatch(name)
     if parts is None:
@@ -59,7 +56,7 @@ def message_type(name: str) -> Any:
 
 
 class Recorder(Node):
-    """Hears every topic, or some, and gives each message on with the time of its arrival.
+    """Subscribes to every topic, or some, and passes each message on with the time of its arrival.
 
     Parameters
     ----------
@@ -70,8 +67,6 @@ class Recorder(Node):
         Full names; empty for all, those that come later too.
     sim_time : bool
         Whether /clock is the time, not the system's clock.
-    context : rclpy.Context, optional
-        Of the node.
 
     Attributes
     ----------
@@ -106,15 +101,11 @@ class Recorder(Node):
         return frozenset(self._heard)
 
     def settle(self, executor: Executor, needed: Collection[str], limit: float) -> None:
-        """Spin until some topics are heard, no more come, and who publishes them knows of it.
+        """Spin until some topics are received, no more come, and their publishers know of it.
 
-        More is whatever the graph has not told yet: a topic, or a node to ask.
-
-        Raises
-        ------
-        TimeoutError
-            Where one of them does not come, or a node does not answer, within a limit of wall
-            time [s].
+        More is whatever the graph has not reported yet: a topic, or a node to call. Raises
+        `TimeoutError` where one of them does not come, or a node does not reply, within a limit of
+        wall time [s].
         """
         begun = changed = time.monotonic()
         known: tuple[int, set[str]] = -1, set()

@@ -26,18 +26,7 @@ _STILL, _LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
 
 
 class RowMessages:
-    """Makes messages for one loop out of rows.
-
-    Parameters
-    ----------
-    host : LoopHost
-        Of the loop, which has commands.
-
-    Attributes
-    ----------
-    names : sequence of str
-        What can be commanded.
-    """
+    """Makes messages for one loop, which has commands for `names`, out of rows."""
 
     def __init__(self, host: LoopHost) -> None:
         loop: Any = host.loop

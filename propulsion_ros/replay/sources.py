@@ -22,42 +22,22 @@ _PART = 1024 * 1024
 
 
 class Moment(NamedTuple):
-    """What a robot made of one input.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        When the input came.
-    published : list of Published
-        What followed of it.
-    place : int
-        How much of the file was read: messages, or lines.
-    is_input : bool
-        Whether something came; else time passed.
-    recorded : Recorded or None
-        The message that came, of a bag.
-    """
+    """What a robot made of one input."""
 
     stamp_ns: int
+    """When the input came."""
     published: list[Published]
+    """What followed of it."""
     place: int
+    """How much of the file was read: messages, or lines."""
     is_input: bool = True
+    """Whether something came; else time passed."""
     recorded: Recorded | None = None
+    """The message that came, of a bag."""
 
 
 class BagSource:
-    """The messages of a bag.
-
-    Parameters
-    ----------
-    path : Path
-        The bag.
-
-    Attributes
-    ----------
-    unit : str
-        What is counted.
-    """
+    """The messages of a bag."""
 
     unit = 'messages'
 
@@ -79,10 +59,7 @@ class BagSource:
     def total(self, robot: Robot) -> int:
         """Return how many messages are for a robot.
 
-        Raises
-        ------
-        SourceError
-            Where there is none.
+        Raises `SourceError` where there is none.
         """
         count = self._reader.count_of(robot.wanted)
         if not count:
@@ -104,12 +81,7 @@ class BagSource:
 class TableSource:
     """The rows of a table of commands, between which a clock goes on.
 
-    Parameters
-    ----------
-    path : Path
-        The table.
-    is_bare : bool
-        Whether actuators run alone, without what a robot has beside them.
+    With ``is_bare`` actuators run alone, without what a robot has beside them.
     """
 
     unit = 'rows'

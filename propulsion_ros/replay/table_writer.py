@@ -28,21 +28,10 @@ _MOST_OPEN = 10_000
 
 
 class TableWriter:
-    """Writes what loops publish into a CSV file, all of it at the end.
+    """Writes what loops publish into a CSV file, all of it at the end, and counts rows in `count`.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    is_prefixed : bool
-        Whether columns begin with the name of their node.
-    columns : mapping of str to sequence of str
-        Columns of each node, where they are known; else they are found.
-
-    Attributes
-    ----------
-    count : int
-        Rows written.
+    Columns begin with the name of their node where ``is_prefixed``. ``columns`` has those of each
+    node where they are known; else they are found.
     """
 
     def __init__(
@@ -151,37 +140,18 @@ class TableWriter:
 
 
 class _Form(NamedTuple):
-    """What a table has of messages of one kind.
-
-    Attributes
-    ----------
-    key, names, numbers : callable
-        Of a message: what decides which numbers it has, their names, and the numbers.
-    """
+    """What a table has of messages of one kind."""
 
     key: Callable[[Any], object]
     names: Callable[[Any], Sequence[str]]
     numbers: Callable[[Any], list[float]]
+    """Of a message: what decides which numbers it has, their names, and the numbers."""
 
 
 class _Topic:
-    """Fills rows with the numbers of the messages of one topic.
+    """Fills rows with the numbers of the messages of one topic of a node.
 
-    Parameters
-    ----------
-    node, prefix : str
-        Name of its node, and what its columns begin with.
-    form : _Form
-        What its messages have.
-    column : callable
-        ``column(name, is_new)`` returns the place of a column, None for none.
-
-    Attributes
-    ----------
-    node : str
-        As the parameter.
-    newest_ns : float
-        Stamp of the last message.
+    ``column(name, is_new)`` returns the place of a column, None for none.
     """
 
     def __init__(

@@ -16,14 +16,10 @@ _FIRST_PORT = 32768
 
 @contextmanager
 def reserved_domain() -> Iterator[int]:
-    """Hold a domain that nobody else on this machine holds, until the end of the context.
+    """Hold a domain that no other process on this machine holds, until the end of the context.
 
-    A TCP port stands for each domain; the system frees it where the process dies.
-
-    Raises
-    ------
-    RuntimeError
-        Where all of them are held.
+    A TCP port stands for each domain; the system frees it where the process dies. Raises
+    `RuntimeError` where all of them are held.
     """
     for domain in random.SystemRandom().sample(_DOMAINS, len(_DOMAINS)):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:

@@ -78,19 +78,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_signals(path: Path, namespace: str = '') -> Signals:
-    """Return what an input has.
+    """Return what a bag or a CSV file has, whose header tells a table from a log.
 
-    Parameters
-    ----------
-    path : Path
-        A bag, or a CSV file; its header tells a table from a log.
-    namespace : str
-        Of the topics of a bag.
-
-    Raises
-    ------
-    ConfigError
-        Where it cannot be read, or is none of them.
+    ``namespace`` is that of the topics of a bag. Raises `ConfigError` where it cannot be read, or
+    is none of them.
     """
     if is_bag(path):
         return signals_of_bag(path, namespace)
