@@ -177,7 +177,7 @@ class ActuatorHost:
 def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:
     """Return the parameters with which a node steps with the simulator.
 
-    It publishes about as often as its own settings say, at whole multiples of the period.
+    It publishes about as often as its own settings state, at whole multiples of the period.
     """
     rate = 1e9 / period_ns
     every = max(1, round(rate / (params.publish_rate or params.update_rate)))

@@ -80,7 +80,7 @@ class ActuatorSystem:
 
     def _begin_of_step(self, info: Any) -> int:
         """Return when the step begins [ns]; the first one starts the nodes."""
-        # info tells the end of the step.
+        # info has the end of the step.
         period_ns, end_ns = _nanoseconds(info.dt), _nanoseconds(info.sim_time)
         if not self._period_ns and period_ns > 0:
             self._host.start(period_ns)

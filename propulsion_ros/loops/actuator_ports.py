@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
@@ -20,9 +19,9 @@ from propulsion_ros.loops.actuator_loop import (
 )
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
-from propulsion_ros.loops.payloads import JointRow, MassRow
-from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request
-from propulsion_ros.loops.stamped_ports import FLOAT, INERTIA, JOINTS, WRENCH, StampedPorts
+from propulsion_ros.loops.payloads import JointRow, Kind, MassRow
+from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request, is_name
+from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     AboutCom,
@@ -35,8 +34,6 @@ from propulsion_ros.settings.errors import ConfigError
 
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
-ACTUATORS = 'actuator_msgs/msg/Actuators'
-_TOPIC = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 
 
 class ActuatorPorts(StampedPorts):
@@ -73,7 +70,7 @@ class ActuatorPorts(StampedPorts):
         self.core = ActuatorLoop(
             family, params, self._publish, self._on_jump, with_links=publish_each
         )
-        super().__init__(self.core, family, frame, host, lossless)
+        super().__init__(self.core, frame, host, lossless)
         self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
         # A replay steps on stamps.
         self._is_robot = not self._resets_on_jump
@@ -87,19 +84,23 @@ class ActuatorPorts(StampedPorts):
 
     def _open_outlets(self, publish_each: bool, publish_numbers: bool) -> None:
         family, frame, lossless = self.family, self.frame, self._lossless
-        self._wrench = Outlet('~/wrench', WRENCH, 'result', frame, lossless=lossless)
+        self._wrench = Outlet('~/wrench', Kind.WRENCH, 'result', frame, lossless=lossless)
         self._state = Outlet(
-            '~/state', JOINTS, 'result', frame, tuple(family.state_names), lossless
+            '~/state', Kind.JOINTS, 'result', frame, tuple(family.state_names), lossless
         )
         self._tanks = [
-            Outlet(f'~/tanks/{name}', INERTIA, 'latched', frame, (), lossless, overridable=False)
+            Outlet(
+                f'~/tanks/{name}', Kind.INERTIA, 'latched', frame, (), lossless, overridable=False
+            )
             for name in _topics('tanks.names', family.tank_names)
         ]
         if publish_each and not all(family.actuator_frames):
             raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         each = _topics('names', family.actuator_names if publish_each else ())
         self._links = [
-            Outlet(f'~/wrenches/{name}', WRENCH, 'result', link, (), lossless, overridable=False)
+            Outlet(
+                f'~/wrenches/{name}', Kind.WRENCH, 'result', link, (), lossless, overridable=False
+            )
             for name, link in zip(each, family.actuator_frames, strict=False)
         ]
         self._numbers = NumberOutlets(family, lossless) if publish_numbers else None
@@ -113,25 +114,25 @@ class ActuatorPorts(StampedPorts):
         reader = CommandReader(family)
         if family.command_names == WRENCH_NAMES:
             self._add_command(
-                '~/wrench_command', WRENCH, COMMAND, WrenchReader(self.frame).read
+                '~/wrench_command', Kind.WRENCH, COMMAND, WrenchReader(self.frame).read
             )
         else:
-            self._add_command('~/command', JOINTS, COMMAND, reader.read)
+            self._add_command('~/command', Kind.JOINTS, COMMAND, reader.read)
         if 'float64_multi_array' in adapters:
-            self._add('~/command_array', 'std_msgs/msg/Float64MultiArray', lambda message: (
+            self._add('~/command_array', Kind.ARRAY, lambda message: (
                 self._take(COMMAND, None, message.data, reader.read_array)
             ))
             self._command_ports.append(self.ports[-1])
         if 'actuators' in adapters:
             field = _one_field(family)
-            self._add_command('~/command_actuators', ACTUATORS, COMMAND, lambda message: (
+            self._add_command('~/command_actuators', Kind.ACTUATORS, COMMAND, lambda message: (
                 reader.read_array(getattr(message, field))
             ))
         if isinstance(family, AboutCom):
             self._add_com()
         if family.uses_body:
-            self._add('~/odometry', 'nav_msgs/msg/Odometry', self._take_odometry, 'sensor')
-            self._add('~/current', 'geometry_msgs/msg/TwistStamped', self._taking(
+            self._add('~/odometry', Kind.ODOMETRY, self._take_odometry, 'sensor')
+            self._add('~/current', Kind.TWIST, self._taking(
                 CURRENT, lambda message: msg_to_current(message, self._world_frame)
             ), 'sensor')
         if params.step_on == 'clock':
@@ -303,13 +304,13 @@ class NumberOutlets:
 
 
 def _number(topic: str, lossless: bool) -> Outlet:
-    return Outlet(topic, FLOAT, 'result', lossless=lossless, overridable=False)
+    return Outlet(topic, Kind.FLOAT, 'result', lossless=lossless, overridable=False)
 
 
 def _topics(key: str, names: Sequence[str]) -> Sequence[str]:
     """Return names that can be part of a topic name; raise `ConfigError` for others."""
     for i, name in enumerate(names):
-        if not _TOPIC.fullmatch(name):
+        if not is_name(name):
             raise ConfigError(key, f'{name!r} cannot be part of a topic name', i)
     return names
 

@@ -131,7 +131,7 @@ class CommandHold:
         return int(fresh.min()) + self._timeout_ns + 1
 
     def at(self, stamp_ns: int) -> Command:
-        """Return the command in force at a tick; `stale` then says which names are safe."""
+        """Return the command in force at a tick; `stale` then marks the names that are safe."""
         # It changes only with a new command, or where one becomes stale.
         if self._is_new or (self._changes_ns is not None and stamp_ns >= self._changes_ns):
             self._renew(stamp_ns)

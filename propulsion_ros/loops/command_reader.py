@@ -61,7 +61,7 @@ class CommandReader:
         self._last: tuple[tuple[str, ...], _Layout | None] = ((), None)
 
     def read(self, message: NamedCommand) -> CommandUpdate:
-        """Return the update that a message asks for.
+        """Return the update that a message commands.
 
         Raises `CommandError` for an unknown or repeated name, a field that a name does not take, an
         infinity, a NaN where it has no meaning, a wrong count, or a value that the family refuses.
@@ -73,7 +73,7 @@ class CommandReader:
     def _read_usual(self, message: NamedCommand, layout: _Layout) -> CommandUpdate | None:
         """Return the update of a message that has a number for each name and NaN elsewhere.
 
-        Of any other message this says nothing.
+        Return None for any other message.
         """
         if [len(getattr(message, field)) for field in FIELDS] != layout.counts:
             return None
@@ -95,7 +95,7 @@ class CommandReader:
         return CommandUpdate(layout.columns, values)
 
     def _read_any(self, message: NamedCommand, layout: _Layout) -> CommandUpdate:
-        """Return the update that a message asks for, or say what is wrong with it."""
+        """Return the update that a message commands, or raise what is wrong with it."""
         values = np.full(len(layout.columns), np.nan)
         for field in FIELDS:
             own = layout.own[field]
@@ -123,7 +123,7 @@ class CommandReader:
         return self._checked(layout.columns, values)
 
     def read_array(self, data: Sequence[float]) -> CommandUpdate:
-        """Return the update that one value for each name, in order, asks for.
+        """Return the update that one value for each name, in order, commands.
 
         Raises `CommandError` as `read` does.
         """

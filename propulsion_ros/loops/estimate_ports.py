@@ -12,9 +12,9 @@ from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader
 from propulsion_ros.loops.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
-from propulsion_ros.loops.payloads import JointRow
+from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet
-from propulsion_ros.loops.stamped_ports import JOINTS, WRENCH, StampedPorts
+from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import CommandError
@@ -45,28 +45,28 @@ class EstimatePorts(StampedPorts):
         self.core = EstimateLoop(
             inverse, params, self._publish, self._on_jump, heeds_clock=not lossless
         )
-        super().__init__(self.core, inverse, frame, host, lossless)
+        super().__init__(self.core, frame, host, lossless)
         self._reader = CommandReader(inverse)
         self._rows = np.full((3, len(inverse.state_names)), np.nan)
         self._open_outlets()
-        self._add_command('~/command', JOINTS, COMMAND, self._reader.read)
+        self._add_command('~/command', Kind.JOINTS, COMMAND, self._reader.read)
         demand = self._taking(DEMAND, WrenchReader(frame).read)
-        self._add('~/wrench_command', WRENCH, demand)
-        self._add('~/measured', JOINTS, self._taking(SPEED, self._read_measured))
+        self._add('~/wrench_command', Kind.WRENCH, demand)
+        self._add('~/measured', Kind.JOINTS, self._taking(SPEED, self._read_measured))
         self._add_com()
         self._keep_time(_WATCH_RATE)
 
     def _open_outlets(self) -> None:
         frame, lossless = self.frame, self._lossless
-        self._wrench = Outlet('~/wrench', WRENCH, 'result', frame, lossless=lossless)
+        self._wrench = Outlet('~/wrench', Kind.WRENCH, 'result', frame, lossless=lossless)
         self._state = Outlet(
-            '~/state', JOINTS, 'result', frame, tuple(self.family.state_names), lossless
+            '~/state', Kind.JOINTS, 'result', frame, tuple(self.family.state_names), lossless
         )
         self._residual = Outlet(
-            '~/residual', WRENCH, 'result', frame, (), lossless, overridable=False
+            '~/residual', Kind.WRENCH, 'result', frame, (), lossless, overridable=False
         )
         self._covariance = Outlet(
-            '~/covariance', JOINTS, 'result', frame, COVARIANCE_NAMES, lossless,
+            '~/covariance', Kind.JOINTS, 'result', frame, COVARIANCE_NAMES, lossless,
             overridable=False,
         )
         self.outlets = [self._wrench, self._state, self._residual, self._covariance]

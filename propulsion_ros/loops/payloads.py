@@ -15,6 +15,29 @@ from typing import NamedTuple
 from propulsion_ros.settings.quantity import FloatArray
 
 
+class Kind:
+    """Types of messages, by what they carry."""
+
+    ACTUATORS = 'actuator_msgs/msg/Actuators'
+    ARRAY = 'std_msgs/msg/Float64MultiArray'
+    BOOL = 'std_msgs/msg/Bool'
+    CLOCK = 'rosgraph_msgs/msg/Clock'
+    FLOAT = 'std_msgs/msg/Float64'
+    IMU = 'sensor_msgs/msg/Imu'
+    INERTIA = 'geometry_msgs/msg/InertiaStamped'
+    INTEGERS = 'std_msgs/msg/Int32MultiArray'
+    JOINTS = 'sensor_msgs/msg/JointState'
+    MARKERS = 'visualization_msgs/msg/MarkerArray'
+    ODOMETRY = 'nav_msgs/msg/Odometry'
+    POINT = 'geometry_msgs/msg/PointStamped'
+    PRESSURE = 'sensor_msgs/msg/FluidPressure'
+    STATUSES = 'diagnostic_msgs/msg/DiagnosticArray'
+    STRING = 'std_msgs/msg/String'
+    TF = 'tf2_msgs/msg/TFMessage'
+    TWIST = 'geometry_msgs/msg/TwistStamped'
+    WRENCH = 'geometry_msgs/msg/WrenchStamped'
+
+
 class JointRow(NamedTuple):
     """A sensor_msgs/JointState."""
 

@@ -7,6 +7,7 @@ supplies the time. A loop imports neither the host nor ROS.
 """
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,16 @@ from typing import Any, Protocol
 from propulsion_ros.settings.flat import Parameter
 
 OK, WARN, ERROR = 'ok', 'warn', 'error'
+_WORD = '[A-Za-z_][A-Za-z0-9_]*'
 
 Health = tuple[str, str, str, Mapping[str, Any]]
 """Component, level (`OK`, `WARN` or `ERROR`), text and values of one diagnostic status."""
+
+
+def is_name(text: str, before: str = '') -> bool:
+    """Return whether ROS takes a text as the name of a topic; one of ``before`` may be first."""
+    first = f'[{before}]?' if before else ''
+    return re.fullmatch(f'{first}{_WORD}(/{_WORD})*', text) is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.payloads import JointRow, MassRow, OdometryRow, StatusRow
+from propulsion_ros.loops.payloads import JointRow, Kind, MassRow, OdometryRow, StatusRow
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -125,15 +125,15 @@ def _data(cast: Callable[[Any], Any]) -> Maker:
 
 
 _MAKERS: Mapping[str, Maker] = {
-    'diagnostic_msgs/msg/DiagnosticArray': _statuses,
-    'geometry_msgs/msg/InertiaStamped': _inertia,
-    'geometry_msgs/msg/PointStamped': _point,
-    'geometry_msgs/msg/WrenchStamped': _wrench,
-    'nav_msgs/msg/Odometry': _odometry,
-    'sensor_msgs/msg/JointState': _joint_state,
-    'std_msgs/msg/Bool': _data(bool),
-    'std_msgs/msg/Float64': _data(float),
-    'std_msgs/msg/Int32MultiArray': _integers,
-    'std_msgs/msg/String': _data(str),
+    Kind.STATUSES: _statuses,
+    Kind.INERTIA: _inertia,
+    Kind.POINT: _point,
+    Kind.WRENCH: _wrench,
+    Kind.ODOMETRY: _odometry,
+    Kind.JOINTS: _joint_state,
+    Kind.BOOL: _data(bool),
+    Kind.FLOAT: _data(float),
+    Kind.INTEGERS: _integers,
+    Kind.STRING: _data(str),
 }
 """What makes the messages of each kind."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.payloads import JointRow, MassRow, OdometryRow
+from propulsion_ros.loops.payloads import JointRow, Kind, MassRow, OdometryRow
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.replay.command_table import Row
@@ -15,10 +15,10 @@ from propulsion_ros.replay.host import LoopHost
 from propulsion_ros.replay.plain import maker_of
 
 KINDS = {
-    'command': 'sensor_msgs/msg/JointState',
-    'wrench_command': 'geometry_msgs/msg/WrenchStamped',
-    'inertia': 'geometry_msgs/msg/InertiaStamped',
-    'odometry': 'nav_msgs/msg/Odometry',
+    'command': Kind.JOINTS,
+    'wrench_command': Kind.WRENCH,
+    'inertia': Kind.INERTIA,
+    'odometry': Kind.ODOMETRY,
 }
 """Type of each topic of a node that a table can give."""
 _Key = tuple[str, str]

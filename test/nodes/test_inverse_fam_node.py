@@ -216,7 +216,7 @@ def test_first_command_is_not_answered_where_it_is_of_another_time_than_the_cloc
         command.publish(message)
     graph.until(lambda: node.loop.inputs.waiting == 2, 'the commands to wait for the clock')
     ((_, _, text, _),) = node.health()
-    assert text == 'inputs wait for a clock that was not heard yet'
+    assert text == 'inputs wait for a clock that has not come yet'
     clock.publish(Clock(clock=ns_to_stamp(1000 * 1000 * MS)))
     graph.until(lambda: wrenches, 'an answer')
     assert wrenches[0].header.stamp == message.header.stamp
