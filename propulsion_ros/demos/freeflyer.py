@@ -66,15 +66,15 @@ class FreeflyerPilot(Pilot):
 
     @property
     def status(self) -> str:
-        """What is asked."""
+        """What is demanded."""
         if self.now < _SEQUENCE.start:
             return 'the impellers spin up'
         wrench = _SEQUENCE.wrench(self.now)
-        asked = ' '.join(
+        demand = ' '.join(
             f'{name} {value:+.2f}' for name, value in zip(WRENCH_NAMES, wrench, strict=True)
             if value
         )
-        return f'asks {asked or "nothing":<36}'
+        return f'demands {demand or "nothing":<36}'
 
     def _about_com(self, message: WrenchStamped) -> list[float]:
         """Return a wrench about the centre of mass."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of the free-flyer: a sequence of wrenches, as numbers."""
+"""What is demanded of the free-flyer: a sequence of wrenches, as numbers."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -56,11 +56,11 @@ class WrenchSequence:
 
     @property
     def end(self) -> float:
-        """When nothing more is asked [s]."""
+        """When nothing more is demanded [s]."""
         return self.beginnings[-1]
 
     def wrench(self, time: float) -> FloatArray:
-        """Return the wrench to ask at a time [s], (6,)."""
+        """Return the wrench to demand at a time [s], (6,)."""
         for begin, pulse in zip(self.beginnings, self.pulses, strict=False):
             part = np.floor((time - begin) / pulse.duration + 1e-9)
             if part in (0.0, 1.0):

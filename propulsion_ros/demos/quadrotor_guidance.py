@@ -36,13 +36,13 @@ class QuadrotorGuidance:
     damping: float = 0.9
     """Of the position [rad/s] and [1]."""
     max_acceleration: float = 4.0
-    """Largest one that is asked along each axis of the world [m/s^2]."""
+    """Largest one that is demanded along each axis of the world [m/s^2]."""
     turn_bandwidth: tuple[float, float, float] = (11.0, 11.0, 4.0)
     """Of the attitude about each axis of the body [rad/s]."""
     turn_damping: float = 0.8
     """Of the same [1]."""
     max_turn: float = 0.35
-    """Largest attitude error that is answered, as the sine of an angle [1]."""
+    """Largest attitude error that is corrected at once, as the sine of an angle [1]."""
 
     def wrench(self, target: QuadrotorTarget, motion: Motion) -> FloatArray:
         """Return the wrench to demand in the body's axes, force first, (6,)."""

@@ -27,7 +27,7 @@ class RovTarget:
 
 @dataclass(frozen=True)
 class RovGains:
-    """Of two loops: errors of pose ask for velocities, errors of velocity for a wrench."""
+    """Of two loops: errors of pose give velocities, errors of velocity a wrench."""
 
     inertia: tuple[float, ...] = (11.5, 11.5, 11.5, 0.2234, 0.2851, 0.4165)
     """Mass [kg] three times, then moments of inertia [kg m^2]."""
@@ -36,9 +36,9 @@ class RovGains:
     """Velocity per error of depth and of attitude [1/s]."""
     max_heave: float = 0.4
     max_turn: float = 0.5
-    """Largest velocity that is asked [m/s], [rad/s]."""
+    """Largest velocity that is demanded [m/s], [rad/s]."""
     max_acceleration: float = 0.3
-    """How fast the speed ahead that is asked may change [m/s^2]."""
+    """How fast the demanded speed ahead may change [m/s^2]."""
     gain: tuple[float, ...] = (4.0, 4.0, 4.0, 7.0, 7.0, 7.0)
     """Of the velocities [1/s], like ``inertia``; their integral has a quarter of its square."""
     fin_force: float = 1028.0 * 0.0144 * 2.5
@@ -53,7 +53,7 @@ class RovGains:
 
 @dataclass(frozen=True)
 class RovCommand:
-    """What is asked of thrusters and fins."""
+    """What thrusters and fins are commanded."""
 
     wrench: FloatArray
     """Of the thrusters in the axes of and about the origin of base_link, (6,)."""
@@ -71,7 +71,7 @@ class RovGuidance:
         self._speed = 0.0
 
     def command(self, target: RovTarget, motion: Motion, dt: float) -> RovCommand:
-        """Return what to ask, ``dt`` [s] after the last time."""
+        """Return what to command, ``dt`` [s] after the last time."""
         gains = self._gains
         change = gains.max_acceleration * dt
         self._speed += float(np.clip(target.speed - self._speed, -change, change))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flight log has that can be plotted, and what the flight logic says to it."""
+"""What a flight log has that can be plotted, and what the flight logic finds in it."""
 from __future__ import annotations
 
 import math
@@ -50,7 +50,7 @@ def signals_of_flight(
 
 
 def _flight(reports: Sequence[FlightReport]) -> FlightSignals:
-    """Return what the flight logic said up to its decision, and its phases after it too."""
+    """Return what the flight logic found up to its decision, and its phases after it too."""
     decided = next((report for report in reports if report.apogee is not None), None)
     last_ns = reports[-1].stamp_ns if decided is None else decided.stamp_ns
     estimates = [

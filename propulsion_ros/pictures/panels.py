@@ -13,8 +13,8 @@ from propulsion_ros.drawing.style import LARGEST, Fit, Mark, Span, every, health
 from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
     COMMAND,
+    PUBLISHED,
     QUANTITIES,
-    SAID,
     Channel,
     FlightSignals,
     Rows,
@@ -203,7 +203,7 @@ class _Cut:
         return tuple(point for point in shifted if self.has(point[0]) and abs(point[1]) < LARGEST)
 
     def line(self, label: str, role: str, rows: Rows) -> Line:
-        """Return a line, broken where time goes back; what is told holds until the next."""
+        """Return a line, broken where time goes back; a command holds until the next."""
         time, value = np.array(rows).T
         time = time - self.origin
         value = np.where(np.abs(value) < LARGEST, value, np.nan)
@@ -215,7 +215,7 @@ class _Cut:
         return Line(label, role, np.insert(time, back, np.nan), np.insert(value, back, np.nan))
 
     def _held(self, time: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what was told, with what held at the beginning and at the end of the part."""
+        """Return commands, with what held at the beginning and at the end of the part."""
         following = np.append(time[1:], math.inf)
         is_carried = (time < self.begin) & (following > self.begin)
         last = np.flatnonzero((time < self.end) & (following > self.end))
@@ -265,7 +265,7 @@ def _panels(
 ) -> Iterable[Panel]:
     """Yield a panel for each quantity of each source, those of one source together."""
     rows = _beside_the_allocated(signals.rows)
-    ordered = sorted(rows, key=lambda channel: channel.role != SAID)
+    ordered = sorted(rows, key=lambda channel: channel.role != PUBLISHED)
     sources = sorted({channel.source for channel in rows})
     groups: list[tuple[str | None, str]] = [
         (source, quantity) for source in sources for quantity in QUANTITIES
@@ -283,7 +283,7 @@ def _panels(
         lines = [cut.line(_label(c, channels), c.role, rows[c]) for c in channels]
         if fits and quantity in _FITTED:
             fitted = [(fit.time + cut.origin, getattr(fit, _FITTED[quantity])) for fit in fits]
-            lines.append(cut.line('fit', SAID, fitted))
+            lines.append(cut.line('fit', PUBLISHED, fitted))
         lines = [line for line in lines if line.time.size]
         if lines:
             yield Panel(_heading(source, quantity, channels, rows), tuple(lines))
@@ -317,21 +317,22 @@ def _heading(
         # What turns as it pushes may make lift, which is no thrust.
         if any((c.source, c.name) in angles for c in channels):
             words = 'effort [N]'
-    if all(c.role != SAID for c in channels):
+    if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words
 
 
 def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel | None:
-    """Return the panel of a flight, None where nothing tells an altitude."""
+    """Return the panel of a flight, None where nothing has an altitude."""
     flight = signals.flight
     lines = [
-        cut.line(channel.source or channel.name, SAID, rows)
+        cut.line(channel.source or channel.name, PUBLISHED, rows)
         for channel, rows in signals.rows.items()
         if channel.quantity == 'altitude' or channel[1:3] == ('place', 'z')
     ]
     if not lines and fits:
-        lines = [cut.line('fit', SAID, [(fit.time + cut.origin, fit.altitude) for fit in fits])]
+        altitudes = [(fit.time + cut.origin, fit.altitude) for fit in fits]
+        lines = [cut.line('fit', PUBLISHED, altitudes)]
     lines = [line for line in lines if line.time.size]
     if not lines:
         return None
@@ -350,8 +351,8 @@ def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPan
         ),
         health=tuple(health_spans([cut.mark(mark) for mark in flight.health], cut.end)),
         predictions=cut.points(
-            (time, altitude) for said, time, altitude in flight.predictions
-            if said - cut.origin in times and time > said
+            (time, altitude) for made, time, altitude in flight.predictions
+            if made - cut.origin in times and time > made
         ),
         vertices=cut.points(flight.vertices),
         detections=shown,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from propulsion_ros.drawing.style import Fit, Mark
 
-SAID, COMMAND, RESIDUAL = 'said', 'command', 'residual'
-"""Roles: what a node says, what it is told, and what it leaves of that undone."""
+PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
+"""Roles: what a node publishes, its commands, and what is missing of them."""
 
 
 Rows = Sequence[tuple[float, float]]
@@ -20,13 +20,13 @@ class Channel(NamedTuple):
     """Where a series belongs."""
 
     source: str
-    """Node that says or is told it, '' where the input does not tell."""
+    """Node that publishes or receives it, '' where it is unknown."""
     quantity: str
     """A key of `QUANTITIES`."""
     name: str
     """Actuator, tank or axis."""
-    role: str = SAID
-    """`SAID`, `COMMAND` or `RESIDUAL`."""
+    role: str = PUBLISHED
+    """`PUBLISHED`, `COMMAND` or `RESIDUAL`."""
 
 
 QUANTITIES = {
@@ -47,7 +47,7 @@ QUANTITIES = {
 
 @dataclass
 class FlightSignals:
-    """What flight logic said; times in seconds."""
+    """What flight logic published; times in seconds."""
 
     phases: list[Mark] = field(default_factory=list)
     health: list[Mark] = field(default_factory=list)
@@ -57,7 +57,7 @@ class FlightSignals:
     fits: list[Fit] = field(default_factory=list)
     """The parabola fitted at each sample."""
     predictions: list[tuple[float, float, float]] = field(default_factory=list)
-    """When it was said, and the vertex: time and altitude [m]."""
+    """When it was published, and the vertex: time and altitude [m]."""
     detections: list[float] = field(default_factory=list)
     """When apogee was decided."""
     vertices: list[tuple[float, float]] = field(default_factory=list)

@@ -138,7 +138,7 @@ class BagReader:
 
 
 def _check_metadata(reader: Any) -> None:
-    """Raise where a bag says of itself what no bag can; rosbags takes any value."""
+    """Raise where the metadata of a bag are impossible; rosbags takes any value."""
     counts = [reader.message_count, *(c.msgcount for c in reader.connections)]
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         raise ValueError('expected numbers of messages in its metadata')
@@ -212,7 +212,7 @@ class BagWriter:
                 )
             self._writer.write(connection, message.stamp_ns, message.data)
         except Exception as error:
-            # Both formats raise whatever their library or the disk has to say.
+            # Both formats raise any error of their library or the disk.
             raise self._wrong(f'{message.topic} ({message.type})', error) from error
         self.count += 1
 
@@ -245,7 +245,7 @@ def _qos(profile: Any) -> Any:
 
     never = QosTime(2147483647, 4294967295)
     return Qos(
-        # Publishers do not tell others their history.
+        # The graph does not know the history of publishers.
         history=QosHistory.KEEP_LAST, depth=max(int(profile.depth), 1),
         reliability=QosReliability(int(profile.reliability)),
         durability=QosDurability(int(profile.durability)),

@@ -9,7 +9,7 @@ from propulsion_ros.settings.errors import SourceError
 MISSING = 'the Python package rosbags reads and writes bags: pip install rosbags'
 
 _SLACK = 64
-"""How many bytes rclpy leaves behind a message at most."""
+"""How many bytes rclpy writes behind a message at most."""
 
 
 class Wire:
@@ -52,5 +52,5 @@ class Wire:
 
 
 def text_of(error: Exception) -> str:
-    """Return what an error of a library says, as one line."""
+    """Return the text of an error of a library as one line."""
     return ' '.join(str(error).split()) or type(error).__name__

@@ -62,7 +62,7 @@ class Inputs:
     topics: Collection[str] = (CLOCK_TOPIC,)
     """Topics of a bag; loops receive what others publish on other topics only."""
     is_table: bool = False
-    """Whether it is a table, whose rows tell the time as a clock does."""
+    """Whether it is a table, whose rows are the time, as of a clock."""
     is_bare: bool = False
     """Whether it is a table for actuators alone: no input of theirs is late."""
     absent: Collection[str] = ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ROS domain of one's own, on this machine: traffic that others neither hear nor disturb."""
+"""A ROS domain of one's own, on this machine: traffic apart from that of others."""
 from __future__ import annotations
 
 import os
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 _DOMAINS = range(1, 101)
-"""Below the ports that the system lends to others, and without the domain of whoever sets none."""
+"""Below the ports that the system lends to others, and without the default domain."""
 _FIRST_PORT = 32768
 """Of domain 0, as in ROS 2's ``domain_coordinator``: test runs of other packages keep off too."""
 
