@@ -150,14 +150,14 @@ def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, 
     if early:
         # It comes once only, before anybody activates the node.
         node.trigger_configure()
-        graph.until(lambda: node.loop.core._com is not None, 'the latched inertia')
+        graph.until(lambda: node.loop.core.com.value is not None, 'the latched inertia')
         node.trigger_activate()
     # Time has gone on since then, as it has for any latched message.
     clock = graph.talk(Clock, '/clock', qos.CLOCK)
     clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
-    graph.until(lambda: node.loop.core._com is not None, 'the latched inertia')
+    graph.until(lambda: node.loop.core.com.value is not None, 'the latched inertia')
     graph.until(lambda: node.loop.inputs.clock_ns is not None, 'the clock')
-    assert node.loop.core._com.tolist() == [0.05, 0.02, -0.03]
+    assert node.loop.core.com.value.tolist() == [0.05, 0.02, -0.03]
     node.loop.core.reset()
     if name == 'fam':
         moved = Fam(FamParams(com=[0.05, 0.02, -0.03])).allocate(WANTED).thrust
