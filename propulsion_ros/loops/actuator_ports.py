@@ -2,6 +2,7 @@
 """An actuator group with its topics: what its node, a replay and Gazebo run."""
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
@@ -83,27 +84,25 @@ class ActuatorPorts(StampedPorts):
         self._open_ports(params, adapters)
 
     def _open_outlets(self, publish_each: bool, publish_numbers: bool) -> None:
-        family, frame, lossless = self.family, self.frame, self._lossless
-        self._wrench = Outlet('~/wrench', Kind.WRENCH, 'result', frame, lossless=lossless)
-        self._state = Outlet(
-            '~/state', Kind.JOINTS, 'result', frame, tuple(family.state_names), lossless
+        family = self.family
+        outlet = functools.partial(
+            Outlet, qos='result', frame=self.frame, lossless=self._lossless
         )
+        aside = functools.partial(outlet, overridable=False)
+        self._wrench = outlet('~/wrench', Kind.WRENCH)
+        self._state = outlet('~/state', Kind.JOINTS, names=tuple(family.state_names))
         self._tanks = [
-            Outlet(
-                f'~/tanks/{name}', Kind.INERTIA, 'latched', frame, (), lossless, overridable=False
-            )
+            aside(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
             for name in _topics('tanks.names', family.tank_names)
         ]
         if publish_each and not all(family.actuator_frames):
             raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         each = _topics('names', family.actuator_names if publish_each else ())
         self._links = [
-            Outlet(
-                f'~/wrenches/{name}', Kind.WRENCH, 'result', link, (), lossless, overridable=False
-            )
+            aside(f'~/wrenches/{name}', Kind.WRENCH, frame=link)
             for name, link in zip(each, family.actuator_frames, strict=False)
         ]
-        self._numbers = NumberOutlets(family, lossless) if publish_numbers else None
+        self._numbers = NumberOutlets(family, self._lossless) if publish_numbers else None
         self.outlets = [
             self._wrench, self._state, *self._tanks, *self._links,
             *(self._numbers.outlets if self._numbers else ()),

@@ -2,6 +2,7 @@
 """An estimator of applied wrenches with its topics."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -57,17 +58,14 @@ class EstimatePorts(StampedPorts):
         self._keep_time(_WATCH_RATE)
 
     def _open_outlets(self) -> None:
-        frame, lossless = self.frame, self._lossless
-        self._wrench = Outlet('~/wrench', Kind.WRENCH, 'result', frame, lossless=lossless)
-        self._state = Outlet(
-            '~/state', Kind.JOINTS, 'result', frame, tuple(self.family.state_names), lossless
+        outlet = functools.partial(
+            Outlet, qos='result', frame=self.frame, lossless=self._lossless
         )
-        self._residual = Outlet(
-            '~/residual', Kind.WRENCH, 'result', frame, (), lossless, overridable=False
-        )
-        self._covariance = Outlet(
-            '~/covariance', Kind.JOINTS, 'result', frame, COVARIANCE_NAMES, lossless,
-            overridable=False,
+        self._wrench = outlet('~/wrench', Kind.WRENCH)
+        self._state = outlet('~/state', Kind.JOINTS, names=tuple(self.family.state_names))
+        self._residual = outlet('~/residual', Kind.WRENCH, overridable=False)
+        self._covariance = outlet(
+            '~/covariance', Kind.JOINTS, names=COVARIANCE_NAMES, overridable=False
         )
         self.outlets = [self._wrench, self._state, self._residual, self._covariance]
 
