@@ -74,7 +74,7 @@ class FreeflyerPilot(Pilot):
             f'{name} {value:+.2f}' for name, value in zip(WRENCH_NAMES, wrench, strict=True)
             if value
         )
-        return f'demands {demand or "nothing":<36}'
+        return f'demands {demand or "nothing":<33}'
 
     def _about_com(self, message: WrenchStamped) -> list[float]:
         """Return a wrench about the centre of mass."""
@@ -122,14 +122,14 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
         *(
             number(
                 f'{name}, estimated', 1000.0 * s['error'][i], '.2f', 'mN' if i < 3 else 'mN m',
-                f'rms off the truth, {1000.0 * s["settled_error"][i]:.2f} once settled; '
-                f'the demand {1000.0 * s["missing"][i]:.1f}',
+                f'rms error, {1000.0 * s["settled_error"][i]:.2f} once settled; '
+                f'demand minus true {1000.0 * s["missing"][i]:.1f}',
             )
             for i, name in enumerate(WRENCH_NAMES)
         ),
-        number('largest force asked', s['largest_asked'], '.3f', 'N',
+        number('largest force demanded', s['largest_asked'], '.3f', 'N',
                f'given {s["largest_given"]:.3f} N, estimated {s["largest_estimated"]:.3f} N'),
-        number('limits met', s['unmet_time'], '.2f', 's', 'by the estimate'),
+        number('demand beyond limits', s['unmet_time'], '.2f', 's', 'by the estimate'),
         number('momentum', s['momentum'], '.4f', 'N s', _off(s['momentum_error'])),
         number('angular momentum', s['angular_momentum'], '.5f', 'N m s',
                _off(s['angular_momentum_error'])),
@@ -150,7 +150,7 @@ def _finish(axes: Mapping[str, Any], recording: Recording, summary: Summary) -> 
             has_label = k == 0 and axis is axes['torque.x']
             axis.axvspan(
                 *span, color='#f6e3b4', alpha=0.6, linewidth=0.0, zorder=0.0,
-                label='more asked than is given' if has_label else None,
+                label='demand beyond the limits' if has_label else None,
             )
     legend_above(axes['torque.x'])
 
@@ -168,7 +168,9 @@ def _spans(time: FloatArray, is_in: FloatArray) -> list[tuple[float, float]]:
 
 
 def _off(error: float) -> str:
-    return f'off the integral of the wrench by {error:.0e} of it' if np.isfinite(error) else ''
+    return (
+        f'relative error to the integral of the wrench {error:.0e}' if np.isfinite(error) else ''
+    )
 
 
 def momenta(recording: Recording) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -113,7 +113,7 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
         settled('heading', s['heading'], 'deg', 180.0 / np.pi),
         number('thrust at hover', s['hover_thrust'], '.4f', 'N', f'weight {s["weight"]:.4f} N'),
         number('largest tilt', np.degrees(s['max_tilt']), '.1f', 'deg'),
-        number('height lost by it', 1000.0 * s['sag'], '.0f', 'mm'),
+        number('height lost by tilting', 1000.0 * s['sag'], '.0f', 'mm'),
         number('largest thrust', s['max_thrust'], '.2f', 'N',
                f'of {_LIMIT:g} N that a rotor can give'),
     ]

@@ -92,13 +92,15 @@ def _vertex(motion: FloatArray) -> tuple[float, float]:
 
 def _table(s: Summary, recording: Recording) -> list[Row]:
     burnt = s['impulse_of_propellant']
-    error = f'off the propellant burnt by {abs(s["impulse"] / burnt - 1.0):.1e}' if burnt else ''
+    error = ''
+    if burnt:
+        error = f'relative error to the propellant burnt {abs(s["impulse"] / burnt - 1.0):.1e}'
     return [
         moment('liftoff', s['liftoff']),
         moment('burnout', s['burnout']),
         moment('maximum speed', s['max_speed_time'], f'{s["max_speed"]:.1f} m/s'),
         moment('apogee, predicted', s['predicted'],
-               f'{s["predicted_altitude"]:.1f} m (said at {s["predicted_at"]:.2f} s)'),
+               f'{s["predicted_altitude"]:.1f} m (predicted at {s["predicted_at"]:.2f} s)'),
         moment('apogee, true', s['true_apogee'], f'{s["true_altitude"]:.1f} m'),
         moment('apogee, found', s['apogee'],
                f'{s["altitude"]:.1f} m (decided at {s["detected"]:.2f} s)'),
@@ -186,7 +188,7 @@ def _draw_apogee(axis: Any, recording: Recording, summary: Summary) -> None:
     axis.legend(fontsize=9, loc='lower center')
 
 
-_ASKED: dict[str, Any] = {'color': panels.GREY, 'linestyle': '--', 'zorder': 3.0}
+_COMMANDED: dict[str, Any] = {'color': panels.GREY, 'linestyle': '--', 'zorder': 3.0}
 _DEGREES = 180.0 / np.pi
 ROCKET = Demo(
     title='Rocket demo: boosters, fins, flight_state and vehicle over ROS 2',
@@ -197,13 +199,13 @@ ROCKET = Demo(
     heights=(4.0, 0.8, 2.1, 2.1),
     panels={
         'thrust': Panel('thrust [kN]', scale=1e-3, curves=[
-            curve('given', 'thrust', color=panels.ORANGE),
-            curve('asked', 'command', drawstyle='steps-post', **_ASKED),
+            curve('applied', 'thrust', color=panels.ORANGE),
+            curve('commanded', 'command', drawstyle='steps-post', **_COMMANDED),
         ]),
         'lean': Panel('lean [deg]', scale=_DEGREES, curves=[
             curve('to the east', 'lean', 1, color=panels.SLATE),
             curve('to the north', 'lean', 2, color=panels.GOLD),
-            curve('to the east, asked', 'lean', 3, **_ASKED),
+            curve('to the east, commanded', 'lean', 3, **_COMMANDED),
         ]),
         'propellant': Panel('propellant [kg]', has_legend=False, curves=[
             curve('propellant', 'propellant', color=panels.GREEN),

@@ -36,7 +36,7 @@ _PLAN = {
 }
 _PERIOD = 0.01
 _REST = 15.0
-"""From here until it goes ahead it rests [s]."""
+"""The vehicle rests from here until it moves ahead [s]."""
 _FAULT = 28.0
 """When a thruster fails [s]."""
 _FAILS = _HORIZONTAL[0]
@@ -47,7 +47,7 @@ _TIME, _Z, _PITCH, _YAW, _AHEAD = range(5)
 
 
 class RovPilot(Pilot):
-    """Commands thrusters_allocator by a wrench and the fins by an angle; fails a thruster."""
+    """Commands a wrench to thrusters_allocator and a deflection to the fins; fails a thruster."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class RovPilot(Pilot):
         self.send(self._command, wrench_to_msg(0, 'base_link', command.wrench))
 
     def prepare(self) -> None:
-        """Fail the thruster, once it is time."""
+        """Make the thruster fail when it is time."""
         if self.now < _FAULT - 1e-9 or self._has_failed:
             return
         self._has_failed = True
@@ -94,7 +94,7 @@ class RovPilot(Pilot):
 
     @property
     def status(self) -> str:
-        """Depth, heading, speed, and what is being done."""
+        """Depth, heading, speed, and the present part of the plan."""
         rows = self.recording.rows.get('motion')
         if not rows:
             return ''
@@ -144,12 +144,12 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
         settled('dive', s['dive'], 'm'),
         settled('turn', s['turn'], 'deg', 180.0 / np.pi),
         settled('rise', s['rise'], 'm'),
-        number('thrust at rest', s['rest_force'], '.3f', 'N', 'against its buoyancy'),
+        number('thrust at rest', s['rest_force'], '.3f', 'N', 'balances its buoyancy'),
         number('speed ahead', s['speed'], '.3f', 'm/s', 'of 0.8 m/s'),
         number('largest pitch', np.degrees(s['max_pitch']), '.1f', 'deg',
                f'fins up to {np.degrees(s["max_fin"]):.1f} deg'),
         number('thruster lost', _FAULT if np.isfinite(s['fault_error']) else np.nan, '.2f', 's',
-               f'heading off by up to {np.degrees(s["fault_error"]):.1f} deg'),
+               f'heading error up to {np.degrees(s["fault_error"]):.1f} deg'),
         number('heading back', s['recovery_time'], '.2f', 's', 'within 2 deg again'),
     ]
 

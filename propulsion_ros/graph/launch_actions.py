@@ -32,11 +32,12 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
     'params_file': {
-        'default_value': '', 'description': "settings that win over the vehicle's own file"
+        'default_value': '',
+        'description': 'parameter file; its values win over those of the package',
     },
     'use_sim_time': {
         'default_value': 'true', 'choices': ['true', 'false'],
-        'description': 'with the simulated body; false on a robot that has a real one',
+        'description': 'true: with the simulated body and its clock; false: for a real robot',
     },
     'autostart': {
         'default_value': 'true', 'choices': ['true', 'false'],
@@ -44,11 +45,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     'replay': {
         'default_value': 'false', 'choices': ['true', 'false'],
-        'description': 'for a recording: step on stamps, lose no input, no simulated body',
+        'description': 'for playing a recording: step on stamps, lose no input, no simulated body',
     },
     'visualize': {
         'default_value': 'false', 'choices': ['true', 'false'],
-        'description': 'draw the thrusts for RViz, on visualizer/markers',
+        'description': 'publish the thrusts as markers for RViz, on visualizer/markers',
     },
     'composed': {
         'default_value': 'false', 'choices': ['true', 'false'],
@@ -56,7 +57,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     'clock_topic': {
         'default_value': '/clock',
-        'description': 'simulated time; give a second vehicle a clock of its own',
+        'description': 'topic of the simulated time; a second vehicle needs one of its own',
     },
     'log_level': {'default_value': 'info', 'description': 'log level of all nodes'},
 }
@@ -93,11 +94,11 @@ def robot_launch() -> LaunchDescription:
         'model': {'description': 'URDF or xacro file of the robot'},
         'allocate': {
             'default_value': '',
-            'description': 'plugin blocks to command by a wrench too, separated by commas',
+            'description': 'plugin blocks that also get an allocator, separated by commas',
         },
         **ARGUMENTS,
         'use_sim_time': {**ARGUMENTS['use_sim_time'], 'default_value': 'false',
-                         'description': 'whether a simulation publishes /clock'},
+                         'description': 'true if a simulation publishes /clock'},
     }
 
     def start(context: LaunchContext) -> list[Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far detections lie from the references of a folder of flight logs."""
+"""Errors of detected apogees against reference apogees, for a folder of flight logs."""
 from __future__ import annotations
 
 import json
@@ -23,11 +23,11 @@ _HEADER = (
 _LISTS = {'real': 'reference.json', 'synthetic': 'synthetic/truth.json'}
 _LOW = 'syn_low_hop'  # below the default minimum height
 _LARGEST = 1024 * 1024  # bytes of a list
-_SLOW = 'astra_upv_2022'  # one sample a second: no detector of samples can be nearer
+_SLOW = 'astra_upv_2022'  # one sample a second limits how exact any detector can be
 
 
 class Reference(NamedTuple):
-    """What is known of a flight; ``time`` is None where the log ends before its apogee [s]."""
+    """The reference of a flight; ``time`` [s] is None where the log ends before its apogee."""
 
     time: float | None
     uncertainty: float
@@ -36,7 +36,7 @@ class Reference(NamedTuple):
 
 
 def error_table(folder: Path) -> Iterator[str]:
-    """Yield the lines of a Markdown table and of the figures below it.
+    """Yield the lines of a Markdown table, and of the summary below it.
 
     Parameters
     ----------

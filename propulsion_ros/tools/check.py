@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``check``: validate parameter files, robot descriptions and flight configurations."""
+"""Check parameter files, robot descriptions and flight configurations."""
 from __future__ import annotations
 
 import argparse
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'files', type=Path, nargs='+', metavar='FILE',
-        help='.yaml of parameters, .urdf or .xacro of a robot, .json, .jsonc or .json5 of a flight',
+        help='parameters (.yaml), robot (.urdf, .xacro) or flight (.json, .jsonc, .json5)',
     )
     parser.add_argument(
         '--model', type=Path, help='URDF or xacro with the plugin blocks of the parameter files'

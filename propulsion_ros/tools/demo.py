@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument(
         '--vehicle', choices=VEHICLES, default=next(iter(VEHICLES)),
-        help='what flies (default: %(default)s)',
+        help='vehicle to fly (default: %(default)s)',
     )
     parser.add_argument(
         '--output', type=Path, default=Path('demo'),
@@ -34,10 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--until', type=float, default=240.0, metavar='SECONDS',
-        help='simulated time at which the flight ends in any case (default: %(default)g)',
+        help='simulated time at which the flight ends at the latest (default: %(default)g)',
     )
     parser.add_argument(
-        '--params-file', type=Path, metavar='YAML', help="settings that win over the demo's own"
+        '--params-file', type=Path, metavar='YAML',
+        help='parameter file; its values win over those of the demo',
     )
     parser.add_argument(
         '--record', type=Path, metavar='BAG', help='record every topic into a new bag'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``gazebo``: write the model that Gazebo gets of a robot, and its bridge topics."""
+"""Write Gazebo's model of a robot, and the files of its bridges."""
 from __future__ import annotations
 
 import argparse
@@ -23,16 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--route', choices=ROUTES, default='system',
-        help="system: the models run inside gz-sim; bridge: its own Thruster and "
-        'JointPositionController follow our nodes (default: %(default)s)',
+        help='system: the models run inside gz-sim; bridge: the nodes run beside it and command '
+        'its Thruster and JointPositionController (default: %(default)s)',
     )
     parser.add_argument(
         '--params-file', action='append', default=[], type=Path, metavar='FILE',
-        help='settings of the nodes (repeat for several, the later ones win)',
+        help='settings of the nodes (repeat for several; later files win)',
     )
     parser.add_argument('--namespace', default='', help='namespace of the nodes')
     parser.add_argument(
-        '--fortress', action='store_true', help="Fortress's names, with --route bridge"
+        '--fortress', action='store_true',
+        help='use the type names of Gazebo Fortress, with --route bridge',
     )
 
 

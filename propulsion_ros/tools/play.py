@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``play``: send a bag to running nodes, where ``ros2 bag play`` is not installed."""
+"""Play a bag into running nodes; needs no ros2 bag."""
 from __future__ import annotations
 
 import argparse
@@ -19,9 +19,9 @@ from propulsion_ros.tools.lines import fail, note
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument('input', type=Path, metavar='BAG', help='folder, or .mcap or .db3 file')
-    parser.add_argument('--rate', type=float, default=1.0, help='times as fast as it was recorded')
+    parser.add_argument('--rate', type=float, default=1.0, help='speed, 2 for twice as fast')
     parser.add_argument(
-        '--clock', type=float, default=0.0, metavar='HZ', help='publish /clock so often'
+        '--clock', type=float, default=0.0, metavar='HZ', help='rate of /clock (default: none)'
     )
     parser.add_argument(
         '--topic', action='append', default=[], metavar='NAME',
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--loop', type=int, default=1, metavar='N', help='play it N times')
     parser.add_argument(
         '--wait', type=float, default=5.0, metavar='SECONDS',
-        help='how long to wait for a subscription to each topic (default: %(default)g)',
+        help='longest wait for a subscriber of each topic (default: %(default)g)',
     )
 
 

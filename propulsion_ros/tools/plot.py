@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``plot``: draw what a bag, a table or a flight log has, on one page."""
+"""Draw a bag, a table or a flight log on one page."""
 from __future__ import annotations
 
 import argparse
@@ -28,18 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--output', type=Path, default=Path('plots.png'), metavar='FILE.png',
-        help='the picture (default: %(default)s)',
+        help='picture to write (default: %(default)s)',
     )
     parser.add_argument(
-        '--title', help='above the page (default: the name of the input, and the apogee)'
+        '--title', help='title of the page (default: name of the input, and the apogee)'
     )
     parser.add_argument(
         '--commands', type=Path, metavar='CSV',
-        help='the commands of a table that replay wrote, drawn beside it',
+        help='command table from which replay made the input; drawn with it',
     )
     parser.add_argument(
-        '--namespace', default='', help='of a bag: only the topics below it, for one of several '
-        'vehicles',
+        '--namespace', default='', help='draw only topics of a bag in this namespace, for one '
+        'of several vehicles',
     )
     parser.add_argument(
         '--from', dest='begin', type=float, default=-math.inf, metavar='S',
@@ -77,10 +77,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_signals(path: Path, namespace: str = '') -> Signals:
-    """Return what a bag or a CSV file has, whose header tells a table from a log.
+    """Return the signals of an input.
 
-    ``namespace`` is that of the topics of a bag. Raises `ConfigError` where it cannot be read, or
-    is none of them.
+    It is a bag, of which only the topics in a namespace are read, or a CSV file, whose header
+    decides whether it is a table or a log. Raises `ConfigError` where it cannot be read, or is
+    neither of them.
     """
     if is_bag(path):
         return signals_of_bag(path, namespace)

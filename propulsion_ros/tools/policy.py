@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``policy``: write what the nodes of a launch file may do as a policy of SROS2."""
+"""Write the SROS2 policy for the nodes of a launch file."""
 from __future__ import annotations
 
 import argparse

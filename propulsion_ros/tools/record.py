@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``record``: write the topics of a running robot into a bag."""
+"""Record the topics of a running robot into a bag."""
 from __future__ import annotations
 
 import argparse
@@ -19,7 +19,8 @@ _WAKE = 0.2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        'output', type=Path, metavar='BAG', help='folder to make; MCAP, or sqlite3 with .db3'
+        'output', type=Path, metavar='BAG',
+        help='folder to make; MCAP, or sqlite3 if it ends with .db3',
     )
     parser.add_argument(
         '--topic', action='append', default=[], metavar='NAME',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``replay``: run nodes over a bag or a table of commands, exactly and without DDS."""
+"""Run nodes over a bag or a table of commands, exactly and without ROS."""
 from __future__ import annotations
 
 import argparse
@@ -28,16 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'output', type=Path, metavar='OUTPUT', help='what the nodes publish: a new bag, or CSV'
     )
     parser.add_argument(
-        '--vehicle', choices=VEHICLES, default='', help='a vehicle of the package: all its nodes'
+        '--vehicle', choices=VEHICLES, default='', help='run all nodes of this vehicle'
     )
-    parser.add_argument('--model', type=Path, help='URDF or xacro with their plugin blocks')
+    parser.add_argument(
+        '--model', type=Path, help='URDF or xacro with the plugin blocks of the nodes'
+    )
     parser.add_argument(
         '--node', action='append', metavar='NAME',
         help='run only this node of the file (repeat for several)',
     )
     parser.add_argument('--namespace', default='', help='namespace of the nodes in a bag')
     parser.add_argument(
-        '--keep-inputs', action='store_true', help='write what was read into the new bag too'
+        '--keep-inputs', action='store_true', help='also write the input messages into the new bag'
     )
 
 

@@ -37,7 +37,7 @@ class BodyParams:
         0.0, 'm', doc='where the drag acts, in base_link', shape=(3,)
     )
     angular_drag: FloatArray = quantity(
-        0.0, 'm^5', doc='torque about each body axis over density and rate squared', lo=0.0,
+        0.0, 'm^5', doc='torque about each body axis, over density and rate squared', lo=0.0,
         shape=(3,),
     )
     displaced_volume: float = quantity(
@@ -68,10 +68,10 @@ class BodyParams:
 
 
 class RigidBody:
-    """Newton and Euler about the moving centre of mass, by Runge-Kutta's fourth-order step.
+    """Newton-Euler equations about the moving centre of mass, by fourth-order Runge-Kutta steps.
 
-    The velocity of the material is continuous while propellant leaves: thrust carries all of its
-    momentum. What the change of inertia does to the spin (jet damping) is left out.
+    Burning propellant does not change the velocity by itself: its momentum is all in the thrust.
+    The effect of a changing inertia on the angular velocity (jet damping) is not modelled.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class RigidBody:
 
     @property
     def motion(self) -> Motion:
-        """Where the body is now and how it moves."""
+        """Pose and velocities of the body now."""
         velocity = matrix_of(self._quaternion).T @ self._velocity
         return Motion(self._position, self._quaternion, velocity, self._rate)
 
@@ -113,7 +113,7 @@ class RigidBody:
 
     @property
     def on_ground(self) -> bool:
-        """Whether the body stands."""
+        """Whether the body stands on the ground."""
         return self._on_ground
 
     def step(
@@ -135,13 +135,13 @@ class RigidBody:
         dt : float
             [s].
         extra_drag : tuple of float and FloatArray, optional
-            Drag area [m^2] without direction, and where it acts in base_link [m].
+            Drag area [m^2], the same in all directions, and where it acts in base_link [m].
 
         Raises
         ------
         FloatingPointError
-            Where the step is too long for the forces and the motion leaves the numbers; the
-            state stays as it was.
+            Where the step is too long for the forces, so that the motion is no longer finite;
+            the state stays as it was.
         """
         middle = MassProperties(
             0.5 * (before.mass + after.mass),
@@ -171,10 +171,10 @@ class RigidBody:
         dt: float,
         extra_drag: tuple[float, FloatArray] | None,
     ) -> int:
-        """Return into how many parts a step must be cut to follow the fastest motion.
+        """Return into how many substeps a step must be divided to follow the fastest motion.
 
-        Quadratic drag damps a speed v with the rate rho * area * v / mass, and a spin through
-        its lever; Runge-Kutta's step is stable up to 2.8 of it, and accurate below 1.
+        Quadratic drag damps a speed v at the rate rho * area * v / mass, and through its lever
+        also the rotation. A Runge-Kutta step is stable for rate * dt below 2.8, accurate below 1.
         """
         p = self._params
         speed = float(np.sqrt(self._velocity @ self._velocity))

@@ -12,7 +12,7 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 METHODS = ('bounded', 'scaled', 'clipped')
-# Weight of the efforts against the wrench: picks the least effort among equally good answers.
+# Weight of the efforts beside that of the wrench, to choose the least of equally good efforts.
 _EFFORT_WEIGHT = 1e-5
 
 
@@ -28,8 +28,8 @@ def allocation_matrix(
     axes : array_like
         Force for an effort of 1, in the same axes, shape (n, 3); unit vectors for efforts in N.
     moment_constants : array_like
-        Torque about its axis over the force of each actuator [m], shape (n,) or a scalar;
-        positive turns right-handed about the axis.
+        Reaction torque of each actuator about its axis, divided by its force [m], shape (n,) or
+        a scalar; positive turns right-handed about the axis.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def allocation_matrix(
 
 
 def rotate_wrench(wrench: FloatArray, rotation: FloatArray) -> FloatArray:
-    """Return a wrench (..., 6) in other axes about the same point.
+    """Return a wrench (..., 6) in other axes, about the same point.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class Allocation:
     effort : FloatArray
         One per actuator, inside its limits, shape (..., n).
     wrench : FloatArray
-        What the efforts make, shape (..., 6).
+        Wrench of the efforts, shape (..., 6).
     residual : FloatArray
         Demand minus wrench, shape (..., 6).
     saturated : BoolArray
-        Actuators at a limit that kept the least effort for the demand away, shape (..., n).
+        Actuators whose limit does not allow the least effort for the demand, shape (..., n).
     """
 
     effort: FloatArray
@@ -80,16 +80,16 @@ class Allocation:
 class Allocator:
     """Distributes a wrench over n bounded actuators.
 
-    A demand whose least-effort solution (the pseudo-inverse) lies inside the limits gets that.
-    Any other is a matter of the method:
+    Where the least efforts for a demand (by the pseudo-inverse) lie inside the limits, they are
+    the result. Otherwise the method decides:
 
     ========= =====================================================================
     bounded   the smallest weighted residual that the limits allow, and among equal
               ones the least effort; other actuators make up for the saturated ones
     scaled    the least effort times the largest factor up to 1 that fits, so that
               the direction of the wrench stays
-    clipped   each effort clipped apart, as the UUV thruster manager does; cheap,
-              but the wrench changes direction
+    clipped   each effort clipped by itself, as the UUV thruster manager does;
+              cheap, but the wrench changes direction
     ========= =====================================================================
 
     Parameters
@@ -139,12 +139,12 @@ class Allocator:
                     f'got [{self.lower[i]:g}, {self.upper[i]:g}]', i,
                 )
         if method == 'bounded':
-            # To load it takes a third of the time and memory that a node without it starts with.
+            # Loading it costs a third of the start time and memory of a node, so only if needed.
             from scipy.optimize import lsq_linear
 
             self._lsq_linear = lsq_linear
         self._method = method
-        # A fixed actuator is a constant wrench, and the solver takes no empty interval.
+        # A fixed actuator makes a constant wrench, and the solver accepts no empty interval.
         self._free = np.flatnonzero(self.lower < self.upper)
         self._rest = np.where(self.lower < self.upper, 0.0, self.lower)
         self._constant = self.matrix @ self._rest

@@ -39,14 +39,14 @@ class FinsParams(DynamicsParams):
         shape=('n',),
     )
     efficiency: FloatArray = live_factor(
-        'factor on lift, drag and moment at the same deflection, as of lost surface'
+        'factor on lift, drag and moment at the same deflection, as if surface was lost'
     )
     integrator: str = quantity(
         'exact', doc='exact, or the explicit step of the originals', kind=str,
         choices=('exact', 'euler'),
     )
     compat: str = quantity(
-        'none', doc='original whose errors are wanted back: uuv for two_lines, pyflyt for '
+        'none', doc='original whose errors are reproduced: uuv for two_lines, pyflyt for '
         'lifting_surface', kind=str, choices=('none', 'uuv', 'pyflyt'),
     )
     position: FloatArray = placement.position('where the force acts')
@@ -84,7 +84,7 @@ class FinsParams(DynamicsParams):
                 )
 
     def _check_models(self) -> None:
-        """Raise unless every fin is under exactly one lift model."""
+        """Raise unless every fin has exactly one lift model."""
         model_of: dict[str, str] = {}
         for key in ('quadratic', 'two_lines', 'lifting_surface'):
             for i, fin in enumerate(getattr(self, key).fin):
