@@ -38,6 +38,8 @@ _NOZZLES = tuple(f'nozzle_{i}' for i in range(1, 13))
 class FreeflyerPilot(Pilot):
     """Sends fam the sequence."""
 
+    end = _SEQUENCE.end
+
     def __init__(self) -> None:
         super().__init__()
         self._command = self.create_publisher(
@@ -58,11 +60,6 @@ class FreeflyerPilot(Pilot):
         wrench = _SEQUENCE.wrench(self.now)
         self.recording.add('demand', self.now, *wrench.tolist())
         self.send(self._command, wrench_to_msg(0, 'body', wrench))
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the sequence has ended."""
-        return self.now >= _SEQUENCE.end
 
     @property
     def status(self) -> str:

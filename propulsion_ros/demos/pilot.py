@@ -36,7 +36,7 @@ class Pilot(Node):
 
     It replies to a step once it has received everything that it records of each step for the one
     before, so that a recording is the same in every run. A subclass opens its topics, and gives
-    `steer`, `status` and `is_done`. Keyword arguments are those of rclpy's node.
+    `steer`, `status`, and `end` or `is_done`. Keyword arguments are those of rclpy's node.
 
     Attributes
     ----------
@@ -46,13 +46,15 @@ class Pilot(Node):
         Stamp of the newest odometry [s].
     steps : int
         How many steps of the vehicle were received.
-    until : float
-        Stamp at which the flight ends in any case [s].
+    end, until : float
+        Stamps at which the plan and, in any case, the flight end [s].
     failure : str
         Why the flight cannot go on, '' while it can.
     has_ended : bool
         Whether no more steps get a reply.
     """
+
+    end = np.inf
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('pilot', **kwargs)
@@ -84,8 +86,8 @@ class Pilot(Node):
 
     @property
     def is_done(self) -> bool:
-        """Whether all has been shown."""
-        raise NotImplementedError
+        """Whether all has been shown: the plan has ended."""
+        return self.now >= self.end
 
     @property
     def is_ready(self) -> bool:

@@ -43,6 +43,8 @@ _TIME, _X, _Y, _Z, _ROLL, _PITCH, _YAW, _UP = range(8)
 class QuadrotorPilot(Pilot):
     """Sends rotors_allocator the wrench of a cascaded controller."""
 
+    end = _END
+
     def __init__(self) -> None:
         super().__init__()
         self._guidance = QuadrotorGuidance()
@@ -64,11 +66,6 @@ class QuadrotorPilot(Pilot):
         is_up = name != 'on the ground'
         wrench = self._guidance.wrench(target, motion) if is_up else np.zeros(6)
         self.send(self._command, wrench_to_msg(0, 'base_link', wrench))
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the plan has ended."""
-        return self.now >= _END
 
     @property
     def status(self) -> str:

@@ -49,6 +49,8 @@ _TIME, _Z, _PITCH, _YAW, _AHEAD = range(5)
 class RovPilot(Pilot):
     """Commands a wrench to thrusters_allocator and a deflection to the fins; fails a thruster."""
 
+    end = _END
+
     def __init__(self) -> None:
         super().__init__()
         self._guidance = RovGuidance()
@@ -86,11 +88,6 @@ class RovPilot(Pilot):
             self._parameters, SetParameters.Request(parameters=[value]),
             lambda response: '' if response.results[0].successful else response.results[0].reason,
         )
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the plan has ended."""
-        return self.now >= _END
 
     @property
     def status(self) -> str:
