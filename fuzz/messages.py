@@ -183,7 +183,7 @@ def _contents() -> list[bytes]:
 
 
 _SENSORS = struct.Struct('<Bqddd')
-"""What a sensor says: which it is and the stage, its stamp, and three numbers."""
+"""A reading of a sensor: which it is and the stage, its stamp, and three numbers."""
 
 
 def _sensors(data: bytes) -> None:
