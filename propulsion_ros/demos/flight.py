@@ -34,13 +34,7 @@ _CLEAR = '\033[K'
 
 
 class StoppedError(Exception):
-    """The flight was ended by a signal.
-
-    Attributes
-    ----------
-    number : int
-        Of the signal.
-    """
+    """The flight was ended by the signal `number`."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f'stopped by signal {number}')
@@ -48,33 +42,23 @@ class StoppedError(Exception):
 
 
 def fly(
-    demo: Demo[object],
+    demo: Demo,
     vehicle: str,
     configs: Sequence[Path],
     until: float,
     write: Callable[[Recorded, Sequence[QoSProfile]], None] | None = None,
 ) -> Recording:
-    """Fly a demo to its end and return the recording.
+    """Fly the demo of a vehicle to its end, or to a simulated time [s], and return the recording.
 
-    Parameters
-    ----------
-    demo : Demo
-        Whose pilot flies.
-    vehicle : str
-        One of `vehicles.VEHICLES`.
-    configs : sequence of Path
-        Parameter files beside the vehicle's own; later ones win.
-    until : float
-        Simulated time at which to stop in any case [s].
-    write : callable, optional
-        Gets every message of the graph, for a bag.
+    Later parameter files win, and all of them over the vehicle's own. ``write`` receives every
+    message of the graph, for a bag.
 
     Raises
     ------
     TimeoutError
         Where the nodes do not start, or do not make a step in time.
     RuntimeError
-        Where the other nodes die, or refuse what the pilot asks.
+        Where the other nodes die, or refuse a request of the pilot.
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
@@ -90,7 +74,7 @@ def fly(
 
 @contextmanager
 def _graph() -> Iterator[Executor]:
-    """Join the graph, and leave it with every node, also where an error still holds one."""
+    """Join the graph; at the end destroy every node, also where an error still holds one."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         executor = make_executor('events')
@@ -107,7 +91,7 @@ def _graph() -> Iterator[Executor]:
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Note signals: raised in a callback or an import, one would be told as its fault, or lost."""
+    """Note signals: one raised in a callback or an import would look like its fault, or be lost."""
     stopped: list[int] = []
     before = {
         number: signal.signal(number, lambda number, frame: stopped.append(number))
@@ -124,7 +108,7 @@ def _interrupts() -> Iterator[list[int]]:
 def _recorder(
     write: Callable[[Recorded, Sequence[QoSProfile]], None] | None, executor: Executor
 ) -> Iterator[None]:
-    """Hear all topics from before the first step until after the last."""
+    """Record all topics from before the first step until after the last."""
     if write is None:
         yield
         return

@@ -14,35 +14,22 @@ BAND = 0.02
 
 @dataclass(frozen=True)
 class StepResponse:
-    """The usual figures of a step response; NaN where the step was not reached.
-
-    Attributes
-    ----------
-    size : float
-        Of the step, in the unit of the value.
-    settling_time : float
-        From the step until the value stays within `BAND` [s]; NaN where it does not.
-    overshoot : float
-        Largest excess over the target, as a part of the step.
-    error : float
-        Value minus target at the end, in the unit of the value.
-    """
+    """The usual figures of a step response; NaN where the step was not reached."""
 
     size: float
+    """Of the step, in the unit of the value."""
     settling_time: float
+    """From the step until the value stays within `BAND` [s]; NaN where it does not."""
     overshoot: float
+    """Largest excess over the target, as a part of the step."""
     error: float
+    """Value minus target at the end, in the unit of the value."""
 
 
 def step_response(rows: FloatArray, start: float, target: float) -> StepResponse:
-    """Return the figures of the response to a step from ``start`` to ``target``.
+    """Return the figures of the response to a step of a value from ``start`` to ``target``.
 
-    Parameters
-    ----------
-    rows : FloatArray
-        Times [s] from the step on and values, (n, 2).
-    start, target : float
-        In the unit of the value.
+    ``rows`` has times [s] from the step on and values, (n, 2).
     """
     size = target - start
     if not len(rows):

@@ -30,11 +30,12 @@ def make_flight(parameters: Parameters, host: Host) -> Loop:
 
 def make_vehicle(parameters: Parameters, host: Host) -> Loop:
     """Return the body that its parameters describe; raise `ConfigError` if wrong."""
-    from propulsion_ros.loops.vehicle_loop import TF, VehicleLoop
+    from propulsion_ros.loops.payloads import Kind
+    from propulsion_ros.loops.vehicle_loop import VehicleLoop
     from propulsion_ros.loops.vehicle_params import VehicleParams
 
     params = build(VehicleParams, parameters.declare_rest(parameters_of(VehicleParams)))
-    return VehicleLoop(params, host, with_tf=parameters.has_type(TF))
+    return VehicleLoop(params, host, with_tf=parameters.has_type(Kind.TF))
 
 
 def make_visualizer(parameters: Parameters, host: Host) -> Loop:

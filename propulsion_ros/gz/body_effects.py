@@ -23,10 +23,7 @@ _GROUP = 'body.'
 def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyParams:
     """Return the simulated body of parameter files, as node ``vehicle`` would have it.
 
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
+    Raises `ConfigError` for everything that is wrong.
     """
     values = settings_of(params_files, 'vehicle', namespace)
     return build(BodyParams, {
@@ -35,18 +32,9 @@ def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyPa
 
 
 def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) -> list[str]:
-    """Add drag and collision shapes to a description; return what is left out, a line each.
+    """Add drag, about ``base_link``, and collision shapes to a description, which is changed.
 
-    Parameters
-    ----------
-    root : Element
-        The description, which is changed.
-    tree : LinkTree
-        Its links.
-    base_link : str
-        Frame of the settings.
-    params : BodyParams
-        The settings.
+    Return what is left out, a line each.
     """
     _add_shapes(root, base_link, params)
     if not (params.drag_area.any() or params.angular_drag.any()):

@@ -31,21 +31,14 @@ _LEFT_OUT = {
 
 @dataclass(frozen=True)
 class Group:
-    """One plugin block that pushes.
-
-    Attributes
-    ----------
-    spec : ActuatorSpec
-        The block.
-    family : Family
-        Its actuators.
-    output : Output
-        What they do at rest.
-    """
+    """One plugin block that pushes."""
 
     spec: ActuatorSpec
+    """The block."""
     family: Family
+    """Its actuators."""
     output: Output
+    """What they do at rest."""
 
     @property
     def left_out(self) -> str:
@@ -64,23 +57,10 @@ class Group:
 def drive(
     root: Element, tree: LinkTree, model: str, group: Group
 ) -> Iterator[BridgeTopic]:
-    """Add a system of gz-sim for each joint of a group, and yield the topics that command them.
+    """Add a system of gz-sim for each joint of a group to the description that ``root`` is.
 
-    Parameters
-    ----------
-    root : Element
-        The description, which is changed.
-    tree : LinkTree
-        Its links.
-    model : str
-        Name of the model in Gazebo.
-    group : Group
-        The actuators.
-
-    Raises
-    ------
-    SourceError
-        Where gz-sim's systems cannot do what an actuator does.
+    Yield the topics that command them. Raises `SourceError` where gz-sim's systems cannot do what
+    an actuator does.
     """
     node, family, turned = group.spec.name, group.family, group.turned(tree)
     for name in turned:

@@ -16,18 +16,12 @@ _NEVER = np.iinfo(np.int64).min // 2
 
 @dataclass(frozen=True)
 class CommandUpdate:
-    """New values for some of the names.
-
-    Attributes
-    ----------
-    columns : IntArray
-        Places of the commanded names in `Family.command_names`, shape (k,).
-    values : FloatArray
-        One value for each, in the field that the name takes, shape (k,).
-    """
+    """New values for some of the names."""
 
     columns: IntArray
+    """Places of the commanded names in `Family.command_names`, shape (k,)."""
     values: FloatArray
+    """One value for each, in the field that the name takes, shape (k,)."""
 
     def without(self, columns: IntArray) -> CommandUpdate | None:
         """Return what is left for other names than those of some columns, None for nothing."""
@@ -36,13 +30,7 @@ class CommandUpdate:
 
 
 class FieldSplit:
-    """Puts one value for each name into the field that the name takes.
-
-    Parameters
-    ----------
-    fields : sequence of str
-        Of each of the m names: 'position', 'velocity' or 'effort'.
-    """
+    """Puts one value for each of m names into the field that the name takes, one of `FIELDS`."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._taken = [field for field in FIELDS if field in fields]
@@ -62,7 +50,7 @@ class CommandHold:
     Parameters
     ----------
     fields : sequence of str
-        The field that each of the m names takes: 'position', 'velocity' or 'effort'.
+        The one of `FIELDS` that each of the m names takes.
     safe_command : FloatArray
         What replaces a stale command, shape (m,).
     timeout_ns : int
@@ -106,12 +94,9 @@ class CommandHold:
         self._renew(0)
 
     def apply(self, stamp_ns: int, update: CommandUpdate) -> bool:
-        """Take new values for some names; one that is older than what a name has is nothing new.
+        """Take new values for some names, and return whether any of them was new.
 
-        Returns
-        -------
-        bool
-            Whether any of them was new.
+        One that is older than what a name has is nothing new.
         """
         columns, values = update.columns, update.values
         if self._common_ns is None or stamp_ns < self._common_ns:
@@ -146,7 +131,7 @@ class CommandHold:
         return int(fresh.min()) + self._timeout_ns + 1
 
     def at(self, stamp_ns: int) -> Command:
-        """Return the command in force at a tick; `stale` then says which names are safe."""
+        """Return the command in force at a tick; `stale` then marks the names that are safe."""
         # It changes only with a new command, or where one becomes stale.
         if self._is_new or (self._changes_ns is not None and stamp_ns >= self._changes_ns):
             self._renew(stamp_ns)

@@ -10,17 +10,7 @@ from propulsion_ros.settings.flat import Parameter, refuse_unknown
 
 
 class GivenParameters:
-    """The `Parameters` of a loop that no node has; they stay as they are.
-
-    Parameters
-    ----------
-    node_name : str
-        Name of the node whose loop it is.
-    given : mapping
-        Flat parameters.
-    node_namespace : str
-        Namespace of the node.
-    """
+    """The `Parameters` of a loop that no node has: flat ones, which stay as they are."""
 
     def __init__(
         self, node_name: str, given: Mapping[str, Any], node_namespace: str = ''
@@ -37,7 +27,7 @@ class GivenParameters:
             key = parameter.key
             self._known.append(key)
             value = self.given.get(key)
-            # A node cannot tell an empty list from none, so neither does this.
+            # To a node an empty list is the same as none, so it is here.
             is_given = value is not None and value != []
             values[key] = value if is_given else (defaults or {}).get(key)
         return values

@@ -8,7 +8,7 @@ from pathlib import Path
 from propulsion_ros.drawing.style import Fit
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, RESIDUAL, Channel, Signals
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import (
     KEPT_LIMIT,
@@ -20,27 +20,19 @@ from propulsion_ros.replay.csv_rows import (
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
-_WRENCHES = {'wrench': SAID, 'residual': RESIDUAL}
+_WRENCHES = {'wrench': PUBLISHED, 'residual': RESIDUAL}
 _UNSEEN = ('ignition', 'throttle', 'apogee_sigma')
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude')
 """Names in the state of flight logic: the parabola and its vertex."""
 
 
 def signals_of_table(path: Path) -> Signals:
-    """Return what the columns of a table say.
+    """Return what the columns of a table have.
 
-    A table without a wrench, or with nothing else, is taken for commands.
-
-    Parameters
-    ----------
-    path : Path
-        CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``, the fit of a
-        flight; with several nodes after ``<node>/``. An empty cell is no value.
-
-    Raises
-    ------
-    SourceError
-        Naming the line and what was expected.
+    A CSV has ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``, the fit of a
+    flight; with several nodes after ``<node>/``. An empty cell is no value. A table without a
+    wrench, or with nothing else, is taken for commands. Raises `SourceError` naming the line and
+    what was expected.
     """
     rows = read_rows(path, KEPT_LIMIT)
     place, header = next(rows, (f'{printable(path)}:1', []))
@@ -82,7 +74,7 @@ def _channels(place: str, names: Sequence[str]) -> list[Channel | None]:
             f'{",".join(names)[:100] or "no lines"}'
         )
     check_columns(place, names)
-    # Nearly every node writes a wrench, so that tells their names from those of actuators.
+    # Nearly every node writes a wrench, which gives its name; the others are of actuators.
     sources = [
         name.removesuffix(f'{vector}.force.x') for vector in _WRENCHES for name in names
         if name.endswith(f'/{vector}.force.x')

@@ -41,17 +41,7 @@ _ADDRESS = re.compile(r'[?#]|%[0-9a-fA-F]{2}')
 def check_mcap(path: Path, budget: YamlBudget) -> None:
     """Refuse records that a library would step through, or read, without an end.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    budget : YamlBudget
-        Pays for the YAML that channels have.
-
-    Raises
-    ------
-    SourceError
-        Naming the file.
+    The budget pays for the YAML that channels have. Raises `SourceError` naming the file.
     """
     with opened(path, _ANY_SIZE) as file:
         end = file.seek(0, os.SEEK_END) - _FOOTER_SIZE
@@ -72,17 +62,7 @@ def check_mcap(path: Path, budget: YamlBudget) -> None:
 def check_sqlite(path: Path, budget: YamlBudget) -> None:
     """Refuse tables that are computed: they may have any number of rows of any size.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    budget : YamlBudget
-        Pays for the YAML that topics have.
-
-    Raises
-    ------
-    SourceError
-        Naming the file.
+    The budget pays for the YAML that topics have. Raises `SourceError` naming the file.
     """
     name = printable(path)
     if _ADDRESS.search(str(path)):
@@ -102,17 +82,8 @@ def check_sqlite(path: Path, budget: YamlBudget) -> None:
 def check_chunks(name: str, storages: Iterable[Any]) -> None:
     """Refuse chunks that are too large, each alone or all of one time together.
 
-    Parameters
-    ----------
-    name : str
-        Of the bag.
-    storages : iterable
-        Open files of the library; those that are MCAP have ``chunks``.
-
-    Raises
-    ------
-    SourceError
-        Naming the bag.
+    Of the open files of the library, those that are MCAP have ``chunks``. Raises `SourceError` with
+    the name of the bag.
     """
     for storage in storages:
         chunks = getattr(storage, 'chunks', ())
@@ -140,10 +111,7 @@ def bound_chunks() -> None:
 def unpack(data: bytes, limit: int = LARGEST, make: Callable[[], Any] | None = None) -> bytes:
     """Return packed bytes unpacked, by default from zstd.
 
-    Raises
-    ------
-    ValueError
-        Where they are more than ``limit`` bytes, or too few.
+    Raises `ValueError` where they are more than ``limit`` bytes, or too few.
     """
     unpacker = (make or zstd().ZstdDecompressor)()
     content: bytes = unpacker.decompress(data, max_length=limit + 1)

@@ -22,17 +22,8 @@ _MOST_COLUMNS = 5000
 def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[str]]]:
     """Yield ``file:line`` and the cells of every row that is not empty, in constant memory.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    limit : int
-        Bytes that it may have; `KEPT_LIMIT` for who keeps all rows.
-
-    Raises
-    ------
-    SourceError
-        Naming the file or line of what cannot be read.
+    ``limit`` is the size that the file may have [bytes]; `KEPT_LIMIT` where all rows are kept.
+    Raises `SourceError` naming the file or line of what cannot be read.
     """
     name, lines = printable(path), _Lines(path, limit)
     rows = csv.reader(lines, strict=True)
@@ -79,10 +70,7 @@ def check_columns(place: str, names: Sequence[str]) -> None:
 def read_number(place: str, name: str, cell: str) -> float:
     """Return the number of a cell, NaN for an empty one.
 
-    Raises
-    ------
-    SourceError
-        Naming the place and the column of what is none.
+    Raises `SourceError` naming the place and the column of what is none.
     """
     text = cell.strip()
     try:

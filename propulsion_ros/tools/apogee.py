@@ -90,10 +90,12 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
 
 
 def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
-    from propulsion_ros.pictures.apogee_picture import draw
+    from propulsion_ros.pictures.log import signals_of_flight
+    from propulsion_ros.pictures.panels import flight_page
+    from propulsion_ros.pictures.picture import draw
 
     samples = read_flight_log(log)
-    draw(samples, list(fly(samples, params)), picture, printable(log.stem))
+    draw(flight_page(signals_of_flight(log.stem, samples, fly(samples, params))), picture)
 
 
 def _fail(text: str) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, bridge_yaml
 from propulsion_ros.gz.model import ROUTES, gazebo_robot
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, write_text
+from propulsion_ros.tools.lines import fail, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +53,9 @@ def run(args: argparse.Namespace) -> int:
             write_text(args.output / name, text)
             print(printable(args.output / name))
     except ConfigError as error:
-        print(f'propulsion_ros gazebo: {error}', file=sys.stderr)
-        return 1
+        return fail('gazebo', error)
     except OSError as error:
-        name = printable(error.filename)
-        print(f'propulsion_ros gazebo: {name}: {error.strerror}', file=sys.stderr)
-        return 1
-    for note in robot.notes:
-        print(f'propulsion_ros gazebo: {note}', file=sys.stderr)
+        return fail('gazebo', f'{printable(error.filename)}: {error.strerror}')
+    for each in robot.notes:
+        note('gazebo', each)
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from pathlib import Path
 
 from propulsion_ros.pictures.bag import signals_of_bag
@@ -17,6 +16,7 @@ from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import check_target, printable
+from propulsion_ros.tools.lines import fail, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,34 +63,25 @@ def run(args: argparse.Namespace) -> int:
 
         draw(page, args.output)
     except ConfigError as error:
-        return _fail(str(error))
+        return fail('plot', error)
     except ImportError as error:
-        return _fail(f"plots need matplotlib, pip install 'propulsion_ros[plot]': {error}")
+        return fail('plot', f"plots need matplotlib, pip install 'propulsion_ros[plot]': {error}")
     except OSError as error:
-        return _fail(
-            f'{printable(args.output)}: cannot be written: {error.strerror or error}'
-        )
+        reason = error.strerror or error
+        return fail('plot', f'{printable(args.output)}: cannot be written: {reason}')
     if signals.unread:
         few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
-        print(f'propulsion_ros plot: not drawn: {few}', file=sys.stderr)
-    print(f'propulsion_ros plot: {printable(args.output)}', file=sys.stderr)
+        note('plot', f'not drawn: {few}')
+    note('plot', printable(args.output))
     return 0
 
 
 def read_signals(path: Path, namespace: str = '') -> Signals:
     """Return the signals of an input.
 
-    Parameters
-    ----------
-    path : Path
-        A bag, or a CSV file; its header decides whether it is a table or a log.
-    namespace : str
-        Read only topics of a bag in this namespace.
-
-    Raises
-    ------
-    ConfigError
-        Where it cannot be read, or is neither of them.
+    It is a bag, of which only the topics in a namespace are read, or a CSV file, whose header
+    decides whether it is a table or a log. Raises `ConfigError` where it cannot be read, or is
+    neither of them.
     """
     if is_bag(path):
         return signals_of_bag(path, namespace)
@@ -100,7 +91,3 @@ def read_signals(path: Path, namespace: str = '') -> Signals:
         return signals_of_log(path)
     return signals_of_table(path)
 
-
-def _fail(text: str) -> int:
-    print(f'propulsion_ros plot: {text}', file=sys.stderr)
-    return 1

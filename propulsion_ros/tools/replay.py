@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from propulsion_ros.graph.vehicles import VEHICLES
@@ -11,6 +10,7 @@ from propulsion_ros.replay.robot import Choice
 from propulsion_ros.replay.run import replay
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable
+from propulsion_ros.tools.lines import fail, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,12 +49,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         counts = replay(choice, args.input, args.output, args.keep_inputs)
     except ConfigError as error:
-        print(f'propulsion_ros replay: {error}', file=sys.stderr)
-        return 1
+        return fail('replay', error)
     except OSError as error:
         reason = error.strerror or error
-        print(f'propulsion_ros replay: {printable(args.output)}: {reason}', file=sys.stderr)
-        return 1
-    said = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
-    print(f'propulsion_ros replay: {printable(args.output)}: {said}', file=sys.stderr)
+        return fail('replay', f'{printable(args.output)}: {reason}')
+    result = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
+    note('replay', f'{printable(args.output)}: {result}')
     return 0
