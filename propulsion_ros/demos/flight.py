@@ -48,17 +48,27 @@ def fly(
     until: float,
     write: Callable[[Recorded, Sequence[QoSProfile]], None] | None = None,
 ) -> Recording:
-    """Fly the demo of a vehicle to its end, or to a simulated time [s], and return the recording.
+    """Fly a demo to its end and return the recording.
 
-    Later parameter files win, and all of them over the vehicle's own. ``write`` receives every
-    message of the graph, for a bag.
+    Parameters
+    ----------
+    demo : Demo
+        Whose pilot flies.
+    vehicle : str
+        One of `vehicles.VEHICLES`.
+    configs : sequence of Path
+        Parameter files beside the vehicle's own; later ones win.
+    until : float
+        Simulated time at which to stop in any case [s].
+    write : callable, optional
+        Gets every message of the graph, for a bag.
 
     Raises
     ------
     TimeoutError
         Where the nodes do not start, or do not make a step in time.
     RuntimeError
-        Where the other nodes die, or refuse a request of the pilot.
+        Where the other nodes die, or refuse the commands of the pilot.
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """

@@ -34,9 +34,14 @@ def mass(message: Any) -> Iterable[float]:
 class Pilot(Node):
     """Replies to every odometry with commands of the same stamp, in lockstep with the vehicle.
 
-    It replies to a step once it has received everything that it records of each step for the one
-    before, so that a recording is the same in every run. A subclass opens its topics, and gives
-    `steer`, `status`, and `end` or `is_done`. Keyword arguments are those of rclpy's node.
+    Commands for a step are sent once everything recorded of the step before was received, so
+    that a recording is the same in every run. A subclass opens its topics, and gives `steer`,
+    `status` and `is_done`.
+
+    Parameters
+    ----------
+    **kwargs
+        For rclpy's node.
 
     Attributes
     ----------
@@ -46,12 +51,12 @@ class Pilot(Node):
         Stamp of the newest odometry [s].
     steps : int
         How many steps of the vehicle were received.
-    end, until : float
-        Stamps at which the plan and, in any case, the flight end [s].
+    until : float
+        Stamp at which the flight ends in any case [s].
     failure : str
         Why the flight cannot go on, '' while it can.
     has_ended : bool
-        Whether no more steps get a reply.
+        Whether no step is answered any more.
     """
 
     end = np.inf

@@ -44,10 +44,16 @@ class RocketGuidance:
     """Largest angle spent on roll [rad]."""
 
     def thrust(self, time: float, propellant: float = np.inf, phase: str = '') -> float:
-        """Return the thrust to demand of both boosters together at a time [s], in [N].
+        """Return the thrust to command of both boosters together [N].
 
-        It is 0 without propellant [kg] in the tank, and in the phase recovery of the flight
-        software.
+        Parameters
+        ----------
+        time : float
+            [s].
+        propellant : float
+            What the tank still has [kg]; without any, nothing is commanded any more.
+        phase : str
+            Of the flight software; in recovery nothing is commanded any more.
         """
         if time < self.ignition_time or propellant <= 0.0 or phase == 'recovery':
             return 0.0
@@ -66,7 +72,16 @@ class RocketGuidance:
     ) -> FloatArray:
         """Return the angles of both axes of both gimbals [rad], a row for each, (2, 2).
 
-        They are 0 where `thrust` is, which could turn nothing. The motion is that of base_link.
+        They are 0 where no thrust is commanded, since nothing would turn.
+
+        Parameters
+        ----------
+        time : float
+            [s].
+        motion : Motion
+            Of base_link.
+        propellant, phase : float, str
+            As for `thrust`.
         """
         thrust = self.thrust(time, propellant, phase)
         if not thrust:

@@ -62,7 +62,13 @@ class RovCommand:
 
 
 class RovGuidance:
-    """Holds depth, heading and speed, upright; integrals learn what else acts on the vehicle."""
+    """Holds depth, heading and speed, upright; learns by integrals what else acts on the vehicle.
+
+    Parameters
+    ----------
+    gains : RovGains
+        Configuration.
+    """
 
     def __init__(self, gains: RovGains | None = None) -> None:
         self._gains = gains or RovGains()

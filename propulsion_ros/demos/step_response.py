@@ -27,9 +27,14 @@ class StepResponse:
 
 
 def step_response(rows: FloatArray, start: float, target: float) -> StepResponse:
-    """Return the figures of the response to a step of a value from ``start`` to ``target``.
+    """Return the figures of the response to a step from ``start`` to ``target``.
 
-    ``rows`` has times [s] from the step on and values, (n, 2).
+    Parameters
+    ----------
+    rows : FloatArray
+        Times [s] from the step on and values, (n, 2).
+    start, target : float
+        In the unit of the value.
     """
     size = target - start
     if not len(rows):

@@ -34,8 +34,17 @@ def drawn_blocks(
 ) -> list[DrawnBlock]:
     """Return every plugin block of a robot description, in its order.
 
-    The parameters of a block's node win over its tags. Raises `ConfigError` for no blocks at all,
-    or one that lacks or misstates something.
+    Parameters
+    ----------
+    specs : sequence of ActuatorSpec
+        The plugin blocks.
+    parameters_of_node : callable
+        Parameters of a block's node, which win over its tags.
+
+    Raises
+    ------
+    ConfigError
+        For no blocks at all, or one that lacks or misstates something.
     """
     if not specs:
         raise ConfigError('robot_description', 'has no plugin block of actuators')

@@ -64,7 +64,13 @@ class ThrustState:
 
 
 class ThrustStateReader:
-    """Takes from the names and values of a state what a layout needs; it ignores other names."""
+    """Takes from the names and values of a state what a layout needs.
+
+    Parameters
+    ----------
+    layout : ThrustLayout
+        Of the actuators; other names in a state are left alone.
+    """
 
     def __init__(self, layout: ThrustLayout) -> None:
         self._layout = layout
@@ -74,10 +80,19 @@ class ThrustStateReader:
     def read(
         self, names: Sequence[str], position: Sequence[float], effort: Sequence[float]
     ) -> ThrustState:
-        """Return the thrusts and angles of a state, from positions [rad] and efforts [N] by name.
+        """Return the thrusts and angles of a state.
 
-        Only a layout with joints needs positions. Raises `CommandError` for names that are missing
-        or repeated, a wrong count, or a value that is none.
+        Parameters
+        ----------
+        names : sequence of str
+            Columns of the state.
+        position, effort : sequence of float
+            [rad] and [N], one for each name; positions only where the layout has joints.
+
+        Raises
+        ------
+        CommandError
+            For names that are missing or repeated, a wrong count, or a value that is none.
         """
         key = tuple(names)
         if key != self._known:
@@ -131,8 +146,20 @@ def thrust_shapes(
 ) -> Iterator[Shape]:
     """Yield an arrow along the thrust of each actuator, and its plume, if any, against it.
 
-    The layout is in ``base_link``. The arrows are in the group, the plumes in ``<group>/plume``. A
-    stale state is so old that the present one is unknown.
+    Parameters
+    ----------
+    group : str
+        Of the arrows; the plumes are in ``<group>/plume``.
+    base_link : str
+        Frame of the layout.
+    layout : ThrustLayout
+        Where they are.
+    state : ThrustState
+        What they do.
+    style : Style
+        How they are drawn.
+    is_stale : bool
+        Whether the state is old, so that their present effort is unknown.
     """
     if style.in_links:
         frames, points = layout.links, np.zeros((len(layout.names), 3))
@@ -187,8 +214,18 @@ def status_shape(
 ) -> Shape:
     """Return a text with the phase of the flight and the propellant left, a line each.
 
-    Its middle is at the origin [m] in a frame, its letters have a height [m]; a phase '' is left
-    out.
+    Parameters
+    ----------
+    frame : str
+        Frame of ``origin``.
+    origin : tuple of float
+        Middle of the text [m].
+    height : float
+        Of the letters [m].
+    phase : str
+        '' where there is none.
+    tanks : sequence of Propellant
+        May be empty.
     """
     lines = [*([phase] if phase else []), *map(str, tanks)]
     return Shape(

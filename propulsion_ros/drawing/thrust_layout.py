@@ -16,7 +16,15 @@ _PLACED = ('names', 'position', 'axis', 'link', 'rotation')
 
 
 def layout_of(params: Any, family: Family) -> ThrustLayout | None:
-    """Return how the actuators of a family are drawn, None for one that has no place for them."""
+    """Return how the actuators of a family are drawn, None for one that has no place for them.
+
+    Parameters
+    ----------
+    params : object
+        Configuration of the family.
+    family : Family
+        Built from it.
+    """
     if isinstance(family, Drawable):
         return family.thrust_layout()
     if not all(hasattr(params, key) for key in _PLACED):

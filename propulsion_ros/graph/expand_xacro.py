@@ -23,8 +23,17 @@ _CONTROL = dict.fromkeys((i for i in range(32) if chr(i) not in '\t\n\r'), '?')
 def expand(path: str, limit: int) -> str:
     """Return the text of a xacro file, expanded in this process.
 
-    ``limit`` bounds the bytes of each file that it includes, and the characters of the result.
-    Raises `SourceError` naming the file and what is wrong with it or with what it includes.
+    Parameters
+    ----------
+    path : str
+        The file.
+    limit : int
+        Bytes of each file that it includes, and characters of the result.
+
+    Raises
+    ------
+    SourceError
+        Naming the file and what is wrong with it or with what it includes.
     """
     try:
         # Only the command line and launch need xacro, nodes get the finished text.

@@ -122,9 +122,16 @@ def drawn_with(given: dict[str, str]) -> list[str] | None:
 def graph_actions(
     given: dict[str, str], graph: Graph, stack_options: Sequence[str] = ()
 ) -> list[Any]:
-    """Return the launch actions of a graph, from the values of `ARGUMENTS`.
+    """Return the launch actions of a graph.
 
-    ``stack_options`` is the command line of `stack` for the same graph, where it is composed.
+    Parameters
+    ----------
+    given : dict of str
+        Values of `ARGUMENTS`.
+    graph : Graph
+        The nodes.
+    stack_options : sequence of str
+        Command line of `stack` for the same graph, where it is composed.
     """
     records, actions = {}, []
     for spec in graph.nodes:

@@ -79,10 +79,23 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
 
 
 def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:
-    """Return the family that a node runs: its parameter, its block's, or its own name.
+    """Return the name of the family that a node runs.
 
-    ``loop`` is the one loop that the node has, as families declare it; '' for any. Raises
-    `ConfigError` where there is no such family, or two sources disagree.
+    Parameters
+    ----------
+    given : str
+        Its parameter ``family``.
+    spec : ActuatorSpec or None
+        Its plugin block.
+    node : str
+        Its name.
+    loop : str
+        The one loop that it has, as families declare it; '' for any.
+
+    Raises
+    ------
+    ConfigError
+        Where there is no such family, or two sources disagree.
     """
     own = [name for name, family in FAMILIES.items() if family.facts.loop == loop]
     name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
@@ -160,11 +173,25 @@ def read_setting(
     loop: str = '',
     takes_live: bool = True,
 ) -> tuple[OwnT, Setting]:
-    """Return the configuration of a node, of class ``node_params``, and that of its family.
+    """Return the configuration of a node and that of its family.
 
-    ``find_block`` returns the node's plugin block, None where it has none; ``loop`` is as in
-    `family_named`; ``takes_live`` is whether the node follows live parameters of its family. Raises
-    `ConfigError` for everything that is wrong.
+    Parameters
+    ----------
+    parameters : Parameters
+        Of the node.
+    node_params : type
+        Configuration of the node, a subclass of `FamilyNodeParams`.
+    find_block : callable
+        Returns the node's plugin block, None where it has none.
+    loop : str
+        The one loop that the node has, as families declare it; '' for any.
+    takes_live : bool
+        Whether the node follows live parameters of its family.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong.
     """
     own = build(node_params, parameters.declare_some(parameters_of(node_params)))
     spec = find_block(own)
@@ -185,8 +212,19 @@ def build_family(
 ) -> tuple[Family, Any]:
     """Return a family and the configuration of its timing, as its node would make them.
 
-    They come from flat parameters of the node and its plugin block. Raises `ConfigError` naming the
-    parameter or the XML path of what is wrong.
+    Parameters
+    ----------
+    name : str
+        Of the family.
+    given : mapping
+        Flat parameters of the node.
+    spec : ActuatorSpec or None
+        Its plugin block.
+
+    Raises
+    ------
+    ConfigError
+        Naming the parameter or the XML path of what is wrong.
     """
     kind = node_kind_of(name)
     parameters = GivenParameters(name, given)
@@ -200,7 +238,19 @@ def build_allocator(
 ) -> tuple[Allocatable, Allocator]:
     """Return the group of an allocator, and what shares a wrench among it, as its node would.
 
-    Arguments and errors are those of `build_family`, with the block of the group.
+    Parameters
+    ----------
+    node : str
+        Name of the allocator.
+    given : mapping
+        Its flat parameters.
+    spec : ActuatorSpec or None
+        Plugin block of the group.
+
+    Raises
+    ------
+    ConfigError
+        Naming the parameter or the XML path of what is wrong.
     """
     parameters = GivenParameters(node, given)
     return allocator_of(*read_setting(parameters, AllocatorNodeParams, lambda own: spec))

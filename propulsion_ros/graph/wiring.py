@@ -70,12 +70,25 @@ def robot_graph(
     replay: bool = False,
     drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
-    """Return the actuator nodes of any robot, from its .urdf or .xacro file.
+    """Return the actuator nodes of any robot.
 
-    ``allocated`` names plugin blocks that can be commanded by a wrench too. With ``replay`` the
-    inputs come from a recording. ``drawn_with`` adds a visualizer, which reads limits from these
-    parameter files of the actuators too. Raises `ConfigError` where the description is wrong or has
-    no plugin block.
+    Parameters
+    ----------
+    model : str or Path
+        Its .urdf or .xacro file.
+    use_sim_time : bool
+        Whether a simulation keeps the time.
+    allocated : sequence of str
+        Plugin blocks that are to be commanded by a wrench too.
+    replay : bool
+        Whether the inputs come from a recording.
+    drawn_with : sequence of str or Path, optional
+        Adds a visualizer, which reads limits from these parameter files of the actuators too.
+
+    Raises
+    ------
+    ConfigError
+        Where the description is wrong or has no plugin block.
     """
     description, blocks = _read(model)
     nodes = [
@@ -94,12 +107,25 @@ def vehicle_graph(
     replay: bool = False,
     drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
-    """Return the graph of one of `VEHICLES`, with its simulated body.
+    """Return the graph of a vehicle that comes with the package, with its simulated body.
 
-    Without ``use_sim_time`` there is no simulated body, for a robot that has a real one; in a
-    ``replay`` neither. ``model`` is another description of the same vehicle. ``drawn_with`` adds a
-    visualizer, whose parameter files win over the vehicle's own. Raises `ConfigError` where the
-    description or the name is wrong.
+    Parameters
+    ----------
+    vehicle : str
+        One of `VEHICLES`.
+    use_sim_time : bool
+        False leaves the simulated body out, for a robot that has a real one.
+    model : str or Path
+        Another description of the same vehicle than the one of the package.
+    replay : bool
+        Whether the state of the body comes from a recording; there is no simulated one then.
+    drawn_with : sequence of str or Path, optional
+        Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
+
+    Raises
+    ------
+    ConfigError
+        Where the description or the name is wrong.
     """
     share, kit = share_directory(), VEHICLES[vehicle]
     description, blocks = _read(model or share / 'urdf' / f'{vehicle}.urdf.xacro')
@@ -129,10 +155,22 @@ def gazebo_graph(
     model: str | Path = '',
     drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
-    """Return the nodes of a vehicle that Gazebo is the body of; see `vehicle_graph`.
+    """Return the nodes of a vehicle that Gazebo is the body of.
 
-    Actuators that push run ``inside`` gz-sim, or else are nodes that publish plain numbers for the
-    bridge.
+    Parameters
+    ----------
+    vehicle : str
+        One of `VEHICLES`.
+    inside : bool
+        Whether the actuators that push run inside gz-sim; else they are nodes that publish plain
+        numbers for the bridge.
+    model, drawn_with
+        As in `vehicle_graph`.
+
+    Raises
+    ------
+    ConfigError
+        Where the description or the name is wrong.
     """
     graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
@@ -181,7 +219,19 @@ def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
 def actuator_nodes(
     description: str, blocks: list[ActuatorSpec], use_sim_time: bool, in_simulation: bool = False
 ) -> list[NodeSpec]:
-    """Return one node for each plugin block of a robot description (URDF)."""
+    """Return one node for each plugin block of a robot description.
+
+    Parameters
+    ----------
+    description : str
+        URDF.
+    blocks : list of ActuatorSpec
+        Its plugin blocks.
+    use_sim_time : bool
+        Whether a simulation keeps the time.
+    in_simulation : bool
+        Whether there is a simulated body.
+    """
     parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
     families = {block.name: block.family for block in blocks}
     return [
@@ -203,8 +253,14 @@ def inputs_of(
 ) -> dict[str, str]:
     """Return where a family's inputs come from, as far as the robot's other nodes give them.
 
-    ``families`` has the family of each node of the robot; ``in_simulation`` is whether there is a
-    simulated body.
+    Parameters
+    ----------
+    family : str
+        Its name.
+    families : mapping of str to str
+        Family of each node of the robot.
+    in_simulation : bool
+        Whether there is a simulated body.
     """
     remappings, facts = {}, REGISTRY[family].facts
     commanders = [

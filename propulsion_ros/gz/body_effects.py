@@ -32,9 +32,18 @@ def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyPa
 
 
 def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) -> list[str]:
-    """Add drag, about ``base_link``, and collision shapes to a description, which is changed.
+    """Add drag and collision shapes to a description; return what is left out, a line each.
 
-    Return what is left out, a line each.
+    Parameters
+    ----------
+    root : Element
+        The description, which is changed.
+    tree : LinkTree
+        Its links.
+    base_link : str
+        Frame of the settings.
+    params : BodyParams
+        The settings.
     """
     _add_shapes(root, base_link, params)
     if not (params.drag_area.any() or params.angular_drag.any()):

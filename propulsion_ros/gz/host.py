@@ -142,10 +142,21 @@ class ActuatorHost:
     def step(
         self, stamp_ns: int, motion: Motion, poses: Mapping[str, Pose]
     ) -> dict[str, FloatArray]:
-        """Run one step of every group, which begins at a stamp.
+        """Run one step of every group.
 
-        Given the motion of base_link and the pose of each of `links` in the world, return the force
-        and torque on each of `links` over the step, in world axes, about its origin, (6,).
+        Parameters
+        ----------
+        stamp_ns : int
+            Begin of the step, over which the result acts.
+        motion : Motion
+            Of base_link.
+        poses : mapping of str to Pose
+            Of each of `links` in the world.
+
+        Returns
+        -------
+        dict of str to FloatArray
+            Force and torque on each of `links` in world axes, about its origin, (6,).
         """
         total = {link: np.zeros(6) for link in self.links}
         for group, node in zip(self._groups, self.nodes, strict=True):

@@ -57,10 +57,23 @@ class Group:
 def drive(
     root: Element, tree: LinkTree, model: str, group: Group
 ) -> Iterator[BridgeTopic]:
-    """Add a system of gz-sim for each joint of a group to the description that ``root`` is.
+    """Add a system of gz-sim for each joint of a group, and yield the topics that command them.
 
-    Yield the topics that command them. Raises `SourceError` where gz-sim's systems cannot do what
-    an actuator does.
+    Parameters
+    ----------
+    root : Element
+        The description, which is changed.
+    tree : LinkTree
+        Its links.
+    model : str
+        Name of the model in Gazebo.
+    group : Group
+        The actuators.
+
+    Raises
+    ------
+    SourceError
+        Where gz-sim's systems cannot do what an actuator does.
     """
     node, family, turned = group.spec.name, group.family, group.turned(tree)
     for name in turned:

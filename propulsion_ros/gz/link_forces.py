@@ -30,9 +30,21 @@ class Mount:
 
     @staticmethod
     def find(tree: LinkTree, link: str, is_there: Callable[[str], bool]) -> Mount:
-        """Return the mount of a link in the model, which has the links for which ``is_there``.
+        """Return the mount of a link.
 
-        Raises `SourceError` where the model has neither the link nor any that carries it.
+        Parameters
+        ----------
+        tree : LinkTree
+            The robot description.
+        link : str
+            One of its links.
+        is_there : callable
+            Whether the model has a link of this name.
+
+        Raises
+        ------
+        SourceError
+            Where the model has neither the link nor any that carries it.
         """
         carriers = [joint.parent for joint in tree.joints_between(link, tree.root)]
         for carrier in (link, *carriers):
@@ -45,8 +57,12 @@ class Mount:
     ) -> Motion:
         """Return how the mounted link moves.
 
-        ``pose`` is that of the carrying link in the world, the velocities are those of its origin
-        in world axes [m/s, rad/s], (3,).
+        Parameters
+        ----------
+        pose : Pose
+            Of the carrying link in the world.
+        velocity, angular_velocity : FloatArray
+            Of the carrying link's origin, in world axes [m/s, rad/s], (3,).
         """
         arm = pose.rotation @ self.pose.position
         rotation = pose.rotation @ self.pose.rotation
@@ -59,9 +75,16 @@ class Mount:
 class LinkForces:
     """Divides the wrench of a group of actuators among the links of a simulated model.
 
-    Each actuator's force acts at the origin of its link, whose mount is given. What these forces
-    leave of the group's wrench (reaction torques, the way of a force over a gimbal) acts at
-    base_link, so that all together are that wrench, wherever the links are.
+    Each actuator's force acts at the origin of its link. What these forces leave of the group's
+    wrench (reaction torques, the way of a force over a gimbal) acts at base_link, so that all
+    together are that wrench, wherever the links are.
+
+    Parameters
+    ----------
+    base : Mount
+        Of base_link.
+    mounts : sequence of Mount
+        Of the link of each actuator, n.
     """
 
     def __init__(self, base: Mount, mounts: Sequence[Mount]) -> None:
@@ -71,9 +94,19 @@ class LinkForces:
         self._positions = np.array([mount.pose.position for mount in mounts])
 
     def at(self, output: Output, poses: Mapping[str, Pose]) -> dict[str, FloatArray]:
-        """Return the wrench on each of `links` in world axes, about its origin, (6,), force first.
+        """Return the wrench on each of `links`.
 
-        ``output`` has no batch axes; ``poses`` are those of `links` in the world.
+        Parameters
+        ----------
+        output : Output
+            What the actuators do, without batch axes.
+        poses : mapping of str to Pose
+            Of each of `links` in the world.
+
+        Returns
+        -------
+        dict of str to FloatArray
+            Force and torque in world axes, about the origin of the link, (6,).
         """
         carrier = poses[self._base.link]
         base = carrier @ self._base.pose

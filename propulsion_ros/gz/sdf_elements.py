@@ -9,9 +9,16 @@ from xml.etree.ElementTree import Element, SubElement
 
 
 def plugin(library: str, name: str, **tags: Any) -> Element:
-    """Return the element of a system of a class, with one child for each tag.
+    """Return the element of a system with one child for each tag.
 
-    Its library is named without 'gz-sim-' and '-system', such as 'thruster'.
+    Parameters
+    ----------
+    library : str
+        Its library without 'gz-sim-' and '-system', such as 'thruster'.
+    name : str
+        Its class.
+    **tags
+        Text of each child.
     """
     element = Element(
         'plugin', filename=f'gz-sim-{library}-system', name=f'gz::sim::systems::{name}'
@@ -24,7 +31,17 @@ def plugin(library: str, name: str, **tags: Any) -> Element:
 def system_plugin(
     model: str | Path, params_files: Sequence[str | Path] = (), namespace: str = ''
 ) -> Element:
-    """Return the element of `propulsion_ros.gz.system`, which reads a .urdf or .xacro file."""
+    """Return the element of `propulsion_ros.gz.system`.
+
+    Parameters
+    ----------
+    model : str or Path
+        Robot description that it reads, .urdf or .xacro.
+    params_files : sequence of str or Path
+        Settings of its nodes.
+    namespace : str
+        Of its nodes.
+    """
     element = plugin(
         'python-system-loader', 'PythonSystemLoader',
         module_name='propulsion_ros.gz.system', urdf_file=Path(model).resolve(),

@@ -35,11 +35,29 @@ def gazebo_vehicle(
     release: Release = GZ,
     drawn_with: Sequence[str | Path] | None = None,
 ) -> GazeboVehicle:
-    """Return what is started for one of `vehicles.VEHICLES` in Gazebo, by one of `ROUTES`.
+    """Return what is started for a vehicle in Gazebo.
 
-    ``model`` is another description of it than the one of the package; ``params_files`` win over
-    the vehicle's own settings; ``drawn_with`` as in `graph.wiring.vehicle_graph`. Raises
-    `ConfigError` where something is wrong, or the vehicle cannot take the route.
+    Parameters
+    ----------
+    vehicle : str
+        One of `propulsion_ros.graph.vehicles.VEHICLES`.
+    route : str
+        One of `propulsion_ros.gz.model.ROUTES`.
+    model : str
+        Another description of it than the one of the package.
+    params_files : sequence of str or Path
+        Settings that win over the vehicle's own.
+    namespace : str
+        Of all nodes.
+    release : Release
+        Of Gazebo.
+    drawn_with : sequence of str or Path, optional
+        As in `propulsion_ros.graph.wiring.vehicle_graph`.
+
+    Raises
+    ------
+    ConfigError
+        Where something is wrong, or the vehicle cannot take the route.
     """
     share = share_directory()
     path = model or str(share / 'urdf' / f'{vehicle}.urdf.xacro')

@@ -107,8 +107,18 @@ class Report:
 class ActuatorLoop:
     """A family on a time grid, with its commands and their watchdog.
 
-    A report lies on a multiple of the ticks. ``emit(report)`` receives each one; ``on_jump(from_ns,
-    to_ns)`` is called when time has jumped, after commands were forgotten.
+    Parameters
+    ----------
+    family : Family
+        The actuators.
+    params : LoopParams
+        When ticks run and reports are due; a report lies on a multiple of its ticks.
+    emit : callable
+        Receives each `Report`.
+    on_jump : callable
+        ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
+    with_links : bool
+        Whether reports have the wrench of each actuator too.
 
     Attributes
     ----------

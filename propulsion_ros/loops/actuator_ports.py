@@ -181,8 +181,17 @@ class ActuatorPorts(StampedPorts):
     def step(self, stamp_ns: int, motion: Motion) -> Output | None:
         """Run the tick at a stamp, for a host that has time and motion itself.
 
-        The stamp is a multiple of the period of ``update_rate``, the motion that of base_link.
-        Return what the tick did; None where it did not run.
+        Parameters
+        ----------
+        stamp_ns : int
+            A multiple of the period of ``update_rate``.
+        motion : Motion
+            Of base_link.
+
+        Returns
+        -------
+        Output or None
+            What the tick did; None where it did not run.
         """
         core = self.core
         if self.family.uses_body:
@@ -266,7 +275,17 @@ class ActuatorPorts(StampedPorts):
 class NumberOutlets:
     """Thrusts and positions as plain numbers, each on a topic, for drives of joints.
 
-    Raises `ConfigError` for a name that no topic can have.
+    Parameters
+    ----------
+    family : Family
+        Whose actuators and joints they are.
+    lossless : bool
+        As of an `Outlet`.
+
+    Raises
+    ------
+    ConfigError
+        For a name that no topic can have.
     """
 
     def __init__(self, family: Family, lossless: bool) -> None:

@@ -16,7 +16,26 @@ from propulsion_ros.settings.errors import CommandError
 
 
 class AllocatorLoop:
-    """Shares each demanded wrench, in ``frame``, among the actuators of one group within limits."""
+    """Shares each demanded wrench among the actuators of one group, within their limits.
+
+    Parameters
+    ----------
+    family : Allocatable
+        The group.
+    allocator : Allocator
+        What shares.
+    frame : str
+        Of the demand.
+    host : Host
+        What connects the ports.
+    lossless : bool
+        Whether no message may be lost.
+
+    Attributes
+    ----------
+    ports, outlets, requests, timers
+        As of a `Loop`.
+    """
 
     def __init__(
         self,

@@ -30,7 +30,13 @@ class CommandUpdate:
 
 
 class FieldSplit:
-    """Puts one value for each of m names into the field that the name takes, one of `FIELDS`."""
+    """Puts one value for each name into the field that the name takes.
+
+    Parameters
+    ----------
+    fields : sequence of str
+        Of each of the m names: 'position', 'velocity' or 'effort'.
+    """
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._taken = [field for field in FIELDS if field in fields]
@@ -94,9 +100,12 @@ class CommandHold:
         self._renew(0)
 
     def apply(self, stamp_ns: int, update: CommandUpdate) -> bool:
-        """Take new values for some names, and return whether any of them was new.
+        """Take new values for some names; one that is older than what a name has is nothing new.
 
-        One that is older than what a name has is nothing new.
+        Returns
+        -------
+        bool
+            Whether any of them was new.
         """
         columns, values = update.columns, update.values
         if self._common_ns is None or stamp_ns < self._common_ns:

@@ -46,7 +46,18 @@ class _Layout:
 
 
 class CommandReader:
-    """Turns named commands into updates for one family; `names` are what can be commanded."""
+    """Turns named commands into updates for one family.
+
+    Parameters
+    ----------
+    family : Family
+        Whose names and fields are commanded.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What can be commanded.
+    """
 
     def __init__(self, family: Family) -> None:
         self._family = family

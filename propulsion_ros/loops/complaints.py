@@ -10,9 +10,19 @@ _COMPLAINTS, _COMPLAINT_NS = 5, 5_000_000_000
 
 
 class Complaints:
-    """Counts complaints by kind in `counts`, and logs each line once, at most 5 of a kind in 5 s.
+    """Counts complaints by kind, and logs each line once, at most 5 of a kind in 5 s.
 
-    ``warn(line)`` logs; ``steady_ns()`` returns a time that is never set back [ns].
+    Parameters
+    ----------
+    warn : callable
+        Logs a line.
+    steady_ns : callable
+        Returns a time that is never set back [ns].
+
+    Attributes
+    ----------
+    counts : collections.Counter
+        How often each kind was added.
     """
 
     def __init__(self, warn: Callable[[str], object], steady_ns: Callable[[], int]) -> None:

@@ -98,7 +98,13 @@ def _check_speed(name: str, values: FloatArray, unit: str) -> None:
 
 
 class WrenchReader:
-    """Turns demanded wrenches, in ``frame``, into updates for a family that is commanded by one."""
+    """Turns demanded wrenches into updates for a family that is commanded by one.
+
+    Parameters
+    ----------
+    frame : str
+        Frame that the demand must be in.
+    """
 
     names = WRENCH_NAMES
 

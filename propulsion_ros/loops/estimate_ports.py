@@ -29,8 +29,27 @@ COVARIANCE_NAMES = tuple(f'{row}*{column}' for row in WRENCH_NAMES for column in
 class EstimatePorts(StampedPorts):
     """Publishes the wrench that actuators apply, at the stamp of each command to them.
 
-    With ``lossless`` no clock is waited for, since a replay may have none. `core` is the
-    `EstimateLoop`, `family` its estimator.
+    Parameters
+    ----------
+    inverse : Estimator
+        The estimator.
+    params : EstimateParams
+        After how long an actuator is regarded as silent.
+    frame : str
+        Of geometry and wrenches.
+    host : Host
+        What connects the ports.
+    lossless : bool
+        Whether no message may be lost; then no clock is waited for, as a replay may have none.
+
+    Attributes
+    ----------
+    family : Estimator
+        The estimator.
+    core : EstimateLoop
+        What runs it.
+    outlets : list of Outlet
+        What is published.
     """
 
     def __init__(

@@ -10,7 +10,17 @@ from propulsion_ros.settings.flat import Parameter, refuse_unknown
 
 
 class GivenParameters:
-    """The `Parameters` of a loop that no node has: flat ones, which stay as they are."""
+    """The `Parameters` of a loop that no node has; they stay as they are.
+
+    Parameters
+    ----------
+    node_name : str
+        Name of the node whose loop it is.
+    given : mapping
+        Flat parameters.
+    node_namespace : str
+        Namespace of the node.
+    """
 
     def __init__(
         self, node_name: str, given: Mapping[str, Any], node_namespace: str = ''

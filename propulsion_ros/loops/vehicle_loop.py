@@ -32,8 +32,21 @@ class VehicleLoop:
     """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
 
     It publishes odometry and clock of step k, then waits for the wrench stamped k of every topic;
-    that wrench acts from k to k + 1. ``with_tf``: whether the host can publish TF. Raises
-    `ConfigError` for a robot description that is missing, or gives no body that can be moved.
+    that wrench acts from k to k + 1.
+
+    Parameters
+    ----------
+    params : VehicleParams
+        Validated configuration.
+    host : Host
+        What connects the ports.
+    with_tf : bool
+        Whether the host can publish TF.
+
+    Raises
+    ------
+    ConfigError
+        For a robot description that is missing, or gives no body that can be moved.
     """
 
     def __init__(self, params: VehicleParams, host: Host, with_tf: bool = False) -> None:

@@ -38,7 +38,13 @@ _LOSSLESS = {
 def profile(name: str, lossless: bool = False) -> QoSProfile:
     """Return the profile of a class of quality of service; see `loops.ports`.
 
-    Where it must be lossless, deep queues lose no message.
+    Parameters
+    ----------
+    name : str
+        'command', 'sensor', 'state', 'result', 'lockstep', 'latched', 'latched_history', 'clock',
+        'tf', 'glance' or 'picture'.
+    lossless : bool
+        Whether no message may be lost, by a deep queue.
     """
     return _LOSSLESS.get(name, _CLASSES[name]) if lossless else _CLASSES[name]
 

@@ -41,15 +41,22 @@ def _marks(count: int) -> FloatArray:
 class Slots:
     """Serialised messages that differ in their stamp and some numbers.
 
-    Where these lie is found by serialising a message with marks in their place, so nothing of the
-    format is assumed but that numbers look as they do in memory. Each of the marks was written into
-    fields of the message that follow one another; ``behind`` is the bytes behind the last of them,
-    beyond which comes padding.
+    Where these lie is found by serialising a message with marks in their place, so nothing of
+    the format is assumed but that numbers look as they do in memory.
+
+    Parameters
+    ----------
+    message : stamped message
+        What stays.
+    marked : sequence of FloatArray
+        The marks that were written into it, each into fields that follow one another.
+    behind : int
+        Bytes of the message behind the last of them; what else comes there is padding.
 
     Attributes
     ----------
     parts : tuple of slice
-        Where each of the marks lies in the bytes.
+        Where each of them lies in the bytes.
     """
 
     def __init__(self, message: Any, marked: Sequence[FloatArray], behind: int = 0) -> None:

@@ -22,10 +22,20 @@ def declare(
     defaults: Mapping[str, Any],
     takes_live: bool = True,
 ) -> dict[str, Any]:
-    """Declare parameters, or read those that the node has; return their values, None for unset.
+    """Declare parameters and return their values, None where one is not set.
 
-    Those that are not live are read-only, and where the node does not follow live ones all are.
-    ``defaults`` come before the schema's defaults, by key.
+    Those that are not live are read-only.
+
+    Parameters
+    ----------
+    node : Node
+        Gets the parameters.
+    parameters : iterable of Parameter
+        What to declare; what the node already has is only read.
+    defaults : mapping
+        Values that stand in front of the schema's defaults, by key.
+    takes_live : bool
+        Whether the node follows live parameters; else they are read-only too.
     """
     values: dict[str, Any] = {}
     for parameter in parameters:

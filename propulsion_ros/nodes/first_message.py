@@ -20,10 +20,16 @@ _ALIKE = 0.8
 
 
 class FirstMessage:
-    """Finds out in the graph why nothing has come, until the first message.
+    """Finds in the graph why no message has come, until the first one.
 
-    ``topics`` are those that it can come from, with their message classes; ``what`` is the word for
-    what is waited for.
+    Parameters
+    ----------
+    node : Node
+        Who waits.
+    topics : mapping of str to type
+        Where it can come from, and as which message class.
+    what : str
+        What is waited for.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, Any], what: str = 'command') -> None:

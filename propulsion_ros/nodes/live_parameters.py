@@ -14,10 +14,20 @@ from propulsion_ros.settings.flat import build, parameters_of
 
 
 class LiveParameters:
-    """Follows the live parameters of a node, of some configuration classes built from flat values.
+    """Follows the live parameters of some configuration classes.
 
-    ``check(*configurations)`` raises `ConfigError` where they do not go together; ``apply(changed,
-    *configurations)`` gets the changed keys, and one configuration for each class.
+    Parameters
+    ----------
+    node : Node
+        Has the parameters; those that are not live are read-only there.
+    classes : sequence of type
+        Configuration classes.
+    values : mapping
+        Flat values that they were built from.
+    check : callable
+        ``check(*configurations)`` raises `ConfigError` where they do not go together.
+    apply : callable
+        ``apply(changed, *configurations)`` after a change: its keys, and one for each class.
     """
 
     def __init__(

@@ -53,12 +53,22 @@ def run(
 ) -> int:
     """Make nodes, start them and spin until SIGINT or SIGTERM, or until a vital node has ended.
 
-    ``make_nodes`` gets the parsed arguments once rclpy is initialised, from the process's own
-    command line by default; ``add_arguments`` adds some that are not ROS's. Without a vital node
-    the others are of no use.
+    Parameters
+    ----------
+    make_nodes : callable
+        Gets the parsed arguments; called after rclpy is initialised.
+    args : sequence of str, optional
+        Command line, the process's own by default.
+    add_arguments : callable, optional
+        Adds arguments that are not ROS's.
+    vital : type, optional
+        Of nodes without which the others are of no use.
 
-    Returns the exit code: 0 after a signal or where a vital node was shut down, 1 where that has
-    failed, or a node could not be configured.
+    Returns
+    -------
+    int
+        Exit code: 0 after a signal or where a vital node was shut down, 1 where that has failed,
+        or a node could not be configured.
     """
     argv = list(sys.argv if args is None else args)
     parser = argparse.ArgumentParser(prog=argv[0].rsplit('/', 1)[-1])

@@ -42,8 +42,18 @@ def make_node(
 ) -> PropulsionNode:
     """Return one node of a graph.
 
-    Its own parameters win over those of files, of which the later ones win. ``cls`` makes it in
-    place of its executable's own class; the rest goes to rclpy's node.
+    Parameters
+    ----------
+    spec : NodeSpec
+        The node; its parameters win over those of files.
+    namespace : str
+        Of the node.
+    cls : callable, optional
+        What makes it in place of its executable's own class.
+    params_files : sequence of str or Path
+        Settings, the later ones win.
+    **kwargs
+        For rclpy's node.
     """
     arguments = [part for path in params_files for part in ('--params-file', str(path))]
     arguments += [part for pair in spec.remappings.items() for part in ('-r', ':='.join(pair))]

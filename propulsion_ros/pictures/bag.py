@@ -20,13 +20,23 @@ _Reading = Callable[[Signals, str, float, Any], None]
 
 
 def signals_of_bag(path: Path, namespace: str = '') -> Signals:
-    """Return what the topics of this package's nodes have in a bag.
+    """Return the contents of a bag's topics of this package's nodes.
 
     Times are the stamps of the messages; what has none, or is a command with stamp 0, gets that of
     the latest stamped message that was recorded before it; latched ones, which may be of long
-    before, do not count. Only topics below ``namespace`` are taken, and named without it. Raises
-    `SourceError` where the bag cannot be read, has no such topic, or the flights of several
-    vehicles.
+    before, do not count.
+
+    Parameters
+    ----------
+    path : Path
+        Folder, .mcap or .db3 file.
+    namespace : str
+        Only topics below it are taken, and named without it.
+
+    Raises
+    ------
+    SourceError
+        Where the bag cannot be read, has no such topic, or the flights of several vehicles.
     """
     prefix = f'/{namespace.strip("/")}/'.replace('//', '/')
     with BagReader(path) as bag:

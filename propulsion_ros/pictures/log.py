@@ -19,9 +19,17 @@ from propulsion_ros.settings.files import printable
 
 
 def signals_of_log(path: Path) -> Signals:
-    """Return the columns of a log, and the flight that the default detector finds in it.
+    """Return the columns of a log, and the flight that the default detector sees in it.
 
-    It is a CSV as `propulsion_ros apogee` reads it; a malformed one raises `SourceError`.
+    Parameters
+    ----------
+    path : Path
+        CSV as `propulsion_ros apogee` reads it.
+
+    Raises
+    ------
+    SourceError
+        For a malformed file, or one without rows.
     """
     samples = read_flight_log(path)
     return signals_of_flight(printable(path), samples, fly(samples, ApogeeParams()))

@@ -117,10 +117,21 @@ def page_of(
     begin: float = -math.inf,
     end: float = math.inf,
 ) -> Page:
-    """Return the page of what an input has between two times of its axis [s].
+    """Return the page of what an input has.
 
-    The title is the name of the input and the apogee where none is given. Raises `SourceError`
-    where there is nothing to draw, or too much.
+    Parameters
+    ----------
+    signals : Signals
+        What it has.
+    title : str, optional
+        Above the page instead of the name of the input and the apogee.
+    begin, end : float
+        Part of the time axis that is drawn, in its time [s].
+
+    Raises
+    ------
+    SourceError
+        Where there is nothing to draw, or too much.
     """
     flight = signals.flight
     first, last = _span(signals)

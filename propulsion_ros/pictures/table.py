@@ -27,12 +27,20 @@ _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude'
 
 
 def signals_of_table(path: Path) -> Signals:
-    """Return what the columns of a table have.
+    """Return the contents of the columns of a table.
 
-    A CSV has ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``, the fit of a
-    flight; with several nodes after ``<node>/``. An empty cell is no value. A table without a
-    wrench, or with nothing else, is taken for commands. Raises `SourceError` naming the line and
-    what was expected.
+    A table without a wrench, or with nothing else, is taken for commands.
+
+    Parameters
+    ----------
+    path : Path
+        CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``, the fit of a
+        flight; with several nodes after ``<node>/``. An empty cell is no value.
+
+    Raises
+    ------
+    SourceError
+        Naming the line and what was expected.
     """
     rows = read_rows(path, KEPT_LIMIT)
     place, header = next(rows, (f'{printable(path)}:1', []))

@@ -37,7 +37,15 @@ _RATIO = 1000
 def checked(path: Path) -> Iterator[Path]:
     """Yield what a library may open for a bag: the bag, or a copy of it with unpacked files.
 
-    A bag is a folder, or one .mcap or .db3 file. Raises `SourceError` naming the bag or its file.
+    Parameters
+    ----------
+    path : Path
+        Folder, or one .mcap or .db3 file.
+
+    Raises
+    ------
+    SourceError
+        Naming the bag or its file.
     """
     kind = kind_of(path)
     if kind == ABSENT or (kind == FOLDER and kind_of(path / _METADATA) == ABSENT):

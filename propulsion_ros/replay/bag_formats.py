@@ -41,7 +41,17 @@ _ADDRESS = re.compile(r'[?#]|%[0-9a-fA-F]{2}')
 def check_mcap(path: Path, budget: YamlBudget) -> None:
     """Refuse records that a library would step through, or read, without an end.
 
-    The budget pays for the YAML that channels have. Raises `SourceError` naming the file.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    budget : YamlBudget
+        Pays for the YAML that channels have.
+
+    Raises
+    ------
+    SourceError
+        Naming the file.
     """
     with opened(path, _ANY_SIZE) as file:
         end = file.seek(0, os.SEEK_END) - _FOOTER_SIZE
@@ -62,7 +72,17 @@ def check_mcap(path: Path, budget: YamlBudget) -> None:
 def check_sqlite(path: Path, budget: YamlBudget) -> None:
     """Refuse tables that are computed: they may have any number of rows of any size.
 
-    The budget pays for the YAML that topics have. Raises `SourceError` naming the file.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    budget : YamlBudget
+        Pays for the YAML that topics have.
+
+    Raises
+    ------
+    SourceError
+        Naming the file.
     """
     name = printable(path)
     if _ADDRESS.search(str(path)):
@@ -82,8 +102,17 @@ def check_sqlite(path: Path, budget: YamlBudget) -> None:
 def check_chunks(name: str, storages: Iterable[Any]) -> None:
     """Refuse chunks that are too large, each alone or all of one time together.
 
-    Of the open files of the library, those that are MCAP have ``chunks``. Raises `SourceError` with
-    the name of the bag.
+    Parameters
+    ----------
+    name : str
+        Of the bag.
+    storages : iterable
+        Open files of the library; those that are MCAP have ``chunks``.
+
+    Raises
+    ------
+    SourceError
+        Naming the bag.
     """
     for storage in storages:
         chunks = getattr(storage, 'chunks', ())

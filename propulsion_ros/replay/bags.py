@@ -42,9 +42,18 @@ def is_bag(path: Path) -> bool:
 class BagReader:
     """Messages of a bag in the order in which they were recorded.
 
-    The definitions of message types that a bag carries are not used: rosbags would make Python code
-    of them. Messages are decoded as the types that come with ROS 2. A bag is a folder, or one .mcap
-    or .db3 file; entering and iterating raise `SourceError` with what is wrong with it.
+    The definitions of message types that a bag carries are not used: rosbags would make Python
+    code of them. Messages are decoded as the types that come with ROS 2.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of a bag, or one .mcap or .db3 file.
+
+    Raises
+    ------
+    SourceError
+        On entering and iterating, naming the bag and what is wrong with it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -200,8 +209,17 @@ class BagWriter:
     def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
         """Write a message; its topic begins with its first one.
 
-        ``offered`` has the QoSProfile of each publisher, kept for who plays the bag. Raises
-        `SourceError` where rosbags does not know the type, or the disk is full.
+        Parameters
+        ----------
+        message : Recorded
+            The message.
+        offered : sequence of rclpy.qos.QoSProfile
+            How its publishers offer it, kept for who plays the bag.
+
+        Raises
+        ------
+        SourceError
+            Where its type is not known to rosbags, or the disk does not take it.
         """
         try:
             connection = self._connections.get(message.topic)

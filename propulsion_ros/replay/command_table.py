@@ -51,10 +51,21 @@ class Row:
 
 
 class Columns:
-    """What the columns of a file mean that commands some names.
+    """What the columns of a file mean.
 
-    Raises `SourceError` for an unknown column, here or of `read` for a wrong cell; ``place`` is
-    that of the header.
+    Parameters
+    ----------
+    place : str
+        Of the header, for errors.
+    header : sequence of str
+        Names of the columns.
+    names : collection of str
+        What they may command.
+
+    Raises
+    ------
+    SourceError
+        For an unknown column, here or of `read` for a wrong cell.
     """
 
     def __init__(self, place: str, header: Sequence[str], names: Collection[str]) -> None:

@@ -22,8 +22,17 @@ _MOST_COLUMNS = 5000
 def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[str]]]:
     """Yield ``file:line`` and the cells of every row that is not empty, in constant memory.
 
-    ``limit`` is the size that the file may have [bytes]; `KEPT_LIMIT` where all rows are kept.
-    Raises `SourceError` naming the file or line of what cannot be read.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    limit : int
+        Bytes that it may have; `KEPT_LIMIT` for who keeps all rows.
+
+    Raises
+    ------
+    SourceError
+        Naming the file or line of what cannot be read.
     """
     name, lines = printable(path), _Lines(path, limit)
     rows = csv.reader(lines, strict=True)

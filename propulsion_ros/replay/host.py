@@ -112,10 +112,29 @@ class Bus:
 
 
 class LoopHost:
-    """Runs the loop of one node on a bus; see `loops.ports.Host`.
+    """Runs one loop on a bus; see `loops.ports.Host`.
 
-    ``remappings`` has full or relative topic names, from and to; ``log`` receives each line that
-    warns.
+    Parameters
+    ----------
+    name, namespace : str
+        Of the node whose loop it is.
+    bus : Bus
+        Where it publishes and what gives it messages.
+    remappings : mapping of str
+        Topic names, from and to.
+    is_simulated : bool
+        Whether time comes from /clock.
+    log : callable
+        Receives each line that warns.
+
+    Attributes
+    ----------
+    name : str
+        As the parameter.
+    counts : collections.Counter
+        How often each kind of complaint was made.
+    is_active : bool
+        Whether the loop runs.
     """
 
     def __init__(

@@ -14,8 +14,12 @@ from propulsion_ros.loops.flight.setup import make_flight_state, read_config
 def fly(samples: Iterable[Sample], apogee: ApogeeParams) -> Iterator[FlightReport]:
     """Yield what the flight logic reports of each sample, armed at the first.
 
-    Samples come in the order in which a flight computer would receive them. All parameters but
-    those of the detector have their defaults.
+    Parameters
+    ----------
+    samples : iterable of Sample
+        In the order in which a flight computer would receive them.
+    apogee : ApogeeParams
+        Parameters of the detector; all others have their defaults.
     """
     params = FlightLoopParams(apogee=apogee)
     state = make_flight_state(params, read_config(params), in_simulation=False)

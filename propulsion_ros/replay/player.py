@@ -26,8 +26,19 @@ _FLUSH = 60.0  # for how long it is waited until what was sent is received [s]
 class Player(Node):
     """Publishes what a bag has, as fast as it was recorded times ``rate``.
 
-    ``clock_rate`` is how often /clock is published [Hz of wall time], 0 for never. `played` has the
-    type of each topic that is played, as `choose` found it.
+    Parameters
+    ----------
+    rate : float
+        How many seconds of the bag pass in one.
+    clock_rate : float
+        How often /clock is published [Hz of wall time]; 0 for never.
+    context : rclpy.Context, optional
+        Of the node.
+
+    Attributes
+    ----------
+    played : dict of str
+        Type of each topic that is played, as `choose` found it.
     """
 
     def __init__(
@@ -115,10 +126,21 @@ class Player(Node):
         executor: Executor,
         progress: Callable[[Recorded], None] = lambda message: None,
     ) -> list[str]:
-        """Publish all messages of its topics in the order of their stamps; wait for their receipt.
+        """Publish all messages of its topics, and return when all have been received.
 
-        ``progress`` is called with each message. Return the topics of which a subscription has not
-        received everything within a limit of wall time.
+        Parameters
+        ----------
+        messages : iterable of Recorded
+            In the order of their stamps.
+        executor : Executor
+            Spins between them.
+        progress : callable
+            Gets each message that was published.
+
+        Returns
+        -------
+        list of str
+            Topics of which somebody has not received everything within a limit of wall time.
         """
         begun = time.monotonic()
         first_ns: int | None = None

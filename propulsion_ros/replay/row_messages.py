@@ -26,7 +26,18 @@ _STILL, _LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
 
 
 class RowMessages:
-    """Makes messages for one loop, which has commands for `names`, out of rows."""
+    """Makes messages for one loop out of rows.
+
+    Parameters
+    ----------
+    host : LoopHost
+        Of the loop, which has commands.
+
+    Attributes
+    ----------
+    names : sequence of str
+        What can be commanded.
+    """
 
     def __init__(self, host: LoopHost) -> None:
         loop: Any = host.loop

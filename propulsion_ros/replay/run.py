@@ -22,10 +22,21 @@ _Write = Callable[[Moment], None]
 def replay(
     choice: Choice, source: Path, target: Path, keeps_inputs: bool = False
 ) -> Counter[str]:
-    """Replay a bag or table into another one, and return what became of what was in it.
+    """Replay a file into another one, and return what became of what was in it.
 
-    With ``keeps_inputs`` the inputs are written into the new bag too. Raises `ConfigError` for
-    everything that is wrong.
+    Parameters
+    ----------
+    choice : Choice
+        Which nodes.
+    source, target : Path
+        A bag or a table each.
+    keeps_inputs : bool
+        Whether the inputs are written into the new bag too.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong.
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')

@@ -37,7 +37,18 @@ class Moment(NamedTuple):
 
 
 class BagSource:
-    """The messages of a bag."""
+    """The messages of a bag.
+
+    Parameters
+    ----------
+    path : Path
+        The bag.
+
+    Attributes
+    ----------
+    unit : str
+        What is counted.
+    """
 
     unit = 'messages'
 
@@ -81,7 +92,12 @@ class BagSource:
 class TableSource:
     """The rows of a table of commands, between which a clock goes on.
 
-    With ``is_bare`` actuators run alone, without what a robot has beside them.
+    Parameters
+    ----------
+    path : Path
+        The table.
+    is_bare : bool
+        Whether actuators run alone, without what a robot has beside them.
     """
 
     unit = 'rows'

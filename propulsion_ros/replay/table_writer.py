@@ -28,10 +28,21 @@ _MOST_OPEN = 10_000
 
 
 class TableWriter:
-    """Writes what loops publish into a CSV file, all of it at the end, and counts rows in `count`.
+    """Writes what loops publish into a CSV file, all of it at the end.
 
-    Columns begin with the name of their node where ``is_prefixed``. ``columns`` has those of each
-    node where they are known; else they are found.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    is_prefixed : bool
+        Whether columns begin with the name of their node.
+    columns : mapping of str to sequence of str
+        Columns of each node, where they are known; else they are found.
+
+    Attributes
+    ----------
+    count : int
+        Rows written.
     """
 
     def __init__(

@@ -10,8 +10,14 @@ _TAIL = 200
 class ConfigError(ValueError):
     """A parameter, plugin tag or file that cannot be used; it stops the start.
 
-    Its key names what is wrong, a parameter such as ``tanks.capacity`` or a path into a file; an
-    index is the element of an array.
+    Parameters
+    ----------
+    key : str
+        What is wrong: a parameter, ``tanks.capacity``, or a path into a file.
+    problem : str
+        What was found and what was expected.
+    index : int, optional
+        Element of an array parameter.
     """
 
     def __init__(self, key: str, problem: str, index: int | None = None) -> None:

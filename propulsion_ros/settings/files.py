@@ -66,10 +66,19 @@ def expand_user(path: str | Path) -> Path:
 
 @contextmanager
 def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
-    """Open a regular file for reading, of at most ``limit`` bytes whatever size it states.
+    """Open a regular file for reading.
 
-    Raises `SourceError` naming the file: where it is none, is too large, or cannot be read; also
-    while it is read.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    limit : int
+        Bytes that it may have, whatever size it states.
+
+    Raises
+    ------
+    SourceError
+        Naming the file: where it is none, is too large, or cannot be read; also while it is read.
     """
     name = printable(path)
     with _descriptor(path, name) as raw:
@@ -90,8 +99,19 @@ def read_bytes(path: str | Path, limit: int) -> bytes:
 def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
     r"""Return the UTF-8 text of a file, without a byte order mark, with ``\n`` for line ends.
 
-    With ``errors`` 'replace' other encodings are kept as far as possible. Raises `SourceError` as
-    `opened`, and for what is no text.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    limit : int
+        Bytes that it may have.
+    errors : str
+        What becomes of other encodings: 'strict' refuses them, 'replace' keeps what it can.
+
+    Raises
+    ------
+    SourceError
+        As `opened`, and for what is no text.
     """
     name, content = printable(path), read_bytes(path, limit)
     try:
@@ -106,7 +126,17 @@ def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
 def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
     """Yield the lines of a text with their ends, in constant memory.
 
-    Raises `SourceError` as `read_text`, and for a line that is longer than `LONGEST_LINE`.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    limit : int
+        Bytes that it may have.
+
+    Raises
+    ------
+    SourceError
+        As `read_text`, and for a line that is longer than `LONGEST_LINE`.
     """
     name, number = printable(path), 0
     with opened(path, limit) as file:
@@ -191,10 +221,23 @@ def replace_durably(
     suffix: str = '.new',
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Replace a file as a whole, on the disk before this returns; the old one stays at an OSError.
+    """Replace a file as a whole, on the disk before this returns.
 
-    The new file has the ``suffix`` until it takes the name of the old one, so each writer needs its
-    own. ``is_wanted`` is called just before that: where it returns False the old file stays.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    content : bytes
+        What it holds then.
+    suffix : str
+        Of the new file until it takes the name of the old one; each writer needs its own.
+    is_wanted : callable
+        Called just before that: where it returns False the old file stays.
+
+    Raises
+    ------
+    OSError
+        As `opened_to_write`; the old file stays then.
     """
     check_target(path)
     beside = path.with_name(path.name + suffix)

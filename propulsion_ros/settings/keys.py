@@ -32,11 +32,20 @@ def key(
     above: float = -np.inf,
     choices: Sequence[Any] = (),
 ) -> Parameter:
-    """Return one key of an object: its name as written, and what it means.
+    """Return one key of an object.
 
-    ``kind`` is float, int, bool, str, `Switch`, or JsonNode for what is read further on. A key with
-    the default None may be absent, one without a default is required. The bounds are those of
-    `quantity`, ``choices`` the allowed texts or integers.
+    Parameters
+    ----------
+    name, doc : str
+        As written, and one phrase.
+    kind : type
+        float, int, bool, str, `Switch`, or JsonNode for what is read further on.
+    default : object, optional
+        None for a key that may be absent; without one it is required.
+    unit, lo, hi, above
+        Of a number, as in `quantity`.
+    choices : sequence
+        Allowed texts or integers.
     """
     return Parameter(name, Quantity(kind, unit, doc, lo, hi, above, (), choices, ''), default)
 

@@ -158,10 +158,23 @@ def check_order(config: Any, low: str, high: str, unit: str) -> None:
 
 
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
-    """Return a scalar or a sequence as the type and shape of a field with n rows.
+    """Return ``value`` as the field's type and shape, checked element by element.
 
-    Raises `ConfigError` naming ``key``, where an element has the wrong type, is out of range, or
-    the count is wrong.
+    Parameters
+    ----------
+    key : str
+        Name for the error.
+    spec : Quantity
+        What the field allows.
+    value : object
+        A scalar, a flat or a nested sequence.
+    n : int
+        Number of rows.
+
+    Raises
+    ------
+    ConfigError
+        Where an element has the wrong type, is out of range, or the count is wrong.
     """
     flat = _flatten(value)
     scalar = spec.shape == ()

@@ -52,7 +52,15 @@ _Loader.add_implicit_resolver(
 class ParameterFile:
     """Parameters of nodes, by node name; namespaces and ``/**`` match as ROS matches them.
 
-    Raises `SourceError` naming the file and the key of what is wrong.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Raises
+    ------
+    SourceError
+        Naming the file and the key of what is wrong.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -164,7 +172,13 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 class YamlBudget:
-    """What YAML that a library reads may cost: aliases expand, and nothing bounds the nesting."""
+    """What YAML that a library reads may cost: aliases expand, and nothing ends what is nested.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for errors.
+    """
 
     def __init__(self, name: str) -> None:
         self._name, self._spent = name, 0

@@ -6,11 +6,16 @@ from __future__ import annotations
 class Dwell:
     """Time for which a condition has held.
 
-    It is satisfied once it has held for ``duration`` [s], for 0 by the first update. By default a
-    gap in the feed proves nothing: one step counts for at most half of the duration, so that at
-    least three updates must agree however far apart they lie. With ``counts_gaps`` every step
-    counts in full and two are enough, for a condition that covers the time between them, such as a
-    fall.
+    By default a gap in the feed proves nothing: one step counts for at most half of the duration,
+    so that at least three updates must agree however far apart they lie. With ``counts_gaps``
+    two are enough, for a condition on the time between them, such as a fall.
+
+    Parameters
+    ----------
+    duration : float
+        How long it must hold [s]; 0 is satisfied by the first update.
+    counts_gaps : bool
+        Whether every step counts in full.
 
     Attributes
     ----------

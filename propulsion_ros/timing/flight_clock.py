@@ -38,15 +38,21 @@ class FlightClock:
     """Nanoseconds that never run backward and never leap, driven by message stamps.
 
     `StampJudge` judges the stamps: less than 0.5 s behind is late, and two strays make a jump. The
-    clock advances by the difference of two accepted stamps, but never by more than the longest step
-    [s]. After a jump back the clock goes on from where it was, unless the new stamp lies before the
-    first one of the flight: then time has started again, where that may be. With ``reanchors``
-    stamps that stay late are accepted in the end, as those of a robot's sensor whose clock was set
-    back a little.
+    clock advances by the difference of two accepted stamps, but never by more than the longest
+    step. After a jump back the clock goes on from where it was, unless the new stamp lies before
+    the first one of the flight: then time has started again, where that may be.
 
-    While no sample comes, `pass_silence` advances the clock. A stamp of a sample always counts more
+    While no sample comes, `pass_silence` lets time go on. A stamp of a sample always counts more
     than one that silence made: it is judged by the last sample alone, and may lie anywhere between
-    that one and the present. The clock has advanced already, and waits for the difference.
+    that one and the present. The clock has gone on already, and waits for the difference.
+
+    Parameters
+    ----------
+    longest_step : float
+        [s].
+    reanchors : bool
+        Whether stamps that stay late are believed in the end, as those of a robot's sensor whose
+        clock was set back a little.
 
     Attributes
     ----------
@@ -84,7 +90,15 @@ class FlightClock:
         self._first_ns = self.stamp_ns
 
     def resume(self, clock_ns: int, first_ns: int) -> None:
-        """Go on in a flight before a restart: its clock now, and its first stamp [ns]."""
+        """Go on from where the clock of a flight before a restart would stand now.
+
+        Parameters
+        ----------
+        clock_ns : int
+            What the clock is to show at the last stamp [ns].
+        first_ns : int
+            First stamp of that flight [ns].
+        """
         self._sample_clock_ns += clock_ns - self.now_ns
         self.now_ns = clock_ns
         self._first_ns = first_ns
@@ -101,9 +115,14 @@ class FlightClock:
         return Stamp.ACCEPTED
 
     def advance(self, stamp_ns: int, *, may_restart: bool = True) -> Stamp:
-        """Judge the stamp of a sample [ns]; the clock moves where it is accepted.
+        """Take a stamp and classify it; the clock moves where it is accepted.
 
-        Where it may not restart, any jump back is one of a clock that was set.
+        Parameters
+        ----------
+        stamp_ns : int
+            Of a sample [ns].
+        may_restart : bool
+            Whether time may start again; else any jump back is one of a clock that was set.
         """
         self._bridge(stamp_ns)
         last_ns = self._judge.newest_ns

@@ -8,10 +8,14 @@ from typing import Any
 class Held:
     """A value, since when it has not changed, and what was known when it last did.
 
-    A value is alive until it has stayed the same for longer than the limit [ns], then it is held. A
+    A value is alive until it has stayed the same for longer than the limit, then it is held. A
     user that knows better, such as that the vehicle has moved, need not wait for the limit:
-    `repeats` returns whether the value is the same, ``then`` is where the vehicle was when it
-    changed.
+    `repeats` is whether the value is the same, ``then`` where the vehicle was when it changed.
+
+    Parameters
+    ----------
+    limit_ns : int
+        For how long a value may stay the same and still be alive [ns].
 
     Attributes
     ----------

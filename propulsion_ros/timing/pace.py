@@ -13,9 +13,14 @@ _STAMPS = StampLimits(behind_ns=1_000_000_000, agreeing=1)
 
 
 class Pace:
-    """Decides whether a picture of several sources is due: once in a period of their stamps [ns].
+    """Decides whether a picture of several sources is due: once in a period of their stamps.
 
     Each source is compared with its own stamps alone, since their times may differ.
+
+    Parameters
+    ----------
+    period_ns : int
+        Least distance between two pictures.
     """
 
     def __init__(self, period_ns: int) -> None:

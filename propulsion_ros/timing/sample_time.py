@@ -4,7 +4,12 @@ from __future__ import annotations
 
 
 class SampleTime:
-    """Follows the stamps of samples, and the steady clock [ns] on which they come.
+    """Follows the stamps of samples, and the steady clock on which they come.
+
+    Parameters
+    ----------
+    steady_ns : int
+        Now, on a clock that is never set back [ns].
 
     Attributes
     ----------

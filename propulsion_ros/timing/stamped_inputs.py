@@ -178,9 +178,12 @@ class StampedInputs:
         return self.push(source, stamp_ns, payload)
 
     def drop(self, source: str) -> list[Any]:
-        """Forget the inputs of a source that wait for their turn, or to be confirmed.
+        """Forget the inputs of a source that wait for their turn, or to be believed.
 
-        Returns the payloads of those that waited for their turn, in that order.
+        Returns
+        -------
+        list
+            The payloads of those that waited for their turn, in that order.
         """
         dropped = [item[4] for item in sorted(self._queue) if item[3] == source]
         self._keep([item for item in self._queue if item[3] != source])

@@ -94,12 +94,17 @@ class StampJudge:
        a steady distance from the leading source unless that one is silent, end in REANCHORED.
 
     A source that follows a leading one, such as a clock, is held against the newest stamp of that
-    one by rules 3 to 5: it can make no jump, but where it fits the leader it is accepted at once.
+    one by rules 3 to 5: it can make no jump, but where it fits the leader it is believed at once.
     With ``drifts`` it is held against its own newest stamp as well, and may fit either.
 
     So no single stamp moves time unless ``agreeing`` is 1; accepted stamps never go backwards but
     in a jump; and after any disturbance a steady source is accepted again, within ``agreeing``
     stamps where it is astray, or within ``behind_ns`` of stamps where it is late.
+
+    Parameters
+    ----------
+    limits : StampLimits
+        Of this user.
 
     Attributes
     ----------
@@ -178,9 +183,14 @@ class StampJudge:
         return self.newest_ns is not None and now_ns - self.newest_ns > self._silent_ns
 
     def take(self, stamp_ns: int, present_ns: int | None = None) -> Arrival:
-        """Judge a stamp [ns] by those before it.
+        """Judge a stamp by those before it.
 
-        ``present_ns`` stands for the newest of them as long as this source has none.
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        present_ns : int, optional
+            What stands for the newest stamp as long as this source has none [ns].
         """
         newest_ns = self.newest_ns
         if newest_ns is None:
@@ -201,7 +211,15 @@ class StampJudge:
         return self._refuse(_STRAY, stamp_ns, newest_ns)
 
     def follow(self, stamp_ns: int, leader_ns: int) -> Arrival:
-        """Judge a stamp by the newest one of a leading source [ns]; see the class."""
+        """Judge a stamp by the newest one of a leading source; see the class.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        leader_ns : int
+            Newest stamp of the leading source [ns].
+        """
         newest_ns = self.newest_ns
         if not -self._behind_ns <= stamp_ns - leader_ns - self.offset_ns <= self._ahead_ns:
             is_near = self._limits.is_near

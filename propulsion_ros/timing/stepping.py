@@ -36,10 +36,19 @@ class Grid(Ordering):
 
 
 class FixedStepRunner(StampedInputs):
-    """Applies stamped inputs in order and runs the ticks that are due, by ``step(tick, stamp_ns)``.
+    """Applies stamped inputs in order and runs the ticks that are due.
 
-    Tick k lies at ``k * period_ns``. Before it runs, every input with a stamp up to the tick's own
-    is applied, as `StampedInputs` does; a late one at the next tick.
+    Tick k lies at ``k * period_ns``. Before it runs, every input with a stamp up to the tick's
+    own is applied, see `StampedInputs`; a late one at the next tick.
+
+    Parameters
+    ----------
+    grid : Grid
+        When ticks run.
+    step : callable
+        ``step(tick, stamp_ns)``.
+    sources, apply, on_jump, trusted, delays_ns
+        As in `StampedInputs`.
     """
 
     def __init__(

@@ -58,9 +58,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
-    """Yield what is wrong with a file, which its suffix names, one line each.
+    """Yield what is wrong with a file, one line each.
 
-    ``model`` is the robot description whose plugin blocks stand behind a parameter file.
+    Parameters
+    ----------
+    path : Path
+        The file; its suffix gives its kind.
+    model : Path, optional
+        Robot description whose plugin blocks stand behind a parameter file.
     """
     checks: dict[str, Callable[[Path, Path | None], Iterator[ConfigError]]] = {
         '.yaml': _parameters, '.yml': _parameters, '.urdf': _robot, '.xacro': _robot,

@@ -77,11 +77,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_signals(path: Path, namespace: str = '') -> Signals:
-    """Return the signals of an input.
+    """Return what an input has.
 
-    It is a bag, of which only the topics in a namespace are read, or a CSV file, whose header
-    decides whether it is a table or a log. Raises `ConfigError` where it cannot be read, or is
-    neither of them.
+    Parameters
+    ----------
+    path : Path
+        A bag, or a CSV file; its header distinguishes a table from a log.
+    namespace : str
+        Of the topics of a bag.
+
+    Raises
+    ------
+    ConfigError
+        Where it cannot be read, or is none of them.
     """
     if is_bag(path):
         return signals_of_bag(path, namespace)

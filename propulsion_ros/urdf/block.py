@@ -48,9 +48,14 @@ class ActuatorSpec:
     """Tags of the block without effect, and what was assumed, a line each."""
 
     def locate(self, error: ConfigError, overridden: Collection[str] = ()) -> ConfigError:
-        """Return an error of the configuration class with the XML path of what is wrong.
+        """Return the error with the XML path of what is wrong, where that is the block's.
 
-        It stays as it is for a key that is overridden, which parameters gave in place of the block.
+        Parameters
+        ----------
+        error : ConfigError
+            What the configuration class raised.
+        overridden : collection of str
+            Keys that parameters gave in place of the block.
         """
         if error.key in overridden:
             return error
@@ -65,11 +70,24 @@ def read_block(
     common: type | Callable[[str], type] | None,
     base_link: str,
 ) -> ActuatorSpec:
-    """Return what a plugin block of a robot holds.
+    """Return the configuration that a plugin block gives.
 
-    ``common`` is the configuration class of settings that a block may have beside its family's, for
-    every family or by its name. The geometry is in ``base_link``; empty: as the block has it, else
-    the root link. Raises `SourceError` naming the XML path, what was expected and what came.
+    Parameters
+    ----------
+    block : Tag
+        The plugin element.
+    tree : LinkTree
+        The robot.
+    common : type, callable or None
+        Configuration class of settings that a block may have beside its family's, for every
+        family or by its name.
+    base_link : str
+        Frame of the geometry; empty: as in the block, else the root link.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path, what was expected and what came.
     """
     if not block.name:
         raise SourceError(block.path, 'expected a name attribute')

@@ -82,9 +82,13 @@ class Joint:
 class LinkTree:
     """The kinematic tree of a robot description with every joint at position 0.
 
-    Names of links and joints may be given without their namespace, as long as only one fits:
-    ``base_link`` finds ``rov/base_link``. Raises `SourceError` for joints without ends, links or
-    joints of one name, links with two parents, loops, chains that are too long, or several roots.
+    Names of links and joints may be named without their namespace, as long as only one fits:
+    ``base_link`` finds ``rov/base_link``.
+
+    Parameters
+    ----------
+    robot : Element
+        The root element.
 
     Attributes
     ----------
@@ -92,6 +96,12 @@ class LinkTree:
         The link without a parent.
     joints : dict
         Joints by name, in the order of the description.
+
+    Raises
+    ------
+    SourceError
+        For joints without ends, links or joints of one name, links with two parents, loops,
+        chains that are too long, or several roots.
     """
 
     def __init__(self, robot: Element) -> None:

@@ -74,9 +74,19 @@ class Placer:
     _passed: dict[str, str] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
-        """Return where a row is, from its <joint> and <link>; ``roles`` are its geometry fields.
+        """Return where a row is, from its <joint> and <link>.
 
-        Raises `SourceError` for an unknown, unsuitable or missing joint or link.
+        Parameters
+        ----------
+        row : Tag
+            The row.
+        roles : mapping
+            Fields of its class that have a part in geometry.
+
+        Raises
+        ------
+        SourceError
+            For an unknown, unsuitable or missing joint or link.
         """
         tags = row.all('joint')
         joints = [self.tree.joint(tag.text, tag.path) for tag in tags]

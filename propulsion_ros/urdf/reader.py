@@ -29,12 +29,27 @@ def actuators_from_urdf(
     A block ``<gazebo><plugin filename="propulsion_ros" name="...">`` is named after its node and
     its family (or has a <family> tag). It has one child per actuator, named after the family's
     singular: ``<booster name="...">``. Inside, tags are parameter names; ``<joint>`` or ``<link>``
-    place the actuator in the link tree. ``<names_expr>`` in place of name and joint makes one child
-    stand for several actuators, see `propulsion_ros.urdf.names_expr`.
+    place the actuator in the link tree. ``<names_expr>`` in place of name and joint makes one
+    child stand for several actuators, see `propulsion_ros.urdf.names_expr`.
 
-    Plugins of the UUV simulator become groups too, see `propulsion_ros.urdf.uuv_dialect`; they come
-    last. The text has xacro already expanded. For ``common``, ``base_link`` (with or without its
-    namespace) and errors see `read_block`.
+    Plugins of the UUV simulator become groups too, see
+    `propulsion_ros.urdf.uuv_dialect`; they come last.
+
+    Parameters
+    ----------
+    xml : str
+        URDF, xacro already expanded.
+    common : type or callable, optional
+        Configuration class of settings that a block may have beside its family's, for every
+        family or by its name.
+    base_link : str
+        Frame of geometry and wrenches, with or without its namespace; empty: as in each block,
+        else the root link.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path, what was expected and what came.
     """
     robot = parse_urdf(xml)
     tree = LinkTree(robot)
@@ -51,8 +66,17 @@ def actuators_from_urdf(
 def mass_from_urdf(xml: str, base_link: str = '') -> tuple[str, MassProperties]:
     """Return the base link and the mass of all links of a robot description together.
 
-    The text has xacro already expanded. The result is in ``base_link``, with or without its
-    namespace; empty for the root link. Raises `SourceError` naming the XML path.
+    Parameters
+    ----------
+    xml : str
+        URDF, xacro already expanded.
+    base_link : str
+        Frame of the result, with or without its namespace; empty for the root link.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path, what was expected and what came.
     """
     tree = LinkTree(parse_urdf(xml))
     base_link = tree.require_link(base_link or tree.root, 'base_link')

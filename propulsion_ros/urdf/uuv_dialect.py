@@ -137,11 +137,21 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
 
 
 def translated(row: Tag, family: str, notes: list[str]) -> Tag:
-    """Return an actuator of a family with its tags as this package calls them.
+    """Return an actuator with its tags as this package calls them.
 
-    Tags of this package stay, and so do families without an original in the UUV simulator. Each tag
-    without effect adds a line to ``notes``. Raises `SourceError` naming the XML path of an unknown
-    type, or of a constant that is missing.
+    Parameters
+    ----------
+    row : Tag
+        The actuator; tags of this package are left as they are.
+    family : str
+        Its family; those without an original in the UUV simulator are left alone.
+    notes : list of str
+        Gets a line for each tag that has no effect.
+
+    Raises
+    ------
+    SourceError
+        Naming the XML path of an unknown type, or of a constant that is missing.
     """
     dialect = _DIALECTS.get(family)
     if dialect is None or row.key != _element(family):

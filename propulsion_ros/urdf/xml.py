@@ -73,10 +73,23 @@ def name_of(element: Element, path: str) -> str:
 def numbers(
     text: str | None, path: str, count: int | None = None, largest: float = math.inf
 ) -> list[float]:
-    """Return the finite numbers of a whitespace-separated text, as many as ``count`` if given.
+    """Return the finite numbers of a whitespace-separated text.
 
-    Raises `SourceError` naming ``path``, for what is not a number, larger than ``largest``, or the
-    wrong count.
+    Parameters
+    ----------
+    text : str or None
+        The text; None for none.
+    path : str
+        Where it stands, for the error.
+    count : int, optional
+        How many numbers there must be.
+    largest : float
+        Bound of their sizes.
+
+    Raises
+    ------
+    SourceError
+        Naming ``path``, for what is not a number, too large, or the wrong count.
     """
     values = []
     for word in (text or '').split():

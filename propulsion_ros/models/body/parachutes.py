@@ -32,7 +32,13 @@ class ParachutesParams:
 
 
 class Parachutes:
-    """Drag areas that grow linearly from the stretched line to the open canopy."""
+    """Drag areas that grow linearly from the stretched line to the open canopy.
+
+    Parameters
+    ----------
+    params : ParachutesParams
+        Validated configuration.
+    """
 
     def __init__(self, params: ParachutesParams) -> None:
         self.names = params.names

@@ -68,10 +68,15 @@ class BodyParams:
 
 
 class RigidBody:
-    """Newton-Euler equations about the moving centre of mass, by fourth-order Runge-Kutta steps.
+    """Newton and Euler about the moving centre of mass, by Runge-Kutta's fourth-order step.
 
-    Burning propellant does not change the velocity by itself: its momentum is all in the thrust.
-    The effect of a changing inertia on the angular velocity (jet damping) is not modelled.
+    The velocity of the material is continuous while propellant leaves: thrust carries all of its
+    momentum. What the change of inertia does to the spin (jet damping) is left out.
+
+    Parameters
+    ----------
+    params : BodyParams
+        Validated configuration.
     """
 
     def __init__(self, params: BodyParams) -> None:
@@ -119,14 +124,24 @@ class RigidBody:
         dt: float,
         extra_drag: tuple[float, FloatArray] | None = None,
     ) -> None:
-        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes, (6,).
+        """Advance by ``dt`` [s] under a wrench that is constant in base_link axes.
 
-        The wrench [N, N m] is about the origin of base_link. The mean of the masses at both ends of
-        the step acts, which is exact to second order. ``extra_drag`` is a drag area [m^2], the
-        same in all directions, and where it acts in base_link [m].
+        Parameters
+        ----------
+        wrench : FloatArray
+            [N] and [N m] about the origin of base_link, (6,).
+        before, after : MassProperties
+            At both ends of the step; their mean acts, which is exact to second order.
+        dt : float
+            [s].
+        extra_drag : tuple of float and FloatArray, optional
+            Drag area [m^2] without direction, and where it acts in base_link [m].
 
-        Raises FloatingPointError where the step is too long for the forces, so that the motion is
-        no longer finite; the state stays as it was.
+        Raises
+        ------
+        FloatingPointError
+            Where the step is too long for the forces and the motion overflows; the
+            state stays as it was.
         """
         middle = MassProperties(
             0.5 * (before.mass + after.mass),

@@ -16,7 +16,18 @@ from propulsion_ros.settings.quantity import FloatArray
 class SimulatedBody:
     """A rigid body that several sources push, and several tanks weigh down.
 
-    ``dry`` is the body without its tanks. What a source gave last holds until it gives anew.
+    What a source gave last holds until it gives anew.
+
+    Parameters
+    ----------
+    body : BodyParams
+        Fluid, gravity and start.
+    parachutes : ParachutesParams
+        What is tied to it.
+    dry : MassProperties
+        The body without its tanks.
+    sources : sequence of str
+        What pushes it.
     """
 
     def __init__(

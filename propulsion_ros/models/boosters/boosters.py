@@ -38,8 +38,21 @@ class Boosters(Degrading):
 
     Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
     clamped to [min_thrust, max_thrust]) and an angle [rad] per gimbal joint (position). A booster
-    with a thrust curve is lit by any thrust above 0 and burns out. The state is ``ignition``,
-    whether each is lit, and ``throttle``, thrust over max_thrust before noise, both (..., n).
+    with a thrust curve is lit by any thrust above 0 and burns out.
+
+    Parameters
+    ----------
+    params : BoostersParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    ignition : BoolArray
+        Whether each booster is lit, (..., n).
+    throttle : FloatArray
+        Thrust over max_thrust before noise, (..., n).
     """
 
     Params: ClassVar[type] = BoostersParams
@@ -160,11 +173,20 @@ class Boosters(Degrading):
         dt: float,
         tick: int,
     ) -> Output:
-        """Advance by ``dt`` [s] with ignition and throttle given apart, (..., n).
+        """Advance by ``dt`` with ignition and throttle given apart.
 
-        ``throttle_demand`` is thrust over max_thrust while lit, clamped to [min_thrust /
-        max_thrust, 1]. The gimbal command [rad] is (..., g, 2); None holds the angles as they are.
-        The tick keys the noise.
+        Parameters
+        ----------
+        ignition : BoolArray
+            Whether each booster should burn, (..., n).
+        throttle_demand : FloatArray
+            Thrust over max_thrust while lit, (..., n); clamped to [min_thrust / max_thrust, 1].
+        gimbal_command : FloatArray or None
+            [rad], (..., g, 2); None holds the angles as they are.
+        dt : float
+            [s].
+        tick : int
+            Number of the step; keys the noise.
         """
         self.ignition = ignition | (self._keeps_burning & self.ignition)
         # fmax takes the other where one is NaN.

@@ -65,7 +65,20 @@ class GimbalsParams:
 
 
 class Gimbals:
-    """The angles [rad], (..., g, 2), and rotations of g gimbals."""
+    """Angles and rotations of g gimbals.
+
+    Parameters
+    ----------
+    params : GimbalsParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    angles : FloatArray
+        [rad], shape (..., g, 2).
+    """
 
     def __init__(self, params: GimbalsParams, batch: tuple[int, ...] = ()) -> None:
         g = len(params.booster)
@@ -87,9 +100,19 @@ class Gimbals:
         self.angles = np.zeros(self._shape)
 
     def step(self, command: FloatArray, dt: float) -> BoolArray:
-        """Follow commanded angles [rad], (..., g, 2), clipped to the range, for dt [s].
+        """Follow the commanded angles for dt [s].
 
-        Returns whether each command was outside the range, (..., g, 2).
+        Parameters
+        ----------
+        command : FloatArray
+            [rad], shape (..., g, 2); clipped to the range.
+        dt : float
+            [s].
+
+        Returns
+        -------
+        BoolArray
+            Whether each command was outside the range, shape (..., g, 2).
         """
         demand = np.minimum(np.maximum(command, self._lower), self._upper)
         self.angles = self._lag.step(self.angles, demand, dt)

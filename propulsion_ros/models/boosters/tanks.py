@@ -53,9 +53,23 @@ class TanksParams:
 class Tanks:
     """m tanks: mass and inertia are proportional to what is left.
 
-    The centre of mass moves along a line, in proportion to what is gone. The ``propellant`` left
-    [kg], the ``fuel_ratio``, that over capacity, and ``is_dry``, whether a tank is empty, are
-    (..., m).
+    The centre of mass moves along a line, in proportion to what is gone.
+
+    Parameters
+    ----------
+    params : TanksParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    propellant : FloatArray
+        What is left [kg], shape (..., m).
+    fuel_ratio : FloatArray
+        What is left over capacity, shape (..., m).
+    is_dry : BoolArray
+        Whether each tank is empty, shape (..., m).
     """
 
     def __init__(self, params: TanksParams, batch: tuple[int, ...] = ()) -> None:
@@ -84,7 +98,10 @@ class Tanks:
     def draw(self, wanted: FloatArray) -> FloatArray | None:
         """Take what is wanted [kg], (..., m), as far as there is any.
 
-        Returns what was got over what was wanted, (..., m); None where that is 1 for all.
+        Returns
+        -------
+        FloatArray or None
+            What was got over what was wanted, (..., m); None where that is 1 for all.
         """
         short, share = wanted > self.propellant, None
         if np.count_nonzero(short):

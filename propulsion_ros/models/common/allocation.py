@@ -19,11 +19,22 @@ _EFFORT_WEIGHT = 1e-5
 def allocation_matrix(
     positions: ArrayLike, axes: ArrayLike, moment_constants: ArrayLike = 0.0
 ) -> FloatArray:
-    """Return the matrix (6, n) that turns n efforts into their wrench about the origin.
+    """Return the matrix that turns n efforts into their wrench about the origin.
 
-    The forces act at positions [m], (n, 3), along axes for an effort of 1, (n, 3): unit vectors for
-    efforts in N. A moment constant [m], (n,) or a scalar, is the torque about the axis over the
-    force; positive turns right-handed. A column is (axis, position x axis + moment_constant axis).
+    Parameters
+    ----------
+    positions : array_like
+        Where the forces act [m], shape (n, 3).
+    axes : array_like
+        Force for an effort of 1, in the same axes, shape (n, 3); unit vectors for efforts in N.
+    moment_constants : array_like
+        Torque about its axis over the force of each actuator [m], shape (n,) or a scalar;
+        positive turns right-handed about the axis.
+
+    Returns
+    -------
+    FloatArray
+        Shape (6, n): a column is (axis, position x axis + moment_constant axis).
     """
     points, along = np.asarray(positions, dtype=float), np.asarray(axes, dtype=float)
     moments = np.asarray(moment_constants, dtype=float)[..., None] * along
@@ -45,23 +56,35 @@ class Allocation:
 
 
 class Allocator:
-    """Distributes a wrench over n bounded actuators by their allocation matrix, (6, n).
+    """Distributes a wrench over n bounded actuators.
 
-    Where the least efforts for a demand (by the pseudo-inverse) lie inside the limits, they are
-    the result. Otherwise the method decides:
+    A demand whose least-effort solution (the pseudo-inverse) lies inside the limits gets that.
+    Any other is a matter of the method:
 
     ========= =====================================================================
     bounded   the smallest weighted residual that the limits allow, and among equal
               ones the least effort; other actuators make up for the saturated ones
     scaled    the least effort times the largest factor up to 1 that fits, so that
               the direction of the wrench stays
-    clipped   each effort clipped by itself, as the UUV thruster manager does;
-              cheap, but the wrench changes direction
+    clipped   each effort clipped apart, as the UUV thruster manager does; cheap,
+              but the wrench changes direction
     ========= =====================================================================
 
-    The limits of the efforts, (n,) or scalars, are infinite for none and equal for a fixed one. The
-    weights, (6,) or a scalar, are the positive cost of a residual in each wrench component. Raises
-    `ConfigError` for a shape, limit, weight or method that cannot be used.
+    Parameters
+    ----------
+    matrix : array_like
+        Allocation matrix, shape (6, n).
+    lower, upper : array_like
+        Limits of the efforts, shape (n,) or scalars; infinite for none, equal for a fixed one.
+    method : str
+        One of `METHODS`.
+    weights : array_like
+        Cost of a residual in each wrench component, shape (6,) or a scalar; positive.
+
+    Raises
+    ------
+    ConfigError
+        For a shape, limit, weight or method that cannot be used.
     """
 
     def __init__(

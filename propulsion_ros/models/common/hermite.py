@@ -10,8 +10,12 @@ from propulsion_ros.settings.quantity import FloatArray
 class HermiteSpline:
     """One cubic Hermite spline for all columns, or one each, on even cells from 0 to ``end``.
 
-    Values and slopes are those at the nodes, (1 or m, cells + 1). An argument beyond the end counts
-    as the end, and none is below 0.
+    Parameters
+    ----------
+    end : float
+        Last node; arguments beyond it count as it, and none is below 0.
+    values, slopes : FloatArray
+        At the nodes, shape (1 or m, cells + 1).
     """
 
     def __init__(self, end: float, values: FloatArray, slopes: FloatArray) -> None:

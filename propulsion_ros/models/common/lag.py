@@ -11,10 +11,20 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 def lag_gain(time_constant: FloatArray, dt: float, integrator: str = 'exact') -> FloatArray:
     """Return g so that ``y += g * (u - y)`` advances y' = (u - y) / time_constant by dt.
 
-    A time constant of 0 [s], in any shape, follows at once. The 'exact' integrator is the closed
-    form 1 - exp(-dt / time_constant), stable for any dt [s] of at least 0; 'euler' is dt /
-    time_constant, as PyFlyt has it. Raises `ConfigError` for 'euler' with a step that diverges (dt
-    above two time constants).
+    Parameters
+    ----------
+    time_constant : FloatArray
+        Any shape [s]; 0 follows at once.
+    dt : float
+        Step [s], at least 0.
+    integrator : {'exact', 'euler'}
+        'exact' is the closed form 1 - exp(-dt / time_constant), stable for any dt; 'euler' is
+        dt / time_constant, as PyFlyt has it.
+
+    Raises
+    ------
+    ConfigError
+        For 'euler' with a step that diverges (dt above two time constants).
     """
     tau = np.asarray(time_constant, dtype=float)
     with np.errstate(divide='ignore', invalid='ignore'):
@@ -33,8 +43,14 @@ def lag_gain(time_constant: FloatArray, dt: float, integrator: str = 'exact') ->
 class Lag:
     """y' = (u - y) / time_constant with |y'| <= rate_limit, advanced without step-size error.
 
-    Time constants [s] are (n, ...), and the rate limits in units of y per second; a limit of 0 is
-    none. For the integrator see `lag_gain`.
+    Parameters
+    ----------
+    time_constant : FloatArray
+        Shape (n, ...) [s]; 0 follows at once.
+    rate_limit : FloatArray, optional
+        Same shape, units of y per second; 0 means no limit.
+    integrator : {'exact', 'euler'}
+        See `lag_gain`.
     """
 
     def __init__(

@@ -10,11 +10,18 @@ _BLOCK = 1024
 
 
 class TickNoise:
-    """Standard normal noise of n independent channels, drawn by tick number, (*batch, n).
+    """Standard normal noise of n independent channels, drawn by tick number.
 
-    Each channel has a counter-based generator (Philox) keyed by its seed; the counter is the number
-    of a block of ticks. The noise of a tick depends on the seed and the tick, not on which ticks
-    were drawn before.
+    Each channel has a counter-based generator (Philox) keyed by its seed; the counter is the
+    number of a block of ticks. What a tick gets depends on the seed and the tick, not on which
+    ticks were drawn before.
+
+    Parameters
+    ----------
+    seeds : IntArray
+        One seed per channel, shape (n,).
+    batch : tuple of int
+        Leading batch shape of the noise.
     """
 
     def __init__(self, seeds: IntArray, batch: tuple[int, ...] = ()) -> None:

@@ -11,14 +11,18 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 class QuadraticDrag:
     """w' = gain * u - linear * w - quadratic * w |w|, exact for constant u.
 
-    Mirrored so that the drive g = gain * u is not negative, the equation is Riccati's, x' = g - b x
-    - a x^2 while x >= 0. It is a Moebius map of the start: with h = b / 2, q^2 = h^2 + a g and s =
-    tanh(q t) / q,
+    Mirrored so that the drive g = gain * u is not negative, the equation is Riccati's,
+    x' = g - b x - a x^2 while x >= 0. It is a Moebius map of the start: with h = b / 2,
+    q^2 = h^2 + a g and s = tanh(q t) / q,
 
         x(t) = (x (1 - h s) + g s) / (1 + h s + a x s).
 
-    While x < 0 the sign of a is the other one, so q^2 may be negative and tanh become tan. The
-    constants are [rad/s^2 per unit of u], [1/s] and [1/rad], (n,); none is negative.
+    While x < 0 the sign of a is the other one, so q^2 may be negative and tanh become tan.
+
+    Parameters
+    ----------
+    gain, linear, quadratic : FloatArray
+        [rad/s^2 per unit of u], [1/s], [1/rad], (n,); none negative.
     """
 
     def __init__(self, gain: FloatArray, linear: FloatArray, quadratic: FloatArray) -> None:
@@ -91,7 +95,12 @@ class QuadraticDrag:
 class EulerDrag(QuadraticDrag):
     """The same equation by the explicit Euler step of the original, with the true elapsed time.
 
-    The input limit, (n,), is the largest size of the input; see `QuadraticDrag` for the others.
+    Parameters
+    ----------
+    gain, linear, quadratic : FloatArray
+        See `QuadraticDrag`.
+    input_limit : FloatArray
+        Largest size of the input, (n,).
     """
 
     def __init__(

@@ -61,7 +61,14 @@ def check_cells(key: str, lengths: Sequence[int]) -> None:
 
 
 class BurnCurves:
-    """k solid motors, each with a clock that starts when it is lit; see `parse_curve`.
+    """k solid motors, each with a clock that starts when it is lit.
+
+    Parameters
+    ----------
+    curves : sequence of str
+        One text for each motor, see `parse_curve`.
+    batch : tuple of int
+        Leading batch shape of the state.
 
     Attributes
     ----------
@@ -93,9 +100,14 @@ class BurnCurves:
         self._given = np.zeros(self._shape)
 
     def step(self, lit: BoolArray, dt: float) -> FloatArray:
-        """Burn lit motors, (..., k), for ``dt`` [s] and return their mean thrusts [N], (..., k).
+        """Burn for ``dt`` [s] and return the mean thrusts [N], (..., k).
 
-        For a dt of 0 the thrusts are those of the moment. The caller keeps the motors lit.
+        Parameters
+        ----------
+        lit : BoolArray
+            Motors that burn, (..., k); the caller keeps them lit.
+        dt : float
+            [s]; for 0 the thrusts are those of the moment.
         """
         if dt == 0.0:
             return np.where(lit, self._at(self.elapsed)[0], 0.0)

@@ -30,7 +30,18 @@ def product(rows: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 def net_wrench(forces: FloatArray, positions: FloatArray) -> FloatArray:
-    """Return the wrench (..., 6) about the origin of forces [N] at positions [m], (..., n, 3)."""
+    """Return the wrench about the origin of forces that act at positions.
+
+    Parameters
+    ----------
+    forces, positions : FloatArray
+        Shape (..., n, 3), [N] and [m], in the same axes.
+
+    Returns
+    -------
+    FloatArray
+        Shape (..., 6).
+    """
     torque = cross(positions, forces).sum(axis=-2)
     wrench = np.empty((*torque.shape[:-1], 6))
     wrench[..., :3] = forces.sum(axis=-2)
@@ -62,10 +73,19 @@ def unit_rows(key: str, vectors: FloatArray) -> FloatArray:
 def in_link_axes(
     rotations: FloatArray, forces: FloatArray, torques: FloatArray | None = None
 ) -> FloatArray:
-    """Return wrenches of n actuators in the axes of their links, (..., n, 6).
+    """Return wrenches of n actuators in the axes of their links.
 
-    The rotations turn the axes of each link to base_link, (n, 3, 3). Forces and torques are in
-    base_link axes, (..., n, 3), the torques about the origin of each link, None for none.
+    Parameters
+    ----------
+    rotations : FloatArray
+        From the axes of each link to base_link, (n, 3, 3).
+    forces, torques : FloatArray
+        In base_link axes, (..., n, 3); torques about the origin of each link, None for none.
+
+    Returns
+    -------
+    FloatArray
+        Shape (..., n, 6).
     """
     twisted = np.zeros_like(forces) if torques is None else torques
     pairs = np.stack((forces, twisted), axis=-2) @ rotations

@@ -120,9 +120,14 @@ class TableCurve:
 
 
 class InterpolatedCurve:
-    """C by linear interpolation over rows of openings and pressures, (k,).
+    """C by linear interpolation over the opening.
 
-    The offset, (m,) or (), is added to an opening before the look-up.
+    Parameters
+    ----------
+    opening, pressure : FloatArray
+        Rows, shape (k,).
+    offset : FloatArray
+        Added to an opening before the look-up, shape (m,) or ().
     """
 
     def __init__(
@@ -157,10 +162,15 @@ def sampled_curve(zero_thrust_area: FloatArray) -> InterpolatedCurve:
 
 
 class PolynomialCurve:
-    """The measured polynomial itself, with the leakage A0 of each plenum [m^2], (m,).
+    """The measured polynomial itself, with the leakage of each plenum and beyond the peak.
 
     Both directions are cubic Hermite splines through exact values and slopes, fine enough to be
     exact to rounding. The load has a peak, so its spline runs over u = sqrt(1 - y / y_max).
+
+    Parameters
+    ----------
+    zero_thrust_area : FloatArray
+        Leakage A0 of each plenum [m^2], shape (m,).
     """
 
     def __init__(self, zero_thrust_area: FloatArray) -> None:

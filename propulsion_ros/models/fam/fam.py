@@ -105,10 +105,17 @@ class Allocation(NamedTuple):
 class Fam(NozzleFamily):
     """Turns wrenches into flap angles and impeller speeds.
 
-    Commands are the six parts of a wrench (effort); NaN counts as 0. The state is the flap angle of
-    each nozzle (position) and the speed of each impeller (velocity), as they are sent; the wrench
-    of `Output` is what they will give by the same equations, saturation included, about the origin
-    of base_link. There is no state, so a batch has no effect.
+    Commands are the six parts of a wrench (effort); NaN counts as 0. The state is the flap angle
+    of each nozzle (position) and the speed of each impeller (velocity), as they are sent; the
+    wrench of `Output` is what they will give by the same equations, saturation included, about
+    the origin of base_link.
+
+    Parameters
+    ----------
+    params : FamParams
+        Validated configuration.
+    batch : tuple of int
+        Accepted like in other families; there is no state.
     """
 
     Params: ClassVar[type] = FamParams
@@ -166,7 +173,18 @@ class Fam(NozzleFamily):
         self.set_com(params.com)
 
     def set_flight_mode(self, mode: str) -> None:
-        """Choose the speed of the impellers; raise `ConfigError` for an unknown flight mode."""
+        """Choose the speed of the impellers.
+
+        Parameters
+        ----------
+        mode : {'off', 'quiet', 'nominal', 'difficult', 'precision'}
+            Flight mode.
+
+        Raises
+        ------
+        ConfigError
+            For any other.
+        """
         if mode not in astrobee.FLIGHT_MODES:
             known = ', '.join(astrobee.FLIGHT_MODES)
             raise ConfigError('flight_mode', f'expected one of {known}, got {mode!r}')
@@ -208,10 +226,15 @@ class Fam(NozzleFamily):
         )
 
     def allocate(self, wrench: FloatArray, speed: FloatArray | None = None) -> Allocation:
-        """Share a wrench [N, N m], (..., 6), finite, among the nozzles.
+        """Share a wrench among the nozzles.
 
-        The speed of the impellers [rad/s], (..., m), for each sample is by default that of the
-        flight mode.
+        Parameters
+        ----------
+        wrench : FloatArray
+            Force [N] and torque [N m], (..., 6), finite.
+        speed : FloatArray, optional
+            Of the impellers [rad/s], (..., m), for each sample; without it that of the flight
+            mode.
         """
         thrust = self._mixing.share(wrench)
 

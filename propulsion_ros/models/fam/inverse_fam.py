@@ -71,10 +71,16 @@ class Estimate(NamedTuple):
 class InverseFam(CommandedNozzles):
     """Turns flap angles and impeller speeds into the wrench that they apply.
 
-    Commands are the flap angle of each nozzle (position) and the speed of each impeller (velocity);
-    NaN counts as shut and as standing still, so that a module that never sent anything, or stopped
-    to, has no thrust. The wrench of `Output` is about the origin of base_link. There is no state,
-    so a batch has no effect.
+    Commands are the flap angle of each nozzle (position) and the speed of each impeller
+    (velocity); NaN counts as shut and as standing still, so that a module that never published or
+    fell silent has no thrust. The wrench of `Output` is about the origin of base_link.
+
+    Parameters
+    ----------
+    params : InverseFamParams
+        Validated configuration.
+    batch : tuple of int
+        Accepted like in other families; there is no state.
 
     Attributes
     ----------
@@ -147,7 +153,15 @@ class InverseFam(CommandedNozzles):
         return command
 
     def estimate(self, angle: FloatArray, speed: FloatArray) -> Estimate:
-        """Return what flap angles [rad], (..., n), and impeller speeds [rad/s], (..., m), apply."""
+        """Return what is applied.
+
+        Parameters
+        ----------
+        angle : FloatArray
+            Flap angles [rad], (..., n).
+        speed : FloatArray
+            Of the impellers [rad/s], (..., m), used as given.
+        """
         area = self._plenums.area(angle)
         pressure = self._plenums.pressure(area, speed)
         thrust = self._plenums.thrust(area, pressure)
@@ -183,10 +197,21 @@ class InverseFam(CommandedNozzles):
         return np.asarray(scaled @ np.swapaxes(scaled, -1, -2))
 
     def truncation(self, count: IntArray, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean (..., 6) and covariance (..., 6, 6) of commanded minus applied wrench.
+        """Return mean and covariance of commanded minus applied wrench under truncation.
 
-        The servo counts as sent, (..., n), are truncated: a count is never above the wanted
-        one, so the mean is not 0. The speeds of the impellers [rad/s] are (..., m).
+        Parameters
+        ----------
+        count : IntArray
+            Servo counts that were sent, (..., n).
+        speed : FloatArray
+            Of the impellers [rad/s], (..., m).
+
+        Returns
+        -------
+        mean : FloatArray
+            (..., 6); a count is never above the command, so it is not 0.
+        covariance : FloatArray
+            (..., 6, 6).
         """
         return self._truncation.moments(self._wrench_from, count, speed)
 

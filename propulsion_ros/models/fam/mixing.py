@@ -15,10 +15,16 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray
 class Mixing:
     """The smallest thrusts that make a wrench, lifted until none is below 0.
 
-    The matrix has the wrench about the origin per thrust, (6, n). Equal thrusts of the nozzles on
-    one line, which push along the same direction, cancel, so each line is lifted by its lowest
-    thrust where that is below 0, and the wrench stays. Equation 1 of Ekal (2023), with the signs
-    and the lines of Astrobee's code.
+    Equal thrusts of the nozzles on one line cancel, so each line is lifted by its lowest thrust
+    where that is below 0, and the wrench stays. Equation 1 of Ekal (2023), with the signs and the
+    lines of Astrobee's code.
+
+    Parameters
+    ----------
+    matrix : FloatArray
+        Wrench about the origin per thrust, (6, n).
+    lines : sequence of IntArray
+        Nozzles that push along the same direction.
     """
 
     def __init__(self, matrix: FloatArray, lines: Sequence[IntArray]) -> None:

@@ -55,7 +55,14 @@ IMPELLER = Motor(
 
 
 class Motors:
-    """Speeds of k motors under control, with the constants of each.
+    """Speeds of k motors under control.
+
+    Parameters
+    ----------
+    motors : list of Motor
+        Constants of each.
+    batch : tuple of int
+        Leading batch shape of the state.
 
     Attributes
     ----------
@@ -96,7 +103,16 @@ class Motors:
 class Drives:
     """n flaps behind a gearbox with backlash and m impellers, each with its motor.
 
-    The travel of a flap is from stop to stop [rad]; the battery limits the impellers' voltage [V].
+    Parameters
+    ----------
+    travel : float
+        Of a flap from stop to stop [rad].
+    battery_voltage : float
+        Limit of the impellers' voltage.
+    n, m : int
+        Number of flaps and of impellers.
+    batch : tuple of int
+        Leading batch shape of the state.
 
     Attributes
     ----------
@@ -131,8 +147,12 @@ class Drives:
     def step(self, opening: FloatArray, speed: FloatArray) -> None:
         """Advance one control period.
 
-        The flap angles from the closed stop [rad], (..., n), and the speeds of the impellers
-        [rad/s], (..., m), are those that are commanded.
+        Parameters
+        ----------
+        opening : FloatArray
+            Commanded flap angles from the closed stop [rad], (..., n).
+        speed : FloatArray
+            Commanded speeds of the impellers [rad/s], (..., m).
         """
         n = self._n
         self.opening = _within(self.opening, self._driven, self._half_play)

@@ -157,9 +157,17 @@ class WrenchParams(ModulesParams):
 
 
 def torque_shift(com: FloatArray) -> FloatArray:
-    """Return the matrix (6, 6) that moves a wrench about base_link's origin to one about ``com``.
+    """Return the matrix that moves a wrench about base_link's origin to one about ``com``.
 
-    The point is (3,) [m]; the force stays, the torque loses com x force.
+    Parameters
+    ----------
+    com : FloatArray
+        [m], shape (3,).
+
+    Returns
+    -------
+    FloatArray
+        Shape (6, 6): the force stays, the torque loses com x force.
     """
     x, y, z = com
     shift = np.eye(6)

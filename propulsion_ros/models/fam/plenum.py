@@ -15,10 +15,19 @@ class Plenums:
     """n nozzles on m plenums: A = 2 W (H - L cos a), r = sum 2 Cd A, dP = rho d^2 N^2 C(r).
 
     A nozzle's thrust is T = thrust_scale * 2 Cd^2 A dP, along its axis. Equations 2 to 5, 8 and 9
-    of Ekal (2023). C is the curve.
+    of Ekal (2023).
+
+    Parameters
+    ----------
+    params : ModulesParams
+        Validated configuration.
+    curve : OpeningCurve
+        Pressure coefficient of the plenums.
 
     Attributes
     ----------
+    curve : OpeningCurve
+        As given.
     plenum_of : IntArray
         Column of each nozzle's plenum, (n,).
     members : FloatArray

@@ -57,12 +57,23 @@ class PropulsionModulesParams(ModulesParams):
 class PropulsionModules(CommandedNozzles, Degrading):
     """n nozzles and m impellers, driven like Astrobee's.
 
-    Commands are the flap angle of each nozzle (position) and the speed of each impeller (velocity),
-    clamped to what the hardware can do; NaN is shut and standing still.
+    Commands are the flap angle of each nozzle (position) and the speed of each impeller
+    (velocity), clamped to what the hardware can do; NaN is shut and standing still.
 
     The modules run in steps of their own control, whatever ``dt`` the host has; between two of
-    these the wrench stays, and that of `Output` is the mean over ``dt``. The present thrust of each
-    nozzle [N] is (..., n).
+    these the wrench stays, and that of `Output` is the mean over ``dt``.
+
+    Parameters
+    ----------
+    params : PropulsionModulesParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    thrust : FloatArray
+        Of each nozzle at present [N], (..., n).
     """
 
     Params: ClassVar[type] = PropulsionModulesParams

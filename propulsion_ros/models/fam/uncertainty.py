@@ -35,8 +35,18 @@ def jacobians(
     """Return the derivatives of the wrench, in closed form.
 
     With T_i = k_i A_i dP and dP = rho d^2 N^2 C(r), a nozzle j changes its own thrust, and that of
-    all nozzles of its plenum by dT_i = T_i C'/C dr, where dr = 2 Cd_j dA_j + 2 A_j dCd_j. The
-    wrench per thrust is (n, 6), angles [rad] are (..., n), speeds [rad/s] (..., m).
+    all nozzles of its plenum by dT_i = T_i C'/C dr, where dr = 2 Cd_j dA_j + 2 A_j dCd_j.
+
+    Parameters
+    ----------
+    plenums : Plenums
+        The nozzles.
+    wrench_from : FloatArray
+        Wrench per thrust, (n, 6).
+    angle, speed : FloatArray
+        [rad], (..., n), and [rad/s], (..., m).
+    thrust_scale : float
+        Of the configuration.
     """
     area = plenums.area(angle)
     opening = area @ plenums.opening_per_area
@@ -73,9 +83,16 @@ def jacobians(
 class Truncation:
     """Commanded minus applied wrench where angles were truncated to servo counts.
 
-    What truncation took from a count is spread evenly over 0 to 1. A count of 0 is mostly a nozzle
-    that was meant to be shut: of those on one line, one always is. With z of them on its line a
-    nozzle is the shut one with probability 1/z, and any other truncated to 0.
+    What truncation took from a count is spread evenly over 0 to 1. A count of 0 is mostly a
+    nozzle that was meant to be shut: of those on one line, one always is. With z of them on its
+    line a nozzle is the shut one with probability 1/z, and any other truncated to 0.
+
+    Parameters
+    ----------
+    plenums : Plenums
+        The nozzles.
+    params : ModulesParams
+        For the angle of a count and the lines.
     """
 
     def __init__(self, plenums: Plenums, params: ModulesParams) -> None:
@@ -89,9 +106,16 @@ class Truncation:
     def moments(
         self, wrench_from: FloatArray, count: IntArray, speed: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return mean (..., 6) and covariance (..., 6, 6) for servo counts as sent, (..., n).
+        """Return mean (..., 6) and covariance (..., 6, 6).
 
-        The wrench per thrust is (n, 6), the speeds [rad/s] are (..., m).
+        Parameters
+        ----------
+        wrench_from : FloatArray
+            Wrench per thrust, (n, 6).
+        count : IntArray
+            Servo counts as sent, (..., n).
+        speed : FloatArray
+            [rad/s], (..., m).
         """
         is_zero = np.asarray(count) == 0
         zeros = (is_zero @ self._on_line) @ self._on_line.T

@@ -45,9 +45,21 @@ class Fins(PlacedActuators, Degrading):
     """n fins, each all-moving (`Quadratic`, `TwoLines`) or with a flap (`LiftingSurface`).
 
     Commands are deflections [rad] (position), clamped to the limits; 0 is safe. A positive
-    deflection turns the chord right-handed about the span, so that a fin in forward motion pushes
-    towards its normal, span x chord. Flow along the span makes no force. Without a velocity of the
-    body there is no force at all. The state is the deflection [rad], (..., n).
+    deflection turns the chord right-handed about the span, so that a fin in forward motion
+    pushes towards its normal, span x chord. Flow along the span makes no force. Without a
+    velocity of the body there is no force at all.
+
+    Parameters
+    ----------
+    params : FinsParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    deflection : FloatArray
+        [rad], (..., n).
     """
 
     Params: ClassVar[type] = FinsParams

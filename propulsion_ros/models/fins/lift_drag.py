@@ -117,9 +117,15 @@ class TwoLines:
     """Lift and drag coefficients piecewise linear in the angle of attack, with stall.
 
     Beyond stall the lift coefficient may fall to 0 but not change sign, and drag is positive on
-    both sides, as in Gazebo's own lift-drag model. The ``compat`` 'uuv' restores the original for
-    negative angles: drag that pushes, the drag slope in place of the stalled lift slope, and lift
-    of any sign beyond stall.
+    both sides, as in Gazebo's own lift-drag model.
+
+    Parameters
+    ----------
+    params : TwoLinesParams
+        Validated configuration of k fins.
+    compat : str
+        'uuv' restores the original for negative angles: drag that pushes, the drag slope in
+        place of the stalled lift slope, and lift of any sign beyond stall.
     """
 
     def __init__(self, params: TwoLinesParams, compat: str = 'none') -> None:

@@ -65,8 +65,13 @@ class LiftingSurfaceParams:
 class LiftingSurface:
     """Lift, drag and pitching moment of k flapped surfaces that do not turn themselves.
 
-    The ``compat`` 'pyflyt' restores the original: the pitching moment with the opposite sign, and
-    moment and plate drag that differ between a surface and its mirror image.
+    Parameters
+    ----------
+    params : LiftingSurfaceParams
+        Validated configuration.
+    compat : str
+        'pyflyt' restores the original: the pitching moment with the opposite sign, and moment
+        and plate drag that differ between a surface and its mirror image.
     """
 
     def __init__(self, params: LiftingSurfaceParams, compat: str = 'none') -> None:
@@ -101,8 +106,12 @@ class LiftingSurface:
     def coefficients(self, flow: ComplexArray, deflection: FloatArray) -> Coefficients:
         """Return the coefficients of surfaces that move at ``flow``, flaps at ``deflection``.
 
-        The flow is along chord + i normal [m/s], (..., k); a positive deflection [rad], (..., k),
-        adds lift along the normal.
+        Parameters
+        ----------
+        flow : ComplexArray
+            Along chord + i normal [m/s], shape (..., k).
+        deflection : FloatArray
+            [rad], positive adds lift along the normal, shape (..., k).
         """
         alpha = np.arctan2(-flow.imag, flow.real)
         lower, upper = self._stall_angles(deflection)

@@ -27,9 +27,16 @@ def work_arrays(rows: int, n: int) -> list[FloatArray]:
 class RotorBank:
     """Some or all of the rotors of a batch.
 
-    What lags (`RotorsParams.lag_on`) is the state: the root of the thrust, or the thrust. The
-    constants that can be drawn, each (n,) or of the bank's shape, are held by reference. The work
-    arrays, as made by `work_arrays`, are shared by all banks of the same rotors.
+    What lags (`RotorsParams.lag_on`) is the state: the root of the thrust, or the thrust.
+
+    Parameters
+    ----------
+    params : RotorsParams
+        Validated configuration of n rotors.
+    constants : mapping of str to FloatArray
+        Those that can be drawn, each (n,) or of the bank's shape; held by reference.
+    work : sequence of FloatArray
+        As made by `work_arrays`, of the bank's shape; shared by all banks of the same rotors.
     """
 
     def __init__(

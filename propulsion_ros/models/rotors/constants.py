@@ -16,10 +16,18 @@ def drawn_range(name: str, unit: str) -> Any:
 
 
 class RotorConstants:
-    """Named constants of n rotors, fixed, (n,), or drawn evenly from ranges, (..., n).
+    """Named constants of n rotors, some of them drawn evenly from ranges.
 
-    A range, (n, 2), has the low and the high end under the same name; 0 0 keeps the fixed value.
-    Equal seeds give equal draws.
+    Parameters
+    ----------
+    fixed : dict of str to FloatArray
+        Values without a range, each (n,).
+    ranges : dict of str to FloatArray
+        Low and high ends, each (n, 2), under the same names; 0 0 keeps the fixed value.
+    shape : tuple of int
+        Of what is drawn, (..., n).
+    seed : int
+        Equal seeds give equal draws.
     """
 
     def __init__(

@@ -42,7 +42,15 @@ def scheme_ratio(integrator: str, mixing: str, time_constant: FloatArray, dt: fl
 
 
 def scheme_gain(integrator: str, ratio: FloatArray) -> FloatArray:
-    """Return the part of the error that one step of a scheme removes; see `scheme_ratio`."""
+    """Return the part of the error that one step of a scheme removes.
+
+    Parameters
+    ----------
+    integrator : str
+        One of `INTEGRATORS`.
+    ratio : FloatArray
+        See `scheme_ratio`.
+    """
     if integrator == 'exact':
         return np.asarray(-np.expm1(-ratio))
     if integrator.endswith('euler'):
@@ -58,16 +66,33 @@ def _stage_sign(integrator: str) -> float:
 
 
 class RotorLag:
-    """n lags of rotor speed or of thrust, advanced by one scheme of `INTEGRATORS`.
+    """n lags of rotor speed or of thrust, advanced by one scheme.
 
-    For the mixing see `scheme_ratio`. With ``lag_on`` 'rotor_speed' y is the root of the thrust
-    [sqrt N], which goes with the rotor speed, with 'thrust' the thrust [N], of a shape (..., n).
-    Time constants [s] and ``root_rate``, the limit of the rate of the thrust's root [sqrt N/s], are
-    (n,) or (..., n) and held by reference, see `refresh`; ``thrust_rate`` is that of the thrust
-    [N/s], (n,). A limit is infinite for none. The three work arrays have the state's shape and are
-    free between steps.
+    Parameters
+    ----------
+    integrator : str
+        One of `INTEGRATORS`.
+    mixing : {'discrete', 'continuous'}
+        Of the isaaclab schemes, see `scheme_ratio`.
+    lag_on : {'rotor_speed', 'thrust'}
+        What y is: the root of the thrust [sqrt N], which goes with the rotor speed, or the
+        thrust [N].
+    shape : tuple of int
+        Of the state, (..., n).
+    time_constant_up, time_constant_down : FloatArray
+        [s], (n,) or (..., n); held by reference, see `refresh`.
+    root_rate : FloatArray
+        Limit of the rate of the thrust's root [sqrt N/s], (n,) or (..., n), infinite for none;
+        held by reference.
+    thrust_rate : FloatArray
+        Limit of the rate of the thrust [N/s], (n,), infinite for none.
+    work : sequence of FloatArray
+        Three arrays of the state's shape to work with, free between steps.
 
-    Raises `ConfigError` where a scheme other than exact has a limit on what does not lag.
+    Raises
+    ------
+    ConfigError
+        Where a scheme other than exact has a limit on what does not lag.
     """
 
     def __init__(
@@ -101,9 +126,19 @@ class RotorLag:
         self._dt = -1.0
 
     def step(self, y: FloatArray, target: FloatArray, dt: float) -> None:
-        """Advance y in place by dt [s] under a constant target; both (..., n), at least 0.
+        """Advance y in place by dt [s] under a constant target.
 
-        Errors are those of `prepare`.
+        Parameters
+        ----------
+        y, target : FloatArray
+            Shape (..., n), at least 0.
+        dt : float
+            [s], at least 0.
+
+        Raises
+        ------
+        ConfigError, ValueError
+            See `prepare`.
         """
         self.prepare(dt)
         error = np.subtract(target, y, out=self._error)
@@ -133,9 +168,12 @@ class RotorLag:
         return move
 
     def refresh(self, rows: Any) -> None:
-        """Recompute what depends on time constants that changed in place in some rows.
+        """Recompute what depends on time constants that changed in place.
 
-        The rows index the leading axes of time constants with the shape of the state.
+        Parameters
+        ----------
+        rows : index
+            Of the leading axes of the time constants, which have the shape of the state.
         """
         if self._dt < 0.0:
             return

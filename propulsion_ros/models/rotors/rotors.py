@@ -36,12 +36,19 @@ class Rotors(PlacedActuators, Degrading):
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
     what min_thrust and max_thrust allow; NaN is the smallest thrust. Rotor speeds have no sign,
-    `direction` has the sense.
+    `direction` gives the sense.
+
+    Parameters
+    ----------
+    params : RotorsParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
 
     Attributes
     ----------
     thrust : FloatArray
-        Thrust before the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n).
+        Thrust before the clamp to [min_thrust, max_thrust] and `efficiency` [N], shape (..., n).
     constants : RotorConstants
         Motor and time constants in use, as fixed or drawn.
     """
@@ -72,9 +79,16 @@ class Rotors(PlacedActuators, Degrading):
     def reset(self, indices: Any = None) -> None:
         """Return to the initial rotor speed.
 
-        ``indices`` of the leading batch axes reset only these, and draw new values from the ranges;
-        IndexError where there is no batch axis. Without them all return to the state at
-        construction, what was drawn then included.
+        Parameters
+        ----------
+        indices : index, optional
+            Of the leading batch axes: only these are reset, and draw new values from the ranges.
+            Without it all return to the state at construction, what was drawn then included.
+
+        Raises
+        ------
+        IndexError
+            For indices where there is no batch axis.
         """
         if indices is not None:
             self._restart(indices)

@@ -24,10 +24,20 @@ def slewed_root(
 ) -> FloatArray:
     """Return the root of the thrust after dt [s] on the way to a constant goal.
 
-    All are (m,). Roots and goals are at least 0 [sqrt N], dt above 0. The time constant [s] is that
-    of the direction in which a rotor moves; 0 follows at once. The limits of the rates of the root
-    [sqrt N/s] and of the thrust [N/s] are infinite for none. By ``lag_on``, 'rotor_speed' or
-    'thrust', r or r^2 follows its goal with the first-order lag.
+    Parameters
+    ----------
+    root, goal : FloatArray
+        [sqrt N], shape (m,), at least 0.
+    dt : float
+        [s], above 0.
+    time_constant : FloatArray
+        Of each rotor in the direction it moves [s], shape (m,); 0 follows at once.
+    root_rate : FloatArray
+        [sqrt N/s], shape (m,); infinite where there is no limit.
+    thrust_rate : FloatArray
+        [N/s], shape (m,); infinite where there is no limit.
+    lag_on : {'rotor_speed', 'thrust'}
+        Whether r or r^2 follows its goal with the first-order lag.
     """
     result: FloatArray = root.copy()
     for sign, some in ((1.0, goal > root), (-1.0, goal < root)):

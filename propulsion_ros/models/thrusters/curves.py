@@ -105,6 +105,11 @@ class _Curve(Protocol):
 class ThrustCurves:
     """Steady thrust of n thrusters over rotor speed, each by its own curve, and back.
 
+    Parameters
+    ----------
+    params : CurvesParams
+        Validated configuration.
+
     Attributes
     ----------
     min_speed, max_speed : FloatArray
@@ -134,8 +139,12 @@ class ThrustCurves:
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N] at rotor speeds [rad/s], both (..., n).
 
-        The speed of advance is that through the fluid along the axis of each thruster [m/s],
-        (..., n).
+        Parameters
+        ----------
+        speed : FloatArray
+            Rotor speeds [rad/s].
+        advance : FloatArray, optional
+            Speed through the fluid along the axis of each thruster [m/s], (..., n).
         """
         result = np.empty(_shape(speed, advance))
         for columns, curve in self._curves:
@@ -192,7 +201,13 @@ class _Formula:
 
 
 class Basic(_Formula):
-    """T = c w |w|, with c above 0 [N s^2/rad^2], (n,)."""
+    """T = c w |w|.
+
+    Parameters
+    ----------
+    rotor_constant : FloatArray
+        c [N s^2/rad^2], (n,), above 0.
+    """
 
     def __init__(self, rotor_constant: FloatArray) -> None:
         super().__init__(rotor_constant > 0.0, rotor_constant > 0.0)
@@ -210,7 +225,12 @@ class Basic(_Formula):
 class DeadZone(_Formula):
     """T = c_left (b - delta_left) below, c_right (b - delta_right) above, b = w |w|; 0 between.
 
-    The constants c [N s^2/rad^2], (n,), are not negative; the edges are [rad^2/s^2], (n,).
+    Parameters
+    ----------
+    left, right : FloatArray
+        c_left and c_right [N s^2/rad^2], (n,), not negative.
+    delta_left, delta_right : FloatArray
+        Edges of the dead zone [rad^2/s^2], (n,).
     """
 
     def __init__(
@@ -243,9 +263,15 @@ class DeadZone(_Formula):
 class Propeller(_Formula):
     """T = c w |w| + e v |w|, v the speed of advance.
 
-    With c = Kt rho D^4 [N s^2/rad^2], (n,), not 0, and e = Ka (1 - wake_fraction) rho D^3
-    [N s^2/(m rad)], (n,), this is the T = K rho D^4 w |w| of gz-sim with K = Kt + Ka (1 -
-    wake_fraction) v / (w D), without its division by w.
+    With c = Kt rho D^4 and e = Ka (1 - wake_fraction) rho D^3 this is the T = K rho D^4 w |w| of
+    gz-sim with K = Kt + Ka (1 - wake_fraction) v / (w D), without its division by w.
+
+    Parameters
+    ----------
+    constant : FloatArray
+        c [N s^2/rad^2], (n,), of either sign but not 0.
+    slope : FloatArray
+        e [N s^2/(m rad)], (n,).
     """
 
     def __init__(self, constant: FloatArray, slope: FloatArray) -> None:

@@ -121,8 +121,13 @@ class _Stepper(Protocol):
 class RotorDynamics:
     """Advances the rotor speeds of n thrusters, each by its own model.
 
-    The input limit is the largest size of each input, (n,), by default 1e12; the euler integrator
-    needs it to stay stable.
+    Parameters
+    ----------
+    params : DynamicsParams
+        Validated configuration.
+    input_limit : FloatArray, optional
+        Largest size of each input, (n,), by default 1e12; the euler integrator needs it to stay
+        stable.
     """
 
     def __init__(self, params: DynamicsParams, input_limit: FloatArray | None = None) -> None:
@@ -190,7 +195,13 @@ def _stepper(
 
 
 class FirstOrder:
-    """w' = (u - w) / time_constant [s], (n,), exact; the original's own step is exact too."""
+    """w' = (u - w) / time_constant, exact; the original's own step is exact too.
+
+    Parameters
+    ----------
+    time_constant : FloatArray
+        [s], (n,).
+    """
 
     def __init__(self, time_constant: FloatArray) -> None:
         self._lag = Lag(time_constant)

@@ -60,12 +60,17 @@ def _numbers(key: str, text: str, index: int) -> list[float]:
 
 
 class ThrustTables:
-    """n tables of any length, looked up together; beyond its ends a table's last value holds.
+    """n tables of any length, looked up together.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        One for each thruster.
 
     Attributes
     ----------
     min_speed, max_speed, min_thrust, max_thrust : FloatArray
-        Ends of each table, (n,).
+        Ends of each table, (n,); beyond them the last value holds.
     """
 
     def __init__(self, tables: Sequence[Table]) -> None:

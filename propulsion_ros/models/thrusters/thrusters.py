@@ -109,10 +109,25 @@ class ThrustersParams(CurvesParams, DynamicsParams):
 class Thrusters(PlacedActuators):
     """n thrusters, each with its own rotor dynamics and thrust curve.
 
-    Commands are the input of the dynamics (velocity: rad/s, bessa V) or, by `command_interface`, a
-    thrust [N] (effort). A thrust goes through the inverse of all that is configured, so that a
-    healthy thruster settles at it; no command makes up for efficiencies set later. The state is the
-    rotor speed before the propeller's efficiency [rad/s], (..., n).
+    Commands are the input of the dynamics (velocity: rad/s, bessa V) or, by `command_interface`,
+    a thrust [N] (effort). A thrust goes through the inverse of all that is configured, so that a
+    healthy thruster settles at it; efficiencies set later are not made up for.
+
+    Parameters
+    ----------
+    params : ThrustersParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    rotor_speed : FloatArray
+        State of the dynamics, before the propeller's efficiency [rad/s], (..., n).
+    on : BoolArray
+        Thrusters that are powered, (..., n); the others coast to rest.
+    propeller_efficiency, thrust_efficiency : FloatArray
+        Factors on speed and thrust, (..., n).
     """
 
     Params: ClassVar[type] = ThrustersParams
