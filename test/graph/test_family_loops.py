@@ -39,7 +39,7 @@ def test_parameters_alone_make_a_group():
     given = {**THRUSTERS, 'reliable_inputs': True, 'base_link': 'hull'}
     parameters = NodeParameters('group', given)
     loop = make_actuators(parameters, FakeHost())
-    assert loop.command_names == ('a', 'b')
+    assert loop.family.command_names == ('a', 'b')
     assert all(outlet.frame == 'hull' and outlet.lossless for outlet in loop.outlets)
     assert loop.ports[0].lossless
     (classes, values, check), = parameters.followed
@@ -55,7 +55,7 @@ def test_a_plugin_block_makes_a_group(rov, source):
     loop = make_actuators(
         NodeParameters('thrusters', {**given, 'command_timeout': 0.25}, rov), host
     )
-    assert len(loop.command_names) == 8
+    assert len(loop.family.command_names) == 8
     assert loop.frame == 'base_link'
     assert any('command_timeout' in line for line in host.said('info')) == (
         'command_timeout' in rov
@@ -73,7 +73,7 @@ def test_the_allocator_of_a_group_has_its_names(rov):
 
 def test_estimates_are_made_of_an_estimator_alone():
     loop = make_estimates(NodeParameters('inverse_fam', {}), FakeHost())
-    assert len(loop.command_names) == 14
+    assert len(loop.family.command_names) == 14
     with pytest.raises(ConfigError, match="this node runs 'inverse_fam', got 'thrusters'"):
         make_estimates(NodeParameters('estimates', THRUSTERS), FakeHost())
 
