@@ -149,11 +149,6 @@ class FlightState:
         return self._is_legacy or (is_in_air and self.ascent is not None)
 
     @property
-    def awaits_repetition(self) -> str:
-        """Request that was refused and is followed if it is made again shortly, '' for none."""
-        return self._asked.name
-
-    @property
     def objections(self) -> dict[str, str]:
         """What speaks against a launch, by check; nothing once launched or before a sample."""
         if self.phase.is_armed or self._sample is None:
@@ -200,7 +195,13 @@ class FlightState:
         self._course.take_changes()
 
     def command(
-        self, name: str, stamp_ns: int, *, force: bool = False, steady_ns: int | None = None
+        self,
+        name: str,
+        stamp_ns: int,
+        *,
+        force: bool = False,
+        steady_ns: int | None = None,
+        is_second: bool | None = None,
     ) -> str:
         """Carry out a command, or return why it is refused; a refusal changes nothing.
 
@@ -214,13 +215,17 @@ class FlightState:
             Whether to overrule the guard of the command; never its phase.
         steady_ns : int, optional
             When it was given, on a steady clock [ns].
+        is_second : bool, optional
+            Whether the same was requested before; by default where it was refused shortly before.
 
         Returns
         -------
         str
             '' where it is accepted.
         """
-        facts = self._facts(name, stamp_ns, steady_ns)
+        if is_second is None:
+            is_second = self._asked.was(name, self._clock.now_ns, steady_ns)
+        facts = self._facts(stamp_ns, has_asked=is_second)
         reason = refusal(self.phase, name, facts, force=force)
         row = find_transition(self.phase, name, facts)
         if reason or row is None:
@@ -235,6 +240,10 @@ class FlightState:
             self._clock.anchor()
         self._follow(row, mark)
         return ''
+
+    def refusal(self, name: str, stamp_ns: int, *, is_second: bool) -> str:
+        """Return why a command would be refused, '' where it would be accepted."""
+        return refusal(self.phase, name, self._facts(stamp_ns, has_asked=is_second))
 
     def update(
         self, sample: Sample, steady_ns: int | None = None, *, is_silence: bool = False
@@ -534,8 +543,7 @@ class FlightState:
                 f'the clock was set back by {-step_ns * 1e-9:.1f} s: {self.phase.value} goes on'
             )
 
-    def _facts(self, name: str, stamp_ns: int, steady_ns: int | None) -> Facts:
-        has_asked = self._asked.was(name, self._clock.now_ns, steady_ns)
+    def _facts(self, stamp_ns: int, *, has_asked: bool) -> Facts:
         facts = Facts(
             ignition_commanded=self.ignition is not None,
             is_resuming=self.is_resuming,

@@ -130,7 +130,7 @@ class FlightLoop:
         self._requests = FlightRequests(
             host, self._state, self._home, self._time, self._asides,
             None if params.replay else self._request_time, self._steady_ns, self._prepare,
-            self._follow_state, self._outputs.publish_request,
+            self._follow_state, self._outputs.publish_request, params.flight.ask_again_time,
         )
         self._lines: dict[str, TimeLines] = {}
         self._offsets = ClockOffsets()
@@ -184,7 +184,7 @@ class FlightLoop:
         """Begin in preflight, with the record of a flight before where there is one."""
         for part in (
             self._state, self._outputs, self._actuation, self._home, self._air, self._circuits,
-            self._asides, self._offsets,
+            self._asides, self._offsets, self._requests,
         ):
             part.reset()
         self._lines.clear()
@@ -254,6 +254,7 @@ class FlightLoop:
 
     def _take(self, sample: Sample) -> None:
         """Take a sample whose altitude and position are above and from the sensor's datum."""
+        self._requests.follow_second()
         sample = bounded(sample)
         stamp_ns = sample.stamp_ns
         self._asides.pass_sample(stamp_ns)
@@ -298,7 +299,8 @@ class FlightLoop:
         return self._time.now_ns(self._host.steady_ns()) if self._is_robot else self.stamp_ns
 
     def _watch(self) -> None:
-        """Look at the clocks, and whether samples still come."""
+        """Look at the clocks, at what was requested twice, and whether samples still come."""
+        self._requests.follow_second()
         self._check_clocks()
         if self._params.silence_timeout and (self._report or self._state.is_resuming):
             self._watch_silence()
