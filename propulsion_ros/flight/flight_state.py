@@ -439,7 +439,9 @@ class FlightState:
             self._events.records(), self.ascent, self.vertex,
         )
 
-    def offer(self, snapshot: Snapshot, heartbeat_age: float = math.inf) -> str:
+    def offer(
+        self, snapshot: Snapshot, heartbeat_age: float = math.inf, least_age: float = math.nan
+    ) -> str:
         """Take a record from before a restart, to be taken up if the vehicle still flies.
 
         Parameters
@@ -449,6 +451,8 @@ class FlightState:
         heartbeat_age : float
             Time since the record was last known to be true, by a clock that runs since boot [s];
             infinity after another boot, or where it is unknown.
+        least_age : float
+            Time since that other boot [s]; NaN where it is unknown.
 
         Returns
         -------
@@ -461,7 +465,7 @@ class FlightState:
         if not snapshot.phase.is_armed:
             return 'it is of no armed phase'
         self._resumption = Resumption(
-            self._params, snapshot, heartbeat_age, trusts_stamps=not self._keeps_flight
+            self._params, snapshot, heartbeat_age, not self._keeps_flight, least_age
         )
         return ''
 
@@ -508,11 +512,12 @@ class FlightState:
         if row is None:
             return
         gap_ns = record.gap_ns(self._clock.now_ns, sample.stamp_ns)
+        doubt_ns = record.doubt_ns(self._clock.now_ns, sample.stamp_ns)
         now_ns, found = snapshot.clock_ns + gap_ns, self._liftoff.ascent
         age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
         self._skipped_ns += now_ns - self._clock.now_ns
-        self._doubt_ns = gap_ns if record.doubts_gap else 0
+        self._doubt_ns = doubt_ns
         self._doubt_end_ns = now_ns + self._doubt_ns
         self._clock.resume(now_ns, min(snapshot.first_ns, sample.stamp_ns))
         self._frozen.reset()

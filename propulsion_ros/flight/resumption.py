@@ -69,7 +69,8 @@ class Resumption:
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
     again if the process was away shortly; else its record is set aside. A record that is too old
     is dropped, and so is one that nothing has spoken for so long. Where stamps say nothing of its
-    age, since the clock was set or lost, motion must last three times as long.
+    age, since the clock was set or lost, motion must last three times as long. After a boot that
+    is where they add more than ``resume_heartbeat`` to the time since it.
 
     Parameters
     ----------
@@ -83,16 +84,23 @@ class Resumption:
     trusts_stamps : bool
         Whether stamps may say then that the record is too old, as in a simulation. The clock of a
         robot that has booted may be ahead.
+    least_age : float
+        Time since a boot that came after the record, when this object is made [s]; NaN where there
+        was none, or none is known. Stamps count only where they add up to ``resume_heartbeat``.
     """
 
     def __init__(
-        self, params: FlightParams, snapshot: Snapshot, heartbeat_age: float = math.inf,
+        self,
+        params: FlightParams,
+        snapshot: Snapshot,
+        heartbeat_age: float = math.inf,
         trusts_stamps: bool = False,
+        least_age: float = math.nan,
     ) -> None:
         self.snapshot = snapshot
         self.is_aside = False
         self._params = params
-        self._heartbeat_age = heartbeat_age
+        self._heartbeat_age, self._least_age = heartbeat_age, least_age
         self._trusts_stamps = trusts_stamps
         self._begun_ns: int | None = None
         self._known_ns = self._news_ns = 0
@@ -121,18 +129,25 @@ class Resumption:
         clock_ns, stamp_ns : int
             Of a sample now, on the flight clock and as stamped [ns].
         """
-        waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
-        if math.isfinite(self._heartbeat_age):
-            return round(self._heartbeat_age * 1e9) + waited_ns
-        if not self._is_certain(stamp_ns):
-            return waited_ns
+        least_ns = self._least_ns(clock_ns)
+        if math.isfinite(self._heartbeat_age) or not self._is_certain(clock_ns, stamp_ns):
+            return least_ns
         # Of a clock that was set back only the time since the restart is known.
-        return max(stamp_ns - self.snapshot.stamp_ns, waited_ns)
+        return max(stamp_ns - self.snapshot.stamp_ns, least_ns)
 
-    @property
-    def doubts_gap(self) -> bool:
-        """Whether the time since the record is that of a clock that may have been set."""
-        return not (math.isfinite(self._heartbeat_age) or self._trusts_stamps)
+    def doubt_ns(self, clock_ns: int, stamp_ns: int) -> int:
+        """Return how much of the gap only stamps say, of a clock that may have been set [ns]."""
+        if self._trusts_stamps:
+            return 0
+        return self.gap_ns(clock_ns, stamp_ns) - self._least_ns(clock_ns)
+
+    def _least_ns(self, clock_ns: int) -> int:
+        """Return how old the record certainly is [ns]."""
+        waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
+        for age in (self._heartbeat_age, self._least_age):
+            if math.isfinite(age):
+                return round(age * 1e9) + waited_ns
+        return waited_ns
 
     def judge(
         self,
@@ -168,7 +183,7 @@ class Resumption:
             return self._judge_pad(
                 clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended
             )
-        is_certain = self._is_certain(stamp_ns)
+        is_certain = self._is_certain(clock_ns, stamp_ns)
         moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain)
         if moves and (is_high or not self._altitude.is_alive(clock_ns)):
             return _RESUME
@@ -205,22 +220,23 @@ class Resumption:
 
     def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
         """Return why the record is too old, '' where it is not."""
-        elapsed_ns = stamp_ns - self.snapshot.stamp_ns
-        waited_ns = clock_ns - (self._begun_ns or 0)
-        limit_ns = self._params.resume_age * 1e9
-        if math.isfinite(self._heartbeat_age):
-            elapsed_ns = round(self._heartbeat_age * 1e9) + waited_ns
-        elif not self._trusts_stamps:
-            elapsed_ns = waited_ns
-        if max(elapsed_ns, waited_ns) > limit_ns:
-            return f'it is {max(elapsed_ns, waited_ns) * 1e-9:.0f} s old'
+        age_ns = self._least_ns(clock_ns)
+        if self._trusts_stamps and not math.isfinite(self._heartbeat_age):
+            age_ns = max(age_ns, stamp_ns - self.snapshot.stamp_ns)
+        if age_ns > self._params.resume_age * 1e9:
+            return f'it is {age_ns * 1e-9:.0f} s old'
         return ''
 
-    def _is_certain(self, stamp_ns: int) -> bool:
+    def _is_certain(self, clock_ns: int, stamp_ns: int) -> bool:
         """Return whether the age of the record is known."""
-        elapsed_ns = stamp_ns - self.snapshot.stamp_ns
-        is_plausible = -_LATEST_START_NS <= elapsed_ns <= self._params.resume_age * 1e9
-        return math.isfinite(self._heartbeat_age) or is_plausible
+        if math.isfinite(self._heartbeat_age):
+            return True
+        elapsed_ns, least_ns = stamp_ns - self.snapshot.stamp_ns, 0
+        longest_ns = self._params.resume_age * 1e9
+        if math.isfinite(self._least_age):
+            least_ns = self._least_ns(clock_ns)
+            longest_ns = least_ns + self._params.resume_heartbeat * 1e9
+        return least_ns - _LATEST_START_NS <= elapsed_ns <= longest_ns
 
     def _sense(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float

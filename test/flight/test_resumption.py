@@ -78,11 +78,12 @@ def only(rows, *indices):
 
 
 def first(
-    rows, snapshot=FLYING, start=1.0, heartbeat=math.inf, dt=DT, trusts_stamps=False, **params
+    rows, snapshot=FLYING, start=1.0, heartbeat=math.inf, dt=DT, trusts_stamps=False,
+    booted=math.nan, **params,
 ):
     """Return the time [s] and the verdict of the first decision, fed from start after the record.
     """
-    record = Resumption(FlightParams(**params), snapshot, heartbeat, trusts_stamps)
+    record = Resumption(FlightParams(**params), snapshot, heartbeat, trusts_stamps, booted)
     for i, row in enumerate(rows):
         verdict = record.judge(round(i * dt * S), NOW + round((start + i * dt) * S), *row)
         if verdict.answer is not Answer.WAIT:
@@ -191,6 +192,23 @@ def test_age_by_stamps_that_are_trusted(start, drops):
 def test_clock_that_is_ahead_after_a_boot_drops_nothing_but_takes_longer(start):
     assert first(climb(), start=start) == (1.5, Answer.RESUME, '')
     assert first(rest(50.0), start=start)[1:] == (Answer.DROP, 'the vehicle rests')
+
+
+@pytest.mark.parametrize(('start', 'seconds'), [
+    pytest.param(12.0, 0.5, id='stamps agree with the boot'),
+    pytest.param(14.9, 0.5, id='off for a while before it'),
+    pytest.param(9.6, 0.5, id='sample on its way'),
+    pytest.param(9.4, 1.5, id='stamps of before the boot'),
+    pytest.param(15.1, 1.5, id='clock ahead by seconds'),
+    pytest.param(310.0, 1.5, id='clock ahead by minutes'),
+])
+def test_stamps_count_only_close_to_the_time_since_another_boot(start, seconds):
+    assert first(climb(), start=start, booted=10.0) == (seconds, Answer.RESUME, '')
+
+
+def test_record_of_before_a_boot_that_was_long_ago_is_too_old():
+    found = first(climb(), start=1.0, booted=601.0)
+    assert found[1:] == (Answer.DROP, 'it is 601 s old')
 
 
 def test_clock_since_boot_wins_over_stamps_of_another_time():
@@ -307,6 +325,42 @@ def test_flight_goes_on_with_its_times():
     # 8 s after liftoff is 3 s after the record.
     (late,) = [event for report in reports for event in report.events if event.name == 'late']
     assert late.stamp_ns == NOW + 3 * S
+
+
+@pytest.mark.parametrize('step', [0.0, 5.0, 20.0, 300.0, 599.0, -100.0])
+@pytest.mark.parametrize('rows', [
+    pytest.param(fall(3000.0, -20.0, 10.0), id='falling'),
+    pytest.param(climb(300.0, 50.0, 10.0), id='climbing'),
+    pytest.param(only(fall(seconds=10.0), 2), id='by acceleration alone'),
+])
+def test_clock_that_another_boot_has_set_adds_no_flight_time(rows, step):
+    """A clock set ahead by less than `resume_age` counted, and fired what waits for a time."""
+    flight = state(max_ascent_time=12.0)
+    # Off for 0.4 s, then booted for 0.6 s.
+    flight.offer(FLYING, least_age=0.6)
+    reports = feed(flight, rows, start=1.0 + step)
+    elapsed = {
+        event.name: 1.0 + DT * i
+        for i, report in enumerate(reports) for event in report.events
+    }
+    # 8 s after a liftoff of 5 s before the record. How long it was off is unknown in a wrong time.
+    assert 3.0 - DT <= elapsed['late'] <= 3.0 + 0.4 + 2 * DT
+    changes = {change.trigger: i for i, r in enumerate(reports) for change in r.phase_changes}
+    if 'timer' in changes:
+        assert 1.0 + DT * changes['timer'] >= 7.0 - DT
+
+
+def test_clock_that_is_a_little_ahead_after_a_boot_adds_that_and_nothing_in_a_climb():
+    early = state()
+    early.offer(FLYING, least_age=0.6)
+    reports = feed(early, fall(3000.0, -20.0, 5.0), start=1.0 + 1.5)
+    late = next(i for i, report in enumerate(reports) if report.events)
+    assert 1.0 + DT * late == pytest.approx(3.0 - 1.5, abs=2 * DT)
+    climbing = state()
+    climbing.offer(FLYING, least_age=0.6)
+    reports = feed(climbing, climb(300.0, 50.0, 10.0), start=1.0 + 1.5)
+    late = next(i for i, report in enumerate(reports) if report.events)
+    assert 1.0 + DT * late >= 3.0
 
 
 def test_spent_events_stay_spent_and_recovery_keeps_its_apogee():

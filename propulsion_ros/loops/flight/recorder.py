@@ -119,7 +119,8 @@ class FlightRecorder:
         return record
 
     def _offer(self, record: FlightRecord) -> None:
-        problem = self._state.offer(record.snapshot, self._age_of(record))
+        least_age = self._boot.least_age(record.boot_id) if self._trusts_age else math.nan
+        problem = self._state.offer(record.snapshot, self._age_of(record), least_age)
         if problem:
             self._host.log('warn', f'state_file: {problem}; ignored')
             return

@@ -20,7 +20,9 @@ class Robot(Computer):
     """A computer on a robot, whose clock and boot clock go on with the flight."""
 
     def __init__(self, path, at=0.0, boot='A', ahead=0.0):
-        self.host, self.source, self._boot_ns = FakeHost(), 'pressure', round((100 + at) * 1e9)
+        self.host, self.source = FakeHost(), 'pressure'
+        # Another boot has just come.
+        self._boot_ns = round((100 + at) * 1e9) if boot == 'A' else 300_000_000
         self.host.now, self.host.steady = round((EPOCH + at + ahead) * 1e9), 5 * 10**9
         params = build(FlightLoopParams, {
             'config_file': CONFIG, 'altitude_source': 'pressure', 'on_time_clock': 'steady',
