@@ -25,8 +25,8 @@ _FALL = 3.0 - STANDARD_GRAVITY  # net acceleration, at most, of what flies unpow
 _AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
 
 
-class Answer(Enum):
-    """What the first samples after a restart say of a recorded flight."""
+class Outcome(Enum):
+    """What becomes of a recorded flight by the first samples after a restart."""
 
     WAIT = 'wait'
     RESUME = 'resume'
@@ -35,13 +35,13 @@ class Answer(Enum):
 
 
 class Verdict(NamedTuple):
-    """An answer, and its reason where it is no resumption."""
+    """An outcome, and its reason where it is no resumption."""
 
-    answer: Answer
+    outcome: Outcome
     reason: str = ''
 
 
-_WAIT, _RESUME = Verdict(Answer.WAIT), Verdict(Answer.RESUME)
+_WAIT, _RESUME = Verdict(Outcome.WAIT), Verdict(Outcome.RESUME)
 
 
 class _Repeated:
@@ -174,7 +174,7 @@ class Resumption:
             self._begun_ns = self._known_ns = self._news_ns = clock_ns
         reason = self._age_reason(clock_ns, stamp_ns)
         if reason:
-            return Verdict(Answer.DROP, reason)
+            return Verdict(Outcome.DROP, reason)
         self._sense(clock_ns, altitude, velocity, acceleration)
         rests = self._rests(clock_ns, altitude, velocity, acceleration)
         is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
@@ -189,7 +189,7 @@ class Resumption:
             return _RESUME
         if self._is_silent(clock_ns):
             return _RESUME
-        return Verdict(Answer.DROP, 'the vehicle rests') if rests else _WAIT
+        return Verdict(Outcome.DROP, 'the vehicle rests') if rests else _WAIT
 
     def _judge_pad(
         self, clock_ns: int, *, rests: bool, is_near: bool, has_ascended: bool
@@ -201,7 +201,7 @@ class Resumption:
             return _WAIT
         if is_near and self._was_away_shortly:
             return _RESUME
-        return Verdict(Answer.SET_ASIDE, 'the vehicle rests')
+        return Verdict(Outcome.SET_ASIDE, 'the vehicle rests')
 
     @property
     def _was_away_shortly(self) -> bool:

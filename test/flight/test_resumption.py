@@ -19,7 +19,7 @@ from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.resumption import Answer, Resumption
+from propulsion_ros.flight.resumption import Outcome, Resumption
 from propulsion_ros.flight.snapshot import Snapshot
 
 NAN = math.nan
@@ -86,14 +86,14 @@ def first(
     record = Resumption(FlightParams(**params), snapshot, heartbeat, trusts_stamps, booted)
     for i, row in enumerate(rows):
         verdict = record.judge(round(i * dt * S), NOW + round((start + i * dt) * S), *row)
-        if verdict.answer is not Answer.WAIT:
-            return pytest.approx(i * dt, abs=2.1 * dt), verdict.answer, verdict.reason
+        if verdict.outcome is not Outcome.WAIT:
+            return pytest.approx(i * dt, abs=2.1 * dt), verdict.outcome, verdict.reason
     return None
 
 
 def resumed(rows, *args, **options):
     found = first(rows, *args, **options)
-    return found is not None and found[1] is Answer.RESUME
+    return found is not None and found[1] is Outcome.RESUME
 
 
 @pytest.mark.parametrize('clock', [
@@ -119,7 +119,7 @@ def test_what_is_high_and_moving_is_resumed_whatever_the_clock_says(rows, clock)
 def test_half_a_second_of_motion_is_enough_and_three_times_that_where_the_age_is_unknown(
     start, time
 ):
-    assert first(climb(), start=start) == (time, Answer.RESUME, '')
+    assert first(climb(), start=start) == (time, Outcome.RESUME, '')
 
 
 def test_noisy_altitude_takes_longer_but_not_for_ever():
@@ -146,7 +146,7 @@ def test_noisy_altitude_takes_longer_but_not_for_ever():
 ])
 def test_sensors_present_and_at_rest_never_resume(rows, start, snapshot):
     found = first(rows, snapshot, start=start)
-    assert found[1:] == (Answer.DROP, 'the vehicle rests')
+    assert found[1:] == (Outcome.DROP, 'the vehicle rests')
 
 
 @pytest.mark.parametrize('noise', [0.0, 0.3, 1.0, 3.0])
@@ -176,7 +176,7 @@ def test_what_is_unknown_decides_nothing_until_the_record_is_old():
     rows = [(NAN, NAN, NAN)] * 1000
     assert first(rows) is None
     found = first(rows, dt=1.0, resume_age=300.0)
-    assert found[1:] == (Answer.DROP, 'it is 301 s old')
+    assert found[1:] == (Outcome.DROP, 'it is 301 s old')
 
 
 @pytest.mark.parametrize(('start', 'drops'), [
@@ -185,13 +185,13 @@ def test_what_is_unknown_decides_nothing_until_the_record_is_old():
 ])
 def test_age_by_stamps_that_are_trusted(start, drops):
     found = first(climb(), start=start, trusts_stamps=True)
-    assert (found[1] is Answer.DROP) == drops
+    assert (found[1] is Outcome.DROP) == drops
 
 
 @pytest.mark.parametrize('start', [601.0, 3601.0, 1e8])
 def test_clock_that_is_ahead_after_a_boot_drops_nothing_but_takes_longer(start):
-    assert first(climb(), start=start) == (1.5, Answer.RESUME, '')
-    assert first(rest(50.0), start=start)[1:] == (Answer.DROP, 'the vehicle rests')
+    assert first(climb(), start=start) == (1.5, Outcome.RESUME, '')
+    assert first(rest(50.0), start=start)[1:] == (Outcome.DROP, 'the vehicle rests')
 
 
 @pytest.mark.parametrize(('start', 'seconds'), [
@@ -203,22 +203,22 @@ def test_clock_that_is_ahead_after_a_boot_drops_nothing_but_takes_longer(start):
     pytest.param(310.0, 1.5, id='clock ahead by minutes'),
 ])
 def test_stamps_count_only_close_to_the_time_since_another_boot(start, seconds):
-    assert first(climb(), start=start, booted=10.0) == (seconds, Answer.RESUME, '')
+    assert first(climb(), start=start, booted=10.0) == (seconds, Outcome.RESUME, '')
 
 
 def test_record_of_before_a_boot_that_was_long_ago_is_too_old():
     found = first(climb(), start=1.0, booted=601.0)
-    assert found[1:] == (Answer.DROP, 'it is 601 s old')
+    assert found[1:] == (Outcome.DROP, 'it is 601 s old')
 
 
 def test_clock_since_boot_wins_over_stamps_of_another_time():
-    assert first(climb(), start=1e9, heartbeat=1.0) == (0.5, Answer.RESUME, '')
-    assert first(climb(), start=1.0, heartbeat=700.0)[1] is Answer.DROP
+    assert first(climb(), start=1e9, heartbeat=1.0) == (0.5, Outcome.RESUME, '')
+    assert first(climb(), start=1.0, heartbeat=700.0)[1] is Outcome.DROP
 
 
 @pytest.mark.parametrize(('heartbeat', 'expected'), [
-    pytest.param(1.0, (2.0, Answer.RESUME, ''), id='away for a second'),
-    pytest.param(4.9, (2.0, Answer.RESUME, ''), id='away for 4.9 s'),
+    pytest.param(1.0, (2.0, Outcome.RESUME, ''), id='away for a second'),
+    pytest.param(4.9, (2.0, Outcome.RESUME, ''), id='away for 4.9 s'),
     pytest.param(5.1, None, id='away for 5.1 s'),
     pytest.param(math.inf, None, id='booted since'),
 ])
@@ -239,7 +239,7 @@ STUCK = [(400.0, NAN, NAN)] * 1000
 ])
 @pytest.mark.parametrize('snapshot', [FLYING, DESCENDING], ids=lambda s: s.phase.value)
 def test_stuck_sensor_in_the_air_is_a_silent_one(rows, snapshot):
-    assert first(rows[2:], snapshot, heartbeat=1.0) == (2.0, Answer.RESUME, '')
+    assert first(rows[2:], snapshot, heartbeat=1.0) == (2.0, Outcome.RESUME, '')
 
 
 @pytest.mark.parametrize(('snapshot', 'heartbeat'), [
@@ -259,13 +259,13 @@ def test_coarse_barometer_at_rest_is_not_a_silent_one(step):
     assert not resumed(rows, heartbeat=1.0)
 
 
-@pytest.mark.parametrize(('heartbeat', 'answer'), [
-    pytest.param(1.0, Answer.RESUME, id='away for a second: armed again'),
-    pytest.param(60.0, Answer.SET_ASIDE, id='away for a minute: set aside'),
-    pytest.param(math.inf, Answer.SET_ASIDE, id='booted since: set aside'),
+@pytest.mark.parametrize(('heartbeat', 'outcome'), [
+    pytest.param(1.0, Outcome.RESUME, id='away for a second: armed again'),
+    pytest.param(60.0, Outcome.SET_ASIDE, id='away for a minute: set aside'),
+    pytest.param(math.inf, Outcome.SET_ASIDE, id='booted since: set aside'),
 ])
-def test_armed_vehicle_at_rest_on_its_pad(heartbeat, answer):
-    assert first(rest(), ARMED, heartbeat=heartbeat)[1] is answer
+def test_armed_vehicle_at_rest_on_its_pad(heartbeat, outcome):
+    assert first(rest(), ARMED, heartbeat=heartbeat)[1] is outcome
 
 
 @pytest.mark.parametrize(
