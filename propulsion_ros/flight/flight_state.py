@@ -66,7 +66,7 @@ class FlightState:
     semantics : str
         'safe' or 'legacy': how events are evaluated.
     required : collection of str
-        Checks of `readiness` that refuse a launch; what the others find is only said.
+        Checks of `readiness` that refuse a launch; what the others find is a warning.
     keeps_flight : bool
         Whether what is armed stays so at stamps of before it, as of a sensor that starts anew
         without the time, until it has landed, and a recorded flight waits on; a simulation that
@@ -152,7 +152,7 @@ class FlightState:
 
     @property
     def objections(self) -> dict[str, str]:
-        """What speaks against a launch, by check; nothing once launched or before a sample."""
+        """Objections to a launch, by check; nothing once launched or before a sample."""
         if self.phase.is_armed or self._sample is None:
             return {}
         found = self._readiness.objections(self._sample, is_frozen=self._is_frozen)
@@ -253,7 +253,7 @@ class FlightState:
         """Take one sample and return what it changed.
 
         A sample whose stamp does not advance, is late, or strays from the others is not used;
-        the report says so. See `FlightClock` for stamps that jump.
+        which the report names. See `FlightClock` for stamps that jump.
 
         Parameters
         ----------
@@ -366,7 +366,7 @@ class FlightState:
     @property
     def _rests_unflown(self) -> bool:
         """Whether the vehicle rests near its pad, and no ascent was seen."""
-        # Not where the altitude is unknown but speed and acceleration say that it rests.
+        # Not where the altitude is unknown, though speed and acceleration show a rest.
         is_far = abs(self._rest.altitude) > self._params.home_tolerance
         return self._rest.is_settled and not is_far and self.ascent is None
 

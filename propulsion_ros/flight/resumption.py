@@ -63,12 +63,12 @@ class Resumption:
     A flight goes on where the vehicle is high above its pad and moves up or down, or is in free
     fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
     an ascent is seen. A flight also goes on where no sensor gives anything new, if the process
-    was away shortly by the clock since boot: that clock is not set by anyone. What is stuck gives
+    was away shortly by the clock since boot: that clock is never set. What is stuck gives
     nothing new, which counts only where the record has a seen ascent.
 
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
     again if the process was away shortly; else its record is set aside. A record that is too old
-    is dropped, and so is one that nothing has spoken for so long. Where stamps say nothing of its
+    is dropped, and so is one that no sample has confirmed for so long. Where stamps do not give its
     age, since the clock was set or lost, motion must last three times as long. After a boot that
     is where they add more than ``resume_heartbeat`` to the time since it.
 
@@ -82,7 +82,7 @@ class Resumption:
         Time since the record was last known to be true, by a clock that runs since boot, when
         this object is made [s]; infinity after another boot, or where it is unknown.
     trusts_stamps : bool
-        Whether stamps may say then that the record is too old, as in a simulation. The clock of a
+        Whether stamps may make the record too old then, as in a simulation. The clock of a
         robot that has booted may be ahead.
     least_age : float
         Time since a boot that came after the record, when this object is made [s]; NaN where there
@@ -136,7 +136,7 @@ class Resumption:
         return max(stamp_ns - self.snapshot.stamp_ns, least_ns)
 
     def doubt_ns(self, clock_ns: int, stamp_ns: int) -> int:
-        """Return how much of the gap only stamps say, of a clock that may have been set [ns]."""
+        """Return how much of the gap is by stamps alone, of a clock that may have been set [ns]."""
         if self._trusts_stamps:
             return 0
         return self.gap_ns(clock_ns, stamp_ns) - self._least_ns(clock_ns)

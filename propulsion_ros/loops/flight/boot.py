@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The boot of the computer, and the clock that runs since then: nobody sets it."""
+"""The boot of the computer, and the clock that runs since then and is never set."""
 from __future__ import annotations
 
 import math

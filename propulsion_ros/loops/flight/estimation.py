@@ -37,7 +37,7 @@ class EstimationParams:
     )
     max_lag: float = quantity(
         0.1, 's', lo=0.0, hi=10.0,
-        doc='how long a sensor that speaks slowly or no more is waited for, in stamp time',
+        doc='how long a sensor that is slow or silent is waited for, in stamp time',
     )
     base_link: str = quantity('base_link', doc='frame of the odometry that is published', kind=str)
 

@@ -44,7 +44,7 @@ from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.sample_time import SampleTime
 
 _LOOK = 0.1
-"""How often it is asked whether samples still come [s]."""
+"""How often it is checked whether samples still come [s]."""
 
 
 OpenWriter = Callable[[Path], Writer]
@@ -369,7 +369,7 @@ class FlightLoop:
         self._outputs.announce(self._state, self._report, self._time.stamp_ns, self._estimate)
 
     def health(self) -> Iterable[Health]:
-        """Yield the health of the altitude, what was refused, and what speaks against a launch."""
+        """Yield the health of the altitude, what was refused, and the objections to a launch."""
         yield self._altitude_health()
         objections = self._state.objections
         yield 'readiness', WARN if objections else OK, '; '.join(objections.values()) or 'ok', {

@@ -44,7 +44,7 @@ class FlightRecorder:
     open_writer : callable
         ``open_writer(path)`` returns what writes.
     trusts_age : bool
-        Whether the time since boot says how old a record is; in a simulation stamps do.
+        Whether the time since boot is how old a record is; in a simulation stamps are.
     estimation : FlightEstimation, optional
         What measures the pad in place of ``home``, and begins anew in the air.
     """

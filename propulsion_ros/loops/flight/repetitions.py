@@ -54,7 +54,7 @@ class Repetitions:
         name : str
             What is requested.
         source : hashable
-            What tells those who request apart.
+            What distinguishes one sender from another.
         now_ns : int
             On a steady clock [ns].
         may_repeat : bool
