@@ -126,8 +126,10 @@ class Computer:
         for name in names:
             success, text = self.call(name)
             if name == 'liftoff_override':
-                # It counts as a seen ascent, so it is asked for twice.
+                # It counts as a seen ascent, so it is requested twice, and then no more.
+                self.wait(0.5)
                 success, text = self.call(name)
+                self.wait(1.2)
             assert success, text
 
     def values(self, topic):

@@ -7,6 +7,8 @@ from std_srvs.srv import Trigger
 APART = 0.6
 """How long after the first request the second one is made [s]."""
 PERIOD = 0.02
+FOLLOWED = 1.5 * APART + 0.5
+"""How long after the second request it is followed, where no third one comes [s]."""
 
 
 def request_twice(graph, name, send):
@@ -23,3 +25,6 @@ def request_twice(graph, name, send):
         graph.let_pass(PERIOD)
     second = graph.call(Trigger, f'flight_state/{name}')
     assert second.success, second.message
+    for _ in range(round(FOLLOWED / PERIOD)):
+        send()
+        graph.let_pass(PERIOD)

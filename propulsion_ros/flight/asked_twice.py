@@ -10,11 +10,6 @@ class AskedTwice:
     ----------
     within : float
         [s].
-
-    Attributes
-    ----------
-    name : str
-        What was refused last, '' for nothing.
     """
 
     def __init__(self, within: float) -> None:
@@ -23,17 +18,17 @@ class AskedTwice:
 
     def forget(self) -> None:
         """Forget what was requested, as after any request that was followed."""
-        self.name = ''
+        self._name = ''
         self._times: tuple[int, int | None] = (0, None)
 
     def note(self, name: str, clock_ns: int, steady_ns: int | None) -> None:
         """Take a request that was refused."""
-        self.name, self._times = name, (clock_ns, steady_ns)
+        self._name, self._times = name, (clock_ns, steady_ns)
 
     def was(self, name: str, clock_ns: int, steady_ns: int | None) -> bool:
         """Return whether the same was requested shortly before, on every clock there is."""
         then_ns, steady_then_ns = self._times
-        if name != self.name or clock_ns - then_ns > self._within_ns:
+        if name != self._name or clock_ns - then_ns > self._within_ns:
             return False
         if steady_ns is None or steady_then_ns is None:
             return True

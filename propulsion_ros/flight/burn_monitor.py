@@ -13,7 +13,7 @@ _FITTED_TIME = 1.0
 
 
 class BurnMonitor:
-    """Tells boost from coast by the net acceleration, with hysteresis.
+    """Distinguishes boost from coast by the net acceleration, with hysteresis.
 
     A coasting vehicle has at most -g, a burning one more than 0. Each must hold for a while
     beyond half a g, so that noise does not make the sub-phase chatter: 0.1 s where acceleration

@@ -13,7 +13,7 @@ def make_estimator(
     mounting: Mounting,
     magnetometer_mounting: Mounting | None = None,
 ) -> Estimator | LegacyFeed | None:
-    """Return the estimator that ``params.method`` names, None where another one is heard."""
+    """Return the estimator that ``params.method`` names, None where it comes from outside."""
     if params.method == 'external':
         return None
     kind = LegacyFeed if params.method == 'legacy' else Estimator

@@ -36,7 +36,8 @@ from propulsion_ros.flight.phases.phases import (
 )
 from propulsion_ros.flight.pyros.deployers import DeployerCommand, DeployerSpec, deployer_command
 from propulsion_ros.flight.readiness import Readiness
-from propulsion_ros.flight.resumption import Answer, Resumption
+from propulsion_ros.flight.recorded import RecordedFlight
+from propulsion_ros.flight.resumption import Resumption
 from propulsion_ros.flight.safing import all_disarmed, why_aloft
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.timing.flight_clock import Stamp
@@ -109,6 +110,7 @@ class FlightState:
         self._rest = RestWatch(params)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
         self._asked = AskedTwice(params.ask_again_time)
+        self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
         self._host_checks: dict[str, str] = {}
         self.reset()
 
@@ -147,11 +149,6 @@ class FlightState:
         """Whether deployers may act: in flight and recovery, after a seen ascent."""
         is_in_air = self.phase in (Phase.FLIGHT, Phase.RECOVERY)
         return self._is_legacy or (is_in_air and self.ascent is not None)
-
-    @property
-    def awaits_repetition(self) -> str:
-        """Request that was refused and is followed if it is made again shortly, '' for none."""
-        return self._asked.name
 
     @property
     def objections(self) -> dict[str, str]:
@@ -193,14 +190,20 @@ class FlightState:
         self._circuits: dict[int, bool] = {}
         self._is_frozen = False
         self._notices: list[str] = []
-        self._resumption: Resumption | None = None
+        self._record.reset()
         self._asked.forget()
         self._forget_flight()
         self._trigger('configured', Mark(0, 0, 'configured'))
         self._course.take_changes()
 
     def command(
-        self, name: str, stamp_ns: int, *, force: bool = False, steady_ns: int | None = None
+        self,
+        name: str,
+        stamp_ns: int,
+        *,
+        force: bool = False,
+        steady_ns: int | None = None,
+        is_second: bool | None = None,
     ) -> str:
         """Carry out a command, or return why it is refused; a refusal changes nothing.
 
@@ -214,13 +217,17 @@ class FlightState:
             Whether to overrule the guard of the command; never its phase.
         steady_ns : int, optional
             When it was given, on a steady clock [ns].
+        is_second : bool, optional
+            Whether the same was requested before; by default where it was refused shortly before.
 
         Returns
         -------
         str
             '' where it is accepted.
         """
-        facts = self._facts(name, stamp_ns, steady_ns)
+        if is_second is None:
+            is_second = self._asked.was(name, self._clock.now_ns, steady_ns)
+        facts = self._facts(stamp_ns, has_asked=is_second)
         reason = refusal(self.phase, name, facts, force=force)
         row = find_transition(self.phase, name, facts)
         if reason or row is None:
@@ -228,7 +235,7 @@ class FlightState:
             return reason
         self._asked.forget()
         self._clock.note(steady_ns)
-        self._drop_record('a command came first')
+        self._record.drop('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
             self._course.ignition = mark
@@ -236,13 +243,17 @@ class FlightState:
         self._follow(row, mark)
         return ''
 
+    def refusal(self, name: str, stamp_ns: int, *, is_second: bool) -> str:
+        """Return why a command would be refused, '' where it would be accepted."""
+        return refusal(self.phase, name, self._facts(stamp_ns, has_asked=is_second))
+
     def update(
         self, sample: Sample, steady_ns: int | None = None, *, is_silence: bool = False
     ) -> FlightReport:
         """Take one sample and return what it changed.
 
         A sample whose stamp does not advance, is late, or strays from the others is not used;
-        the report says so. See `FlightClock` for stamps that jump.
+        which the report names. See `FlightClock` for stamps that jump.
 
         Parameters
         ----------
@@ -319,7 +330,7 @@ class FlightState:
         now_ns = self._clock.now_ns
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
-        is_recorded = self._resumption is not None and not self.phase.is_armed
+        is_recorded = self._record.is_held and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
             self._liftoff.update(
                 now_ns, sample.altitude, sample.velocity, sample.acceleration,
@@ -362,7 +373,7 @@ class FlightState:
     def _stand_down(self, mark: Mark) -> None:
         phase = self.phase.value
         self._trigger('stand-down', mark)
-        self._notices.append(
+        self._notify(
             f'no ascent was seen in {phase} and the vehicle rests near its pad: it is disarmed, '
             'request launch again'
         )
@@ -403,17 +414,17 @@ class FlightState:
         self._rest.reset()
         self._doubt_ns = self._doubt_end_ns = 0
         self._begun_ns = self._clock.now_ns
-        self._is_rearmed = self._was_armed = False
+        self._is_rearmed = self._record.was_armed = False
         self._burn.reset(burning=True)
         self._landing.reset()
         self._watch.restart_timer()
 
     def _restart(self, stamp_ns: int) -> None:
         """Start again because time has; the clock has done so already."""
-        self._drop_record('time has started again')
+        self._record.drop('time has started again')
         if self.phase.is_armed:
             phase = self.phase.value
-            self._notices.append(f'time has started again: {phase} is over, request launch again')
+            self._notify(f'time has started again: {phase} is over, request launch again')
         self._frozen.reset()
         self._mach.reset()
         self._watch.reset()
@@ -430,7 +441,9 @@ class FlightState:
             self._events.records(), self.ascent, self.vertex,
         )
 
-    def offer(self, snapshot: Snapshot, heartbeat_age: float = math.inf) -> str:
+    def offer(
+        self, snapshot: Snapshot, heartbeat_age: float = math.inf, least_age: float = math.nan
+    ) -> str:
         """Take a record from before a restart, to be taken up if the vehicle still flies.
 
         Parameters
@@ -440,6 +453,8 @@ class FlightState:
         heartbeat_age : float
             Time since the record was last known to be true, by a clock that runs since boot [s];
             infinity after another boot, or where it is unknown.
+        least_age : float
+            Time since that other boot [s]; NaN where it is unknown.
 
         Returns
         -------
@@ -451,59 +466,40 @@ class FlightState:
             return problem
         if not snapshot.phase.is_armed:
             return 'it is of no armed phase'
-        self._resumption = Resumption(
-            self._params, snapshot, heartbeat_age, trusts_stamps=not self._keeps_flight
-        )
+        self._record.offer(snapshot, heartbeat_age, least_age)
         return ''
 
     @property
     def is_resuming(self) -> bool:
         """Whether a recorded flight waits to be resumed or dropped."""
-        return self._resumption is not None and not self._resumption.is_aside
+        return self._record.is_waiting
 
     @property
     def holds_record(self) -> bool:
         """Whether a recorded flight may still be resumed, also one that was set aside."""
-        return self._resumption is not None
+        return self._record.is_held
 
     def _consider_record(self, sample: Sample, velocity: float) -> None:
         """Judge the record by a sample and a velocity that is measured."""
-        record = self._resumption
-        if record is None:
-            return
-        verdict = record.judge(
-            self._clock.now_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration,
-            has_ascended=self._liftoff.ascent is not None,
+        record = self._record.judge(
+            self._clock.now_ns, sample, velocity, has_ascended=self._liftoff.ascent is not None
         )
-        if verdict.answer is Answer.RESUME:
+        if record is not None:
             self._resume(record, sample)
-        elif verdict.answer is Answer.DROP:
-            self._drop_record(verdict.reason)
-        elif verdict.answer is Answer.SET_ASIDE:
-            record.is_aside = self._was_armed = True
-            self._notices.append(
-                f'it was armed before the restart and is not armed now: {verdict.reason}; '
-                'request launch again'
-            )
-
-    def _drop_record(self, reason: str) -> None:
-        record, self._resumption = self._resumption, None
-        if record is not None and not record.is_aside:
-            phase = record.snapshot.phase.value
-            self._notices.append(f'the recorded flight, in {phase}, is not resumed: {reason}')
 
     def _resume(self, record: Resumption, sample: Sample) -> None:
         """Continue as if there had been no restart, except for the time that passed."""
-        snapshot, self._resumption = record.snapshot, None
+        snapshot = record.snapshot
         row = find_transition(self.phase, f'resumed in {snapshot.phase.value}')
         if row is None:
             return
         gap_ns = record.gap_ns(self._clock.now_ns, sample.stamp_ns)
+        doubt_ns = record.doubt_ns(self._clock.now_ns, sample.stamp_ns)
         now_ns, found = snapshot.clock_ns + gap_ns, self._liftoff.ascent
         age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
         self._skipped_ns += now_ns - self._clock.now_ns
-        self._doubt_ns = gap_ns if record.doubts_gap else 0
+        self._doubt_ns = doubt_ns
         self._doubt_end_ns = now_ns + self._doubt_ns
         self._clock.resume(now_ns, min(snapshot.first_ns, sample.stamp_ns))
         self._frozen.reset()
@@ -513,7 +509,7 @@ class FlightState:
         self._events.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
         self._landing.reset(has_landed=snapshot.has_landed)
-        self._notices.append(
+        self._notify(
             f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
         )
         if self.phase is Phase.LAUNCH:
@@ -530,12 +526,11 @@ class FlightState:
 
     def _note_jump(self, step_ns: int) -> None:
         if step_ns < 0 and self.phase.is_armed:
-            self._notices.append(
+            self._notify(
                 f'the clock was set back by {-step_ns * 1e-9:.1f} s: {self.phase.value} goes on'
             )
 
-    def _facts(self, name: str, stamp_ns: int, steady_ns: int | None) -> Facts:
-        has_asked = self._asked.was(name, self._clock.now_ns, steady_ns)
+    def _facts(self, stamp_ns: int, *, has_asked: bool) -> Facts:
         facts = Facts(
             ignition_commanded=self.ignition is not None,
             is_resuming=self.is_resuming,
@@ -562,6 +557,10 @@ class FlightState:
         silent = (self._clock.now_ns - since_ns) * 1e-9
         return why_aloft(self._rest, self._params, silent, disarmed=disarmed, has_asked=has_asked)
 
+    def _notify(self, text: str) -> None:
+        """Report something with the next sample."""
+        self._notices.append(text)
+
     def _flags(self, sample: Sample, is_frozen: bool, verdict: Stamp) -> frozenset[str]:
         found = {
             'altitude_unknown': math.isnan(sample.altitude),
@@ -570,7 +569,7 @@ class FlightState:
             'jumped': verdict is not Stamp.ACCEPTED,
             'debug': self._course.is_debug,
             'resuming': self.is_resuming,
-            'was_armed': self._was_armed,
+            'was_armed': self._record.was_armed,
         }
         return frozenset(name for name, is_set in found.items() if is_set)
 

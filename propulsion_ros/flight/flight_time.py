@@ -107,7 +107,7 @@ class FlightTime:
         if verdict is Stamp.RESTARTED:
             self._set(self._clock.now_ns)
         elif steady_ns is not None and self._anchor is None:
-            # The first steady time: what stamps say until now is taken as it is.
+            # The first steady time: the time of the stamps until now is taken as it is.
             self._set(max(self._clock.now_ns - self._ahead_ns, self.now_ns))
         else:
             self._advance_to(self._clock.now_ns - self._ahead_ns, steady_ns)

@@ -13,7 +13,7 @@ _READING_NS = 50_000_000  # between two readings of that, at least
 
 
 class LandingDetector:
-    """Says that the vehicle has landed: slow, and at one altitude for a while.
+    """Detects that the vehicle has landed: slow, and at one altitude for a while.
 
     The altitude must be that of a sensor that is alive: a feed that stands still is no vehicle
     that does. What certainly climbs or falls later has not landed.

@@ -45,7 +45,7 @@ class _Vote(NamedTuple):
 
 
 class LiftoffDetector:
-    """Says when an armed vehicle lifts off, and when its ascent is beyond doubt.
+    """Detects when an armed vehicle lifts off, and when its ascent is beyond doubt.
 
     An acceleration alone is neither. It is a liftoff once something confirms it: a rise where the
     altitude is alive, and where that is dead the speed that the acceleration adds up to. An
@@ -59,7 +59,7 @@ class LiftoffDetector:
     * acceleration: a push has added up to the limit of speed, which lasts where the altitude is
       dead, and is confirmed by a rise where it is alive.
     * coast: a push has added up to the limit of speed, and an unpowered flight of 1 s followed,
-      whatever the altitude says.
+      whatever the altitude is.
 
     What is unknown, repeats itself or spans a gap does not count. The time of liftoff is that at
     which the condition that was met began to hold.

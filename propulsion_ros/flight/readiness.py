@@ -84,7 +84,7 @@ class Readiness:
         }
 
     def objections(self, sample: Sample, *, is_frozen: bool) -> dict[str, str]:
-        """Return what speaks against a launch.
+        """Return the objections to a launch.
 
         Parameters
         ----------

@@ -25,8 +25,8 @@ _FALL = 3.0 - STANDARD_GRAVITY  # net acceleration, at most, of what flies unpow
 _AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
 
 
-class Answer(Enum):
-    """What the first samples after a restart say of a recorded flight."""
+class Outcome(Enum):
+    """What becomes of a recorded flight by the first samples after a restart."""
 
     WAIT = 'wait'
     RESUME = 'resume'
@@ -35,13 +35,13 @@ class Answer(Enum):
 
 
 class Verdict(NamedTuple):
-    """An answer, and its reason where it is no resumption."""
+    """An outcome, and its reason where it is no resumption."""
 
-    answer: Answer
+    outcome: Outcome
     reason: str = ''
 
 
-_WAIT, _RESUME = Verdict(Answer.WAIT), Verdict(Answer.RESUME)
+_WAIT, _RESUME = Verdict(Outcome.WAIT), Verdict(Outcome.RESUME)
 
 
 class _Repeated:
@@ -63,13 +63,14 @@ class Resumption:
     A flight goes on where the vehicle is high above its pad and moves up or down, or is in free
     fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
     an ascent is seen. A flight also goes on where no sensor gives anything new, if the process
-    was away shortly by the clock since boot: that clock is not set by anyone. What is stuck gives
+    was away shortly by the clock since boot: that clock is never set. What is stuck gives
     nothing new, which counts only where the record has a seen ascent.
 
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
     again if the process was away shortly; else its record is set aside. A record that is too old
-    is dropped, and so is one that nothing has spoken for so long. Where stamps say nothing of its
-    age, since the clock was set or lost, motion must last three times as long.
+    is dropped, and so is one that no sample has confirmed for so long. Where stamps do not give its
+    age, since the clock was set or lost, motion must last three times as long. After a boot that
+    is where they add more than ``resume_heartbeat`` to the time since it.
 
     Parameters
     ----------
@@ -81,18 +82,25 @@ class Resumption:
         Time since the record was last known to be true, by a clock that runs since boot, when
         this object is made [s]; infinity after another boot, or where it is unknown.
     trusts_stamps : bool
-        Whether stamps may say then that the record is too old, as in a simulation. The clock of a
+        Whether stamps may make the record too old then, as in a simulation. The clock of a
         robot that has booted may be ahead.
+    least_age : float
+        Time since a boot that came after the record, when this object is made [s]; NaN where there
+        was none, or none is known. Stamps count only where they add up to ``resume_heartbeat``.
     """
 
     def __init__(
-        self, params: FlightParams, snapshot: Snapshot, heartbeat_age: float = math.inf,
+        self,
+        params: FlightParams,
+        snapshot: Snapshot,
+        heartbeat_age: float = math.inf,
         trusts_stamps: bool = False,
+        least_age: float = math.nan,
     ) -> None:
         self.snapshot = snapshot
         self.is_aside = False
         self._params = params
-        self._heartbeat_age = heartbeat_age
+        self._heartbeat_age, self._least_age = heartbeat_age, least_age
         self._trusts_stamps = trusts_stamps
         self._begun_ns: int | None = None
         self._known_ns = self._news_ns = 0
@@ -121,18 +129,25 @@ class Resumption:
         clock_ns, stamp_ns : int
             Of a sample now, on the flight clock and as stamped [ns].
         """
-        waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
-        if math.isfinite(self._heartbeat_age):
-            return round(self._heartbeat_age * 1e9) + waited_ns
-        if not self._is_certain(stamp_ns):
-            return waited_ns
+        least_ns = self._least_ns(clock_ns)
+        if math.isfinite(self._heartbeat_age) or not self._is_certain(clock_ns, stamp_ns):
+            return least_ns
         # Of a clock that was set back only the time since the restart is known.
-        return max(stamp_ns - self.snapshot.stamp_ns, waited_ns)
+        return max(stamp_ns - self.snapshot.stamp_ns, least_ns)
 
-    @property
-    def doubts_gap(self) -> bool:
-        """Whether the time since the record is that of a clock that may have been set."""
-        return not (math.isfinite(self._heartbeat_age) or self._trusts_stamps)
+    def doubt_ns(self, clock_ns: int, stamp_ns: int) -> int:
+        """Return how much of the gap is by stamps alone, of a clock that may have been set [ns]."""
+        if self._trusts_stamps:
+            return 0
+        return self.gap_ns(clock_ns, stamp_ns) - self._least_ns(clock_ns)
+
+    def _least_ns(self, clock_ns: int) -> int:
+        """Return how old the record certainly is [ns]."""
+        waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
+        for age in (self._heartbeat_age, self._least_age):
+            if math.isfinite(age):
+                return round(age * 1e9) + waited_ns
+        return waited_ns
 
     def judge(
         self,
@@ -159,7 +174,7 @@ class Resumption:
             self._begun_ns = self._known_ns = self._news_ns = clock_ns
         reason = self._age_reason(clock_ns, stamp_ns)
         if reason:
-            return Verdict(Answer.DROP, reason)
+            return Verdict(Outcome.DROP, reason)
         self._sense(clock_ns, altitude, velocity, acceleration)
         rests = self._rests(clock_ns, altitude, velocity, acceleration)
         is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
@@ -168,13 +183,13 @@ class Resumption:
             return self._judge_pad(
                 clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended
             )
-        is_certain = self._is_certain(stamp_ns)
+        is_certain = self._is_certain(clock_ns, stamp_ns)
         moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain)
         if moves and (is_high or not self._altitude.is_alive(clock_ns)):
             return _RESUME
         if self._is_silent(clock_ns):
             return _RESUME
-        return Verdict(Answer.DROP, 'the vehicle rests') if rests else _WAIT
+        return Verdict(Outcome.DROP, 'the vehicle rests') if rests else _WAIT
 
     def _judge_pad(
         self, clock_ns: int, *, rests: bool, is_near: bool, has_ascended: bool
@@ -186,7 +201,7 @@ class Resumption:
             return _WAIT
         if is_near and self._was_away_shortly:
             return _RESUME
-        return Verdict(Answer.SET_ASIDE, 'the vehicle rests')
+        return Verdict(Outcome.SET_ASIDE, 'the vehicle rests')
 
     @property
     def _was_away_shortly(self) -> bool:
@@ -205,22 +220,23 @@ class Resumption:
 
     def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
         """Return why the record is too old, '' where it is not."""
-        elapsed_ns = stamp_ns - self.snapshot.stamp_ns
-        waited_ns = clock_ns - (self._begun_ns or 0)
-        limit_ns = self._params.resume_age * 1e9
-        if math.isfinite(self._heartbeat_age):
-            elapsed_ns = round(self._heartbeat_age * 1e9) + waited_ns
-        elif not self._trusts_stamps:
-            elapsed_ns = waited_ns
-        if max(elapsed_ns, waited_ns) > limit_ns:
-            return f'it is {max(elapsed_ns, waited_ns) * 1e-9:.0f} s old'
+        age_ns = self._least_ns(clock_ns)
+        if self._trusts_stamps and not math.isfinite(self._heartbeat_age):
+            age_ns = max(age_ns, stamp_ns - self.snapshot.stamp_ns)
+        if age_ns > self._params.resume_age * 1e9:
+            return f'it is {age_ns * 1e-9:.0f} s old'
         return ''
 
-    def _is_certain(self, stamp_ns: int) -> bool:
+    def _is_certain(self, clock_ns: int, stamp_ns: int) -> bool:
         """Return whether the age of the record is known."""
-        elapsed_ns = stamp_ns - self.snapshot.stamp_ns
-        is_plausible = -_LATEST_START_NS <= elapsed_ns <= self._params.resume_age * 1e9
-        return math.isfinite(self._heartbeat_age) or is_plausible
+        if math.isfinite(self._heartbeat_age):
+            return True
+        elapsed_ns, least_ns = stamp_ns - self.snapshot.stamp_ns, 0
+        longest_ns = self._params.resume_age * 1e9
+        if math.isfinite(self._least_age):
+            least_ns = self._least_ns(clock_ns)
+            longest_ns = least_ns + self._params.resume_heartbeat * 1e9
+        return least_ns - _LATEST_START_NS <= elapsed_ns <= longest_ns
 
     def _sense(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float

@@ -2,7 +2,7 @@
 """Reader of the flight configuration, the Ricardo Markup Language of Pickle Rick (JSONC).
 
 Lengths are metres in north-east-down axes, times milliseconds, angles radians, as flown;
-conditions keep those units and say themselves in metres of altitude, seconds and degrees.
+conditions keep those units and print themselves in metres of altitude, seconds and degrees.
 """
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SIZE_LIMIT = 1024 * 1024
 
 @dataclass(frozen=True)
 class FlightConfig:
-    """What a configuration file says.
+    """What a configuration file contains.
 
     Attributes
     ----------

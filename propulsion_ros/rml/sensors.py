@@ -78,7 +78,7 @@ class OrientationConfig:
     ----------
     type : str
         'euler' (roll, pitch, yaw [rad]), 'quaternion' (w, x, y, z), 'axisAlign' (three axes, three
-        inversions), or '' where the file does not say.
+        inversions), or '' where the file names none.
     values : tuple of float
         In the order above.
     """

@@ -19,7 +19,7 @@ from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.resumption import Answer, Resumption
+from propulsion_ros.flight.resumption import Outcome, Resumption
 from propulsion_ros.flight.snapshot import Snapshot
 
 NAN = math.nan
@@ -78,21 +78,22 @@ def only(rows, *indices):
 
 
 def first(
-    rows, snapshot=FLYING, start=1.0, heartbeat=math.inf, dt=DT, trusts_stamps=False, **params
+    rows, snapshot=FLYING, start=1.0, heartbeat=math.inf, dt=DT, trusts_stamps=False,
+    booted=math.nan, **params,
 ):
     """Return the time [s] and the verdict of the first decision, fed from start after the record.
     """
-    record = Resumption(FlightParams(**params), snapshot, heartbeat, trusts_stamps)
+    record = Resumption(FlightParams(**params), snapshot, heartbeat, trusts_stamps, booted)
     for i, row in enumerate(rows):
         verdict = record.judge(round(i * dt * S), NOW + round((start + i * dt) * S), *row)
-        if verdict.answer is not Answer.WAIT:
-            return pytest.approx(i * dt, abs=2.1 * dt), verdict.answer, verdict.reason
+        if verdict.outcome is not Outcome.WAIT:
+            return pytest.approx(i * dt, abs=2.1 * dt), verdict.outcome, verdict.reason
     return None
 
 
 def resumed(rows, *args, **options):
     found = first(rows, *args, **options)
-    return found is not None and found[1] is Answer.RESUME
+    return found is not None and found[1] is Outcome.RESUME
 
 
 @pytest.mark.parametrize('clock', [
@@ -118,7 +119,7 @@ def test_what_is_high_and_moving_is_resumed_whatever_the_clock_says(rows, clock)
 def test_half_a_second_of_motion_is_enough_and_three_times_that_where_the_age_is_unknown(
     start, time
 ):
-    assert first(climb(), start=start) == (time, Answer.RESUME, '')
+    assert first(climb(), start=start) == (time, Outcome.RESUME, '')
 
 
 def test_noisy_altitude_takes_longer_but_not_for_ever():
@@ -145,7 +146,7 @@ def test_noisy_altitude_takes_longer_but_not_for_ever():
 ])
 def test_sensors_present_and_at_rest_never_resume(rows, start, snapshot):
     found = first(rows, snapshot, start=start)
-    assert found[1:] == (Answer.DROP, 'the vehicle rests')
+    assert found[1:] == (Outcome.DROP, 'the vehicle rests')
 
 
 @pytest.mark.parametrize('noise', [0.0, 0.3, 1.0, 3.0])
@@ -175,7 +176,7 @@ def test_what_is_unknown_decides_nothing_until_the_record_is_old():
     rows = [(NAN, NAN, NAN)] * 1000
     assert first(rows) is None
     found = first(rows, dt=1.0, resume_age=300.0)
-    assert found[1:] == (Answer.DROP, 'it is 301 s old')
+    assert found[1:] == (Outcome.DROP, 'it is 301 s old')
 
 
 @pytest.mark.parametrize(('start', 'drops'), [
@@ -184,23 +185,40 @@ def test_what_is_unknown_decides_nothing_until_the_record_is_old():
 ])
 def test_age_by_stamps_that_are_trusted(start, drops):
     found = first(climb(), start=start, trusts_stamps=True)
-    assert (found[1] is Answer.DROP) == drops
+    assert (found[1] is Outcome.DROP) == drops
 
 
 @pytest.mark.parametrize('start', [601.0, 3601.0, 1e8])
 def test_clock_that_is_ahead_after_a_boot_drops_nothing_but_takes_longer(start):
-    assert first(climb(), start=start) == (1.5, Answer.RESUME, '')
-    assert first(rest(50.0), start=start)[1:] == (Answer.DROP, 'the vehicle rests')
+    assert first(climb(), start=start) == (1.5, Outcome.RESUME, '')
+    assert first(rest(50.0), start=start)[1:] == (Outcome.DROP, 'the vehicle rests')
+
+
+@pytest.mark.parametrize(('start', 'seconds'), [
+    pytest.param(12.0, 0.5, id='stamps agree with the boot'),
+    pytest.param(14.9, 0.5, id='off for a while before it'),
+    pytest.param(9.6, 0.5, id='sample on its way'),
+    pytest.param(9.4, 1.5, id='stamps of before the boot'),
+    pytest.param(15.1, 1.5, id='clock ahead by seconds'),
+    pytest.param(310.0, 1.5, id='clock ahead by minutes'),
+])
+def test_stamps_count_only_close_to_the_time_since_another_boot(start, seconds):
+    assert first(climb(), start=start, booted=10.0) == (seconds, Outcome.RESUME, '')
+
+
+def test_record_of_before_a_boot_that_was_long_ago_is_too_old():
+    found = first(climb(), start=1.0, booted=601.0)
+    assert found[1:] == (Outcome.DROP, 'it is 601 s old')
 
 
 def test_clock_since_boot_wins_over_stamps_of_another_time():
-    assert first(climb(), start=1e9, heartbeat=1.0) == (0.5, Answer.RESUME, '')
-    assert first(climb(), start=1.0, heartbeat=700.0)[1] is Answer.DROP
+    assert first(climb(), start=1e9, heartbeat=1.0) == (0.5, Outcome.RESUME, '')
+    assert first(climb(), start=1.0, heartbeat=700.0)[1] is Outcome.DROP
 
 
 @pytest.mark.parametrize(('heartbeat', 'expected'), [
-    pytest.param(1.0, (2.0, Answer.RESUME, ''), id='away for a second'),
-    pytest.param(4.9, (2.0, Answer.RESUME, ''), id='away for 4.9 s'),
+    pytest.param(1.0, (2.0, Outcome.RESUME, ''), id='away for a second'),
+    pytest.param(4.9, (2.0, Outcome.RESUME, ''), id='away for 4.9 s'),
     pytest.param(5.1, None, id='away for 5.1 s'),
     pytest.param(math.inf, None, id='booted since'),
 ])
@@ -221,7 +239,7 @@ STUCK = [(400.0, NAN, NAN)] * 1000
 ])
 @pytest.mark.parametrize('snapshot', [FLYING, DESCENDING], ids=lambda s: s.phase.value)
 def test_stuck_sensor_in_the_air_is_a_silent_one(rows, snapshot):
-    assert first(rows[2:], snapshot, heartbeat=1.0) == (2.0, Answer.RESUME, '')
+    assert first(rows[2:], snapshot, heartbeat=1.0) == (2.0, Outcome.RESUME, '')
 
 
 @pytest.mark.parametrize(('snapshot', 'heartbeat'), [
@@ -241,13 +259,13 @@ def test_coarse_barometer_at_rest_is_not_a_silent_one(step):
     assert not resumed(rows, heartbeat=1.0)
 
 
-@pytest.mark.parametrize(('heartbeat', 'answer'), [
-    pytest.param(1.0, Answer.RESUME, id='away for a second: armed again'),
-    pytest.param(60.0, Answer.SET_ASIDE, id='away for a minute: set aside'),
-    pytest.param(math.inf, Answer.SET_ASIDE, id='booted since: set aside'),
+@pytest.mark.parametrize(('heartbeat', 'outcome'), [
+    pytest.param(1.0, Outcome.RESUME, id='away for a second: armed again'),
+    pytest.param(60.0, Outcome.SET_ASIDE, id='away for a minute: set aside'),
+    pytest.param(math.inf, Outcome.SET_ASIDE, id='booted since: set aside'),
 ])
-def test_armed_vehicle_at_rest_on_its_pad(heartbeat, answer):
-    assert first(rest(), ARMED, heartbeat=heartbeat)[1] is answer
+def test_armed_vehicle_at_rest_on_its_pad(heartbeat, outcome):
+    assert first(rest(), ARMED, heartbeat=heartbeat)[1] is outcome
 
 
 @pytest.mark.parametrize(
@@ -307,6 +325,42 @@ def test_flight_goes_on_with_its_times():
     # 8 s after liftoff is 3 s after the record.
     (late,) = [event for report in reports for event in report.events if event.name == 'late']
     assert late.stamp_ns == NOW + 3 * S
+
+
+@pytest.mark.parametrize('step', [0.0, 5.0, 20.0, 300.0, 599.0, -100.0])
+@pytest.mark.parametrize('rows', [
+    pytest.param(fall(3000.0, -20.0, 10.0), id='falling'),
+    pytest.param(climb(300.0, 50.0, 10.0), id='climbing'),
+    pytest.param(only(fall(seconds=10.0), 2), id='by acceleration alone'),
+])
+def test_clock_that_another_boot_has_set_adds_no_flight_time(rows, step):
+    """A clock set ahead by less than `resume_age` counted, and fired what waits for a time."""
+    flight = state(max_ascent_time=12.0)
+    # Off for 0.4 s, then booted for 0.6 s.
+    flight.offer(FLYING, least_age=0.6)
+    reports = feed(flight, rows, start=1.0 + step)
+    elapsed = {
+        event.name: 1.0 + DT * i
+        for i, report in enumerate(reports) for event in report.events
+    }
+    # 8 s after a liftoff of 5 s before the record. How long it was off is unknown in a wrong time.
+    assert 3.0 - DT <= elapsed['late'] <= 3.0 + 0.4 + 2 * DT
+    changes = {change.trigger: i for i, r in enumerate(reports) for change in r.phase_changes}
+    if 'timer' in changes:
+        assert 1.0 + DT * changes['timer'] >= 7.0 - DT
+
+
+def test_clock_that_is_a_little_ahead_after_a_boot_adds_that_and_nothing_in_a_climb():
+    early = state()
+    early.offer(FLYING, least_age=0.6)
+    reports = feed(early, fall(3000.0, -20.0, 5.0), start=1.0 + 1.5)
+    late = next(i for i, report in enumerate(reports) if report.events)
+    assert 1.0 + DT * late == pytest.approx(3.0 - 1.5, abs=2 * DT)
+    climbing = state()
+    climbing.offer(FLYING, least_age=0.6)
+    reports = feed(climbing, climb(300.0, 50.0, 10.0), start=1.0 + 1.5)
+    late = next(i for i, report in enumerate(reports) if report.events)
+    assert 1.0 + DT * late >= 3.0
 
 
 def test_spent_events_stay_spent_and_recovery_keeps_its_apogee():

@@ -83,7 +83,7 @@ class Node:
             assert response.success, response.message
 
     def override_liftoff(self):
-        """Request it twice, 600 ms of samples apart."""
+        """Request it twice, 600 ms of samples apart, and wait until it is followed."""
         request_twice(self.graph, 'liftoff_override', lambda: self.feed(self.now_ms + 20))
 
     def flag(self, key):
@@ -195,18 +195,18 @@ def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
     flight.command('launch', 'ignition')
     flight.feed(500)
     flight.override_liftoff()
-    flight.feed(1200)
+    flight.feed(2700)
     flight.command('apogee_override')
-    flight.feed(1400)
+    flight.feed(2900)
     graph.until(lambda: beacon and beacon[-1].data, 'the beacon')
     graph.becomes(
         lambda: [tune.data for tune in tunes], ['preflight', 'launch', 'flight', 'recovery']
     )
-    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (420, 1.0), (1220, 0.0)])
+    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (420, 1.0), (2720, 0.0)])
     flight.changes_to(flight.deployers, 'position', 'camera door', [
-        (0, math.nan), (1220, math.pi / 2),
+        (0, math.nan), (2720, math.pi / 2),
     ])
-    flight.changes_to(flight.deployers, 'effort', 'drogue', [(0, 0.0), (1220, 1.0)])
+    flight.changes_to(flight.deployers, 'effort', 'drogue', [(0, 0.0), (2720, 1.0)])
     assert all(math.isnan(row[1]) for row in flight.rows(flight.deployers, 'effort', 'camera door'))
     assert flight.flag('apogee_source') == 'override'
     late = graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)

@@ -62,7 +62,7 @@ class EventInputs:
         time_since_event : callable
             Of the event engine.
         is_frozen : bool
-            Whether the feed repeats itself, so that the sample says nothing.
+            Whether the feed repeats itself, so that the sample counts for nothing.
         permits : Permits
             What the flight allows, but for its limit of speed.
         """

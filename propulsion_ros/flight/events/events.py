@@ -15,10 +15,10 @@ from propulsion_ros.timing.dwell import Dwell
 
 SEMANTICS = ('safe', 'legacy')
 IN_THE_AIR = ('flight', 'recovery')
-"""Where an event that deploys is evaluated unless it says otherwise: never on the pad."""
+"""Where an event that deploys is evaluated by default: never on the pad."""
 
 ON_THE_WAY_UP = ('launch', 'flight')
-"""Where an event that moves an engine is evaluated unless it says otherwise or deploys too."""
+"""Where an event that moves an engine is evaluated by default, unless it deploys too."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class EventRecord:
 
 
 class Engine(Protocol):
-    """What the flight state asks of an event engine."""
+    """What the flight state requires of an event engine."""
 
     def reset(self) -> None:
         """Arm every event again and forget what fired."""

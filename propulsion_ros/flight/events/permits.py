@@ -19,7 +19,7 @@ _READING_NS = 50_000_000  # between two readings of the altitude, at least
 
 
 class Permits(NamedTuple):
-    """What the flight allows its events, whatever their conditions say.
+    """What the flight allows its events, whatever their conditions are.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class ClimbHold:
         self._falls = self._slope.value < 0.0 and self._slope.exceeds(_FALL)
 
     def _limit_ns(self, liftoff_ns: int | None, apogee: Mark) -> int:
-        """Return when it ends whatever the speed says, on the flight clock [ns]."""
+        """Return when it ends whatever the speed is, on the flight clock [ns]."""
         if liftoff_ns is not None and self._longest_ascent_ns:
             return liftoff_ns + self._longest_ascent_ns
         return apogee.clock_ns + round(LONGEST * 1e9)

@@ -131,7 +131,7 @@ class Variables:
 
 
 class Label(NamedTuple):
-    """How a value is said in a sentence: its name, and the unit after scaling."""
+    """How a value is written in a sentence: its name, and the unit after scaling."""
 
     name: str
     unit: str

@@ -36,7 +36,7 @@ class Lasting:
         news : float
             What was measured.
         holds : bool
-            Whether it says so.
+            Whether it shows that.
         pace : float
             How fast the value must have risen since it began to hold, fallen where negative
             [1/s]; 0 for anyhow.

@@ -18,8 +18,8 @@ _SMOOTHING_TIME = 0.5  # so that noise is no motion [s]
 class RestWatch:
     """Watches for rest and for motion; sensors that are silent or stuck show neither.
 
-    A vehicle rests where each sensor that is alive says so, and one of them is the altitude, or
-    speed and acceleration together. Under a parachute the altitude and the speed say that it does
+    A vehicle rests where each sensor that is alive shows it, and one of them is the altitude, or
+    speed and acceleration together. Under a parachute the altitude and the speed show that it does
     not.
 
     Parameters

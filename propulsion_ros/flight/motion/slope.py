@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 
 _FEWEST = 8  # four wild readings are no line
-_CERTAIN = 6.0  # sigma: every sample asks anew
+_CERTAIN = 6.0  # sigma: it is judged at every sample
 _LEAST_NOISE = 0.05  # one sigma of the value, where the readings show less
 _SHARE = 0.25  # of the slope that each half of the window must have
 _MOST_PERIODS = 4  # a slow sensor may take so many windows to give enough readings

@@ -13,7 +13,7 @@ from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FlightParams:
-    """When a vehicle has lifted off, has landed, and may be trusted to say so."""
+    """When a vehicle has lifted off, has landed, and when that is believed."""
 
     liftoff_acceleration: float = quantity(
         1.5 * STANDARD_GRAVITY,
@@ -75,7 +75,7 @@ class FlightParams:
         5.0, 's', above=0.0, doc='within which a request of consequence must be made twice'
     )
     sample_timeout: float = quantity(
-        1.0, 's', above=0.0, doc='age at which the last sample says nothing of the vehicle now'
+        1.0, 's', above=0.0, doc='age beyond which the last sample no longer shows the vehicle'
     )
     longest_step: float = quantity(
         2.0, 's', above=0.0, doc='no gap between two stamps counts for more than this'

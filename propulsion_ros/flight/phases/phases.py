@@ -2,7 +2,7 @@
 """Phases of a flight, what is done in each, and the one table of transitions between them.
 
 The phases are those of the flown software: setup, preflight, launch, flight, recovery, debug.
-Nothing changes a phase but a row of `TRANSITIONS`, and what a phase does is what `DUTIES` says;
+Nothing changes a phase but a row of `TRANSITIONS`, and what a phase does is a row of `DUTIES`;
 the documentation is made from both.
 """
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Subphase(str, Enum):
 
 
 class Duty(str, Enum):
-    """One thing that a phase does; the value says it."""
+    """One thing that a phase does, in words."""
 
     CONFIGURE = 'read the configuration'
     DISARM = 'disarm deployers and engines'
@@ -112,7 +112,7 @@ DUTIES: Mapping[Phase, Duties] = {
 
 @dataclass(frozen=True)
 class Facts:
-    """What guards ask about the vehicle.
+    """What guards must know of the vehicle.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class Transition:
     guard : Guard or None
         Condition of a command.
     apogee_source : str
-        What the stamp of apogee is said to come from. Every row into recovery has one, so that
+        Source of the stamp of apogee. Every row into recovery has one, so that
         no vehicle comes down with events that wait for an apogee which never came.
     case : Case or None
         Where it counts; None for always.
@@ -320,7 +320,7 @@ def refusal(phase: Phase, command: str, facts: Facts, *, force: bool = False) ->
     command : str
         One of `COMMANDS`.
     facts : Facts
-        What guards ask.
+        What guards must know.
     force : bool
         Whether guards do not count.
     """

@@ -50,7 +50,7 @@ class Actuators:
         now_ns : int
             [ns].
         may_deploy : bool
-            Whether deployers may act, as the flight state says.
+            Whether deployers may act, by the flight state.
         """
         self.deployers.arm(phase.is_armed and may_deploy)
         if phase is self._phase:

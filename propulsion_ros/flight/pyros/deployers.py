@@ -72,7 +72,7 @@ def deployer_command(spec: DeployerSpec, stamp_ns: int, param: float) -> Deploye
 
 
 class DeployerBank:
-    """Keeps the on-times of all deployers and says what to publish.
+    """Keeps the on-times of all deployers, and what is to be published.
 
     Time is any one count of nanoseconds: message stamps in simulation, a steady clock on a
     robot. Where it jumps back, what is left of each on-time stays. A bank begins disarmed, and

@@ -29,7 +29,7 @@ class IgniterSpec:
 class ValveSpec:
     """One servo valve: its name, where it is, and its two positions [rad].
 
-    ``is_safe_open`` says how it is left where nothing watches over it any more.
+    ``is_safe_open`` is how it is left where nothing watches over it any more.
     """
 
     name: str
@@ -103,7 +103,7 @@ class EngineBank:
 
     Ignition closes the valves, fires the igniter for its on-time and runs the engine. Shutdown
     ends both and opens the valves after one second. Valves are commanded from the first arming
-    on: before it nobody may rely on where they stand. Ignition is refused while disarmed, and
+    on: before it their position is unknown. Ignition is refused while disarmed, and
     once the ascent is over of all engines but those of the landing; disarming shuts every engine
     down. A stop leaves every valve where it is safe.
 
@@ -154,7 +154,7 @@ class EngineBank:
     def resume(self) -> None:
         """Go on in a flight whose engines another process has lit: how they stand is unknown.
 
-        Until they are commanded, or shut down by the phase, nothing is said of them.
+        Until they are commanded, or shut down by the phase, nothing is published of them.
         """
         for i, state in enumerate(self._states):
             self._states[i] = _State(True, True, is_unknown=True, demand=state.demand)
@@ -248,7 +248,7 @@ class EngineBank:
 
     def _shut_down(self, i: int, now_ns: int) -> None:
         self._igniters.stop(i)
-        # What a controller asked of this burn is not asked of the next.
+        # The demand of a controller ends with the burn.
         self._states[i].demand = math.nan
         self._states[i].is_unknown = False
         if self._states[i].is_running:

@@ -37,7 +37,7 @@ class EstimationParams:
     )
     max_lag: float = quantity(
         0.1, 's', lo=0.0, hi=10.0,
-        doc='how long a sensor that speaks slowly or no more is waited for, in stamp time',
+        doc='how long a sensor that is slow or silent is waited for, in stamp time',
     )
     base_link: str = quantity('base_link', doc='frame of the odometry that is published', kind=str)
 
@@ -46,6 +46,7 @@ class EstimationParams:
 
 
 _Values = tuple[Any, ...]
+TimeOf = Callable[[str, Any, Callable[[Any], Any]], 'int | None']
 
 
 def _read_imu(message: Any) -> _Values:
@@ -98,8 +99,9 @@ class FlightEstimation:
         Whether no measurement may be lost.
     emit : callable
         Receives each `EstimatorState`.
-    takes : callable
-        ``takes(source, stamp_ns)``: whether a message is of the publisher that is followed.
+    time_of : callable or None
+        ``time_of(source, message, read)`` returns the stamp that a message counts by [ns], None
+        where it is not taken; by default that of the message.
     reanchors : bool
         Whether a sensor that is steadily ahead or behind is moved to the time of the others.
 
@@ -119,11 +121,11 @@ class FlightEstimation:
         world_frame: str,
         lossless: bool,
         emit: Callable[[EstimatorState], None],
-        takes: Callable[[str, int], bool] = lambda source, stamp_ns: True,
+        time_of: TimeOf | None = None,
         reanchors: bool = False,
     ) -> None:
         self._host, self._estimator, self._emit = host, estimator, emit
-        self._takes = takes
+        self._time_of = time_of or self._own_time
         self._period_ns = round(1e9 / params.rate)
         self._inputs = StampedInputs(
             Ordering(wait_for=(IMU,), max_lag_ns=round(params.max_lag * 1e9)),
@@ -192,14 +194,14 @@ class FlightEstimation:
 
     def _taker(self, source: str, read: Callable[[Any], _Values]) -> Callable[[Any], None]:
         def take(message: Any) -> None:
-            stamp_ns = stamp_of(self._host, source, message)
-            if (
-                stamp_ns is not None and self._takes(source, stamp_ns)
-                and self._is_of_this_time(source, stamp_ns)
-            ):
+            stamp_ns = self._time_of(source, message, read)
+            if stamp_ns is not None and self._is_of_this_time(source, stamp_ns):
                 offset_ns = 0 if source == IMU else self._judges[source].offset_ns
                 self._inputs.push(source, stamp_ns - offset_ns, read(message))
         return take
+
+    def _own_time(self, source: str, message: Any, read: Callable[[Any], Any]) -> int | None:
+        return stamp_of(self._host, source, message)
 
     def _is_of_this_time(self, source: str, stamp_ns: int) -> bool:
         """Return whether a stamp goes on from its sensor's last one, or fits the inertial one's.

@@ -16,33 +16,35 @@ from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import DUTIES, Duty
 from propulsion_ros.flight.pyros.circuits import Circuits
 from propulsion_ros.flight.readiness import CHECKS
-from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.actuation import FlightActuation
 from propulsion_ros.loops.flight.asides import CONTINUITY, REQUEST, TEMPERATURE, FlightAsides
 from propulsion_ros.loops.flight.boot import Boot
-from propulsion_ros.loops.flight.clock_offsets import ClockOffsets
 from propulsion_ros.loops.flight.estimation import FlightEstimation
 from propulsion_ros.loops.flight.outputs import FlightOutputs
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
 from propulsion_ros.loops.flight.recorder import HEARTBEAT, FlightRecorder
 from propulsion_ros.loops.flight.requests import FlightRequests
-from propulsion_ros.loops.flight.samples import sample_of_odometry, sample_of_pressure
+from propulsion_ros.loops.flight.samples import (
+    read_odometry,
+    read_pressure,
+    sample_of_odometry,
+    sample_of_pressure,
+)
+from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
 from propulsion_ros.loops.flight.setup import (
     make_flight_estimator,
     make_flight_state,
     read_config,
 )
-from propulsion_ros.loops.flight.time_lines import TimeLines
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
-from propulsion_ros.loops.stamped import stamp_of
 from propulsion_ros.rml.config import UNITS, FlightConfig
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.sample_time import SampleTime
 
 _LOOK = 0.1
-"""How often it is asked whether samples still come [s]."""
+"""How often it is checked whether samples still come [s]."""
 
 
 OpenWriter = Callable[[Path], Writer]
@@ -113,13 +115,14 @@ class FlightLoop:
         self._is_robot = not (in_simulation or params.replay)
         self._state = make_flight_state(params, config, in_simulation=in_simulation)
         self._outputs = FlightOutputs(host, params.world_frame, params.reliable_inputs)
+        self._clocks = SensorClocks(host, self._is_robot)
         self._actuation = FlightActuation(host, config, {
             'auto': in_simulation, 'stamps': True, 'steady': False,
         }[params.on_time_clock])
         estimator = make_flight_estimator(params, config)
         self._estimation = None if estimator is None else FlightEstimation(
             host, estimator, params.estimation, params.world_frame, params.reliable_inputs,
-            self._take_estimate, self._is_of_one_publisher, self._is_robot,
+            self._take_estimate, self._clocks.time_of, self._is_robot,
         )
         # An estimate is above the pad already.
         is_above_pad = params.pad_reference == 'zero' or self._estimation is not None
@@ -130,10 +133,8 @@ class FlightLoop:
         self._requests = FlightRequests(
             host, self._state, self._home, self._time, self._asides,
             None if params.replay else self._request_time, self._steady_ns, self._prepare,
-            self._follow_state, self._outputs.publish_request,
+            self._follow_state, self._outputs.publish_request, params.flight.ask_again_time,
         )
-        self._lines: dict[str, TimeLines] = {}
-        self._offsets = ClockOffsets()
         flown = f'{config.fingerprint} {params.altitude_source} {params.pad_reference}'
         self._record = FlightRecorder(
             host, '' if params.replay else params.state_file,
@@ -184,10 +185,9 @@ class FlightLoop:
         """Begin in preflight, with the record of a flight before where there is one."""
         for part in (
             self._state, self._outputs, self._actuation, self._home, self._air, self._circuits,
-            self._asides, self._offsets,
+            self._asides, self._clocks, self._requests,
         ):
             part.reset()
-        self._lines.clear()
         self._phase = self._state.phase
         if self._estimation is not None:
             self._estimation.reset()
@@ -213,8 +213,8 @@ class FlightLoop:
     # Inputs.
 
     def _take_odometry(self, message: Any) -> None:
-        stamp_ns = stamp_of(self._host, 'odometry', message)
-        if stamp_ns is None or not self._is_of_one_publisher('odometry', stamp_ns):
+        stamp_ns = self._clocks.time_of('odometry', message, read_odometry)
+        if stamp_ns is None:
             return
         sample, problem = sample_of_odometry(stamp_ns, message)
         if problem:
@@ -222,8 +222,8 @@ class FlightLoop:
         self._take(sample)
 
     def _take_pressure(self, message: Any) -> None:
-        stamp_ns = stamp_of(self._host, 'pressure', message)
-        if stamp_ns is not None and self._is_of_one_publisher('pressure', stamp_ns):
+        stamp_ns = self._clocks.time_of('pressure', message, read_pressure)
+        if stamp_ns is not None:
             self._take(sample_of_pressure(stamp_ns, message))
 
     def _take_estimate(self, state: EstimatorState) -> None:
@@ -243,7 +243,7 @@ class FlightLoop:
         except CommandError as error:
             self._host.complain('refused', str(error))
         else:
-            self._note_offset('the pyros', message)
+            self._clocks.note('the pyros', message)
             self._asides.push(CONTINUITY, message, measured)
 
     def _apply_aside(self, source: str, measured_ns: int, payload: Any) -> None:
@@ -254,6 +254,7 @@ class FlightLoop:
 
     def _take(self, sample: Sample) -> None:
         """Take a sample whose altitude and position are above and from the sensor's datum."""
+        self._requests.follow_second()
         sample = bounded(sample)
         stamp_ns = sample.stamp_ns
         self._asides.pass_sample(stamp_ns)
@@ -267,26 +268,6 @@ class FlightLoop:
             temperature=self._air.known(stamp_ns), circuits=self._circuits.known(stamp_ns),
         ))
 
-    def _is_of_one_publisher(self, source: str, stamp_ns: int) -> bool:
-        """Return whether a sensor's message is of the publisher that was there first."""
-        if not self._is_robot:
-            return True
-        host, steady_ns = self._host, self._host.steady_ns()
-        line = self._lines.setdefault(source, TimeLines())
-        if line.takes(stamp_ns, steady_ns):
-            self._offsets.note(source, stamp_ns, host.now_ns(), steady_ns)
-            return True
-        host.complain('other_publisher', (
-            f'{source} not taken: of another publisher or clock, {line.offset:+.3f} s from the '
-            'one that is followed'
-        ))
-        return False
-
-    def _note_offset(self, source: str, message: Any) -> None:
-        if self._is_robot:
-            stamp_ns = stamp_to_ns(message.header.stamp)
-            self._offsets.note(source, stamp_ns, self._host.now_ns(), self._host.steady_ns())
-
     def _steady_ns(self) -> int | None:
         """Return the time that bounds that of the flight; None where stamps alone count."""
         return self._host.steady_ns() if self._is_robot else None
@@ -298,16 +279,11 @@ class FlightLoop:
         return self._time.now_ns(self._host.steady_ns()) if self._is_robot else self.stamp_ns
 
     def _watch(self) -> None:
-        """Look at the clocks, and whether samples still come."""
-        self._check_clocks()
+        """Look at the clocks, at what was requested twice, and whether samples still come."""
+        self._requests.follow_second()
+        self._state.set_check('clocks', self._clocks.problem)
         if self._params.silence_timeout and (self._report or self._state.is_resuming):
             self._watch_silence()
-
-    def _check_clocks(self) -> None:
-        two = ' and '.join(name for name, line in self._lines.items() if line.has_two)
-        found = (f'{two} has two publishers with different clocks' if two else '',
-                 self._offsets.problem)
-        self._state.set_check('clocks', '; '.join(filter(None, found)))
 
     def _beat(self) -> None:
         """Record that the flight goes on, and that it can be recorded."""
@@ -318,7 +294,7 @@ class FlightLoop:
     def _prepare(self, name: str) -> None:
         """Find out what only a launch must know."""
         if name == 'launch' and not self._state.phase.is_armed:
-            self._check_clocks()
+            self._state.set_check('clocks', self._clocks.problem)
             self._record.probe()
             self._state.set_check('record', self._record.problem)
 
@@ -393,7 +369,7 @@ class FlightLoop:
         self._outputs.announce(self._state, self._report, self._time.stamp_ns, self._estimate)
 
     def health(self) -> Iterable[Health]:
-        """Yield the health of the altitude, what was refused, and what speaks against a launch."""
+        """Yield the health of the altitude, what was refused, and the objections to a launch."""
         yield self._altitude_health()
         objections = self._state.objections
         yield 'readiness', WARN if objections else OK, '; '.join(objections.values()) or 'ok', {

@@ -38,7 +38,7 @@ class FlightLoopParams:
         kind=str, choices=('measured', 'zero'),
     )
     reliable_inputs: bool = quantity(
-        False, doc='lose nothing, heard or said: for simulation in lockstep, and replay', kind=bool
+        False, doc='lose no message, in or out: for simulation in lockstep, and replay', kind=bool
     )
     silence_timeout: float = quantity(
         0.5, 's', lo=0.0,
@@ -55,7 +55,7 @@ class FlightLoopParams:
     required_checks: tuple[str, ...] = quantity(
         REQUIRED, kind=str, shape=('*',),
         choices=('altitude', *CHECKS),
-        doc='what must be in order for ~/launch, altitude always; what others find is only said',
+        doc='what must be in order for ~/launch, altitude always; what others find is a warning',
     )
     replay: bool = quantity(
         False, doc='replay a recording: its requests take effect at their stamps whenever they '

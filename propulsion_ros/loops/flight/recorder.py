@@ -44,7 +44,7 @@ class FlightRecorder:
     open_writer : callable
         ``open_writer(path)`` returns what writes.
     trusts_age : bool
-        Whether the time since boot says how old a record is; in a simulation stamps do.
+        Whether the time since boot is how old a record is; in a simulation stamps are.
     estimation : FlightEstimation, optional
         What measures the pad in place of ``home``, and begins anew in the air.
     """
@@ -119,7 +119,8 @@ class FlightRecorder:
         return record
 
     def _offer(self, record: FlightRecord) -> None:
-        problem = self._state.offer(record.snapshot, self._age_of(record))
+        least_age = self._boot.least_age(record.boot_id) if self._trusts_age else math.nan
+        problem = self._state.offer(record.snapshot, self._age_of(record), least_age)
         if problem:
             self._host.log('warn', f'state_file: {problem}; ignored')
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.home import Home
@@ -13,6 +13,7 @@ from propulsion_ros.flight.phases.phases import COMMANDS
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.asides import REQUEST, FlightAsides
 from propulsion_ros.loops.flight.clock_offsets import NEWEST_NS, OLDEST_NS, offset_words
+from propulsion_ros.loops.flight.repetitions import LEAST_NS, Repetitions
 from propulsion_ros.loops.ports import Host, Port, Request
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.sample_time import SampleTime
@@ -22,9 +23,14 @@ AT_ONCE = ('abort',)
 _REMEMBERED = 100
 TWICE = ('liftoff_override', 'reset')
 """Requests that may be followed when they are made twice."""
-_FORGOTTEN_NS = 10_000_000_000  # after which the same message is a first one again
-_APART_NS = 500_000_000
-"""Between two messages that count as two requests, at least [ns]."""
+
+
+class _Message(NamedTuple):
+    """A request that came as a message."""
+
+    name: str
+    sender: str
+    is_stamped: bool
 
 
 class FlightRequests:
@@ -32,7 +38,9 @@ class FlightRequests:
 
     A service is followed at once, a message after the sample of its stamp, at once where that
     is 0. Live requests are of now, and none outlives the phase in which it was made; an abort is
-    followed once, as it comes, whatever its stamp. A replay takes recorded requests of any time.
+    followed once, as it comes, whatever its stamp. What must be made twice is followed by the
+    rule of `Repetitions`, the same for services and messages; a repetition needs a stamp of its
+    own. A replay takes recorded requests of any time.
 
     Parameters
     ----------
@@ -54,6 +62,8 @@ class FlightRequests:
         Called when one was followed or refused by the flight state.
     followed : callable
         ``followed(name, stamp_ns)``, called after one was followed.
+    within : float
+        How far apart two requests may be of which only the second is followed [s].
 
     Attributes
     ----------
@@ -75,14 +85,14 @@ class FlightRequests:
         prepare: Callable[[str], None],
         changed: Callable[[], None],
         followed: Callable[[str, int], None],
+        within: float,
     ) -> None:
         self._host, self._state, self._home = host, state, home
         self._time, self._asides = time, asides
         self._now, self._steady_now, self._prepare = now, steady_now, prepare
         self._changed, self._followed = changed, followed
-        self._aborted: deque[tuple[str, int]] = deque(maxlen=_REMEMBERED)
-        self._first: dict[str, tuple[int, int]] = {}
-        self._followed_ns: dict[str, int] = {}
+        self._within, self._repetitions = within, Repetitions(within)
+        self.reset()
         self.port = Port(
             '~/request', 'diagnostic_msgs/msg/DiagnosticArray', self._take, 'command',
             overridable=False,
@@ -91,6 +101,11 @@ class FlightRequests:
             Request(f'~/{name}', 'std_srvs/srv/Trigger', functools.partial(self._serve, name))
             for name in COMMANDS
         )
+
+    def reset(self) -> None:
+        """Forget every request."""
+        self._known: deque[tuple[str, str, int]] = deque(maxlen=_REMEMBERED)
+        self._repetitions.reset()
 
     def _take(self, message: Any) -> None:
         """Take the requests of a message, each the name of a status."""
@@ -103,44 +118,32 @@ class FlightRequests:
 
     def _take_one(self, message: Any, status: Any) -> None:
         name, stamp_ns = status.name, stamp_to_ns(message.header.stamp)
-        if self._now is not None and name in AT_ONCE:
-            self._follow_once(name, stamp_ns)
-        elif self._now is not None and self._is_repeated(name, stamp_ns):
-            self._host.complain('refused', (
-                f"request '{name}' is refused: it is the same message again, expected one with "
-                'another stamp, or a service call'
-            ))
-        elif not stamp_ns:
-            self.follow(name)
-        elif self._now is None or self._is_of_now(message, status, stamp_ns - self._now()):
-            self._asides.push(REQUEST, message, name)
+        sender = getattr(status, 'hardware_id', '') or message.header.frame_id
+        request = _Message(name, sender, bool(stamp_ns))
+        is_live = self._now is not None
+        if is_live and name in (*AT_ONCE, *TWICE) and self._is_known(request, stamp_ns):
+            if name in TWICE:
+                self._host.complain('refused', f"request '{name}' came before: not taken again")
+        elif not stamp_ns or (is_live and name in AT_ONCE):
+            self.follow(request)
+        elif self._now is None or self._is_of_now(name, sender, stamp_ns - self._now()):
+            self._asides.push(REQUEST, message, request)
 
-    def _is_repeated(self, name: str, stamp_ns: int) -> bool:
-        """Return whether a publisher repeats a message whose first one awaits a second request."""
-        now_ns = self._host.steady_ns()
-        if name not in TWICE:
-            return False
-        then_ns, first_ns = self._first.get(name, (now_ns - _FORGOTTEN_NS, 0))
-        is_old = now_ns - then_ns >= _FORGOTTEN_NS
-        if is_old or self._state.awaits_repetition != name:
-            self._first[name] = now_ns, stamp_ns
-            return False
-        return stamp_ns == first_ns
+    def _is_known(self, request: _Message, stamp_ns: int) -> bool:
+        """Return whether a stamped request is one that came before, delivered again."""
+        key = request.name, request.sender, stamp_ns
+        if key in self._known:
+            return True
+        if stamp_ns:
+            self._known.append(key)
+        return False
 
-    def _follow_once(self, name: str, stamp_ns: int) -> None:
-        """Follow a request whatever its stamp, but not again where it is repeated."""
-        if stamp_ns and (name, stamp_ns) in self._aborted:
-            return
-        self._aborted.append((name, stamp_ns))
-        self.follow(name)
-
-    def _is_of_now(self, message: Any, status: Any, offset_ns: int) -> bool:
+    def _is_of_now(self, name: str, sender: str, offset_ns: int) -> bool:
         if OLDEST_NS <= offset_ns <= NEWEST_NS:
             return True
-        sender = getattr(status, 'hardware_id', '') or message.header.frame_id
         of = f' of {sender!r}' if sender else ''
         self._host.complain('refused', (
-            f"request '{status.name}'{of} is refused: stamped {offset_words(offset_ns)} this "
+            f"request '{name}'{of} is refused: stamped {offset_words(offset_ns)} this "
             f'flight computer, expected at most {-OLDEST_NS * 1e-9:g} s behind or '
             f'{NEWEST_NS * 1e-9:g} s ahead'
         ))
@@ -150,26 +153,26 @@ class FlightRequests:
         """Forget the requests that wait, since the phase in which they were made is over."""
         if self._now is None:
             return
-        for name in self._asides.drop_requests():
+        dropped = [request.name for request in self._asides.drop_requests()]
+        for name in (*dropped, *self._repetitions.drop()):
             self._host.complain(
                 'refused', f"request '{name}' is dropped: the phase is {phase} now"
             )
 
-    def follow(self, name: str) -> None:
+    def follow(self, request: _Message) -> None:
         """Follow a request that is due now, or complain."""
-        now_ns = self._host.steady_ns()
-        then_ns = self._followed_ns.get(name)
-        is_awaited = name in TWICE and self._state.awaits_repetition == name
-        if self._now is not None and is_awaited and then_ns is not None and (
-            0 <= now_ns - then_ns < _APART_NS
-        ):
-            self._host.complain('refused', (
-                f"request '{name}' is refused: made twice within {_APART_NS * 1e-9:g} s"
-            ))
-            return
-        self._followed_ns[name] = now_ns
         try:
-            self._follow(name)
+            self._consider(request.name, request.sender, may_repeat=request.is_stamped)
+        except CommandError as error:
+            self._host.complain('refused', str(error))
+
+    def follow_second(self) -> None:
+        """Follow a request that was made twice, once it is certain that it is not repeated."""
+        name = self._repetitions.due(self._host.steady_ns())
+        if not name:
+            return
+        try:
+            self._follow(name, is_second=True)
         except CommandError as error:
             self._host.complain('refused', str(error))
 
@@ -177,27 +180,69 @@ class FlightRequests:
         if not self._host.is_active:
             return False, f"'{name}' is refused: not active"
         try:
-            return True, self._follow(name)
+            return True, self._consider(name, None, may_repeat=True)
         except CommandError as error:
             self._host.counts['refused'] += 1
             self._host.log('warn', str(error))
             return False, str(error)
 
-    def _follow(self, name: str) -> str:
+    def _consider(self, name: str, source: str | None, *, may_repeat: bool) -> str:
+        """Return how a request is followed, or raise `CommandError` with the reason why not.
+
+        Parameters
+        ----------
+        name : str
+            Of the request.
+        source : str or None
+            Sender of a message; None for a service.
+        may_repeat : bool
+            Whether it may be the second of two.
+        """
+        if name not in TWICE:
+            return self._follow(name)
+        try:
+            return self._follow(name, is_second=None if self._now is None else False)
+        except CommandError:
+            stamp_ns = self._time.stamp_ns
+            if self._state.refusal(name, stamp_ns, is_second=True):
+                raise
+            if self._now is None:
+                self._followed(name, stamp_ns)
+                raise
+            now_ns = self._host.steady_ns()
+            due_ns = self._repetitions.take(name, source, now_ns, may_repeat=may_repeat)
+            if due_ns is None and not self._repetitions.is_stream(name, source):
+                raise
+        if due_ns is None:
+            raise CommandError(self._repeated(name))
+        return f"'{name}' is followed in {(due_ns - now_ns) * 1e-9:.2f} s unless requested again"
+
+    def _repeated(self, name: str) -> str:
+        within = self._within
+        return (
+            f"'{name}' is refused: it is repeated as by a program; make two requests, each with a "
+            f'stamp of its own, {LEAST_NS * 1e-9:g} to {within:g} s apart, after {2.0 * within:g} '
+            's without one'
+        )
+
+    def _follow(self, name: str, *, is_second: bool | None = None) -> str:
         """Follow a request and return how, or raise `CommandError` with the reason why not."""
         self._prepare(name)
         objections = self._state.objections
         reason = self._state.command(
-            name, self._time.stamp_ns, steady_ns=self._steady_now()
+            name, self._time.stamp_ns, steady_ns=self._steady_now(), is_second=is_second
         )
         if name == 'set_home' and not reason:
             self._home.set_here()
         self._changed()
         if reason:
             raise CommandError(reason)
+        self._repetitions.drop()
         text = f"'{name}' accepted"
         if objections and self._state.phase.is_armed:
             text = f"{text}, but {'; '.join(objections.values())}"
             self._host.log('warn', text)
-        self._followed(name, self._time.stamp_ns)
+        for _ in range(2 if is_second else 1):
+            # Replayed, both are needed.
+            self._followed(name, self._time.stamp_ns)
         return text

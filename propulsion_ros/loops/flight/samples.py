@@ -10,6 +10,17 @@ from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.settings.errors import CommandError
 
 
+def read_odometry(message: Any) -> tuple[float, ...]:
+    """Return what an Odometry measures of the motion along and aside."""
+    position, velocity = message.pose.pose.position, message.twist.twist.linear
+    return position.x, position.y, position.z, velocity.x, velocity.y, velocity.z
+
+
+def read_pressure(message: Any) -> float:
+    """Return what a FluidPressure measures."""
+    return float(message.fluid_pressure)
+
+
 def sample_of_odometry(stamp_ns: int, message: Any) -> tuple[Sample, str]:
     """Return the sample in an Odometry, and why it has no velocity, '' where it has one."""
     position, q = message.pose.pose.position, message.pose.pose.orientation

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Publishers with different clocks on one topic, told apart by the time lines of their stamps."""
+"""Publishers with different clocks on one topic, distinguished by their stamps."""
 from __future__ import annotations
 
 NEAR_NS = 500_000_000

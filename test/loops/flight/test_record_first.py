@@ -164,6 +164,14 @@ def test_boot_tells_the_age_of_a_record_whatever_the_clock_says():
     assert Boot().age('', 0) == math.inf
 
 
+def test_another_boot_tells_how_old_a_record_is_at_least():
+    clock = Clock(now=50.0)
+    assert clock.boot.least_age('other') == pytest.approx(50.0)
+    assert math.isnan(clock.boot.least_age('boot'))
+    assert math.isnan(clock.boot.least_age(''))
+    assert math.isnan(Boot().least_age('other'))
+
+
 # The pulse that is owed.
 
 

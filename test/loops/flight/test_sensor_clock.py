@@ -20,7 +20,9 @@ class Robot(Computer):
     """A computer on a robot, whose clock and boot clock go on with the flight."""
 
     def __init__(self, path, at=0.0, boot='A', ahead=0.0):
-        self.host, self.source, self._boot_ns = FakeHost(), 'pressure', round((100 + at) * 1e9)
+        self.host, self.source = FakeHost(), 'pressure'
+        # Another boot has just come.
+        self._boot_ns = round((100 + at) * 1e9) if boot == 'A' else 300_000_000
         self.host.now, self.host.steady = round((EPOCH + at + ahead) * 1e9), 5 * 10**9
         params = build(FlightLoopParams, {
             'config_file': CONFIG, 'altitude_source': 'pressure', 'on_time_clock': 'steady',
@@ -40,7 +42,7 @@ class Robot(Computer):
             t = k * PERIOD
             self.wait(PERIOD)
             _, pressure = temperature_and_pressure(120.0 + motion(t))
-            stamp_ns = round((EPOCH + t + shift(t)) * 1e9)
+            stamp_ns = EPOCH * 10**9 + round((t + shift(t)) * 1e9)
             self.host.deliver('~/pressure', message(stamp_ns, fluid_pressure=float(pressure)))
 
     @property
@@ -91,15 +93,62 @@ def test_sensor_that_was_silent_and_comes_back_with_another_time(tmp_path, shift
     assert robot.counts.get('late', 0) == 0
 
 
-def test_stuck_stamps_are_one_fault_and_time_goes_on(tmp_path):
-    robot = flown(tmp_path / 'r.json', 8.0)
-    begun = robot.host.now
-    robot.feed(8.02, 40.0, shift=lambda t: 8.0 - t)
+def stuck(seconds):
+    """Return the shift of a clock that stands still from a time on."""
+    return lambda t: min(seconds - t, 0.0)
+
+
+def noisy(t):
+    """Return the altitude as a sensor measures it that is alive."""
+    return altitude(t) + 0.1 * (round(t / PERIOD) % 2)
+
+
+@pytest.mark.parametrize('since', [1.0, 3.9, 8.0, APOGEE - 0.3, APOGEE + 0.3, MAIN - 1.0])
+def test_sensor_whose_stamps_stand_still_is_taken_as_of_its_arrival(tmp_path, since):
+    """The drogue fired by the timer, and the main never did: its altitude was never taken."""
+    robot = Robot(tmp_path / 'r.json')
+    robot.feed(0.0, 2.0, noisy, stuck(since))
+    robot.command('launch')
+    begun = robot.host.now / 1e9
+    robot.feed(2.0, MAIN + 3.0, noisy, stuck(since))
+    assert robot.charges == CHARGES
+    assert robot.flags['apogee_source'] == 'detected'
     assert robot.counts.get('jumped', 0) == 0
     assert robot.host.counts['stuck_stamps'] == 1
+    assert any('pressure stand still at' in line for line in robot.warnings)
+    drogue, main = (t - EPOCH for _, t in robot.fired)
+    assert drogue == pytest.approx(APOGEE, abs=1.0)
+    assert main == pytest.approx(MAIN, abs=1.0)
+    pulses = [t - begun + 2.0 for t in robot.on('main')]
+    assert pulses[0] == pytest.approx(MAIN, abs=1.0), 'by the clock of the computer'
+
+
+def test_stamps_that_go_on_again_are_those_of_the_sensor(tmp_path):
+    robot = flown(tmp_path / 'r.json', 8.0)
+    robot.feed(8.0, 11.0, shift=stuck(8.0))
+    robot.feed(11.0, MAIN + 3.0)
+    assert robot.charges == CHARGES
+    assert robot.loop.stamp_ns * 1e-9 - EPOCH == pytest.approx(MAIN + 3.0, abs=0.05)
+
+
+def test_stamps_and_values_that_stand_still_are_a_silent_sensor(tmp_path):
+    robot = flown(tmp_path / 'r.json', 8.0)
+    begun = robot.host.now
+    robot.feed(8.02, 40.0, motion=lambda t: altitude(8.0), shift=stuck(8.0))
+    assert robot.counts.get('jumped', 0) == 0
+    assert robot.host.counts['stuck_stamps'] == 1
+    assert robot.flags['apogee_source'] == 'timer'
     drogue_ns = next(stamp_ns for stamp_ns, rows in robot.host.of('~/events') if rows)
-    assert robot.flags['apogee_source'] in ('timer', 'detected')
     assert begun < drogue_ns <= begun + 23 * 10**9
+
+
+def test_stamps_that_stand_still_before_the_launch_are_named(tmp_path):
+    robot = Robot(tmp_path / 'r.json')
+    robot.feed(0.0, 3.0, noisy, stuck(0.0))
+    robot.wait(0.2)
+    assert 'clocks' in robot.flags['not_ready'].split()
+    found = next(row[2] for row in robot.loop.health() if row[0] == 'readiness')
+    assert 'the stamps of pressure stand still' in found
 
 
 @pytest.mark.parametrize('ahead', [0.0, 20.0, 60.0, 599.0, 3600.0, 1e7])

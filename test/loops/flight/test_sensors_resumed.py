@@ -21,22 +21,24 @@ def force(t):
     return 0.0 if BURNOUT <= t < APOGEE + 2.0 else GRAVITY
 
 
-def feed(computer, begin, end, motion=altitude, push=force):
-    """Deliver pressure and inertial samples at 50 Hz."""
+def feed(computer, begin, end, motion=altitude, push=force, stuck=None):
+    """Deliver pressure and inertial samples at 50 Hz; the stamps of one may stand still."""
     rng = random.Random(1)
     for k in range(round(begin / PERIOD), round(end / PERIOD)):
         t = k * PERIOD
         computer.wait(PERIOD)
-        stamp_ns = round(t * 1e9)
+        stamps = dict.fromkeys(('pressure', 'imu'), round(t * 1e9))
+        if stuck and t > stuck[1]:
+            stamps[stuck[0]] = round(stuck[1] * 1e9)
         _, pressure = temperature_and_pressure(SITE + motion(t))
         computer.host.deliver('~/pressure', message(
-            stamp_ns, fluid_pressure=float(pressure) + rng.gauss(0.0, 3.0), variance=9.0
+            stamps['pressure'], fluid_pressure=float(pressure) + rng.gauss(0.0, 3.0), variance=9.0
         ))
         vector = {axis: rng.gauss(0.0, 0.003) for axis in 'xyz'}
         pushed = {axis: rng.gauss(0.0, 0.05) for axis in 'xyz'}
         pushed['z'] += push(t)
         computer.host.deliver(
-            '~/imu', message(stamp_ns, angular_velocity=vector, linear_acceleration=pushed)
+            '~/imu', message(stamps['imu'], angular_velocity=vector, linear_acceleration=pushed)
         )
 
 
@@ -76,3 +78,15 @@ def test_at_rest_it_goes_back_to_the_pad(tmp_path):
     assert second.flags['phase'] == 'preflight'
     assert 'resuming' not in second.flags['flags']
     assert not second.fired
+
+
+@pytest.mark.parametrize('sensor', ['pressure', 'imu'])
+@pytest.mark.parametrize('since', [8.0, APOGEE + 1.0])
+def test_raw_sensor_whose_stamps_stand_still_fires_both_charges_in_time(sensor, since):
+    computer = Computer('sensors', **{'flight.max_ascent_time': 25.0})
+    feed(computer, 0.0, 3.0)
+    computer.command('launch')
+    feed(computer, 3.0, MAIN + 4.0, stuck=(sensor, since))
+    assert [name for name, _ in computer.fired] == ['drogue parachute', 'main parachute']
+    assert [t for _, t in computer.fired] == pytest.approx([APOGEE, MAIN], abs=1.2)
+    assert computer.host.counts['stuck_stamps'] == 1

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests that count only when made twice: a person's two, and no publisher that repeats one."""
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+LEAST_NS = 500_000_000
+"""Between the two, at least: faster is a repetition by a program [ns]."""
+_PART, _MARGIN_NS = 1.5, 250_000_000
+"""No third one may follow for so many times the time between the two, and this long [ns]."""
+
+
+@dataclass
+class _Chain:
+    """Requests of one name and one source, each shortly after the one before."""
+
+    last_ns: int
+    count: int = 1
+    is_stream: bool = False
+    due_ns: int | None = None
+
+
+class Repetitions:
+    """Waits after the second request for a third one, which only a program that repeats makes.
+
+    Two requests of the same name and source, at least `LEAST_NS` and at most ``within`` apart,
+    are a decision once no third one has come for 1.5 times as long and 0.25 s. A third one, or a
+    second one that comes earlier, is a stream: all of it is refused, until it has been silent for
+    twice ``within``. So no rate of repetition is ever followed, and no stream of one source keeps
+    the two requests of another one from being followed.
+
+    Parameters
+    ----------
+    within : float
+        How far apart the two may be [s].
+    """
+
+    def __init__(self, within: float) -> None:
+        self._within_ns = round(within * 1e9)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every request."""
+        self._chains: dict[tuple[str, Hashable], _Chain] = {}
+
+    def take(
+        self, name: str, source: Hashable, now_ns: int, *, may_repeat: bool = True
+    ) -> int | None:
+        """Take a request and return when it is followed [ns]; None where it is not.
+
+        Parameters
+        ----------
+        name : str
+            What is requested.
+        source : hashable
+            What distinguishes one sender from another.
+        now_ns : int
+            On a steady clock [ns].
+        may_repeat : bool
+            Whether it is certainly none that came before, delivered again.
+        """
+        chain = self._chains.get((name, source))
+        if chain is None or self._is_over(chain, now_ns):
+            self._chains[name, source] = _Chain(now_ns)
+            return None
+        gap_ns, chain.last_ns = now_ns - chain.last_ns, now_ns
+        chain.count += 1
+        is_second = chain.count == 2 and gap_ns >= LEAST_NS and may_repeat
+        chain.is_stream = chain.is_stream or not is_second
+        chain.due_ns = None
+        if not chain.is_stream:
+            chain.due_ns = now_ns + round(_PART * gap_ns) + _MARGIN_NS
+        return chain.due_ns
+
+    def is_stream(self, name: str, source: Hashable) -> bool:
+        """Return whether a source repeats a request as only a program does."""
+        chain = self._chains.get((name, source))
+        return chain is not None and chain.is_stream
+
+    def due(self, now_ns: int) -> str:
+        """Return the request that is to be followed now, '' for none, and forget it."""
+        for (name, source), chain in self._chains.items():
+            if chain.due_ns is not None and now_ns >= chain.due_ns:
+                del self._chains[name, source]
+                return name
+        return ''
+
+    def drop(self) -> list[str]:
+        """Forget all but the streams; return the names of the requests that were to be followed."""
+        waiting = [name for (name, _), chain in self._chains.items() if chain.due_ns is not None]
+        self._chains = {key: chain for key, chain in self._chains.items() if chain.is_stream}
+        return waiting
+
+    def _is_over(self, chain: _Chain, now_ns: int) -> bool:
+        """Return whether a request is none of a chain any more, but a first one."""
+        longest_ns = 2 * self._within_ns if chain.is_stream else self._within_ns
+        return chain.due_ns is None and now_ns - chain.last_ns > longest_ns

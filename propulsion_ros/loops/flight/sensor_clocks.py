@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The time of each sensor of a robot, and what is wrong with its clock."""
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.flight.clock_offsets import ClockOffsets
+from propulsion_ros.loops.flight.stuck_stamps import StuckStamps
+from propulsion_ros.loops.flight.time_lines import TimeLines
+from propulsion_ros.loops.ports import Host
+from propulsion_ros.loops.stamped import stamp_of
+
+
+class SensorClocks:
+    """Judges the stamps of sensors by when their messages come; in a simulation all are right.
+
+    Parameters
+    ----------
+    host : Host
+        Has the clocks, and receives complaints.
+    is_robot : bool
+        Whether the stamps are those of clocks, and not of a simulation or a recording.
+    """
+
+    def __init__(self, host: Host, is_robot: bool) -> None:
+        self._host, self._is_robot = host, is_robot
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every sensor."""
+        self._lines: defaultdict[str, TimeLines] = defaultdict(TimeLines)
+        self._stamps: defaultdict[str, StuckStamps] = defaultdict(StuckStamps)
+        self._offsets = ClockOffsets()
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the clocks, '' for nothing."""
+        two = ' and '.join(name for name, line in self._lines.items() if line.has_two)
+        stuck = ' and '.join(name for name, stamps in self._stamps.items() if stamps.is_stuck)
+        return '; '.join(filter(None, (
+            f'{two} has two publishers with different clocks' if two else '',
+            f'the stamps of {stuck} stand still' if stuck else '',
+            self._offsets.problem,
+        )))
+
+    def time_of(self, source: str, message: Any, read: Callable[[Any], Any]) -> int | None:
+        """Return the stamp that a message counts by [ns]; None where it is not taken.
+
+        Parameters
+        ----------
+        source : str
+            Name of the sensor.
+        message : object
+            Stamped.
+        read : callable
+            ``read(message)`` returns what it measures.
+        """
+        stamp_ns = stamp_of(self._host, source, message)
+        if stamp_ns is None or not self._is_robot:
+            return stamp_ns
+        steady_ns = self._host.steady_ns()
+        time_ns = self._unstuck(source, stamp_ns, steady_ns, lambda: read(message))
+        if not self._is_followed(source, time_ns, steady_ns):
+            return None
+        self._offsets.note(source, stamp_ns, self._host.now_ns(), steady_ns)
+        return time_ns
+
+    def note(self, source: str, message: Any) -> None:
+        """Measure the clock of what is no sensor."""
+        if self._is_robot:
+            stamp_ns = stamp_to_ns(message.header.stamp)
+            self._offsets.note(source, stamp_ns, self._host.now_ns(), self._host.steady_ns())
+
+    def _unstuck(
+        self, source: str, stamp_ns: int, steady_ns: int, values: Callable[[], Any]
+    ) -> int:
+        """Return the stamp of a message, or when it came where the stamps stand still."""
+        stamps = self._stamps[source]
+        was_stuck = stamps.is_stuck
+        time_ns = stamps.time_of(stamp_ns, steady_ns, values)
+        if stamps.is_stuck and not was_stuck:
+            self._host.complain('stuck_stamps', (
+                f'the stamps of {source} stand still at {stamp_ns * 1e-9:.3f} s while its values '
+                'change: it is taken as of its arrival'
+            ))
+        return time_ns
+
+    def _is_followed(self, source: str, stamp_ns: int, steady_ns: int) -> bool:
+        """Return whether a message is of the publisher that was there first."""
+        line = self._lines[source]
+        if line.takes(stamp_ns, steady_ns):
+            return True
+        self._host.complain('other_publisher', (
+            f'{source} not taken: of another publisher or clock, {line.offset:+.3f} s from the '
+            'one that is followed'
+        ))
+        return False

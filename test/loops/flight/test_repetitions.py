@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be requested twice is followed for a person's two, and for no program that repeats."""
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from flight_computer import Computer, altitude
+
+from fake_host import message
+from propulsion_ros.loops.flight.repetitions import Repetitions
+
+S = 1_000_000_000
+RATES = [0.2, 0.21, 0.25, 0.33, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 50.0]
+LAUNCHED = 2.0
+
+
+def followed(times, names=None, until=60.0):
+    """Return when a request that is made at some times [s] is followed, at a resolution of 0.01 s.
+    """
+    repetitions, times, found = Repetitions(5.0), list(times), []
+    for now in np.arange(0.0, until, 0.01):
+        while times and times[0] <= now:
+            repetitions.take('reset', None, round(times.pop(0) * S))
+        if repetitions.due(round(now * S)):
+            found.append(round(float(now), 2))
+    return found
+
+
+@pytest.mark.parametrize('rate', RATES)
+@pytest.mark.parametrize('jitter', [0.0, 0.2], ids=['steady', 'with jitter'])
+def test_no_rate_of_repetition_is_followed(rate, jitter):
+    rng = np.random.default_rng(round(100 * rate))
+    times = np.arange(0.0, 59.0, 1.0 / rate)
+    times += rng.uniform(0.0, jitter / rate, len(times))
+    # The last two before it ends look like a person's, and so they are not judged alone.
+    assert followed(np.sort(times), until=times[-1]) == []
+
+
+@pytest.mark.parametrize(('apart', 'at'), [
+    (0.01, None), (0.49, None), (0.5, 1.5), (1.0, 2.75), (3.0, 7.75), (5.0, 12.75), (5.1, None),
+])
+def test_two_are_followed_once_no_third_one_has_come(apart, at):
+    assert followed([0.0, apart]) == ([] if at is None else [pytest.approx(at, abs=0.02)])
+
+
+def test_third_one_ends_it_until_all_was_silent_for_ten_seconds():
+    assert followed([0.0, 1.0, 2.0, 4.0, 5.0]) == []
+    assert followed([0.0, 1.0, 2.0, 12.1, 13.1]) == [pytest.approx(14.85, abs=0.02)]
+
+
+def test_two_that_were_too_far_apart_begin_anew():
+    assert followed([0.0, 7.0, 9.0]) == [pytest.approx(12.25, abs=0.02)]
+
+
+def test_streams_of_others_keep_nobody_from_a_decision():
+    repetitions = Repetitions(5.0)
+    for k in range(500):
+        now_ns = k * S // 50
+        repetitions.take('reset', 'panel', now_ns)
+        if k in (100, 150):
+            due_ns = repetitions.take('reset', None, now_ns)
+        assert repetitions.due(now_ns) == ('reset' if k == 238 else '')
+    assert due_ns == pytest.approx(4.75 * S)
+
+
+def test_two_sources_are_not_two_requests():
+    repetitions = Repetitions(5.0)
+    assert repetitions.take('reset', 'panel', 0) is None
+    assert repetitions.take('reset', None, S) is None
+    assert repetitions.due(20 * S) == ''
+
+
+# The flight computer.
+
+
+def by_message(computer, sender='panel', stamp_ns=None):
+    """Publish a request of now."""
+    now_ns = computer.loop._request_time() if stamp_ns is None else stamp_ns
+    computer.host.deliver('~/request', message(
+        now_ns, status=[SimpleNamespace(name='liftoff_override', hardware_id=sender)]
+    ))
+
+
+def by_service(computer):
+    computer.call('liftoff_override')
+
+
+TRANSPORTS = pytest.mark.parametrize('ask', [
+    pytest.param(by_message, id='messages'), pytest.param(by_service, id='services'),
+])
+
+
+def armed(**settings):
+    computer = Computer(**{'flight.max_ascent_time': 3.0, **settings})
+    computer.feed(0.0, LAUNCHED)
+    computer.command('launch')
+    return computer
+
+
+def rest(computer, seconds):
+    """Let some time pass on the pad."""
+    begin = computer.loop.stamp_ns / S + 0.02
+    computer.feed(begin, begin + seconds, motion=lambda t: 0.0)
+
+
+@TRANSPORTS
+@pytest.mark.parametrize('rate', [0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 50.0])
+@pytest.mark.parametrize('is_simulated', [False, True], ids=['robot', 'simulation'])
+def test_program_that_repeats_an_override_fires_nothing_on_the_pad(ask, rate, is_simulated):
+    """A publisher of 1 Hz, each message with a stamp of its own, was two requests."""
+    computer = armed(is_simulated=is_simulated)
+    for _ in range(max(round(12.0 * rate), 4)):
+        ask(computer)
+        rest(computer, 1.0 / rate)
+    ask(computer)
+    assert computer.values('~/phase')[-1] == 'launch'
+    assert not computer.fired
+    if rate > 0.2:
+        assert any('repeated as by a program' in line for line in computer.warnings)
+
+
+@TRANSPORTS
+@pytest.mark.parametrize('apart', [0.5, 1.0, 4.9])
+@pytest.mark.parametrize('is_simulated', [False, True], ids=['robot', 'simulation'])
+def test_two_requests_of_a_person_are_followed(ask, apart, is_simulated):
+    computer = armed(is_simulated=is_simulated)
+    ask(computer)
+    rest(computer, apart)
+    ask(computer)
+    rest(computer, 1.5 * apart + 0.2)
+    assert computer.flags['phase'] == 'launch'
+    rest(computer, 0.1)
+    assert computer.flags['phase'] == 'flight'
+    assert computer.flags['liftoff_source'] == 'override'
+
+
+def test_reply_to_the_second_service_says_when_it_is_followed():
+    computer = armed()
+    success, text = computer.call('liftoff_override')
+    assert not success
+    assert 'request it again within' in text
+    rest(computer, 1.0)
+    assert computer.call('liftoff_override') == (
+        True, "'liftoff_override' is followed in 1.75 s unless requested again"
+    )
+
+
+@TRANSPORTS
+def test_two_requests_are_followed_though_the_sensors_are_silent(ask):
+    computer = armed()
+    ask(computer)
+    computer.wait(1.0)
+    ask(computer)
+    computer.wait(2.5)
+    assert computer.flags['phase'] == 'flight'
+
+
+@pytest.mark.parametrize('late', [0.0, 0.15])
+def test_message_that_is_delivered_twice_is_one_request(late):
+    computer = armed()
+    for _ in range(2):
+        stamp_ns = computer.loop._request_time() - round(late * S)
+        by_message(computer, stamp_ns=stamp_ns)
+        rest(computer, 0.04)
+        by_message(computer, stamp_ns=stamp_ns)
+        rest(computer, 1.0)
+    rest(computer, 2.0)
+    assert computer.flags['phase'] == 'flight'
+
+
+def test_one_message_is_no_two_requests_however_often_it_comes():
+    computer = armed()
+    stamp_ns = computer.loop._request_time()
+    for apart in (0.05, 0.6, 1.0, 4.0, 4.0):
+        by_message(computer, stamp_ns=stamp_ns)
+        rest(computer, apart)
+    assert computer.flags['phase'] == 'launch'
+    computer.host.deliver('~/request', message(
+        computer.loop._request_time(), status=[SimpleNamespace(name='liftoff_override')] * 2
+    ))
+    rest(computer, 12.0)
+    assert computer.flags['phase'] == 'launch'
+
+
+def test_late_messages_are_no_requests():
+    computer = armed()
+    for _ in range(2):
+        by_message(computer, stamp_ns=computer.loop._request_time() - S // 4)
+        rest(computer, 1.0)
+    rest(computer, 3.0)
+    assert computer.flags['phase'] == 'launch'
+
+
+@pytest.mark.parametrize('apart', [0.02, 0.6, 1.0, 3.0])
+def test_unstamped_message_is_never_the_second_one(apart):
+    computer = armed()
+    for _ in range(2):
+        by_message(computer, stamp_ns=0)
+        rest(computer, apart)
+    rest(computer, 6.0)
+    assert computer.flags['phase'] == 'launch'
+    assert any('each with a stamp of its own' in line for line in computer.warnings)
+
+
+def test_publisher_that_repeats_keeps_no_person_from_the_service():
+    computer = armed()
+    for k in range(40):
+        by_message(computer)
+        if k in (10, 20):
+            by_service(computer)
+        rest(computer, 0.1)
+    assert computer.flags['phase'] == 'flight'
+
+
+@TRANSPORTS
+@pytest.mark.parametrize('name', ['abort', 'ignition'])
+def test_another_request_between_ends_it(ask, name):
+    computer = armed()
+    ask(computer)
+    rest(computer, 1.0)
+    ask(computer)
+    rest(computer, 1.0)
+    computer.command(name)
+    rest(computer, 4.0)
+    assert computer.flags['phase'] == ('launch' if name == 'ignition' else 'preflight')
+
+
+def test_reset_is_followed_at_once_at_rest_however_often_it_was_requested_before():
+    computer = Computer()
+    computer.feed(0.0, LAUNCHED)
+    computer.command('launch')
+    computer.feed(2.0, 60.0)
+    for t in range(60, 80):
+        computer.feed(float(t), t + 1.0, motion=lambda t: 0.02 * (round(50.0 * t) % 2))
+        text = computer.call('reset')[1]
+        if text == "'reset' accepted":
+            break
+    assert t < 67, 'five seconds of rest'
+    assert computer.flags['phase'] == 'preflight'
+
+
+def test_override_that_was_made_twice_is_recorded_so_that_it_replays():
+    """The first of the two was not recorded, and the second one alone was refused in a replay."""
+    live = armed(is_simulated=True)
+    by_service(live)
+    live.feed(2.0, 3.0)
+    by_service(live)
+    live.feed(3.0, 30.0, motion=altitude)
+    assert live.flags['liftoff_source'] == 'override'
+    recorded = [(stamp_ns, status.name) for stamp_ns, (status,) in live.host.of('~/requests')]
+    assert [name for _, name in recorded] == ['launch', 'liftoff_override', 'liftoff_override']
+    replayed = Computer(replay=True, **{'flight.max_ascent_time': 3.0})
+    for stamp_ns, name in recorded:
+        replayed.host.deliver('~/request', message(stamp_ns, status=[SimpleNamespace(name=name)]))
+    replayed.feed(0.0, 30.0, motion=altitude)
+    assert replayed.fired == live.fired != []
+    for topic in ('~/phase', '~/flags', '~/events', '~/requests'):
+        assert repr(replayed.host.of(topic)) == repr(live.host.of(topic)), topic

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a restart of the flight computer must not lose, and what it must not do."""
+from __future__ import annotations
+
+import errno
+import itertools
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flight_computer import APOGEE, CONFIG, MAIN, MS, Computer, altitude, odometry
+
+from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.owed_pulses import ATTEMPTS
+from propulsion_ros.loops.flight.record_file import OwedPulse, encode, read_state, write_state
+from propulsion_ros.loops.flight.record_lock import RecordLock
+from propulsion_ros.loops.flight.record_writer import RecordWriter
+from propulsion_ros.settings.errors import ConfigError
+
+THANOS = str(Path(CONFIG).with_name('thanos_flight.jsonc'))
+VALVES = ('ox_vent_valve', 'fuel_vent_valve', 'fuel_press_valve')
+
+
+class Clock:
+    """A clock since boot that goes on with one computer after another."""
+
+    def __init__(self):
+        self._begun_ns, self._host = 100 * 10**9, None
+        self.boot = Boot('boot', self._now_ns)
+
+    def _now_ns(self):
+        if self._host is None:
+            return self._begun_ns
+        return self._begun_ns + self._host.steady - self._steady_ns
+
+    def start(self, path, after=0.0):
+        """Return a computer that begins some seconds after the one before ended."""
+        self._begun_ns, self._host = self._now_ns() + round(after * 1e9), None
+        computer = Computer(state_file=str(path), boot=self.boot)
+        self._host, self._steady_ns = computer.host, computer.host.steady
+        return computer
+
+
+# Engines.
+
+
+def lit(path, until):
+    """Return a computer with an engine that was lit 0.1 s before liftoff, up to a time."""
+    computer = Computer(config_file=THANOS, state_file=str(path))
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    computer.feed(2.0, 3.9)
+    computer.command('ignition')
+    computer.feed(3.9, until)
+    return computer
+
+
+def rows(computer, name, field):
+    """Return the values of one row of the engines."""
+    return [
+        getattr(row, field)[row.names.index(name)] for row in computer.values('~/engines')
+    ]
+
+
+@pytest.mark.parametrize('killed', [
+    pytest.param(8.0, id='while it burns'), pytest.param(10.59, id='just before its shutdown'),
+])
+def test_engine_that_burns_over_a_restart_is_shut_down_at_its_time_and_never_lit_again(
+    tmp_path, killed
+):
+    path = tmp_path / 'flight.json'
+    first = lit(path, killed)
+    assert rows(first, 'engine', 'effort')[-1] == 1.0
+    second = Computer(config_file=THANOS, state_file=str(path))
+    second.feed(killed + 1.0, 16.0)
+    assert 'shutdown' in [name for name, _ in second.fired]
+    efforts = rows(second, 'engine', 'effort')
+    assert 1.0 not in efforts
+    assert rows(second, 'engine/igniter', 'effort').count(1.0) == 0
+    if killed < 10.0:
+        assert math.isnan(efforts[0]), 'what another process has lit is left alone'
+    assert efforts[-1] == 0.0
+    for valve in VALVES:
+        assert rows(second, f'engine/{valve}', 'position')[-1] == pytest.approx(math.pi)
+
+
+def test_shutdown_that_a_kill_may_have_lost_is_commanded_again_after_the_restart(tmp_path):
+    """It was spent, so no event would ever have shut the engine down."""
+    path = tmp_path / 'flight.json'
+    first = lit(path, 10.0)
+    known = []
+    publish = first.host.publish
+
+    def look(outlet, stamp_ns, payload):
+        if outlet.topic == '~/events' and any(row.name == 'shutdown' for row in payload):
+            known.append(encode(first.disk.records[-1]))
+        publish(outlet, stamp_ns, payload)
+
+    first.host.publish = look
+    first.feed(10.0, 11.5)
+    (as_it_was_published,) = known
+    write_state(path, as_it_was_published)
+    second = Computer(config_file=THANOS, state_file=str(path))
+    second.feed(12.0, 15.5)
+    assert 'shutdown' not in [name for name, _ in second.fired]
+    efforts = rows(second, 'engine', 'effort')
+    assert 1.0 not in efforts
+    assert efforts[-1] == 0.0
+    assert rows(second, 'engine/ox_vent_valve', 'position')[-1] == pytest.approx(math.pi)
+
+
+# After the landing.
+
+
+def landed(tmp_path, clock):
+    """Return the path of a record of a flight that has landed and owes a pulse."""
+    path = tmp_path / 'flight.json'
+    first = clock.start(path)
+    first.feed(0.0, 2.0)
+    first.command('launch')
+    first.feed(2.0, 60.0, motion=lambda t: altitude(t) + 0.02 * (round(50.0 * t) % 2))
+    assert first.flags['subphase'] == 'landed'
+    record = read_state(path)
+    assert record.snapshot.has_landed
+    assert record.pulses == ()
+    write_state(path, encode(replace(record, pulses=(OwedPulse(0, 0, 1000 * MS),))))
+    return path
+
+
+def resumed_landed(tmp_path):
+    """Return a computer that has resumed such a flight without any sensor."""
+    clock = Clock()
+    path = landed(tmp_path, clock)
+    second = clock.start(path, after=1.0)
+    second.host.now = 62 * 10**9
+    second.wait(3.0)
+    return second
+
+
+def test_flight_that_has_landed_is_resumed_as_such(tmp_path):
+    second = resumed_landed(tmp_path)
+    assert (second.flags['phase'], second.flags['subphase']) == ('recovery', 'landed')
+    assert second.values('~/beacon')[-1]
+    assert not second.fired
+
+
+def test_pulse_that_is_owed_is_not_given_in_landed(tmp_path):
+    second = resumed_landed(tmp_path)
+    second.wait(20.0)
+    assert second.flags['subphase'] == 'landed'
+    assert not second.on('drogue')
+
+
+def test_pulse_that_is_owed_is_given_where_the_vehicle_falls_after_all(tmp_path):
+    second = resumed_landed(tmp_path)
+    for k in range(200):
+        second.wait(0.02)
+        t = 65.0 + 0.02 * k
+        second.host.deliver('~/odometry', odometry(
+            round(t * 1e9), 120.0 + 300.0 - 20.0 * 0.02 * k, -20.0 + 0.01 * (k % 2)
+        ))
+    assert second.flags['subphase'] == 'descent'
+    on = second.on('drogue')
+    assert 0.85 < on[-1] - on[0] <= 1.0
+
+
+def test_flight_that_has_landed_and_is_seen_at_rest_is_over(tmp_path):
+    clock = Clock()
+    path = landed(tmp_path, clock)
+    second = clock.start(path, after=1.0)
+    second.feed(61.0, 66.0, motion=lambda t: 0.02 * (round(50.0 * t) % 2))
+    assert second.flags['phase'] == 'preflight'
+    assert any('is void: its flight is not resumed' in line for line in second.warnings)
+    assert not second.on('drogue')
+
+
+# Attempts.
+
+
+def test_three_attempts_in_all_begin_a_second_apart_over_restarts_however_fast(tmp_path):
+    """The computer browns out as each pulse begins, and is back at once."""
+    path, clock = tmp_path / 'flight.json', Clock()
+    first = clock.start(path)
+    first.feed(0.0, 2.0)
+    first.command('launch')
+    t, begun = 2.0, []
+    computer = first
+    for _ in range(6):
+        while not computer.on('drogue') and t < 30.0:
+            computer.feed(t, t + 0.02)
+            t = round(t + 0.02, 2)
+        if not computer.on('drogue'):
+            break
+        begun.append(computer.on('drogue')[0])
+        computer = clock.start(path)
+    assert len(begun) == ATTEMPTS == 3
+    assert min(b - a for a, b in itertools.pairwise(begun)) >= 1.0 - 1e-6
+    assert any('it was begun 3 times' in line for line in computer.host.said('error'))
+    assert 'main parachute' in [name for name, _ in computer.fired], 'it waits for nothing'
+
+
+# A disk that cannot be written, with the writer of a flight.
+
+
+class Faulty:
+    """Writes until it is broken, then fails as the operating system does."""
+
+    def __init__(self):
+        self.error = None
+
+    def __call__(self, path, content):
+        if self.error is not None:
+            raise OSError(self.error, os.strerror(self.error))
+        write_state(path, content)
+
+
+class OnDisk(Computer):
+    """A computer that writes with a thread, to a disk that may be broken."""
+
+    def __init__(self, disk, path, **settings):
+        self.write = disk
+        super().__init__(state_file=str(path), **settings)
+        writer = self.loop._record
+        self.host.deactivate()
+        writer._open_writer = lambda path: RecordWriter(path, self.write)
+        self.host.published.clear()
+        self.host.run(self.loop)
+
+    def settle(self):
+        """Wait until the disk has done what it can, on a machine that is busy."""
+        record = self.loop._record
+        assert record._writer.wait(record._number, 60.0)
+
+    def until(self, is_it, name):
+        """Call a service until its reply is as expected, and return that."""
+        for _ in range(40):
+            reply = self.call(name)
+            if is_it(reply):
+                break
+            self.settle()
+        return reply
+
+
+@pytest.mark.parametrize('error', [errno.ENOSPC, errno.EROFS, errno.EIO], ids=errno.errorcode.get)
+def test_disk_that_is_full_or_read_only_refuses_the_launch_and_delays_nothing_in_the_air(
+    tmp_path, error
+):
+    disk, path = Faulty(), tmp_path / 'flight.json'
+    computer = OnDisk(disk, path, required_checks=('altitude', 'record'))
+    computer.feed(0.0, 2.0)
+    disk.error = error
+    success, text = computer.until(lambda reply: 'cannot be written' in reply[1], 'launch')
+    assert not success
+    assert text == (
+        f"'launch' is refused: state_file {path} cannot be written: {os.strerror(error)}"
+    )
+    disk.error = None
+    assert computer.until(lambda reply: reply[0], 'launch')[0]
+    computer.feed(2.0, 8.0)
+    computer.settle()
+    disk.error = error
+    computer.feed(8.0, MAIN + 2.0)
+    assert [name for name, _ in computer.fired] == ['drogue parachute', 'main parachute']
+    assert [t for _, t in computer.fired] == pytest.approx([APOGEE, MAIN], abs=0.6)
+    computer.settle()
+    assert computer.host.counts['record'] > 1
+    assert read_state(path).snapshot.phase.value == 'flight', 'what was written last'
+    computer.host.deactivate()
+    second = Computer(state_file=str(path))
+    second.feed(MAIN + 2.0, MAIN + 4.0)
+    assert second.flags['phase'] in ('flight', 'recovery'), 'resumed from what was written last'
+
+
+def test_record_is_written_again_once_the_disk_has_room(tmp_path):
+    disk, path = Faulty(), tmp_path / 'flight.json'
+    computer = OnDisk(disk, path)
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    computer.settle()
+    disk.error = errno.ENOSPC
+    computer.feed(2.0, APOGEE + 2.0)
+    disk.error = None
+    computer.feed(APOGEE + 2.0, APOGEE + 4.0)
+    computer.settle()
+    computer.host.deactivate()
+    record = read_state(path)
+    assert record.snapshot.phase.value == 'recovery'
+    assert [event.id for event in record.snapshot.events] == [0]
+
+
+HUNG = """
+import sys, threading
+sys.path[:0] = sys.argv[2:]
+from flight_computer import APOGEE, MAIN
+from propulsion_ros.loops.flight.record_file import write_state
+from test_restarts import OnDisk
+
+def write(path, content):
+    if computer and computer[0].loop.stamp_ns > 8e9:
+        threading.Event().wait()
+    write_state(path, content)
+
+computer = []
+computer.append(OnDisk(write, sys.argv[1]))
+computer[0].feed(0.0, 2.0)
+computer[0].command('launch')
+computer[0].feed(2.0, MAIN + 2.0)
+print([name for name, _ in computer[0].fired], flush=True)
+print(max(abs(t - due) for (_, t), due in zip(computer[0].fired, (APOGEE, MAIN))), flush=True)
+computer[0].host.deactivate()
+"""
+
+
+def test_write_that_never_returns_lets_both_charges_fire_and_the_process_exit(tmp_path):
+    here = Path(__file__).parent
+    with subprocess.Popen(
+        [sys.executable, '-c', HUNG, tmp_path / 'flight.json', here, here.parents[1]],
+        stdout=subprocess.PIPE, text=True,
+    ) as process:
+        assert process.stdout.readline() == "['drogue parachute', 'main parachute']\n"
+        assert float(process.stdout.readline()) < 0.6
+        begun = time.monotonic()
+        assert process.wait(60.0) == 0
+        assert time.monotonic() - begun < 20.0, 'a second, on a machine that is not busy'
+
+
+# The lock, from one process to the next.
+
+HOLD = """
+import sys, time
+from propulsion_ros.loops.flight.record_lock import RecordLock
+lock = RecordLock(sys.argv[1])
+print('held', flush=True)
+time.sleep(100.0)
+"""
+
+
+@pytest.mark.parametrize('end', [signal.SIGKILL, signal.SIGTERM], ids=lambda end: end.name)
+def test_lock_goes_from_one_process_to_the_next(tmp_path, end):
+    path = str(tmp_path / 'flight.json')
+    for _ in range(2):
+        with subprocess.Popen(
+            [sys.executable, '-c', HOLD, path], stdout=subprocess.PIPE, text=True
+        ) as holder:
+            assert holder.stdout.readline() == 'held\n'
+            with pytest.raises(ConfigError, match='is held by another flight computer'):
+                RecordLock(path)
+            holder.send_signal(end)
+    RecordLock(path).release()
