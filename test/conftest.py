@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from parts import PART, PARTS, is_run
 from propulsion_ros.tools.domains import own_network
 
 # How long an example takes is the machine's.
@@ -29,6 +30,23 @@ NETWORK.enter_context(own_network())
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent
+
+
+def pytest_configure():
+    """Refuse a part that does not exist: nothing would run."""
+    if PART and PART not in PARTS:
+        raise pytest.UsageError(f'PART: no such part {PART!r}, expected one of {", ".join(PARTS)}')
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep the tests of the part that runs."""
+    kept, others = [], []
+    for item in items:
+        mark = item.get_closest_marker('part')
+        is_kept = is_run(mark and mark.args[0], item.get_closest_marker('slow') is not None)
+        (kept if is_kept else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
 
 
 def pytest_unconfigure():
