@@ -8,6 +8,10 @@ PART names the part that runs; `make test` sets none.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 
 PARTS = ('walks', 'kills', 'floods', 'flights', 'fuzz', 'rest')
 PART = os.environ.get('PART', '')
@@ -21,3 +25,14 @@ def amount(part: str, few: int, many: int) -> int:
 def is_run(part: str | None, is_slow: bool) -> bool:
     """Return whether a test with these marks belongs to what runs now."""
     return (part or 'rest') == PART if PART else not is_slow
+
+
+def few_of(rows: Iterable[Any], every: int) -> list[Any]:
+    """Return the rows of a table as parameters; `make test` runs one in `every` of them."""
+    return [row if i % every == 0 else _slow(row) for i, row in enumerate(rows)]
+
+
+def _slow(row):
+    if hasattr(row, 'marks'):
+        return pytest.param(*row.values, id=row.id, marks=(*row.marks, pytest.mark.slow))
+    return pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.slow)
