@@ -15,7 +15,7 @@ from parts import PART, PARTS, is_run
 from propulsion_ros.tools.domains import own_network
 
 # How long an example takes is the machine's.
-settings.register_profile('untimed', deadline=None)
+settings.register_profile('untimed', deadline=None, max_examples=300 if PART else 30)
 settings.load_profile('untimed')
 # Before any rclpy context exists: no test may hear or disturb another robot, run or worker.
 for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID'):

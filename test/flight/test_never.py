@@ -32,6 +32,7 @@ from propulsion_ros.timing.flight_clock import Stamp
 WALKS = int(os.environ.get('WALKS', amount('walks', 60, 3000)))
 SAVED = max(WALKS // 4, 20)
 CHUNK = 50
+pytestmark = pytest.mark.part('walks')
 
 NAN = math.nan
 S = 1_000_000_000

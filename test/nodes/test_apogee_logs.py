@@ -28,6 +28,7 @@ LOGS = [
     'juno3_2023', 'lince_2023', 'ndrt_2020', 'prometheus_2022_telemega',
     'prometheus_2022_telemetrum',
 ]
+pytestmark = pytest.mark.part('flights')
 BLOCK = 50  # samples on their way at a time, fewer than the queues hold
 AFTER = 0.5  # of the log that is fed after the decision [s]
 

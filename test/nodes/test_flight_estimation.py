@@ -23,6 +23,7 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 START = 1_000_000_000
 RATE = 100
+pytestmark = pytest.mark.part('flights')
 IN_SIMULATION_AND_ON_A_ROBOT = pytest.mark.parametrize('is_simulated', [
     pytest.param(True, id='simulation'), pytest.param(False, id='robot'),
 ])

@@ -133,6 +133,7 @@ DURING = {
     **{(sensor, kind): 4.0 for sensor in ('magnetometer', 'receiver')
        for kind in ('cut', 'frozen', 'biased', 'spiked', 'nan')},
 }
+pytestmark = pytest.mark.part('flights')
 AFTERWARDS = 4.0  # height error once the sensor has been well again for AFTER [m]
 TIMELY = (-0.1, 0.3)  # apogee against that without any fault [s]
 # After which a sensor is said to be lost; a frozen fix shows only once the vehicle has moved [s].
