@@ -217,7 +217,7 @@ def _booster_params(n: int, settings: dict[str, Any], **others: Any) -> Boosters
 
 
 def _efforts(throttles: FloatArray) -> FloatArray:
-    """Return the thrusts that the original's throttle between its lowest and 1 asks for."""
+    """Return the thrusts that the original's throttle between its lowest and 1 commands."""
     low, high = _ROCKET['min_thrust'], _ROCKET['max_thrust']
     return low + throttles * (high - low)
 

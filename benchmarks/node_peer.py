@@ -83,7 +83,7 @@ class Work:
 
     @property
     def state_names(self) -> list[str]:
-        """What the state says something of."""
+        """Names in the state."""
         further = ('ignition', 'throttle') if self.family == 'boosters' else ()
         return [*self.names, *(f'{name}/{what}' for what in further for name in self.names)]
 
@@ -245,7 +245,7 @@ class Peer:
 
 
 def main() -> None:
-    """Run a node until it is told to stop."""
+    """Run a node until it gets the signal to stop."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks.node_peer')
     parser.add_argument('family', choices=FAMILIES)
     parser.add_argument('--n', type=int, default=8)

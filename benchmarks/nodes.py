@@ -132,7 +132,7 @@ def _comes_back(executor: Executor, peer: Peer, rate: float) -> bool:
 
 
 def _meet(executor: Executor, peer: Peer) -> None:
-    """Send commands until the node answers: it finds the client in its own time."""
+    """Send commands until the node replies: it finds the client in its own time."""
     end = time.monotonic() + _LIMIT
     while not peer.heard:
         if time.monotonic() > end:

@@ -21,7 +21,7 @@ _FAMILY = 'thrusters'
 _USUAL, _OTHERS = 600, {'1 min': 60, '1 h': 3600}
 """Lengths [s]."""
 _COUNTS = (1, 32)
-# The largest memory as the kernel tells others starts with that of the parent.
+# The largest memory that the kernel reports to others starts with that of the parent.
 _MEASURED = '''
 import sys, time
 from propulsion_ros.tools.cli import main

@@ -22,10 +22,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import Executor
 from rclpy.serialization import deserialize_message
 
+from benchmarks.wire import Wire
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.replay.bags import BagReader, Recorded
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.replay.robot import Choice, Robot
@@ -55,7 +55,7 @@ def contents(messages: Iterable[Recorded], wire: Wire, node_names: Sequence[str]
 def offline(
     vehicle: str, config: Path, bag: Path, wire: Wire
 ) -> tuple[Contents, list[str], frozenset[str]]:
-    """Return what a replay without DDS says, the names of its nodes, and what they hear."""
+    """Return what a replay without DDS publishes, the names of its nodes, and their topics."""
     with BagSource(bag) as source:
         robot = Robot(Choice(config, vehicle), source.inputs)
         said = [m for moment in source.play(robot) for m in recordings(moment, wire)]
@@ -72,7 +72,7 @@ def over_dds(
     expected: Contents,
     inputs: Collection[str],
 ) -> list[Recorded]:
-    """Play what nodes hear of a bag into fresh ones, and return what they said."""
+    """Play the topics of nodes from a bag into fresh ones, and return what they published."""
     stack = subprocess.Popen(  # noqa: S603  our own module, no shell
         [sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle, '--replay',
          '--ros-args', '--params-file', str(config), '--log-level', 'error'],
@@ -96,7 +96,7 @@ def over_dds(
             if lost := player.play(reader.messages(player.played), executor):
                 raise TimeoutError(f'not received within its time: {", ".join(lost)}')
         hear_out(recorder, executor, expected)
-        # The next run shall hear none of this one.
+        # The next run must receive nothing of this one.
         executor.shutdown()
         player.destroy_node()
         recorder.destroy_node()
@@ -125,7 +125,7 @@ def hear_out(recorder: Recorder, executor: Executor, expected: Contents) -> None
 
 
 def late_inputs(said: Iterable[Recorded], node_names: Sequence[str]) -> int:
-    """Return how many inputs the nodes have last said to have been late; all must have spoken."""
+    """Return how many late inputs the nodes counted last; all must have published diagnostics."""
     late: dict[str, int] = {}
     for message in said:
         if message.topic == '/diagnostics':

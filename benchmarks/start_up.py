@@ -93,7 +93,7 @@ def _megabytes(work: Work) -> float:
 
 
 def _vehicle_megabytes(vehicle: str, domain: int) -> float:
-    """Return the memory of a vehicle's nodes, each of which has said how it is."""
+    """Return the memory of a vehicle's nodes, each of which has published its diagnostics."""
     process = subprocess.Popen(  # noqa: S603  our own module, no shell
         [sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle,
          '--ros-args', '--log-level', 'error'],

@@ -23,7 +23,7 @@ from propulsion_ros.urdf.xml import parse_urdf
 
 _ROS_NAME = re.compile(r'/?[^\W\d]\w*(/[^\W\d]\w*)*', re.ASCII)
 _FOREIGN_TO_GZ = re.compile(r'//|[@~]|:=|[^!-~\u00a1-\U0010ffff]')
-"""As gz-transport's TopicUtils has it, and what nobody can read."""
+"""As gz-transport's TopicUtils has it, and what cannot be read."""
 _BRIDGED = ('quadrotor', 'rov')
 
 

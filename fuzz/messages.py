@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from rclpy.serialization import deserialize_message
 
+from benchmarks.wire import Wire
 from fuzz.robots import fresh_robot, require_wrenches
 from fuzz.target import Target, require
 from propulsion_ros.flight.estimation.estimator import Estimator
@@ -21,7 +22,6 @@ from propulsion_ros.loops.decoders import checked_wrench, msg_to_com, msg_to_cur
 from propulsion_ros.messages.readers import READERS, SHORTEST, MessageReader
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.host import CLOCK_TOPIC
 from propulsion_ros.replay.plain import clock_message
 from propulsion_ros.replay.recorder import message_type
@@ -183,7 +183,7 @@ def _contents() -> list[bytes]:
 
 
 _SENSORS = struct.Struct('<Bqddd')
-"""What a sensor says: which it is and the stage, its stamp, and three numbers."""
+"""A reading of a sensor: which it is and the stage, its stamp, and three numbers."""
 
 
 def _sensors(data: bytes) -> None:

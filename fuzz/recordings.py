@@ -6,9 +6,9 @@ import functools
 import shutil
 from pathlib import Path
 
+from benchmarks.wire import Wire
 from fuzz.target import Target, require, scratch, shipped, written
 from propulsion_ros.replay.bags import BagReader
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.recorder import message_type
 from propulsion_ros.settings.errors import SourceError
 

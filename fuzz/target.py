@@ -17,7 +17,7 @@ LONGEST_ERROR = 1100
 
 
 class UnsoundError(Exception):
-    """A reader gave what nobody can use, or refused in a way that nobody can read."""
+    """A reader returned what is of no use, or refused with an unreadable text."""
 
 
 @dataclass(frozen=True)

@@ -17,34 +17,34 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'vehicle', default_value='rocket',
             choices=['rocket', 'quadrotor', 'rov', 'freeflyer'],
-            description='a vehicle of the package',
+            description='vehicle of the package',
         ),
         DeclareLaunchArgument(
             'route', default_value='system', choices=['system', 'bridge'],
-            description="system: the models run inside gz-sim; bridge: in front of its own "
-            'Thruster and JointPositionController',
+            description='system: the models run inside gz-sim; bridge: as nodes beside it, which '
+            'command its Thruster and JointPositionController',
         ),
         DeclareLaunchArgument(
             'fortress', default_value='false', choices=['true', 'false'],
-            description="names of Fortress, Humble's Gazebo, with route:=bridge",
+            description="type names of Fortress, Humble's Gazebo; with route:=bridge",
         ),
         DeclareLaunchArgument(
             'model', default_value='',
             description='URDF or xacro in place of the one that comes with the package',
         ),
         DeclareLaunchArgument(
-            'world', default_value='', description="SDF file in place of the vehicle's own world"
+            'world', default_value='', description="SDF file in place of the world for this vehicle"
         ),
         DeclareLaunchArgument(
             'gui', default_value='true', choices=['true', 'false'],
-            description="with Gazebo's window",
+            description="open Gazebo's window",
         ),
         DeclareLaunchArgument(
             'namespace', default_value='', description='namespace of all nodes'
         ),
         DeclareLaunchArgument(
             'params_file', default_value='',
-            description="settings that win over the vehicle's own file",
+            description='parameter file; its values win over those of the package',
         ),
         DeclareLaunchArgument(
             'autostart', default_value='true', choices=['true', 'false'],
@@ -52,7 +52,7 @@ def generate_launch_description() -> LaunchDescription:
         ),
         DeclareLaunchArgument(
             'visualize', default_value='false', choices=['true', 'false'],
-            description='draw the thrusts for RViz, on visualizer/markers',
+            description='publish the thrusts as markers for RViz, on visualizer/markers',
         ),
         DeclareLaunchArgument(
             'log_level', default_value='info', description='log level of all nodes'

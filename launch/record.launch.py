@@ -12,7 +12,7 @@ from propulsion_ros.graph.launch_actions import record_actions
 def generate_launch_description() -> LaunchDescription:
     """Return the launch description."""
     return LaunchDescription([
-        DeclareLaunchArgument('output', description='folder to make'),
+        DeclareLaunchArgument('output', description='name of the bag, a folder to make'),
         DeclareLaunchArgument(
             'topics', default_value='', description='topics, separated by commas; empty: all'
         ),

@@ -104,6 +104,13 @@ class Page:
             yield Part(self.name, line, ' '.join(match[1].split()))
 
     @property
+    def sentences(self) -> Iterator[Part]:
+        """Yield the lines of text, without code of any kind."""
+        text = _SPAN.sub(lambda match: re.sub(r'[^\n]', '.', match[0]), '\n'.join(self._prose))
+        for line, words in enumerate(text.split('\n'), 1):
+            yield Part(self.name, line, words)
+
+    @property
     def links(self) -> Iterator[Part]:
         """Yield the targets of links and pictures."""
         # Code may hold what looks like a link.

@@ -21,7 +21,7 @@ from ros_graph import close
 
 ROS2_ELSEWHERE = {
     'bag': 'rosbag2 is not a wheel; test/tools reads and writes its bags with rosbags',
-    'security': 'SROS2 is not a wheel; test/nodes/test_policies.py reads what it would read',
+    'security': 'SROS2 is not a wheel; test/nodes/test_policies.py checks the policies',
     'pkg': 'asks an installation; test/test_packaging.py looks at what is installed',
 }
 """Verbs of ros2 that are not run, and why."""

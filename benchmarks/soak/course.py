@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The run itself: carries out a plan while the traffic flows, and says what was found."""
+"""The run itself: carries out a plan while the traffic flows, and prints what was found."""
 from __future__ import annotations
 
 import time
@@ -85,7 +85,7 @@ class Course:
         self._stop_all()
 
     def _wait_for_all(self) -> list[str]:
-        """Go on until all nodes said that they follow, and return those that do not in time."""
+        """Go on until all nodes report that they follow, and return those that do not in time."""
         end = time.monotonic() + _START_LIMIT
         while time.monotonic() < end:
             self._follow_up(time.monotonic())

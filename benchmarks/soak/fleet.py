@@ -27,7 +27,7 @@ class Process:
     begun: float
     memory: Memory = field(default_factory=Memory)
     ending: str = ''
-    """'kill' or 'stop' once it was told to end."""
+    """'kill' or 'stop' once it was made to end."""
 
 
 class Fleet:

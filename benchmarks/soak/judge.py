@@ -68,7 +68,7 @@ class WrenchJudge:
         return self._shown is not None
 
     def begin_life(self) -> None:
-        """Forget what was said: a new process knows no earlier command and no earlier time."""
+        """Forget what was published: a new process knows no earlier command and no earlier time."""
         self._shown: Moment | None = None
         self._last: Moment | None = None
 
@@ -103,13 +103,13 @@ class WrenchJudge:
         epoch = 0 if last is None else last.epoch
         if is_leaving and wrench == ZERO and (last is None or stamp_ns >= last.stamp_ns):
             return 'farewell'
-        # Without a grid what comes late corrects what was said of the same stamp.
+        # Without a grid what comes late corrects what was published of the same stamp.
         shortest_ns = 1 if self._has_grid else 0
         if last is not None and stamp_ns - last.stamp_ns < shortest_ns:
             if last.epoch == self._epoch:
                 self._last = Moment(last.epoch, stamp_ns)
                 return 'disorder'
-            # There may have been more than one jump; a command will tell.
+            # There may have been more than one jump; a command will show it.
             epoch = last.epoch + 1
         moment = Moment(epoch, stamp_ns)
         if self._has_grid and last is not None and 0 < stamp_ns - last.stamp_ns <= _GAP_NS:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 TOLD = ('taken', 'refused', 'other_time')
-"""What a node counts of what it hears; the sum is all that it heard while active."""
+"""What a node counts of what it receives; the sum is all that it received while active."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Life:
 
     @property
     def is_followed(self) -> bool:
-        """Whether its diagnostics told of something taken and of something refused."""
+        """Whether its diagnostics counted something taken and something refused."""
         return bool(self.told['taken'] and self.told['refused'])
 
     def tell(self, counts: Mapping[str, int]) -> None:

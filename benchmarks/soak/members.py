@@ -77,7 +77,7 @@ class Member:
 
     @property
     def has_grid(self) -> bool:
-        """Whether it says a wrench at each step, and not at each command."""
+        """Whether it publishes a wrench at each step, and not at each command."""
         return self.executable == 'actuator_node'
 
     @property

@@ -65,7 +65,7 @@ class Line:
 
 
 class Traffic(Node):
-    """Sends to the fleet at each `step`, and judges what it hears.
+    """Sends to the fleet at each `step`, and judges what it receives.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Traffic(Node):
     # What is sent.
 
     def step(self) -> None:
-        """Send a command to every node whose publisher is there, then tell the time."""
+        """Send a command to every node whose publisher is there, then publish the time."""
         self._steps += 1
         self._sim_ns += PERIOD_NS
         for turn, line in enumerate(self.lines.values()):
@@ -225,7 +225,7 @@ class Traffic(Node):
         self.lines[name].judge.begin_life()
         self.lines[name].ledger.begin()
 
-    # What is heard.
+    # What is received.
 
     def _on_wrench(self, line: Line, message: WrenchStamped) -> None:
         self.heard += 1

@@ -3,49 +3,55 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from propulsion_ros.demos.panels import Panel
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import StepResponse
 
 Row = tuple[str, str, str]
 """Name, value with its unit, and a note."""
-SummaryT = TypeVar('SummaryT')
+Summary = Mapping[str, Any]
+"""The numbers of a flight by name, in SI units; NaN for what was not reached."""
 
 
-class Demo(Protocol[SummaryT]):
-    """A vehicle with its pilot, and what is told of its flight.
+def _whole(recording: Recording, summary: Summary) -> tuple[float, float]:
+    return 0.0, float(recording.series('motion')[-1, 0])
+
+
+def _nothing(axes: Mapping[str, Any], recording: Recording, summary: Summary) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A vehicle with its pilot, and what is shown of its flight.
 
     The vehicle's graph is that of `wiring.vehicle_graph`, with config/<vehicle>_demo.yaml beside
     the vehicle's own settings.
-
-    Attributes
-    ----------
-    title : str
-        Of the picture.
-    layout : sequence of sequence of str
-        Names of the picture's panels, row by row; a repeated name is a wide panel.
-    heights : sequence of float
-        Of the rows [in].
     """
 
     title: str
+    """Of the picture."""
     layout: Sequence[Sequence[str]]
+    """Names of the picture's panels, row by row; a repeated name is a wide panel."""
     heights: Sequence[float]
-
-    def make_pilot(self) -> Pilot:
-        """Return the node that flies, once rclpy is initialised."""
-
-    def summarise(self, recording: Recording) -> SummaryT:
-        """Return the numbers of a flight, a dataclass; NaN for what was not reached."""
-
-    def table(self, summary: SummaryT, recording: Recording) -> list[Row]:
-        """Return these numbers for a reader."""
-
-    def draw(self, axes: Mapping[str, Any], recording: Recording, summary: SummaryT) -> None:
-        """Fill the panels of ``layout``, matplotlib's axes by name."""
+    """Of the rows [in]."""
+    panels: Mapping[str, Panel]
+    """What each panel shows."""
+    make_pilot: Callable[[], Pilot]
+    """Makes the node that flies, once rclpy is initialised."""
+    summarise: Callable[[Recording], Summary]
+    """``summarise(recording)`` returns the numbers of a flight."""
+    table: Callable[[Summary, Recording], list[Row]]
+    """``table(summary, recording)`` returns these numbers as rows of text."""
+    span: Callable[[Recording, Summary], tuple[float, float]] = _whole
+    """``span(recording, summary)`` returns the part of the time that panels show [s]."""
+    finish: Callable[[Mapping[str, Any], Recording, Summary], None] = _nothing
+    """``finish(axes, recording, summary)`` draws what is no line of a panel."""
 
 
 def moment(name: str, stamp: float, note: str = '') -> Row:
@@ -64,7 +70,7 @@ def settled(name: str, step: StepResponse, unit: str, scale: float = 1.0) -> Row
     """Return the row of a step response in a unit, ``scale`` of it for one of the value."""
     return number(
         f'{name}, settled', step.settling_time, '.2f', 's',
-        f'overshoot {100.0 * step.overshoot:.1f} %, left over {step.error * scale:+.4f}'
+        f'overshoot {100.0 * step.overshoot:.1f} %, final error {step.error * scale:+.4f}'
         f' of {step.size * scale:.0f} {unit}',
     )
 

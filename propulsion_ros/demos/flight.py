@@ -34,13 +34,7 @@ _CLEAR = '\033[K'
 
 
 class StoppedError(Exception):
-    """The flight was ended by a signal.
-
-    Attributes
-    ----------
-    number : int
-        Of the signal.
-    """
+    """The flight was ended by the signal `number`."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f'stopped by signal {number}')
@@ -48,7 +42,7 @@ class StoppedError(Exception):
 
 
 def fly(
-    demo: Demo[object],
+    demo: Demo,
     vehicle: str,
     configs: Sequence[Path],
     until: float,
@@ -74,7 +68,7 @@ def fly(
     TimeoutError
         Where the nodes do not start, or do not make a step in time.
     RuntimeError
-        Where the other nodes die, or refuse what the pilot asks.
+        Where the other nodes die, or refuse the commands of the pilot.
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
@@ -90,7 +84,7 @@ def fly(
 
 @contextmanager
 def _graph() -> Iterator[Executor]:
-    """Join the graph, and leave it with every node, also where an error still holds one."""
+    """Join the graph; at the end destroy every node, also where an error still holds one."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         executor = make_executor('events')
@@ -107,7 +101,7 @@ def _graph() -> Iterator[Executor]:
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Note signals: raised in a callback or an import, one would be told as its fault, or lost."""
+    """Note signals: one raised in a callback or an import would look like its fault, or be lost."""
     stopped: list[int] = []
     before = {
         number: signal.signal(number, lambda number, frame: stopped.append(number))
@@ -124,7 +118,7 @@ def _interrupts() -> Iterator[list[int]]:
 def _recorder(
     write: Callable[[Recorded, Sequence[QoSProfile]], None] | None, executor: Executor
 ) -> Iterator[None]:
-    """Hear all topics from before the first step until after the last."""
+    """Record all topics from before the first step until after the last."""
     if write is None:
         yield
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of the free-flyer: a sequence of wrenches, as numbers."""
+"""What is demanded of the free-flyer: a sequence of wrenches, as numbers."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,18 +11,12 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True)
 class Pulse:
-    """A wrench, and then the opposite one for as long, so that it comes to rest again.
-
-    Attributes
-    ----------
-    wrench : tuple of float
-        Force [N] and torque about the centre of mass [N m], (6,).
-    duration : float
-        Of each of both [s].
-    """
+    """A wrench, and then the opposite one for as long, so that it comes to rest again."""
 
     wrench: tuple[float, float, float, float, float, float]
+    """Force [N] and torque about the centre of mass [N m], (6,)."""
     duration: float = 1.0
+    """Of each of both [s]."""
 
 
 WITHIN_LIMITS = (
@@ -45,21 +39,14 @@ BEYOND_LIMITS = (
 
 @dataclass(frozen=True)
 class WrenchSequence:
-    """Pulses one after the other, with a pause after each.
-
-    Attributes
-    ----------
-    start : float
-        When the first begins: the impellers have settled at their speed by then [s].
-    pause : float
-        [s].
-    pulses : tuple of Pulse
-        The pulses.
-    """
+    """Pulses one after the other, with a pause after each."""
 
     start: float = 16.0
+    """When the first begins: the impellers have settled at their speed by then [s]."""
     pause: float = 0.5
+    """[s]."""
     pulses: tuple[Pulse, ...] = WITHIN_LIMITS + BEYOND_LIMITS
+    """The pulses."""
 
     @property
     def beginnings(self) -> tuple[float, ...]:
@@ -69,11 +56,11 @@ class WrenchSequence:
 
     @property
     def end(self) -> float:
-        """When nothing more is asked [s]."""
+        """When nothing more is demanded [s]."""
         return self.beginnings[-1]
 
     def wrench(self, time: float) -> FloatArray:
-        """Return the wrench to ask at a time [s], (6,)."""
+        """Return the wrench to demand at a time [s], (6,)."""
         for begin, pulse in zip(self.beginnings, self.pulses, strict=False):
             part = np.floor((time - begin) / pulse.duration + 1e-9)
             if part in (0.0, 1.0):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pilot of a demo: a node that answers every odometry and records what it hears."""
+"""The pilot of a demo: a node that replies to every odometry and records what it receives."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,24 @@ from propulsion_ros.messages.fields import set_stamp
 from propulsion_ros.models.common.motion import Motion
 
 
-class Pilot(Node):
-    """Answers every odometry with commands of the same stamp, in lockstep with the vehicle.
+def efforts(names: Sequence[str]) -> Callable[[Any], Iterable[float]]:
+    """Return what takes the efforts of some names from a JointState [N]."""
+    def take(message: Any) -> Iterable[float]:
+        effort = dict(zip(message.name, message.effort, strict=True))
+        return [effort[name] for name in names]
 
-    A step is answered once all that is recorded of each step has been heard of the one before, so
+    return take
+
+
+def mass(message: Any) -> Iterable[float]:
+    """Return the mass of an InertiaStamped [kg]."""
+    return [message.inertia.m]
+
+
+class Pilot(Node):
+    """Replies to every odometry with commands of the same stamp, in lockstep with the vehicle.
+
+    Commands for a step are sent once everything recorded of the step before was received, so
     that a recording is the same in every run. A subclass opens its topics, and gives `steer`,
     `status` and `is_done`.
 
@@ -32,11 +46,11 @@ class Pilot(Node):
     Attributes
     ----------
     recording : Recording
-        What was heard and sent.
+        What was received and sent.
     now : float
         Stamp of the newest odometry [s].
     steps : int
-        How many steps of the vehicle were heard.
+        How many steps of the vehicle were received.
     until : float
         Stamp at which the flight ends in any case [s].
     failure : str
@@ -44,6 +58,8 @@ class Pilot(Node):
     has_ended : bool
         Whether no step is answered any more.
     """
+
+    end = np.inf
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('pilot', **kwargs)
@@ -55,7 +71,7 @@ class Pilot(Node):
         self._newest_ns: dict[str, int] = {}
         self._step_ns = self._previous_ns = -1
         self._motion: Motion | None = None
-        self._awaits_answer = False
+        self._awaits_response = False
         self._sent: list[tuple[Any, Any]] = []
         self.create_subscription(Odometry, 'vehicle/odometry', self._on_odometry, qos.LOCKSTEP)
 
@@ -66,7 +82,7 @@ class Pilot(Node):
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """Do what must be done before the step at `now` is answered; it may `ask`."""
+        """Do what must be done before the reply to the step at `now`; it may `call`."""
 
     @property
     def status(self) -> str:
@@ -75,17 +91,17 @@ class Pilot(Node):
 
     @property
     def is_done(self) -> bool:
-        """Whether all has been shown."""
-        raise NotImplementedError
+        """Whether all has been shown: the plan has ended."""
+        return self.now >= self.end
 
     @property
     def is_ready(self) -> bool:
-        """Whether the step at `now` may be answered."""
+        """Whether the step at `now` may get its reply."""
         return True
 
     # What a subclass calls.
 
-    def hear(
+    def receive(
         self,
         kind: Any,
         topic: str,
@@ -93,25 +109,14 @@ class Pilot(Node):
         profile: Any = qos.LOCKSTEP,
         each_step: bool = True,
     ) -> None:
-        """Subscribe to a topic.
+        """Subscribe to a topic of stamped messages with ``callback(stamp [s], message)``.
 
-        Parameters
-        ----------
-        kind : type
-            Of the message, which has a header.
-        topic : str
-            Its name.
-        callback : callable
-            ``callback(stamp, message)``, with the stamp in seconds.
-        profile : QoSProfile
-            Quality of service.
-        each_step : bool
-            Whether it comes with each step, so that the next one waits for it.
+        With ``each_step`` a message comes with each step, so that the next one waits for it.
         """
         def received(message: Any) -> None:
             stamp_ns = stamp_to_ns(message.header.stamp)
             if each_step:
-                # The vehicle asks again where an answer stays away, and some nodes repeat theirs.
+                # The vehicle repeats a step without a reply, and some nodes repeat theirs.
                 if stamp_ns <= self._newest_ns[topic]:
                     return
                 self._newest_ns[topic] = stamp_ns
@@ -122,33 +127,35 @@ class Pilot(Node):
             self._newest_ns[topic] = -1
         self.create_subscription(kind, topic, received, profile)
 
+    def record(
+        self, kind: Any, topic: str, series: str, numbers: Callable[[Any], Iterable[float]]
+    ) -> None:
+        """Record ``numbers(message)`` of each step of a topic as rows of a series."""
+        self.receive(
+            kind, topic,
+            lambda stamp, message: self.recording.add(series, stamp, *numbers(message)),
+        )
+
     def send(self, publisher: Any, message: Any) -> None:
         """Publish a command of the step at `now`."""
         set_stamp(message.header.stamp, self._step_ns)
         self._sent.append((publisher, message))
         publisher.publish(message)
 
-    def ask(self, client: Any, request: Any, refusal: Callable[[Any], str]) -> None:
-        """Call a service; no step is answered until it has answered.
+    def call(self, client: Any, request: Any, refusal: Callable[[Any], str]) -> None:
+        """Call a service; no step gets a reply before its response.
 
-        Parameters
-        ----------
-        client : rclpy.client.Client
-            Of the service.
-        request : message
-            What is asked.
-        refusal : callable
-            Returns from the response why it was refused, or ''.
+        ``refusal(response)`` returns why the request was refused, or ''.
         """
-        def answered(future: Any) -> None:
-            self._awaits_answer = False
+        def responded(future: Any) -> None:
+            self._awaits_response = False
             reason = refusal(future.result())
             if reason:
                 self.failure = f'{client.srv_name} refused: {reason}'
             self._steer_if_ready()
 
-        self._awaits_answer = True
-        client.call_async(request).add_done_callback(answered)
+        self._awaits_response = True
+        client.call_async(request).add_done_callback(responded)
 
     # Steps.
 
@@ -177,7 +184,7 @@ class Pilot(Node):
 
     def _steer_if_ready(self) -> None:
         motion = self._motion
-        if motion is None or self._awaits_answer or self.failure or not self.is_ready:
+        if motion is None or self._awaits_response or self.failure or not self.is_ready:
             return
         if any(newest_ns < self._previous_ns for newest_ns in self._newest_ns.values()):
             return

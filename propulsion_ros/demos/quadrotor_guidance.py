@@ -14,56 +14,38 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True)
 class QuadrotorTarget:
-    """Where to hover from a time on.
-
-    Attributes
-    ----------
-    time : float
-        [s].
-    position : tuple of float
-        In the world [m].
-    heading : float
-        Of the x axis, from east to north [rad].
-    """
+    """Where to hover from a time on."""
 
     time: float
+    """[s]."""
     position: tuple[float, float, float]
+    """In the world [m]."""
     heading: float = 0.0
+    """Of the x axis, from east to north [rad]."""
 
 
 @dataclass(frozen=True)
 class QuadrotorGuidance:
-    """Two loops, both proportional with damping: no integral, so an error left over is a fault.
-
-    Attributes
-    ----------
-    mass : float
-        [kg].
-    inertia : tuple of float
-        About the axes of the body [kg m^2].
-    bandwidth, damping : float
-        Of the position [rad/s] and [1].
-    max_acceleration : float
-        Largest one that is asked along each axis of the world [m/s^2].
-    turn_bandwidth : tuple of float
-        Of the attitude about each axis of the body [rad/s].
-    turn_damping : float
-        Of the same [1].
-    max_turn : float
-        Largest attitude error that is answered, as the sine of an angle [1].
-    """
+    """Two loops, both proportional with damping: no integral, so an error left over is a fault."""
 
     mass: float = 1.5
+    """[kg]."""
     inertia: tuple[float, float, float] = (0.01502212, 0.01502212, 0.02809957)
+    """About the axes of the body [kg m^2]."""
     bandwidth: float = 2.5
     damping: float = 0.9
+    """Of the position [rad/s] and [1]."""
     max_acceleration: float = 4.0
+    """Largest one that is demanded along each axis of the world [m/s^2]."""
     turn_bandwidth: tuple[float, float, float] = (11.0, 11.0, 4.0)
+    """Of the attitude about each axis of the body [rad/s]."""
     turn_damping: float = 0.8
+    """Of the same [1]."""
     max_turn: float = 0.35
+    """Largest attitude error that is corrected at once, as the sine of an angle [1]."""
 
     def wrench(self, target: QuadrotorTarget, motion: Motion) -> FloatArray:
-        """Return the wrench to ask in the body's axes, force first, (6,).
+        """Return the wrench to command in the body's axes, force first, (6,).
 
         Parameters
         ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flight left behind, as series of numbers."""
+"""What was recorded of a flight, as series of numbers."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -29,3 +29,8 @@ class Recording:
         """Return the rows of a series from a time on to before another [s]."""
         rows = self.series(name)
         return rows[(rows[:, 0] >= begin - 1e-9) & (rows[:, 0] < end - 1e-9)]
+
+    def gain(self, name: str, column: int, begin: float, end: float) -> float:
+        """Return how much a column grows between two times [s]; NaN without rows."""
+        rows = self.between(name, begin, end)
+        return float(rows[-1, column] - rows[0, column]) if len(rows) else np.nan

@@ -17,56 +17,43 @@ class RocketGuidance:
 
     Two equal boosters stand beside each other on the y axis. Turned together they pitch and yaw;
     turned apart about y they roll.
-
-    Attributes
-    ----------
-    ignition_time : float
-        [s].
-    full_thrust, cruise_thrust : float
-        Of both boosters together, before and after ``throttle_time`` [N].
-    throttle_time : float
-        [s].
-    tilt : float
-        Lean of the nose towards east, reached ``tilt_time`` [s] after ignition [rad].
-    tilt_time : float
-        [s].
-    inertia, roll_inertia : float
-        About a transverse axis and about the long one [kg m^2].
-    lever : float
-        From the gimbals to the centre of mass [m].
-    offset : float
-        From the long axis to each booster [m].
-    bandwidth, damping : float
-        Of the closed loop [rad/s] and [1].
-    roll_limit : float
-        Largest angle spent on roll [rad].
     """
 
     ignition_time: float = 2.0
+    """[s]."""
     full_thrust: float = 2600.0
     cruise_thrust: float = 1700.0
+    """Of both boosters together, before and after ``throttle_time`` [N]."""
     throttle_time: float = 3.5
+    """[s]."""
     tilt: float = 0.1
+    """Lean of the nose towards east, reached ``tilt_time`` [s] after ignition [rad]."""
     tilt_time: float = 0.6
+    """[s]."""
     inertia: float = 40.0
     roll_inertia: float = 0.21
+    """About a transverse axis and about the long one [kg m^2]."""
     lever: float = 1.27
+    """From the gimbals to the centre of mass [m]."""
     offset: float = 0.045
+    """From the long axis to each booster [m]."""
     bandwidth: float = 5.0
     damping: float = 0.8
+    """Of the closed loop [rad/s] and [1]."""
     roll_limit: float = 0.03
+    """Largest angle spent on roll [rad]."""
 
     def thrust(self, time: float, propellant: float = np.inf, phase: str = '') -> float:
-        """Return the thrust to ask of both boosters together [N].
+        """Return the thrust to command of both boosters together [N].
 
         Parameters
         ----------
         time : float
             [s].
         propellant : float
-            What the tank still has [kg]; without any, nothing is asked any more.
+            What the tank still has [kg]; without any, nothing is commanded any more.
         phase : str
-            Of the flight software; in recovery nothing is asked any more.
+            Of the flight software; in recovery nothing is commanded any more.
         """
         if time < self.ignition_time or propellant <= 0.0 or phase == 'recovery':
             return 0.0
@@ -85,7 +72,7 @@ class RocketGuidance:
     ) -> FloatArray:
         """Return the angles of both axes of both gimbals [rad], a row for each, (2, 2).
 
-        They are 0 where no thrust is asked, which could turn nothing.
+        They are 0 where no thrust is commanded, since nothing would turn.
 
         Parameters
         ----------

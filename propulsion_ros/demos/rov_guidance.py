@@ -6,86 +6,59 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.demos.angles import roll_pitch_yaw, wrapped
+from propulsion_ros.demos.plan import roll_pitch_yaw, wrapped
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.quantity import FloatArray
 
 
 @dataclass(frozen=True)
 class RovTarget:
-    """What to hold from a time on.
-
-    Attributes
-    ----------
-    time : float
-        [s].
-    depth : float
-        Below the surface [m].
-    heading : float
-        Of the x axis, from east to north [rad].
-    speed : float
-        Ahead [m/s].
-    """
+    """What to hold from a time on."""
 
     time: float
+    """[s]."""
     depth: float
+    """Below the surface [m]."""
     heading: float = 0.0
+    """Of the x axis, from east to north [rad]."""
     speed: float = 0.0
+    """Ahead [m/s]."""
 
 
 @dataclass(frozen=True)
 class RovGains:
-    """Of two loops: errors of pose ask for velocities, errors of velocity for a wrench.
-
-    Attributes
-    ----------
-    inertia : tuple of float
-        Mass [kg] three times, then moments of inertia [kg m^2].
-    depth_gain, turn_gain : float
-        Velocity per error of depth and of attitude [1/s].
-    max_heave, max_turn : float
-        Largest velocity that is asked [m/s], [rad/s].
-    max_acceleration : float
-        How fast the speed ahead that is asked may change [m/s^2].
-    gain : tuple of float
-        Of the velocities [1/s], like ``inertia``; their integral has a quarter of its square.
-    fin_force : float
-        Lift of both fins over angle of attack and squared speed [N s^2/(m^2 rad)].
-    fin_lever : float
-        From the centre of base_link back to the fins [m].
-    max_fin : float
-        [rad].
-    min_fin_speed : float
-        Speed ahead below which the fins rest [m/s].
-    """
+    """Of two loops: errors of pose give velocities, errors of velocity a wrench."""
 
     inertia: tuple[float, ...] = (11.5, 11.5, 11.5, 0.2234, 0.2851, 0.4165)
+    """Mass [kg] three times, then moments of inertia [kg m^2]."""
     depth_gain: float = 0.8
     turn_gain: float = 1.5
+    """Velocity per error of depth and of attitude [1/s]."""
     max_heave: float = 0.4
     max_turn: float = 0.5
+    """Largest velocity that is demanded [m/s], [rad/s]."""
     max_acceleration: float = 0.3
+    """How fast the demanded speed ahead may change [m/s^2]."""
     gain: tuple[float, ...] = (4.0, 4.0, 4.0, 7.0, 7.0, 7.0)
+    """Of the velocities [1/s], like ``inertia``; their integral has a quarter of its square."""
     fin_force: float = 1028.0 * 0.0144 * 2.5
+    """Lift of both fins over angle of attack and squared speed [N s^2/(m^2 rad)]."""
     fin_lever: float = 0.3
+    """From the centre of base_link back to the fins [m]."""
     max_fin: float = 0.3
+    """[rad]."""
     min_fin_speed: float = 0.3
+    """Speed ahead below which the fins rest [m/s]."""
 
 
 @dataclass(frozen=True)
 class RovCommand:
-    """What is asked of thrusters and fins.
-
-    Attributes
-    ----------
-    wrench : FloatArray
-        Of the thrusters in the axes of and about the origin of base_link, (6,).
-    fin : float
-        Deflection of both fins [rad]; positive lifts the nose in forward motion.
-    """
+    """What thrusters and fins are commanded."""
 
     wrench: FloatArray
+    """Of the thrusters in the axes of and about the origin of base_link, (6,)."""
     fin: float
+    """Deflection of both fins [rad]; positive lifts the nose in forward motion."""
 
 
 class RovGuidance:
@@ -104,7 +77,7 @@ class RovGuidance:
         self._speed = 0.0
 
     def command(self, target: RovTarget, motion: Motion, dt: float) -> RovCommand:
-        """Return what to ask, ``dt`` [s] after the last time."""
+        """Return what to command, ``dt`` [s] after the last time."""
         gains = self._gains
         change = gains.max_acceleration * dt
         self._speed += float(np.clip(target.speed - self._speed, -change, change))

@@ -14,24 +14,16 @@ BAND = 0.02
 
 @dataclass(frozen=True)
 class StepResponse:
-    """The usual figures of a step response; NaN where the step was not reached.
-
-    Attributes
-    ----------
-    size : float
-        Of the step, in the unit of the value.
-    settling_time : float
-        From the step until the value stays within `BAND` [s]; NaN where it does not.
-    overshoot : float
-        Largest excess over the target, as a part of the step.
-    error : float
-        Value minus target at the end, in the unit of the value.
-    """
+    """The usual figures of a step response; NaN where the step was not reached."""
 
     size: float
+    """Of the step, in the unit of the value."""
     settling_time: float
+    """From the step until the value stays within `BAND` [s]; NaN where it does not."""
     overshoot: float
+    """Largest excess over the target, as a part of the step."""
     error: float
+    """Value minus target at the end, in the unit of the value."""
 
 
 def step_response(rows: FloatArray, start: float, target: float) -> StepResponse:

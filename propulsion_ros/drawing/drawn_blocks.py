@@ -16,24 +16,16 @@ from propulsion_ros.urdf.block import ActuatorSpec
 
 @dataclass(frozen=True, eq=False)
 class DrawnBlock:
-    """One plugin block.
-
-    Attributes
-    ----------
-    name : str
-        Of the block and its node.
-    base_link : str
-        Frame of the layout.
-    layout : ThrustLayout or None
-        Its actuators; None where they are not drawn.
-    tanks : mapping of str to float
-        Capacity of each of its tanks [kg], in their order.
-    """
+    """One plugin block."""
 
     name: str
+    """Of the block and its node."""
     base_link: str
+    """Frame of the layout."""
     layout: ThrustLayout | None
+    """Its actuators; None where they are not drawn."""
     tanks: Mapping[str, float]
+    """Capacity of each of its tanks [kg], in their order."""
 
 
 def drawn_blocks(

@@ -29,58 +29,38 @@ _WHITE: Colour = (1.0, 1.0, 1.0, 1.0)
 
 @dataclass(frozen=True)
 class Shape:
-    """One thing to draw.
-
-    Attributes
-    ----------
-    kind : str
-        'arrow' from its origin along its direction, 'plume' widening along it, or 'text' at it.
-    group : str
-        What can be shown and hidden together.
-    number : int
-        Tells it from the others of its group, the same in every picture.
-    frame : str
-        Frame of origin and direction.
-    origin : tuple of float
-        [m].
-    direction : tuple of float
-        Unit vector.
-    length : float
-        [m], 0 for nothing to see; of a text the height of its letters.
-    colour : tuple of float
-        See `Colour`.
-    width : float
-        Diameter of an arrow's shaft [m].
-    text : str
-        The lines of a text.
-    """
+    """One thing to draw."""
 
     kind: str
+    """'arrow' from its origin along its direction, 'plume' widening along it, or 'text' at it."""
     group: str
+    """What can be shown and hidden together."""
     number: int
+    """Its number in the group, the same in every picture."""
     frame: str
+    """Frame of origin and direction."""
     origin: Vector
+    """[m]."""
     direction: Vector
+    """Unit vector."""
     length: float
+    """[m], 0 for nothing to see; of a text the height of its letters."""
     colour: Colour
+    """See `Colour`."""
     width: float = 0.0
+    """Diameter of an arrow's shaft [m]."""
     text: str = ''
+    """The lines of a text."""
 
 
 @dataclass(frozen=True, eq=False)
 class ThrustState:
-    """What n actuators do.
-
-    Attributes
-    ----------
-    thrust : FloatArray
-        [N], (n,).
-    angles : FloatArray
-        Of the joints `ThrustLayout.angle_names` [rad], (k,).
-    """
+    """What n actuators do."""
 
     thrust: FloatArray
+    """[N], (n,)."""
     angles: FloatArray
+    """Of the joints `ThrustLayout.angle_names` [rad], (k,)."""
 
 
 class ThrustStateReader:
@@ -146,21 +126,14 @@ class ThrustStateReader:
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How thrusts are drawn.
-
-    Attributes
-    ----------
-    scale : float
-        Length of an arrow over its thrust [m/N].
-    in_links : bool
-        Whether each shape is in the frame of its actuator's link, else all are in base_link.
-    shaft : float
-        Diameter of an arrow's shaft [m].
-    """
+    """How thrusts are drawn."""
 
     scale: float
+    """Length of an arrow over its thrust [m/N]."""
     in_links: bool = False
+    """Whether each shape is in the frame of its actuator's link, else all are in base_link."""
     shaft: float = 0.02
+    """Diameter of an arrow's shaft [m]."""
 
 
 def thrust_shapes(
@@ -186,7 +159,7 @@ def thrust_shapes(
     style : Style
         How they are drawn.
     is_stale : bool
-        Whether the state is old, so that nobody knows what they do now.
+        Whether the state is old, so that their present effort is unknown.
     """
     if style.in_links:
         frames, points = layout.links, np.zeros((len(layout.names), 3))
@@ -223,19 +196,13 @@ def load_colour(load: float) -> Colour:
 
 @dataclass(frozen=True)
 class Propellant:
-    """What is left in a tank.
-
-    Attributes
-    ----------
-    name : str
-        Of the tank.
-    mass, capacity : float
-        [kg]; a capacity of 0 is not known.
-    """
+    """What is left in a tank."""
 
     name: str
+    """Of the tank."""
     mass: float
     capacity: float
+    """[kg]; a capacity of 0 is not known."""
 
     def __str__(self) -> str:
         share = f' ({self.mass / self.capacity:.0%})' if self.capacity > 0.0 else ''

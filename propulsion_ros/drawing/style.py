@@ -18,7 +18,7 @@ SHADES = {
     'lockout': ('#f4b6b0', ('lockout',)),
     'fit not believed': ('#d9d9d9', ('shock', 'outliers', 'frozen', 'gap', 'no altitude')),
 }
-"""Colour of what kept a detector from deciding, and the words of its health that say so."""
+"""Colour of what kept a detector from deciding, and the words of its health for it."""
 
 
 LARGEST = 1e100
@@ -152,3 +152,20 @@ def draw_vertex(axis: Any, time: float, altitude: float, is_named: bool = True) 
         time, altitude, 'o', color=COLOURS['fit'], markersize=5.0, zorder=5.0,
         label='vertex' if is_named else None,
     )
+
+
+def legend_above(axis: Any) -> None:
+    """Draw the legend of a panel in one row above it, where it covers nothing."""
+    handles, labels = axis.get_legend_handles_labels()
+    axis.legend(
+        handles, labels, loc='lower left', bbox_to_anchor=(0.0, 1.0), ncols=len(labels),
+        fontsize=8, frameon=False, borderaxespad=0.1, handlelength=1.5, columnspacing=1.2,
+    )
+
+
+def over_time(axis: Any, label: str, begin: float, end: float) -> None:
+    """Make a panel one of some quantity over a part of the time [s]."""
+    axis.set_ylabel(label)
+    axis.set_xlabel('time [s]')
+    axis.set_xlim(begin, max(end, begin + 1e-3))
+    axis.grid(alpha=0.3)

@@ -44,16 +44,16 @@ from propulsion_ros.timing.held import Held
 
 
 class FlightState:
-    """Joins apogee detector, phases, liftoff, landing and events; reads no clock.
+    """Combines apogee detector, phases, liftoff, landing and events; reads no clock.
 
-    A sample whose altitude is unknown still lets time pass: with sensors that fall silent, also
-    before their first sample after a restart, feed such samples so that the backup timer, timed
-    events and a resumption go on.
+    A sample whose altitude is unknown still lets time pass. Feed such samples while sensors are
+    silent, also before their first sample after a restart, so that the backup timer, timed events
+    and a resumption continue.
 
     Parameters
     ----------
     params : FlightParams
-        Of everything but the detector.
+        Settings of everything except the detector.
     detector : Detector
         From `make_detector`; owned by this object from now on.
     events : sequence of EventSpec
@@ -65,11 +65,11 @@ class FlightState:
     semantics : str
         'safe' or 'legacy': how events are evaluated.
     required : collection of str
-        Checks of `readiness` that refuse a launch; what the others find is only said.
+        Checks of `readiness` that refuse a launch; the others only report.
     keeps_flight : bool
-        Whether what is armed stays so at stamps of before it, as of a sensor that starts anew
-        without the time, until it has landed, and a recorded flight waits on; a simulation that
-        starts again ends both.
+        Whether an armed flight, until it has landed, and a recorded one survive stamps from
+        before them, as of a sensor that restarts without the time. In a simulation such stamps
+        mean that it has started again, and end both.
 
     Raises
     ------
@@ -114,7 +114,7 @@ class FlightState:
 
     @property
     def phase(self) -> Phase:
-        """Now."""
+        """The present phase."""
         return self._course.phase
 
     @property
@@ -155,7 +155,7 @@ class FlightState:
 
     @property
     def objections(self) -> dict[str, str]:
-        """What speaks against a launch, by check; nothing once launched or before a sample."""
+        """Reasons against a launch, by check; none once launched or before a sample."""
         if self.phase.is_armed or self._sample is None:
             return {}
         found = self._readiness.objections(self._sample, is_frozen=self._is_frozen)
@@ -249,10 +249,10 @@ class FlightState:
         sample : Sample
             What is known now.
         steady_ns : int, optional
-            On a robot when it came, on a steady clock [ns]: the time of the flight runs no
-            faster. In simulation and replay stamps alone count.
+            On a robot the time of arrival on a steady clock [ns]: flight time runs no faster. None
+            in simulation and replay, where only stamps count.
         is_silence : bool
-            Whether the stamp is none of a sensor, but lets time go on without one.
+            Whether the stamp is not from a sensor, but lets time pass while all are silent.
         """
         before_ns = self._clock.stamp_ns
         verdict = self._clock.advance(
@@ -286,13 +286,13 @@ class FlightState:
 
     @property
     def _may_restart(self) -> bool:
-        """Whether stamps may end what is armed and has not landed, or waits to be resumed."""
+        """Whether stamps may end a flight that is armed and not landed, or waits to be resumed."""
         is_committed = self.phase.is_armed and self.subphase is not Subphase.LANDED
         return not (self._keeps_flight and (is_committed or self.holds_record))
 
     @property
     def _is_time_doubtful(self) -> bool:
-        """Whether a clock that was set may have made the time of a flight that still climbs."""
+        """Whether the flight still climbs and its time may be wrong because a clock was set."""
         is_doubtful = self._clock.now_ns < self._doubt_end_ns
         return is_doubtful and self._is_climbing and not self._is_legacy
 
@@ -315,7 +315,7 @@ class FlightState:
         return self.ascent is not None and may_light
 
     def _sense(self, sample: Sample, velocity: float) -> None:
-        """Watch for motion and rest, wherever either may count, by a velocity that is measured."""
+        """Watch for motion and rest, in every phase in which they matter; velocity is measured."""
         now_ns = self._clock.now_ns
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
@@ -343,19 +343,19 @@ class FlightState:
             if trigger and not (trigger == 'timer' and self._is_timer_early):
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
         if self._course.does(Duty.DETECT_LANDING):
-            # A feed that stands still is no vehicle that does.
+            # A frozen altitude does not show that the vehicle is at rest.
             altitude = sample.altitude if self._rest.sees_altitude(now_ns) else math.nan
             self._landing.update(now_ns, altitude, sample.velocity)
 
     def _mark_of(self, found: Liftoff, sample: Sample) -> Mark:
-        """Return the moment that something was found to have begun at."""
+        """Return the moment at which a detected change began."""
         stamp_ns = sample.stamp_ns - (self._clock.now_ns - found.clock_ns)
         return Mark(stamp_ns, found.clock_ns, found.source)
 
     @property
     def _rests_unflown(self) -> bool:
         """Whether the vehicle rests near its pad, and no ascent was seen."""
-        # Not where the altitude is unknown but speed and acceleration say that it rests.
+        # An unknown altitude does not count, even if speed and acceleration show rest.
         is_far = abs(self._rest.altitude) > self._params.home_tolerance
         return self._rest.is_settled and not is_far and self.ascent is None
 
@@ -409,7 +409,7 @@ class FlightState:
         self._watch.restart_timer()
 
     def _restart(self, stamp_ns: int) -> None:
-        """Begin anew after time did; the clock has done so already."""
+        """Start again because time has; the clock has done so already."""
         self._drop_record('time has started again')
         if self.phase.is_armed:
             phase = self.phase.value
@@ -458,12 +458,12 @@ class FlightState:
 
     @property
     def is_resuming(self) -> bool:
-        """Whether a recorded flight waits to be taken up or dropped."""
+        """Whether a recorded flight waits to be resumed or dropped."""
         return self._resumption is not None and not self._resumption.is_aside
 
     @property
     def holds_record(self) -> bool:
-        """Whether a recorded flight may still be taken up, also one that was set aside."""
+        """Whether a recorded flight may still be resumed, also one that was set aside."""
         return self._resumption is not None
 
     def _consider_record(self, sample: Sample, velocity: float) -> None:
@@ -493,7 +493,7 @@ class FlightState:
             self._notices.append(f'the recorded flight, in {phase}, is not resumed: {reason}')
 
     def _resume(self, record: Resumption, sample: Sample) -> None:
-        """Go on as if there had been no restart, but for the time that passed."""
+        """Continue as if there had been no restart, except for the time that passed."""
         snapshot, self._resumption = record.snapshot, None
         row = find_transition(self.phase, f'resumed in {snapshot.phase.value}')
         if row is None:

@@ -84,7 +84,7 @@ class FlightTime:
         may_restart: bool,
         is_silence: bool = False,
     ) -> Stamp:
-        """Take a stamp and say what it is; time moves where it is accepted.
+        """Take a stamp and classify it; time moves where it is accepted.
 
         Parameters
         ----------

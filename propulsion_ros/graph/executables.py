@@ -30,11 +30,12 @@ def make_flight(parameters: Parameters, host: Host) -> Loop:
 
 def make_vehicle(parameters: Parameters, host: Host) -> Loop:
     """Return the body that its parameters describe; raise `ConfigError` if wrong."""
-    from propulsion_ros.loops.vehicle_loop import TF, VehicleLoop
+    from propulsion_ros.loops.payloads import Kind
+    from propulsion_ros.loops.vehicle_loop import VehicleLoop
     from propulsion_ros.loops.vehicle_params import VehicleParams
 
     params = build(VehicleParams, parameters.declare_rest(parameters_of(VehicleParams)))
-    return VehicleLoop(params, host, with_tf=parameters.has_type(TF))
+    return VehicleLoop(params, host, with_tf=parameters.has_type(Kind.TF))
 
 
 def make_visualizer(parameters: Parameters, host: Host) -> Loop:
@@ -44,7 +45,7 @@ def make_visualizer(parameters: Parameters, host: Host) -> Loop:
 
     params = build(VisualizerParams, parameters.declare_rest(parameters_of(VisualizerParams)))
     if not params.robot_description:
-        raise ConfigError('robot_description', 'is required: it says where the actuators are')
+        raise ConfigError('robot_description', 'is required: it places the actuators')
     files = [ParameterFile(path) for path in params.params_files]
     specs = actuators_from_urdf(params.robot_description, loop_params_of, params.base_link)
     blocks = drawn_blocks(specs, lambda block: {

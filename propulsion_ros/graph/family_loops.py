@@ -15,10 +15,11 @@ from propulsion_ros.graph.family_params import (
 )
 from propulsion_ros.graph.node_config import Setting, allocator_of, block_named, read_setting
 from propulsion_ros.loops.actuator_loop import LoopParams
-from propulsion_ros.loops.actuator_ports import ACTUATORS, ActuatorPorts
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.loops.estimate_ports import EstimatePorts
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import Host, Parameters
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.facts import ESTIMATES
@@ -35,7 +36,7 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
         publish_each=own.publish_each, publish_numbers=own.publish_numbers,
         adapters=own.adapters, lossless=own.reliable_inputs,
     )
-    if 'actuators' in own.adapters and not parameters.has_type(ACTUATORS):
+    if 'actuators' in own.adapters and not parameters.has_type(Kind.ACTUATORS):
         raise ConfigError('adapters', 'actuators: actuator_msgs is not installed')
     parameters.follow_live(
         (LoopParams, setting.family_type.Params), setting.values,
@@ -61,7 +62,7 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
 
 
 def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
-    """Return the allocator of a group as its parameters say; raise `ConfigError` if wrong."""
+    """Return the allocator of a group by its parameters; raise `ConfigError` if wrong."""
     own, setting = _configure(parameters, host, AllocatorNodeParams, takes_live=False)
     family, allocator = allocator_of(own, setting)
     return AllocatorLoop(family, allocator, setting.frame, host, lossless=own.reliable_inputs)

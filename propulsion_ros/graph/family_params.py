@@ -30,13 +30,14 @@ class FamilyNodeParams:
     )
     plugin: str = quantity('', doc='name of the plugin block; empty: the node name', kind=str)
     family: str = quantity(
-        '', doc='actuator family; empty: as the plugin block says, else the node name', kind=str
+        '', doc='actuator family; empty: that of the plugin block, else the node name', kind=str
     )
     base_link: str = quantity(
         '', doc="frame of wrench and geometry; empty: the robot description's", kind=str
     )
     reliable_inputs: bool = quantity(
-        False, doc='lose nothing, heard or said: for simulation in lockstep, and replay', kind=bool
+        False, kind=bool,
+        doc='lose no message, received or sent: for simulation in lockstep, and replay',
     )
 
     def __post_init__(self) -> None:
@@ -66,7 +67,7 @@ class AllocatorNodeParams(FamilyNodeParams):
 
     method: str = quantity(
         'bounded', kind=str, choices=METHODS,
-        doc='what gives way where a demand is too large: bounded: as little of the wrench as '
+        doc='what is cut where a demand is too large: bounded: as little of the wrench as '
         'possible; scaled: its size; clipped: each thrust alone',
     )
     weights: FloatArray = quantity(
@@ -81,21 +82,14 @@ OwnT = TypeVar('OwnT', bound=FamilyNodeParams)
 
 @dataclass(frozen=True)
 class NodeKind:
-    """A kind of node that runs a family.
-
-    Attributes
-    ----------
-    executable : str
-        Name of the executable.
-    loop_params : type
-        Configuration class of its timing.
-    node_params : type
-        Configuration class of the node itself.
-    """
+    """A kind of node that runs a family."""
 
     executable: str
+    """Name of the executable."""
     loop_params: type[Any]
+    """Configuration class of its timing."""
     node_params: type[FamilyNodeParams]
+    """Configuration class of the node itself."""
 
 
 NODE_KINDS = {

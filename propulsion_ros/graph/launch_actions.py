@@ -10,33 +10,22 @@ from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    ExecuteProcess,
-    LogInfo,
-    OpaqueFunction,
-    Shutdown,
-)
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
-from propulsion_ros.graph.wiring import (
-    Graph,
-    NodeSpec,
-    check_settings,
-    robot_graph,
-    vehicle_graph,
-)
+from propulsion_ros.graph.wiring import Graph, NodeSpec, check_settings, robot_graph, vehicle_graph
 from propulsion_ros.settings.yaml_file import ParameterFile
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
     'params_file': {
-        'default_value': '', 'description': "settings that win over the vehicle's own file"
+        'default_value': '',
+        'description': 'parameter file; its values win over those of the package',
     },
     'use_sim_time': {
         'default_value': 'true', 'choices': ['true', 'false'],
-        'description': 'with the simulated body; false on a robot that has a real one',
+        'description': 'true: with the simulated body and its clock; false: for a real robot',
     },
     'autostart': {
         'default_value': 'true', 'choices': ['true', 'false'],
@@ -44,11 +33,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     'replay': {
         'default_value': 'false', 'choices': ['true', 'false'],
-        'description': 'for a recording: step on stamps, lose no input, no simulated body',
+        'description': 'for playing a recording: step on stamps, lose no input, no simulated body',
     },
     'visualize': {
         'default_value': 'false', 'choices': ['true', 'false'],
-        'description': 'draw the thrusts for RViz, on visualizer/markers',
+        'description': 'publish the thrusts as markers for RViz, on visualizer/markers',
     },
     'composed': {
         'default_value': 'false', 'choices': ['true', 'false'],
@@ -56,7 +45,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     'clock_topic': {
         'default_value': '/clock',
-        'description': 'simulated time; give a second vehicle a clock of its own',
+        'description': 'topic of the simulated time; a second vehicle needs one of its own',
     },
     'log_level': {'default_value': 'info', 'description': 'log level of all nodes'},
 }
@@ -93,11 +82,11 @@ def robot_launch() -> LaunchDescription:
         'model': {'description': 'URDF or xacro file of the robot'},
         'allocate': {
             'default_value': '',
-            'description': 'plugin blocks to command by a wrench too, separated by commas',
+            'description': 'plugin blocks that also get an allocator, separated by commas',
         },
         **ARGUMENTS,
         'use_sim_time': {**ARGUMENTS['use_sim_time'], 'default_value': 'false',
-                         'description': 'whether a simulation publishes /clock'},
+                         'description': 'true if a simulation publishes /clock'},
     }
 
     def start(context: LaunchContext) -> list[Any]:
@@ -160,10 +149,7 @@ def graph_actions(
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
     """Return where a flight computer keeps its record, as a parameter; {} where that is given.
 
-    Raises
-    ------
-    OSError
-        Where the folder cannot be made.
+    Raises OSError where the folder cannot be made.
     """
     if spec.executable != 'flight_state_node' or given['replay'] == 'true':
         return {}
@@ -236,7 +222,7 @@ def _shutdown_once(name: str) -> OpaqueFunction:
 
 
 def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
-    """Return robot_state_publisher, or say in one line that it is not installed."""
+    """Return robot_state_publisher, or a line in the log that it is not installed."""
     package = 'robot_state_publisher'
     try:
         get_package_prefix(package)

@@ -14,13 +14,8 @@ _LARGEST = 1024 * 1024
 def read_motor(path: str | Path, name: str = '') -> ThrustCurve:
     """Return a motor of a file: the one of that name, or the only one.
 
-    Comments may be in any encoding.
-
-    Raises
-    ------
-    SourceError
-        Naming file and line, for what is not RASP; for a name that is not there; without a name,
-        for a file of several motors.
+    Comments may be in any encoding. Raises `SourceError` naming file and line, for what is not
+    RASP; for a name that is not there; without a name, for a file of several motors.
     """
     source = printable(path)
     return motor_named(parse_rasp(read_text(path, _LARGEST, 'replace'), source), name, source)

@@ -10,7 +10,6 @@ from typing import Any
 
 from propulsion_ros.graph.family_params import (
     AllocatorNodeParams,
-    FamilyNodeParams,
     OwnT,
     group_of,
     is_allocator,
@@ -23,79 +22,31 @@ from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import (
-    Parameter,
-    build,
-    parameters_of,
-    suggestion,
-)
+from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion
 from propulsion_ros.urdf.block import ActuatorSpec
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The configuration of a family as a node found it.
-
-    Attributes
-    ----------
-    family : str
-        Its name.
-    family_type : type
-        The family.
-    spec : ActuatorSpec or None
-        Its plugin block.
-    values : dict
-        Flat parameters: of the node, the plugin block, or the default.
-    frame : str
-        Frame of wrench and geometry.
-    given : collection of str
-        Keys that parameters gave.
-    """
+    """The configuration of a family as a node found it."""
 
     family: str
+    """Its name."""
     family_type: type[Family]
+    """The family."""
     spec: ActuatorSpec | None
+    """Its plugin block."""
     values: Mapping[str, Any]
+    """Flat parameters: of the node, the plugin block, or the default."""
     frame: str
+    """Frame of wrench and geometry."""
     given: Collection[str]
-
-    @classmethod
-    def make(
-        cls,
-        own: FamilyNodeParams,
-        family: str,
-        spec: ActuatorSpec | None,
-        values: Mapping[str, Any],
-        given: Collection[str],
-    ) -> Setting:
-        """Return the setting of a node.
-
-        Parameters
-        ----------
-        own : FamilyNodeParams
-            Configuration of the node.
-        family, spec, values, given
-            As the attributes.
-
-        Raises
-        ------
-        ConfigError
-            For a parameter that only the robot description may give.
-        """
-        if spec:
-            for key in sorted(set(given) & set(spec.values)):
-                if key in spec.geometry or key == 'names':
-                    raise ConfigError(key, 'comes from the robot description, not from a parameter')
-        frame = spec.base_link if spec else own.base_link or 'base_link'
-        return cls(family, REGISTRY[family], spec, values, frame, given)
+    """Keys that parameters gave."""
 
     def build(self, cls: type[Any]) -> Any:
         """Return the configuration of a class from these values.
 
-        Raises
-        ------
-        ConfigError
-            Naming the parameter or the XML path of what is wrong.
+        Raises `ConfigError` naming the parameter or the XML path of what is wrong.
         """
         try:
             return build(cls, self.values)
@@ -155,7 +106,7 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '
             'family', f"is required, the node's name {name!r} is none{REGISTRY.hint(name)}"
         )
     if spec and spec.family != name:
-        raise ConfigError('family', f'{name!r}, but the robot description says {spec.family!r}')
+        raise ConfigError('family', f'{name!r}, but the robot description has {spec.family!r}')
     if loop and REGISTRY[name].facts.loop != loop:
         runs = ' or '.join(map(repr, own))
         raise ConfigError('family', f'this node runs {runs}, got {name!r}')
@@ -171,10 +122,7 @@ def schema_of(family: str) -> list[Parameter]:
 def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatable, Allocator]:
     """Return the group that an allocator commands, and what shares a wrench among it.
 
-    Raises
-    ------
-    ConfigError
-        For a wrong value, or a family of which no thrusts can be asked.
+    Raises `ConfigError` for a wrong value, or a family that allocates no thrusts.
     """
     family = setting.build_family()
     if not isinstance(family, Allocatable):
@@ -200,10 +148,7 @@ def block_of(
 ) -> ActuatorSpec | None:
     """Return the plugin block of a node, None where it has none among these.
 
-    Raises
-    ------
-    ConfigError
-        For a block that the node names and that is not there.
+    Raises `ConfigError` for a block that the node names and that is not there.
     """
     if values.get('plugin') and specs:
         return block_named(specs, str(values['plugin']))
@@ -212,13 +157,7 @@ def block_of(
 
 
 def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, node: str) -> str:
-    """Return the family that a node runs, '' where it runs none.
-
-    Raises
-    ------
-    ConfigError
-        Where there is no such family, or the plugin block says another.
-    """
+    """Return the family that a node runs, '' where it runs none; raise `ConfigError` if wrong."""
     given = str(values.get('family', ''))
     if is_allocator(node) and not (spec and spec.name == node):
         return ''
@@ -259,7 +198,13 @@ def read_setting(
     family = family_named(own.family, spec, parameters.node_name, loop)
     block = spec.values if spec else {}
     values = parameters.declare_rest(schema_of(family), block, takes_live)
-    return own, Setting.make(own, family, spec, values, frozenset(parameters.given))
+    given = frozenset(parameters.given)
+    if spec:
+        for key in sorted(given & set(spec.values)):
+            if key in spec.geometry or key == 'names':
+                raise ConfigError(key, 'comes from the robot description, not from a parameter')
+    frame = spec.base_link if spec else own.base_link or 'base_link'
+    return own, Setting(family, REGISTRY[family], spec, values, frame, given)
 
 
 def build_family(

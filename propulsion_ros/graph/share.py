@@ -23,15 +23,10 @@ _WAIT = 60.0
 
 
 def share_directory() -> Path:
-    """Return the folder that holds launch/, config/ and urdf/.
+    """Return the folder that holds launch/, config/ and urdf/; raise `SourceError` where none does.
 
     A source tree has them itself; an installed package is found in the ament index, or under the
     prefix that its modules are installed in.
-
-    Raises
-    ------
-    SourceError
-        Where there is none.
     """
     here = Path(__file__).resolve()
     source = here.parents[2]
@@ -63,10 +58,7 @@ def _indexed() -> Path | None:
 def load_robot_description(path: str | Path) -> str:
     """Return the URDF text of a .urdf or .xacro file.
 
-    Raises
-    ------
-    SourceError
-        Naming the file, where it cannot be read or expanded.
+    Raises `SourceError` naming the file, where it cannot be read or expanded.
     """
     if Path(path).suffix != '.xacro':
         return read_text(path, SIZE_LIMIT)

@@ -7,24 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class VehicleKit:
-    """What a vehicle of the package has beside its actuators.
-
-    Attributes
-    ----------
-    flight_config : str
-        Configuration of its flight software in config/; '' for none.
-    engines : str
-        Plugin block that its flight software commands; '' for none.
-    allocated : tuple of str
-        Plugin blocks that can be commanded by a wrench.
-    world : str
-        World of Gazebo that it belongs to, in worlds/.
-    """
+    """What a vehicle of the package has beside its actuators."""
 
     flight_config: str = ''
+    """Configuration of its flight software in config/; '' for none."""
     engines: str = ''
+    """Plugin block that its flight software commands; '' for none."""
     allocated: tuple[str, ...] = ()
+    """Plugin blocks that can be commanded by a wrench."""
     world: str = 'rocket_pad'
+    """World of Gazebo that it belongs to, in worlds/."""
 
 
 VEHICLES = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes a robot needs and how they are joined: launch files and `stack` both ask here."""
+"""Which nodes a robot needs and how they are joined: for launch files and `stack`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,53 +32,35 @@ _BODY_JOINTS = 'vehicle/joint_states'
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """One node to start.
-
-    Attributes
-    ----------
-    executable : str
-        Name of the executable.
-    name : str
-        Name of the node.
-    parameters : dict
-        What joins it to the others; settings of a user's file go beside them.
-    remappings : dict
-        Topic names, from and to, relative to the namespace.
-    respawn_delay : float or None
-        After which it is started anew when it has died [s]; None where it is not: an actuator's
-        tank would be full again.
-    """
+    """One node to start."""
 
     executable: str
+    """Name of the executable."""
     name: str
+    """Name of the node."""
     parameters: dict[str, Any]
+    """What joins it to the others; settings of a user's file go beside them."""
     remappings: dict[str, str] = field(default_factory=dict)
+    """Topic names, from and to, relative to the namespace."""
     respawn_delay: float | None = None
+    """After which it is started anew when it has died [s]; None where it is not: an actuator's
+    tank would be full again."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The nodes of one robot, and the file with their settings.
-
-    Attributes
-    ----------
-    robot_description : str
-        URDF.
-    params_file : Path or None
-        Settings that come with the package.
-    nodes : tuple of NodeSpec
-        What to start.
-    in_lockstep : bool
-        Whether the nodes wait for each other, so that none is of use alone.
-    joint_states : str
-        Topic that says where the joints are.
-    """
+    """The nodes of one robot, and the file with their settings."""
 
     robot_description: str
+    """URDF."""
     params_file: Path | None
+    """Settings that come with the package."""
     nodes: tuple[NodeSpec, ...]
+    """What to start."""
     in_lockstep: bool = False
+    """Whether the nodes wait for each other, so that none is of use alone."""
     joint_states: str = 'joint_states'
+    """Topic with the positions of the joints."""
 
 
 def robot_graph(
@@ -136,7 +118,7 @@ def vehicle_graph(
     model : str or Path
         Another description of the same vehicle than the one of the package.
     replay : bool
-        Whether what the body says comes from a recording; there is no simulated one then.
+        Whether the state of the body comes from a recording; there is no simulated one then.
     drawn_with : sequence of str or Path, optional
         Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
 
@@ -216,7 +198,7 @@ def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
 def _replayed(spec: NodeSpec) -> NodeSpec:
     remappings = {key: topic for key, topic in spec.remappings.items() if key != _ENGINES}
     if spec.executable == 'flight_state_node':
-        # What was asked then is heard, what is asked now told elsewhere.
+        # Recorded requests come in; the ones of now go to another topic.
         remappings['~/request'] = f'{spec.name}/requests'
         remappings['~/requests'] = f'{spec.name}/new_requests'
     parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}

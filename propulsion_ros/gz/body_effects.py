@@ -23,10 +23,7 @@ _GROUP = 'body.'
 def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyParams:
     """Return the simulated body of parameter files, as node ``vehicle`` would have it.
 
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
+    Raises `ConfigError` for everything that is wrong.
     """
     values = settings_of(params_files, 'vehicle', namespace)
     return build(BodyParams, {

@@ -8,27 +8,22 @@ from dataclasses import dataclass
 
 import yaml
 
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.loops.ports import is_name
 from propulsion_ros.settings.errors import SourceError
 
 TO_ROS, TO_GZ = 'GZ_TO_ROS', 'ROS_TO_GZ'
-_ROS_NAME = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 _GZ_NAME = re.compile(r'(/[^/\s@~:]+)+')
 
 
 @dataclass(frozen=True)
 class Release:
-    """What differs between generations of Gazebo; systems have the same names from Fortress on.
-
-    Attributes
-    ----------
-    messages : str
-        Package of its messages.
-    frame_tag : str
-        Tag of a sensor that names its frame.
-    """
+    """What differs between generations of Gazebo; systems have the same names from Fortress on."""
 
     messages: str
+    """Package of its messages."""
     frame_tag: str
+    """Tag of a sensor that names its frame."""
 
 
 GZ = Release('gz.msgs', 'gz_frame_id')
@@ -41,34 +36,23 @@ FORTRESS = Release('ignition.msgs', 'ignition_frame_id')
 class BridgeTopic:
     """One topic of the bridge.
 
-    Attributes
-    ----------
-    ros_topic : str
-        Name in ROS, relative to the namespace of the bridge where it does not begin with '/'.
-    gz_topic : str
-        Name in Gazebo.
-    ros_type : str
-        Such as 'std_msgs/msg/Float64'.
-    gz_type : str
-        Message of Gazebo without its package, such as 'Double'.
-    direction : str
-        `TO_ROS` or `TO_GZ`.
-
-    Raises
-    ------
-    SourceError
-        For names that ROS or Gazebo has no topics of: those of robots, joints and actuators are
-        parts of them.
+    Raises `SourceError` for names that ROS or Gazebo has no topics of: those of robots, joints and
+    actuators are parts of them.
     """
 
     ros_topic: str
+    """Name in ROS, relative to the namespace of the bridge where it does not begin with '/'."""
     gz_topic: str
+    """Name in Gazebo."""
     ros_type: str
+    """Such as 'std_msgs/msg/Float64'."""
     gz_type: str
+    """Message of Gazebo without its package, such as 'Double'."""
     direction: str
+    """`TO_ROS` or `TO_GZ`."""
 
     def __post_init__(self) -> None:
-        if not _ROS_NAME.fullmatch(self.ros_topic):
+        if not is_name(self.ros_topic, before='/'):
             raise SourceError(
                 f'topic {self.ros_topic!r}', 'ROS takes letters, digits and _ in the name of an '
                 'actuator or joint, and no digit first'
@@ -80,18 +64,18 @@ class BridgeTopic:
             )
 
 
-CLOCK = BridgeTopic('/clock', '/clock', 'rosgraph_msgs/msg/Clock', 'Clock', TO_ROS)
+CLOCK = BridgeTopic('/clock', '/clock', Kind.CLOCK, 'Clock', TO_ROS)
 """In a bridge of its own: in one with others it is late whenever they are many."""
 
 
 def sensor_topics(model: str) -> tuple[BridgeTopic, ...]:
-    """Return what Gazebo says of a model, where the simulated body of this package says it."""
+    """Return what Gazebo publishes of a model, on the topics of this package's simulated body."""
     return tuple(
         BridgeTopic(f'vehicle/{ros}', f'/model/{model}/{gz}', kind, message, TO_ROS)
         for ros, gz, kind, message in (
-            ('odometry', 'odometry', 'nav_msgs/msg/Odometry', 'Odometry'),
-            ('imu', 'imu', 'sensor_msgs/msg/Imu', 'IMU'),
-            ('pressure', 'air_pressure', 'sensor_msgs/msg/FluidPressure', 'FluidPressure'),
+            ('odometry', 'odometry', Kind.ODOMETRY, 'Odometry'),
+            ('imu', 'imu', Kind.IMU, 'IMU'),
+            ('pressure', 'air_pressure', Kind.PRESSURE, 'FluidPressure'),
         )
     )
 
@@ -99,7 +83,7 @@ def sensor_topics(model: str) -> tuple[BridgeTopic, ...]:
 def joint_state_topic(model: str) -> BridgeTopic:
     """Return the topic of a model's joint states."""
     return BridgeTopic(
-        'vehicle/joint_states', f'/model/{model}/joint_state', 'sensor_msgs/msg/JointState',
+        'vehicle/joint_states', f'/model/{model}/joint_state', Kind.JOINTS,
         'Model', TO_ROS,
     )
 
@@ -115,7 +99,7 @@ def position_topic(model: str, node: str, joint: str) -> BridgeTopic:
 
 
 def _number(ros_topic: str, gz_topic: str) -> BridgeTopic:
-    return BridgeTopic(ros_topic, gz_topic, 'std_msgs/msg/Float64', 'Double', TO_GZ)
+    return BridgeTopic(ros_topic, gz_topic, Kind.FLOAT, 'Double', TO_GZ)
 
 
 def bridge_yaml(topics: Iterable[BridgeTopic], release: Release = GZ) -> str:

@@ -44,6 +44,8 @@ class _Group:
 class ActuatorHost:
     """The groups of actuators of a model that push, each as the node it is on a robot.
 
+    Raises `ConfigError` for everything that is wrong with description and settings.
+
     Parameters
     ----------
     description : str
@@ -52,8 +54,6 @@ class ActuatorHost:
         Whether the simulated model has a link of this name.
     params_files : sequence of str or Path
         Settings of the nodes, the later ones win.
-    namespace : str
-        Of the nodes.
 
     Attributes
     ----------
@@ -63,11 +63,6 @@ class ActuatorHost:
         Links of the model whose poses `step` needs.
     nodes : list of SimulatedNode
         One for each group, from `start` on.
-
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong with description and settings.
     """
 
     def __init__(
@@ -108,10 +103,7 @@ class ActuatorHost:
     def start(self, period_ns: int) -> None:
         """Start the nodes, which step with a period.
 
-        Raises
-        ------
-        ConfigError
-            Where a node does not start; then none is left.
+        Raises `ConfigError` where a node does not start; then none is left.
         """
         self._spins = max(1, round(_CALLBACKS_PER_SECOND * period_ns * 1e-9))
         self._context = rclpy.Context()
@@ -196,7 +188,7 @@ class ActuatorHost:
 def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:
     """Return the parameters with which a node steps with the simulator.
 
-    It publishes about as often as its own settings say, at whole multiples of the period.
+    It publishes about as often as its own settings state, at whole multiples of the period.
     """
     rate = 1e9 / period_ns
     every = max(1, round(rate / (params.publish_rate or params.update_rate)))

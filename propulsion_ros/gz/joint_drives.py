@@ -31,21 +31,14 @@ _LEFT_OUT = {
 
 @dataclass(frozen=True)
 class Group:
-    """One plugin block that pushes.
-
-    Attributes
-    ----------
-    spec : ActuatorSpec
-        The block.
-    family : Family
-        Its actuators.
-    output : Output
-        What they do at rest.
-    """
+    """One plugin block that pushes."""
 
     spec: ActuatorSpec
+    """The block."""
     family: Family
+    """Its actuators."""
     output: Output
+    """What they do at rest."""
 
     @property
     def left_out(self) -> str:

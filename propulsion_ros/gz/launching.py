@@ -36,10 +36,8 @@ _VENDORS = ('gz_sim', 'gz_math', 'gz_msgs', 'gz_transport', 'gz_common', 'sdform
 def gazebo_actions(context: LaunchContext) -> list[Any]:
     """Return Gazebo with a vehicle, its bridges, and the nodes that run beside it.
 
-    Raises
-    ------
-    SourceError
-        Where Gazebo's packages are not installed, or the vehicle cannot take the route.
+    Raises `SourceError` where Gazebo's packages are not installed, or the vehicle cannot take the
+    route.
     """
     given = {
         'composed': 'false', 'use_sim_time': 'true', 'replay': 'false', 'clock_topic': '/clock',

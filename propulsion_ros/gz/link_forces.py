@@ -21,17 +21,12 @@ class Mount:
     """Where a link of a robot description is in the simulated model.
 
     A simulator merges links that fixed joints hold into the one that carries them.
-
-    Attributes
-    ----------
-    link : str
-        Link of the model that carries it, itself where the model has it.
-    pose : Pose
-        Of the link in the one that carries it, with every joint at position 0.
     """
 
     link: str
+    """Link of the model that carries it, itself where the model has it."""
     pose: Pose
+    """Of the link in the one that carries it, with every joint at position 0."""
 
     @staticmethod
     def find(tree: LinkTree, link: str, is_there: Callable[[str], bool]) -> Mount:

@@ -41,24 +41,16 @@ _MOVING_TAGS = ('axis', 'limit', 'dynamics', 'mimic', 'safety_controller', 'cali
 
 @dataclass(frozen=True)
 class GazeboRobot:
-    """What Gazebo and its bridge need of a robot.
-
-    Attributes
-    ----------
-    name : str
-        Of the model.
-    description : str
-        URDF.
-    topics : tuple of BridgeTopic
-        Of the bridge, but for the clock.
-    notes : tuple of str
-        What is left out, a line each.
-    """
+    """What Gazebo and its bridge need of a robot."""
 
     name: str
+    """Of the model."""
     description: str
+    """URDF."""
     topics: tuple[BridgeTopic, ...]
+    """Of the bridge, but for the clock."""
     notes: tuple[str, ...]
+    """What is left out, a line each."""
 
 
 def gazebo_robot(
@@ -70,8 +62,10 @@ def gazebo_robot(
 ) -> GazeboRobot:
     """Return what Gazebo needs of a robot.
 
-    The plugin blocks, which gz-sim would take for its own, give way to systems of gz-sim. The
-    propellant at the start becomes mass of its own, for gz-sim reads masses once.
+    Systems of gz-sim replace the plugin blocks, which gz-sim would take for its own. The propellant
+    at the start becomes mass of its own, for gz-sim reads masses once. Raises `ConfigError` for
+    everything that is wrong, with 'bridge' also where gz-sim's own systems cannot do what an
+    actuator does.
 
     Parameters
     ----------
@@ -82,16 +76,6 @@ def gazebo_robot(
         better, and Gazebo drops what is carried by links without mass.
     params_files : sequence of str or Path
         Settings of the nodes, the later ones win.
-    namespace : str
-        Of the nodes.
-    release : Release
-        Generation of Gazebo.
-
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong, with 'bridge' also where gz-sim's own systems cannot do
-        what an actuator does.
     """
     if route == 'system' and release is FORTRESS:
         raise ConfigError('route', "'system' needs Harmonic or later, Fortress takes 'bridge'")

@@ -25,12 +25,7 @@ class ActuatorSystem:
     Its plugin has the filename ``gz-sim-python-system-loader-system``, the name
     ``gz::sim::systems::PythonSystemLoader``, and the tags <module_name>propulsion_ros.gz.system;
     <urdf_file>, a .urdf or .xacro file with plugin blocks; <params_file>, settings of the nodes,
-    which may be repeated; <namespace> of the nodes.
-
-    Attributes
-    ----------
-    host : ActuatorHost or None
-        The nodes, from `configure` on.
+    which may be repeated; <namespace> of the nodes. `host` has the nodes, from `configure` on.
     """
 
     def __init__(self) -> None:
@@ -39,10 +34,7 @@ class ActuatorSystem:
     def configure(self, entity: Any, sdf: Any, ecm: Any, event_mgr: Any) -> None:
         """Read the robot description and find its links in the model.
 
-        Raises
-        ------
-        ConfigError
-            For everything that is wrong.
+        Raises `ConfigError` for everything that is wrong.
         """
         gz = _gz_sim()
         model = gz.Model(entity)
@@ -68,10 +60,8 @@ class ActuatorSystem:
     def pre_update(self, info: Any, ecm: Any) -> None:
         """Run one step of the actuators and apply it to this step of the physics.
 
-        Raises
-        ------
-        ConfigError
-            For a step size that is no whole number of microseconds, or that has changed.
+        Raises `ConfigError` for a step size that is no whole number of microseconds, or that has
+        changed.
         """
         stamp_ns = None if info.paused else self._begin_of_step(info)
         self._host.spin()
@@ -90,7 +80,7 @@ class ActuatorSystem:
 
     def _begin_of_step(self, info: Any) -> int:
         """Return when the step begins [ns]; the first one starts the nodes."""
-        # info tells the end of the step.
+        # info has the end of the step.
         period_ns, end_ns = _nanoseconds(info.dt), _nanoseconds(info.sim_time)
         if not self._period_ns and period_ns > 0:
             self._host.start(period_ns)

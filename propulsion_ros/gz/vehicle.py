@@ -14,24 +14,16 @@ from propulsion_ros.gz.model import GazeboRobot, gazebo_robot
 
 @dataclass(frozen=True)
 class GazeboVehicle:
-    """What is started for a vehicle in Gazebo.
-
-    Attributes
-    ----------
-    model : str
-        File of its description.
-    params_files : tuple of str or Path
-        Settings of all its nodes, the later ones win.
-    robot : GazeboRobot
-        What Gazebo and its bridge get.
-    graph : Graph
-        The nodes of this package that run beside Gazebo.
-    """
+    """What is started for a vehicle in Gazebo."""
 
     model: str
+    """File of its description."""
     params_files: tuple[str | Path, ...]
+    """Settings of all its nodes, the later ones win."""
     robot: GazeboRobot
+    """What Gazebo and its bridge get."""
     graph: Graph
+    """The nodes of this package that run beside Gazebo."""
 
 
 def gazebo_vehicle(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
 from propulsion_ros.models.common.family import AboutCom, BodyState, Family, Output, Retunable
 from propulsion_ros.models.common.motion import Motion
@@ -89,27 +90,18 @@ class LoopParams:
 
 @dataclass(frozen=True)
 class Report:
-    """What is published at one stamp.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Stamp of the tick.
-    wrench : FloatArray
-        Mean over the ticks since the last report, (6,), so that impulse is conserved.
-    output : Output
-        What the last tick did.
-    stale : BoolArray
-        Names whose command is too old, (m,).
-    links : FloatArray or None
-        The same mean of each actuator in its link, (n, 6), with ``with_links``.
-    """
+    """What is published at one stamp."""
 
     stamp_ns: int
+    """Stamp of the tick."""
     wrench: FloatArray
+    """Mean over the ticks since the last report, (6,), so that impulse is conserved."""
     output: Output
+    """What the last tick did."""
     stale: BoolArray
+    """Names whose command is too old, (m,)."""
     links: FloatArray | None = None
+    """The same mean of each actuator in its link, (n, 6), with ``with_links``."""
 
 
 class ActuatorLoop:
@@ -166,13 +158,13 @@ class ActuatorLoop:
         self._on_jump = on_jump
         self._enabled = True
         self.output: Output | None = None
-        self._com: FloatArray | None = None
-        self._com_ns = self._motion_ns = self._current_ns = _NEVER
+        self.com = CentreOfMass(family.set_com if isinstance(family, AboutCom) else None)
+        self._motion_ns = self._current_ns = _NEVER
         self.check(params)
         self.hold.off = self._off(params)
         self._motion: Motion | None = None
         self._current: FloatArray = np.zeros(3)
-        self._rest()
+        self._clear()
         # Some settings are wrong only together with the step, and this is where both meet.
         self.example = family.step(self.hold.at(0), self._body, self._dt, 0)
         self.reset_family()
@@ -198,8 +190,7 @@ class ActuatorLoop:
     def reset_family(self) -> None:
         """Return the actuators to the start; the centre of mass that was received still holds."""
         self.family.reset()
-        if self._com is not None:
-            self.set_com(self._com)
+        self.com.use_again()
 
     def check(self, params: LoopParams) -> None:
         """Raise `ConfigError` where a live setting names what the family does not have."""
@@ -221,18 +212,10 @@ class ActuatorLoop:
         Of the centre of mass the newest holds, received or set: ``changed`` names the keys.
         """
         self.hold.off = self._off(params)
-        if 'com' in changed:
-            self._com = None
-        if isinstance(self.family, Retunable):
-            self.family.retune(family_params)
-        if self._com is not None:
-            self.set_com(self._com)
-
-    def set_com(self, com: FloatArray) -> None:
-        """Take a centre of mass [m], (3,), at once; it holds until the next, resets included."""
-        self._com = com
-        if isinstance(self.family, AboutCom):
-            self.family.set_com(com)
+        family = self.family
+        self.com.retune(changed, lambda: (
+            family.retune(family_params) if isinstance(family, Retunable) else None
+        ))
 
     def _off(self, params: LoopParams) -> BoolArray:
         return np.array([name in params.switched_off for name in self.family.command_names])
@@ -240,7 +223,7 @@ class ActuatorLoop:
     def forget(self) -> None:
         """Forget commands and the place on the grid, but keep the actuators' state."""
         self.inputs.restart()
-        self._rest()
+        self._clear()
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input; False where its stamp is of another time.
@@ -257,7 +240,7 @@ class ActuatorLoop:
         self.inputs.revise(COMMAND, stamp_ns, lambda earlier: earlier.without(update.columns))
 
     def _jumped(self, from_ns: int, to_ns: int) -> None:
-        self._rest()
+        self._clear()
         self._on_jump(from_ns, to_ns)
 
     def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
@@ -266,12 +249,10 @@ class ActuatorLoop:
                 update: CommandUpdate = payload
                 self.hold.apply(stamp_ns, update)
             return
-        # What is older than what is known is nothing new.
         if source == COM:
-            if stamp_ns >= self._com_ns:
-                self._com_ns = stamp_ns
-                self.set_com(payload)
+            self.com.receive(stamp_ns, payload)
             return
+        # What is older than what is known is nothing new.
         if source == ODOMETRY and stamp_ns >= self._motion_ns:
             self._motion_ns, self._motion = stamp_ns, payload
         elif source == CURRENT and stamp_ns >= self._current_ns:
@@ -305,11 +286,12 @@ class ActuatorLoop:
         self._clear_sums()
         self._emit(Report(stamp_ns, wrench, output, self.hold.stale, means))
 
-    def _rest(self) -> None:
+    def _clear(self) -> None:
         """Forget commands, motion and what was not yet reported."""
         self.hold.clear()
         self._motion, self._current = None, np.zeros(3)
-        self._com_ns = self._motion_ns = self._current_ns = _NEVER
+        self._motion_ns = self._current_ns = _NEVER
+        self.com.forget_time()
         self._body = BodyState()
         self._clear_sums()
 

@@ -2,8 +2,8 @@
 """An actuator group with its topics: what its node, a replay and Gazebo run."""
 from __future__ import annotations
 
+import functools
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
@@ -20,9 +20,9 @@ from propulsion_ros.loops.actuator_loop import (
 )
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
-from propulsion_ros.loops.payloads import JointRow, MassRow
-from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request
-from propulsion_ros.loops.stamped_ports import FLOAT, INERTIA, JOINTS, WRENCH, StampedPorts
+from propulsion_ros.loops.payloads import JointRow, Kind, MassRow
+from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request, is_name
+from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     AboutCom,
@@ -35,43 +35,24 @@ from propulsion_ros.settings.errors import ConfigError
 
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
-ACTUATORS = 'actuator_msgs/msg/Actuators'
-_TOPIC = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 
 
 class ActuatorPorts(StampedPorts):
     """Takes commands for a family and publishes the wrench that it really applies.
 
+    Raises `ConfigError` for what does not go together.
+
     Parameters
     ----------
-    family : Family
-        The actuators.
-    params : LoopParams
-        When they step.
-    frame : str
-        Of geometry and wrenches.
-    host : Host
-        What connects the ports.
     publish_each, publish_numbers : bool
         Whether the wrench of each actuator, and thrusts and positions as numbers, are published.
     adapters : collection of str
         Further forms of commands: 'float64_multi_array', 'actuators'.
-    lossless : bool
-        Whether no message may be lost.
 
     Attributes
     ----------
-    family : Family
-        As the parameter.
     core : ActuatorLoop
-        What steps them.
-    outlets : list of Outlet
-        What is published.
-
-    Raises
-    ------
-    ConfigError
-        For what does not go together.
+        What steps the family.
     """
 
     def __init__(
@@ -90,7 +71,7 @@ class ActuatorPorts(StampedPorts):
         self.core = ActuatorLoop(
             family, params, self._publish, self._on_jump, with_links=publish_each
         )
-        super().__init__(self.core, family, frame, host, lossless)
+        super().__init__(self.core, frame, host, lossless)
         self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
         # A replay steps on stamps.
         self._is_robot = not self._resets_on_jump
@@ -103,23 +84,25 @@ class ActuatorPorts(StampedPorts):
         self._open_ports(params, adapters)
 
     def _open_outlets(self, publish_each: bool, publish_numbers: bool) -> None:
-        family, frame, lossless = self.family, self.frame, self._lossless
-        self._wrench = Outlet('~/wrench', WRENCH, 'result', frame, lossless=lossless)
-        self._state = Outlet(
-            '~/state', JOINTS, 'result', frame, tuple(family.state_names), lossless
+        family = self.family
+        outlet = functools.partial(
+            Outlet, qos='result', frame=self.frame, lossless=self._lossless
         )
+        aside = functools.partial(outlet, overridable=False)
+        self._wrench = outlet('~/wrench', Kind.WRENCH)
+        self._state = outlet('~/state', Kind.JOINTS, names=tuple(family.state_names))
         self._tanks = [
-            Outlet(f'~/tanks/{name}', INERTIA, 'latched', frame, (), lossless, overridable=False)
+            aside(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
             for name in _topics('tanks.names', family.tank_names)
         ]
         if publish_each and not all(family.actuator_frames):
             raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         each = _topics('names', family.actuator_names if publish_each else ())
         self._links = [
-            Outlet(f'~/wrenches/{name}', WRENCH, 'result', link, (), lossless, overridable=False)
+            aside(f'~/wrenches/{name}', Kind.WRENCH, frame=link)
             for name, link in zip(each, family.actuator_frames, strict=False)
         ]
-        self._numbers = NumberOutlets(family, lossless) if publish_numbers else None
+        self._numbers = NumberOutlets(family, self._lossless) if publish_numbers else None
         self.outlets = [
             self._wrench, self._state, *self._tanks, *self._links,
             *(self._numbers.outlets if self._numbers else ()),
@@ -130,25 +113,25 @@ class ActuatorPorts(StampedPorts):
         reader = CommandReader(family)
         if family.command_names == WRENCH_NAMES:
             self._add_command(
-                '~/wrench_command', WRENCH, COMMAND, WrenchReader(self.frame).read
+                '~/wrench_command', Kind.WRENCH, COMMAND, WrenchReader(self.frame).read
             )
         else:
-            self._add_command('~/command', JOINTS, COMMAND, reader.read)
+            self._add_command('~/command', Kind.JOINTS, COMMAND, reader.read)
         if 'float64_multi_array' in adapters:
-            self._add('~/command_array', 'std_msgs/msg/Float64MultiArray', lambda message: (
+            self._add('~/command_array', Kind.ARRAY, lambda message: (
                 self._take(COMMAND, None, message.data, reader.read_array)
             ))
             self._command_ports.append(self.ports[-1])
         if 'actuators' in adapters:
             field = _one_field(family)
-            self._add_command('~/command_actuators', ACTUATORS, COMMAND, lambda message: (
+            self._add_command('~/command_actuators', Kind.ACTUATORS, COMMAND, lambda message: (
                 reader.read_array(getattr(message, field))
             ))
         if isinstance(family, AboutCom):
             self._add_com()
         if family.uses_body:
-            self._add('~/odometry', 'nav_msgs/msg/Odometry', self._take_odometry, 'sensor')
-            self._add('~/current', 'geometry_msgs/msg/TwistStamped', self._taking(
+            self._add('~/odometry', Kind.ODOMETRY, self._take_odometry, 'sensor')
+            self._add('~/current', Kind.TWIST, self._taking(
                 CURRENT, lambda message: msg_to_current(message, self._world_frame)
             ), 'sensor')
         if params.step_on == 'clock':
@@ -339,13 +322,13 @@ class NumberOutlets:
 
 
 def _number(topic: str, lossless: bool) -> Outlet:
-    return Outlet(topic, FLOAT, 'result', lossless=lossless, overridable=False)
+    return Outlet(topic, Kind.FLOAT, 'result', lossless=lossless, overridable=False)
 
 
 def _topics(key: str, names: Sequence[str]) -> Sequence[str]:
     """Return names that can be part of a topic name; raise `ConfigError` for others."""
     for i, name in enumerate(names):
-        if not _TOPIC.fullmatch(name):
+        if not is_name(name):
             raise ConfigError(key, f'{name!r} cannot be part of a topic name', i)
     return names
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.loops.decoders import checked_stamp, checked_wrench
-from propulsion_ros.loops.payloads import JointRow
+from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
-from propulsion_ros.loops.stamped_ports import JOINTS, WRENCH
 from propulsion_ros.models.common.allocation import Allocation, Allocator
 from propulsion_ros.models.common.family import Allocatable
 from propulsion_ros.settings.errors import CommandError
@@ -51,13 +50,13 @@ class AllocatorLoop:
         self._field = family.command_fields[0]
         self._newest: Allocation | None = None
         self._command = Outlet(
-            '~/command', JOINTS, 'result', frame, tuple(family.command_names), lossless
+            '~/command', Kind.JOINTS, 'result', frame, tuple(family.command_names), lossless
         )
         self._residual = Outlet(
-            '~/residual', WRENCH, 'result', frame, (), lossless, overridable=False
+            '~/residual', Kind.WRENCH, 'result', frame, (), lossless, overridable=False
         )
         self.outlets = (self._command, self._residual)
-        self.ports = (Port('~/wrench_command', WRENCH, self._take, 'command', lossless),)
+        self.ports = (Port('~/wrench_command', Kind.WRENCH, self._take, 'command', lossless),)
         self.requests: Sequence[Request] = ()
         self.timers: Sequence[Timer] = ()
 

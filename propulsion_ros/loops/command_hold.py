@@ -16,18 +16,12 @@ _NEVER = np.iinfo(np.int64).min // 2
 
 @dataclass(frozen=True)
 class CommandUpdate:
-    """New values for some of the names.
-
-    Attributes
-    ----------
-    columns : IntArray
-        Places of the commanded names in `Family.command_names`, shape (k,).
-    values : FloatArray
-        One value for each, in the field that the name takes, shape (k,).
-    """
+    """New values for some of the names."""
 
     columns: IntArray
+    """Places of the commanded names in `Family.command_names`, shape (k,)."""
     values: FloatArray
+    """One value for each, in the field that the name takes, shape (k,)."""
 
     def without(self, columns: IntArray) -> CommandUpdate | None:
         """Return what is left for other names than those of some columns, None for nothing."""
@@ -62,7 +56,7 @@ class CommandHold:
     Parameters
     ----------
     fields : sequence of str
-        The field that each of the m names takes: 'position', 'velocity' or 'effort'.
+        The one of `FIELDS` that each of the m names takes.
     safe_command : FloatArray
         What replaces a stale command, shape (m,).
     timeout_ns : int
@@ -146,7 +140,7 @@ class CommandHold:
         return int(fresh.min()) + self._timeout_ns + 1
 
     def at(self, stamp_ns: int) -> Command:
-        """Return the command in force at a tick; `stale` then says which names are safe."""
+        """Return the command in force at a tick; `stale` then marks the names that are safe."""
         # It changes only with a new command, or where one becomes stale.
         if self._is_new or (self._changes_ns is not None and stamp_ns >= self._changes_ns):
             self._renew(stamp_ns)

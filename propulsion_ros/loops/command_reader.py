@@ -25,35 +25,24 @@ class NamedCommand(Protocol):
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the values of a message with these names belong.
-
-    Attributes
-    ----------
-    columns : IntArray
-        Of each name in the family's commands.
-    own, foreign : dict of str to BoolArray
-        Names that take a field, and those that do not.
-    counts : list of int
-        How many values each of `FIELDS` has in a usual message.
-    taken : list of str
-        Fields that have some.
-    numbers, nans : bytes
-        Where all of these, field by field, are numbers in a usual message, and where NaN.
-    places : IntArray
-        Where in all of these the value of each name is.
-    is_whole : bool
-        Whether they are all names of the family, in order.
-    """
+    """Where the values of a message with these names belong."""
 
     columns: IntArray
+    """Of each name in the family's commands."""
     own: dict[str, BoolArray]
     foreign: dict[str, BoolArray]
+    """Names that take a field, and those that do not."""
     counts: list[int]
+    """How many values each of `FIELDS` has in a usual message."""
     taken: list[str]
+    """Fields that have some."""
     numbers: bytes
     nans: bytes
+    """Where all of these, field by field, are numbers in a usual message, and where NaN."""
     places: IntArray
+    """Where in all of these the value of each name is."""
     is_whole: bool
+    """Whether they are all names of the family, in order."""
 
 
 class CommandReader:
@@ -83,13 +72,10 @@ class CommandReader:
         self._last: tuple[tuple[str, ...], _Layout | None] = ((), None)
 
     def read(self, message: NamedCommand) -> CommandUpdate:
-        """Return the update that a message asks for.
+        """Return the update that a message commands.
 
-        Raises
-        ------
-        CommandError
-            For an unknown or repeated name, a field that a name does not take, an infinity, a NaN
-            where it has no meaning, a wrong count, or a value that the family refuses.
+        Raises `CommandError` for an unknown or repeated name, a field that a name does not take, an
+        infinity, a NaN where it has no meaning, a wrong count, or a value that the family refuses.
         """
         layout = self._layout(message.name)
         update = self._read_usual(message, layout)
@@ -98,7 +84,7 @@ class CommandReader:
     def _read_usual(self, message: NamedCommand, layout: _Layout) -> CommandUpdate | None:
         """Return the update of a message that has a number for each name and NaN elsewhere.
 
-        Of any other message this says nothing.
+        Return None for any other message.
         """
         if [len(getattr(message, field)) for field in FIELDS] != layout.counts:
             return None
@@ -120,7 +106,7 @@ class CommandReader:
         return CommandUpdate(layout.columns, values)
 
     def _read_any(self, message: NamedCommand, layout: _Layout) -> CommandUpdate:
-        """Return the update that a message asks for, or say what is wrong with it."""
+        """Return the update that a message commands, or raise what is wrong with it."""
         values = np.full(len(layout.columns), np.nan)
         for field in FIELDS:
             own = layout.own[field]
@@ -148,12 +134,9 @@ class CommandReader:
         return self._checked(layout.columns, values)
 
     def read_array(self, data: Sequence[float]) -> CommandUpdate:
-        """Return the update that one value for each name, in order, asks for.
+        """Return the update that one value for each name, in order, commands.
 
-        Raises
-        ------
-        CommandError
-            As `read` does.
+        Raises `CommandError` as `read` does.
         """
         values = np.array(data, dtype=float)
         if values.shape != (len(self.names),):

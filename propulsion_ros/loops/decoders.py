@@ -35,10 +35,7 @@ def stamp_to_ns(stamp: Any) -> int:
 def checked_stamp(stamp: Any) -> int:
     """Return a message stamp in nanoseconds.
 
-    Raises
-    ------
-    CommandError
-        For a time near the ends of what a stamp can hold.
+    Raises `CommandError` for a time near the ends of what a stamp can hold.
     """
     stamp_ns = stamp_to_ns(stamp)
     if abs(stamp_ns) > _LATEST_S * _SECOND:
@@ -49,10 +46,7 @@ def checked_stamp(stamp: Any) -> int:
 def checked_clock(stamp: Any) -> int:
     """Return the time of a /clock in nanoseconds.
 
-    Raises
-    ------
-    CommandError
-        For a time at which rclpy's own clock would end.
+    Raises `CommandError` for a time at which rclpy's own clock would end.
     """
     if stamp.sec < 0:
         raise CommandError(f'{stamp.sec} s is before 0')
@@ -67,10 +61,7 @@ def vector(message: Any) -> FloatArray:
 def msg_to_motion(message: Any, frame: str) -> Motion:
     """Return how ``frame`` moves, from an Odometry.
 
-    Raises
-    ------
-    CommandError
-        For the twist of another frame, or values that are no motion.
+    Raises `CommandError` for the twist of another frame, or values that are no motion.
     """
     if message.child_frame_id not in ('', frame):
         raise CommandError(f'expected the twist of {frame!r}, got {message.child_frame_id!r}')
@@ -90,10 +81,8 @@ def msg_to_motion(message: Any, frame: str) -> Motion:
 def msg_to_current(message: Any, world_frame: str) -> FloatArray:
     """Return the velocity of the fluid in the world [m/s], (3,), from a TwistStamped.
 
-    Raises
-    ------
-    CommandError
-        For another frame than ``world_frame`` (either may be ''), or values that are no speed.
+    Raises `CommandError` for another frame than ``world_frame`` (either may be ''), or values that
+    are no speed.
     """
     if message.header.frame_id not in ('', world_frame) and world_frame:
         raise CommandError(f'expected the frame {world_frame!r}, got {message.header.frame_id!r}')
@@ -126,10 +115,7 @@ class WrenchReader:
     def read(self, message: Any) -> CommandUpdate:
         """Return the update that a WrenchStamped demands; a part that is None is not demanded.
 
-        Raises
-        ------
-        CommandError
-            For another frame, or a value that is not finite.
+        Raises `CommandError` for another frame, or a value that is not finite.
         """
         parts = _parts(message)
         if None not in parts:
@@ -144,10 +130,8 @@ class WrenchReader:
 def checked_wrench(message: Any, frame: str) -> FloatArray:
     """Return the wrench (6,) of a WrenchStamped, force first.
 
-    Raises
-    ------
-    CommandError
-        For another frame than ``frame`` ('' is taken for it), or a value that is no wrench.
+    Raises `CommandError` for another frame than ``frame`` ('' is taken for it), or a value that is
+    no wrench.
     """
     _check_frame(message, frame)
     wrench = msg_to_wrench(message)
@@ -178,10 +162,8 @@ def _parts(message: Any) -> tuple[Any, ...]:
 def msg_to_com(message: Any, frame: str) -> FloatArray:
     """Return the centre of mass [m], (3,), of an InertiaStamped.
 
-    Raises
-    ------
-    CommandError
-        For another frame than ``frame`` ('' is taken for it), or what is no place in a vehicle.
+    Raises `CommandError` for another frame than ``frame`` ('' is taken for it), or what is no place
+    in a vehicle.
     """
     _check_frame(message, frame)
     com = vector(message.inertia.com)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
+from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
@@ -19,7 +20,7 @@ from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 
 SPEED, DEMAND = 'speed', 'demand'
 _LEAD_NS = 100_000_000
-"""How far ahead of the clock a command may be and still be answered at once: its age at 10 Hz."""
+"""How far ahead of the clock a command may be to be estimated at once: its age at 10 Hz."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,42 +38,28 @@ class EstimateParams:
 
 @dataclass(frozen=True)
 class Applied:
-    """What the modules apply from one stamp on; torques are about the origin of base_link.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Of the command, or of the moment at which a module had been silent for too long.
-    wrench : FloatArray
-        Force [N] and torque [N m], (6,).
-    residual : FloatArray or None
-        Demanded minus applied wrench, (6,); None before a demand.
-    covariance : FloatArray
-        Of the wrench, (6, 6); NaN where no standard deviation is configured.
-    angle, thrust : FloatArray
-        Of each nozzle [rad], NaN where none was commanded, and [N], (n,).
-    speed : FloatArray
-        Of each impeller [rad/s], (m,).
-    """
+    """What the modules apply from one stamp on; torques are about the origin of base_link."""
 
     stamp_ns: int
+    """Of the command, or of the moment at which a module had been silent for too long."""
     wrench: FloatArray
+    """Force [N] and torque [N m], (6,)."""
     residual: FloatArray | None
+    """Demanded minus applied wrench, (6,); None before a demand."""
     covariance: FloatArray
+    """Of the wrench, (6, 6); NaN where no standard deviation is configured."""
     angle: FloatArray
     thrust: FloatArray
+    """Of each nozzle [rad], NaN where none was commanded, and [N], (n,)."""
     speed: FloatArray
+    """Of each impeller [rad/s], (m,)."""
 
 
 class EstimateLoop:
-    """Says what is applied at the stamp of each command, and when a module falls silent.
+    """Estimates what is applied at the stamp of each command, and when a module falls silent.
 
     Parameters
     ----------
-    inverse : Estimator
-        The estimator.
-    params : EstimateParams
-        When a module is silent.
     emit : callable
         Receives each `Applied`.
     on_jump : callable
@@ -97,7 +84,7 @@ class EstimateLoop:
         m = fields.count('velocity')
         self._measured = CommandHold(('velocity',) * m, np.full(m, np.nan), timeout_ns)
         self._demanded = CommandHold(('effort',) * 6, np.zeros(6), timeout_ns)
-        self._com: FloatArray | None = None
+        self.com = CentreOfMass(inverse.set_com)
         self._unknown, self._knows_errors = np.full((6, 6), np.nan), inverse.knows_errors
         self.inputs = StampedInputs(
             Ordering(lead_ns=_LEAD_NS if heeds_clock else None),
@@ -119,16 +106,7 @@ class EstimateLoop:
 
     def retune(self, changed: Collection[str], params: Any) -> None:
         """Take the live values of a checked configuration; see `ActuatorLoop.retune`."""
-        if 'com' in changed:
-            self._com = None
-        self._inverse.retune(params)
-        if self._com is not None:
-            self._inverse.set_com(self._com)
-
-    def set_com(self, com: FloatArray) -> None:
-        """Take a centre of mass [m], (3,), at once; it holds until the next, resets included."""
-        self._com = com
-        self._inverse.set_com(com)
+        self.com.retune(changed, lambda: self._inverse.retune(params))
 
     def reset(self) -> None:
         """Forget commands, demand, measured speeds and the time."""
@@ -143,17 +121,15 @@ class EstimateLoop:
         for hold in (self.hold, self._measured, self._demanded):
             hold.clear()
         self._has_demand = False
-        self._com_ns = self._estimated_ns = -(2**63)
+        self._estimated_ns = -(2**63)
+        self.com.forget_time()
         self._inverse.reset()
-        if self._com is not None:
-            self._inverse.set_com(self._com)
+        self.com.use_again()
 
     def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
         self._watch(stamp_ns)
         if source == COM:
-            if stamp_ns >= self._com_ns:
-                self._com_ns = stamp_ns
-                self.set_com(payload)
+            self.com.receive(stamp_ns, payload)
             return
         update: CommandUpdate = payload
         if source == SPEED:
@@ -177,7 +153,7 @@ class EstimateLoop:
         self._estimated_ns = stamp_ns
         inverse = self._inverse
         inverse.set_measured_speed(self._measured.at(stamp_ns).velocity)
-        angle, speed = inverse.told(self.hold.at(stamp_ns))
+        angle, speed = inverse.commanded(self.hold.at(stamp_ns))
         estimate = inverse.estimate(angle, speed)
         demand = self._demanded.at(stamp_ns).effort
         residual = None

@@ -2,6 +2,7 @@
 """An estimator of applied wrenches with its topics."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +13,9 @@ from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader
 from propulsion_ros.loops.estimate_loop import DEMAND, SPEED, Applied, EstimateLoop, EstimateParams
-from propulsion_ros.loops.payloads import JointRow
+from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet
-from propulsion_ros.loops.stamped_ports import JOINTS, WRENCH, StampedPorts
+from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import CommandError
@@ -33,7 +34,7 @@ class EstimatePorts(StampedPorts):
     inverse : Estimator
         The estimator.
     params : EstimateParams
-        When an actuator counts as silent.
+        After how long an actuator is regarded as silent.
     frame : str
         Of geometry and wrenches.
     host : Host
@@ -64,29 +65,26 @@ class EstimatePorts(StampedPorts):
         self.core = EstimateLoop(
             inverse, params, self._publish, self._on_jump, heeds_clock=not lossless
         )
-        super().__init__(self.core, inverse, frame, host, lossless)
+        super().__init__(self.core, frame, host, lossless)
         self._reader = CommandReader(inverse)
         self._rows = np.full((3, len(inverse.state_names)), np.nan)
         self._open_outlets()
-        self._add_command('~/command', JOINTS, COMMAND, self._reader.read)
+        self._add_command('~/command', Kind.JOINTS, COMMAND, self._reader.read)
         demand = self._taking(DEMAND, WrenchReader(frame).read)
-        self._add('~/wrench_command', WRENCH, demand)
-        self._add('~/measured', JOINTS, self._taking(SPEED, self._read_measured))
+        self._add('~/wrench_command', Kind.WRENCH, demand)
+        self._add('~/measured', Kind.JOINTS, self._taking(SPEED, self._read_measured))
         self._add_com()
         self._keep_time(_WATCH_RATE)
 
     def _open_outlets(self) -> None:
-        frame, lossless = self.frame, self._lossless
-        self._wrench = Outlet('~/wrench', WRENCH, 'result', frame, lossless=lossless)
-        self._state = Outlet(
-            '~/state', JOINTS, 'result', frame, tuple(self.family.state_names), lossless
+        outlet = functools.partial(
+            Outlet, qos='result', frame=self.frame, lossless=self._lossless
         )
-        self._residual = Outlet(
-            '~/residual', WRENCH, 'result', frame, (), lossless, overridable=False
-        )
-        self._covariance = Outlet(
-            '~/covariance', JOINTS, 'result', frame, COVARIANCE_NAMES, lossless,
-            overridable=False,
+        self._wrench = outlet('~/wrench', Kind.WRENCH)
+        self._state = outlet('~/state', Kind.JOINTS, names=tuple(self.family.state_names))
+        self._residual = outlet('~/residual', Kind.WRENCH, overridable=False)
+        self._covariance = outlet(
+            '~/covariance', Kind.JOINTS, names=COVARIANCE_NAMES, overridable=False
         )
         self.outlets = [self._wrench, self._state, self._residual, self._covariance]
 

@@ -37,7 +37,7 @@ class GivenParameters:
             key = parameter.key
             self._known.append(key)
             value = self.given.get(key)
-            # A node cannot tell an empty list from none, so neither does this.
+            # To a node an empty list is the same as none, so it is here.
             is_given = value is not None and value != []
             values[key] = value if is_given else (defaults or {}).get(key)
         return values

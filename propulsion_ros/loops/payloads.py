@@ -15,108 +15,92 @@ from typing import NamedTuple
 from propulsion_ros.settings.quantity import FloatArray
 
 
-class JointRow(NamedTuple):
-    """A sensor_msgs/JointState.
+class Kind:
+    """Types of messages, by what they carry."""
 
-    Attributes
-    ----------
-    position, velocity, effort : sequence of float or None
-        One value for each name; None where no name has that field.
-    names : sequence of str
-        Names of this message; () where the outlet has them.
-    """
+    ACTUATORS = 'actuator_msgs/msg/Actuators'
+    ARRAY = 'std_msgs/msg/Float64MultiArray'
+    BOOL = 'std_msgs/msg/Bool'
+    CLOCK = 'rosgraph_msgs/msg/Clock'
+    FLOAT = 'std_msgs/msg/Float64'
+    IMU = 'sensor_msgs/msg/Imu'
+    INERTIA = 'geometry_msgs/msg/InertiaStamped'
+    INTEGERS = 'std_msgs/msg/Int32MultiArray'
+    JOINTS = 'sensor_msgs/msg/JointState'
+    MARKERS = 'visualization_msgs/msg/MarkerArray'
+    ODOMETRY = 'nav_msgs/msg/Odometry'
+    POINT = 'geometry_msgs/msg/PointStamped'
+    PRESSURE = 'sensor_msgs/msg/FluidPressure'
+    STATUSES = 'diagnostic_msgs/msg/DiagnosticArray'
+    STRING = 'std_msgs/msg/String'
+    TF = 'tf2_msgs/msg/TFMessage'
+    TWIST = 'geometry_msgs/msg/TwistStamped'
+    WRENCH = 'geometry_msgs/msg/WrenchStamped'
+
+
+class JointRow(NamedTuple):
+    """A sensor_msgs/JointState."""
 
     position: FloatArray | Sequence[float] | None = None
     velocity: FloatArray | Sequence[float] | None = None
     effort: FloatArray | Sequence[float] | None = None
+    """One value for each name; None where no name has that field."""
     names: Sequence[str] = ()
+    """Names of this message; () where the outlet has them."""
 
 
 class MassRow(NamedTuple):
-    """A geometry_msgs/InertiaStamped.
-
-    Attributes
-    ----------
-    mass : float
-        [kg].
-    com : FloatArray
-        Centre of mass [m], (3,).
-    inertia : FloatArray
-        About the centre of mass [kg m^2], (3, 3).
-    """
+    """A geometry_msgs/InertiaStamped."""
 
     mass: float
+    """[kg]."""
     com: FloatArray
+    """Centre of mass [m], (3,)."""
     inertia: FloatArray
+    """About the centre of mass [kg m^2], (3, 3)."""
 
 
 class OdometryRow(NamedTuple):
-    """A nav_msgs/Odometry; the outlet's frame is the world's.
-
-    Attributes
-    ----------
-    child_frame : str
-        Frame of the body, whose axes the twist is in.
-    position, quaternion : sequence of float
-        [m], and x, y, z, w from the body to the world.
-    velocity, angular_velocity : sequence of float
-        Of the body's origin in its own axes [m/s], [rad/s].
-    pose_covariance, twist_covariance : FloatArray or None
-        (36,) row by row; None for zeros.
-    """
+    """A nav_msgs/Odometry; the outlet's frame is the world's."""
 
     child_frame: str
+    """Frame of the body, whose axes the twist is in."""
     position: Sequence[float]
     quaternion: Sequence[float]
+    """[m], and x, y, z, w from the body to the world."""
     velocity: Sequence[float]
     angular_velocity: Sequence[float]
+    """Of the body's origin in its own axes [m/s], [rad/s]."""
     pose_covariance: FloatArray | None = None
     twist_covariance: FloatArray | None = None
+    """(36,) row by row; None for zeros."""
 
 
 class ImuRow(NamedTuple):
-    """A sensor_msgs/Imu without an orientation.
-
-    Attributes
-    ----------
-    specific_force, angular_velocity : sequence of float
-        In the axes of the frame [m/s^2], [rad/s].
-    """
+    """A sensor_msgs/Imu without an orientation."""
 
     specific_force: Sequence[float]
     angular_velocity: Sequence[float]
+    """In the axes of the frame [m/s^2], [rad/s]."""
 
 
 class PressureRow(NamedTuple):
-    """A sensor_msgs/FluidPressure.
-
-    Attributes
-    ----------
-    pressure, variance : float
-        [Pa], [Pa^2].
-    """
+    """A sensor_msgs/FluidPressure."""
 
     pressure: float
     variance: float = 0.0
+    """[Pa], [Pa^2]."""
 
 
 class StatusRow(NamedTuple):
-    """One status of a diagnostic_msgs/DiagnosticArray, whose payload is a sequence of these.
-
-    Attributes
-    ----------
-    name, message : str
-        As of a DiagnosticStatus.
-    values : sequence of (str, str)
-        Keys, which may repeat, with their values.
-    level : str
-        'ok', 'warn' or 'error'.
-    hardware_id : str
-        As of a DiagnosticStatus.
-    """
+    """One status of a diagnostic_msgs/DiagnosticArray, whose payload is a sequence of these."""
 
     name: str
     message: str = ''
+    """As of a DiagnosticStatus."""
     values: Sequence[tuple[str, str]] = ()
+    """Keys, which may repeat, with their values."""
     level: str = 'ok'
+    """'ok', 'warn' or 'error'."""
     hardware_id: str = ''
+    """As of a DiagnosticStatus."""

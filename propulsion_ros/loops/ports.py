@@ -7,6 +7,7 @@ supplies the time. A loop imports neither the host nor ROS.
 """
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,41 +16,37 @@ from typing import Any, Protocol
 from propulsion_ros.settings.flat import Parameter
 
 OK, WARN, ERROR = 'ok', 'warn', 'error'
+_WORD = '[A-Za-z_][A-Za-z0-9_]*'
 
 Health = tuple[str, str, str, Mapping[str, Any]]
 """Component, level (`OK`, `WARN` or `ERROR`), text and values of one diagnostic status."""
 
 
+def is_name(text: str, before: str = '') -> bool:
+    """Return whether ROS takes a text as the name of a topic; one of ``before`` may be first."""
+    first = f'[{before}]?' if before else ''
+    return re.fullmatch(f'{first}{_WORD}(/{_WORD})*', text) is not None
+
+
 @dataclass(frozen=True, eq=False)
 class Port:
-    """One input.
-
-    Attributes
-    ----------
-    topic : str
-        Name of the topic, ``~/`` for one of the node's own.
-    kind : str
-        Message type, such as ``sensor_msgs/msg/JointState``.
-    take : callable
-        Receives each message, or anything with the same attributes, and keeps nothing of it.
-    qos : str
-        Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock',
-        'glance' for the newest message alone.
-    lossless : bool
-        Whether no message may be lost, as in lockstep and replay.
-    while_inactive : bool
-        Whether messages are delivered before activation too, as of a latched topic.
-    overridable : bool
-        Whether a parameter file may change the quality of service.
-    """
+    """One input."""
 
     topic: str
+    """Name of the topic, ``~/`` for one of the node's own."""
     kind: str
+    """Message type, such as ``sensor_msgs/msg/JointState``."""
     take: Callable[[Any], None]
+    """Receives each message, or anything with the same attributes, and keeps nothing of it."""
     qos: str
+    """Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock',
+    'glance' for the newest message alone."""
     lossless: bool = False
+    """Whether no message may be lost, as in lockstep and replay."""
     while_inactive: bool = False
+    """Whether messages are delivered before activation too, as of a latched topic."""
     overridable: bool = True
+    """Whether a parameter file may change the quality of service."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,54 +58,39 @@ class Outlet:
     topic, kind, qos, lossless, overridable
         As of a `Port`; 'result', 'latched_history', 'tf' and 'picture' are further
         classes.
-    frame : str
-        ``header.frame_id``, '' where the type has none.
-    names : tuple of str
-        Names that stay the same in every message, () where they differ.
     """
 
     topic: str
     kind: str
     qos: str
     frame: str = ''
+    """``header.frame_id``, '' where the type has none."""
     names: tuple[str, ...] = ()
+    """Names that stay the same in every message, () where they differ."""
     lossless: bool = False
     overridable: bool = True
 
 
 @dataclass(frozen=True)
 class Request:
-    """One service.
-
-    Attributes
-    ----------
-    topic : str
-        Name of the service.
-    kind : str
-        ``std_srvs/srv/Trigger`` or ``std_srvs/srv/SetBool``.
-    serve : callable
-        ``serve(data) -> (success, message)``; ``data`` is True for a Trigger.
-    """
+    """One service."""
 
     topic: str
+    """Name of the service."""
     kind: str
+    """``std_srvs/srv/Trigger`` or ``std_srvs/srv/SetBool``."""
     serve: Callable[[bool], tuple[bool, str]]
+    """``serve(data) -> (success, message)``; ``data`` is True for a Trigger."""
 
 
 @dataclass(frozen=True)
 class Timer:
-    """Something to call now and then on the steady clock; a replay, which has none, never does.
-
-    Attributes
-    ----------
-    period : float
-        Seconds between two calls.
-    call : callable
-        What to call; only while active.
-    """
+    """Something to call now and then on the steady clock; a replay, which has none, never does."""
 
     period: float
+    """Seconds between two calls."""
     call: Callable[[], None]
+    """What to call; only while active."""
 
 
 class Host(Protocol):
@@ -116,8 +98,6 @@ class Host(Protocol):
 
     Attributes
     ----------
-    counts : collections.Counter
-        How often each kind of complaint was made.
     is_simulated : bool
         Whether time comes from /clock.
     is_active : bool
@@ -125,6 +105,7 @@ class Host(Protocol):
     """
 
     counts: Counter[str]
+    """How often each kind of complaint was made."""
 
     @property
     def is_simulated(self) -> bool: ...  # noqa: D102

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
+from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.decoders import checked_clock, checked_stamp, msg_to_com
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Host, Port, Request, Timer
-from propulsion_ros.models.common.family import Family
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stamped_inputs import StampedInputs
 
-JOINTS, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
-INERTIA, FLOAT = 'geometry_msgs/msg/InertiaStamped', 'std_msgs/msg/Float64'
 _BEGINNING_NS = 1_000_000_000
 _COUNTED = ('taken', 'refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
 
@@ -29,39 +28,18 @@ class Core(Protocol):
 
     def reset(self) -> None: ...  # noqa: D102
 
-    def set_com(self, com: FloatArray) -> None: ...  # noqa: D102
+    @property
+    def com(self) -> CentreOfMass: ...  # noqa: D102
 
 
 class StampedPorts:
     """The inputs of a core that reads no clock: messages, and the time of its host.
 
-    Parameters
-    ----------
-    core : Core
-        What takes the inputs.
-    family : Family
-        What it runs.
-    frame : str
-        Of geometry and wrenches.
-    host : Host
-        What connects the ports.
-    lossless : bool
-        Whether no message may be lost.
-
-    Attributes
-    ----------
-    ports, requests, timers
-        As of a `Loop`.
-    command_names : tuple of str
-        What can be commanded.
-    frame : str
-        As the parameter.
+    ``frame`` is that of geometry and wrenches; with ``lossless`` no message may be lost.
     """
 
-    def __init__(
-        self, core: Core, family: Family, frame: str, host: Host, lossless: bool
-    ) -> None:
-        self.command_names, self.frame = tuple(family.command_names), frame
+    def __init__(self, core: Core, frame: str, host: Host, lossless: bool) -> None:
+        self.frame = frame
         self._core, self._host, self._lossless = core, host, lossless
         self._hold_back_ns = 0
         self._has_clock = False
@@ -92,7 +70,7 @@ class StampedPorts:
     def _add_com(self) -> None:
         """Take the centre of mass; it is latched, so it counts before activation too."""
         self.ports.append(
-            Port('~/inertia', INERTIA, self._take_com, 'latched', while_inactive=True)
+            Port('~/inertia', Kind.INERTIA, self._take_com, 'latched', while_inactive=True)
         )
 
     def _keep_time(self, rate: float, hold_back: float = 0.0) -> None:
@@ -100,7 +78,7 @@ class StampedPorts:
         self._hold_back_ns, self._has_clock = round(hold_back * 1e9), True
         if self._host.is_simulated:
             self.ports.append(Port(
-                '/clock', 'rosgraph_msgs/msg/Clock', self._take_clock, 'clock', overridable=False
+                '/clock', Kind.CLOCK, self._take_clock, 'clock', overridable=False
             ))
         else:
             self.timers.append(Timer(1.0 / rate, lambda: self._pass_time(self._host.now_ns())))
@@ -161,7 +139,7 @@ class StampedPorts:
             self._take(COM, message.header.stamp, message, self._read_com)
             return
         try:
-            self._core.set_com(self._read_com(message))
+            self._core.com.set(self._read_com(message))
         except CommandError as error:
             self._host.complain('refused', f'{COM} refused: {error}')
 
@@ -205,7 +183,7 @@ class StampedPorts:
         if counts['other_time']:
             return values, WARN, 'inputs of another time were not taken'
         if self._has_clock and inputs.clock_ns is None and inputs.waiting:
-            return values, WARN, 'inputs wait for a clock that was not heard yet'
+            return values, WARN, 'inputs wait for a clock that has not come yet'
         if not counts[COMMAND]:
             return values, *self._host.absence(self._command_ports, 'command')
         return values, OK, 'ok'

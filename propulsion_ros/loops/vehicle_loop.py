@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.lockstep import Lockstep
-from propulsion_ros.loops.payloads import ImuRow, JointRow, MassRow, OdometryRow, PressureRow
+from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, MassRow, OdometryRow, PressureRow
 from propulsion_ros.loops.ports import OK, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.mass import MassProperties
@@ -21,9 +21,6 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
-
-WRENCH, INERTIA = 'geometry_msgs/msg/WrenchStamped', 'geometry_msgs/msg/InertiaStamped'
-JOINTS, TF = 'sensor_msgs/msg/JointState', 'tf2_msgs/msg/TFMessage'
 
 _OLDEST_PYRO_NS = 200_000_000
 """A deployer that fired longer ago is not obeyed [ns]."""
@@ -77,48 +74,37 @@ class VehicleLoop:
     def _open(self, with_tf: bool) -> None:
         outlet = functools.partial(Outlet, overridable=False)
         world, frame = self._params.world_frame, self._frame
-        self._clock = outlet('/clock', 'rosgraph_msgs/msg/Clock', 'clock')
-        self._odometry = outlet('~/odometry', 'nav_msgs/msg/Odometry', 'lockstep', world)
-        self._imu = outlet('~/imu', 'sensor_msgs/msg/Imu', 'lockstep', frame)
-        self._pressure = outlet('~/pressure', 'sensor_msgs/msg/FluidPressure', 'lockstep', frame)
-        self._inertia = outlet('~/inertia', INERTIA, 'latched', frame, lossless=True)
-        self._merged = outlet('~/joint_states', JOINTS, 'lockstep')
-        self._tf = outlet('tf', TF, 'tf', world) if with_tf else None
+        self._clock = outlet('/clock', Kind.CLOCK, 'clock')
+        self._odometry = outlet('~/odometry', Kind.ODOMETRY, 'lockstep', world)
+        self._imu = outlet('~/imu', Kind.IMU, 'lockstep', frame)
+        self._pressure = outlet('~/pressure', Kind.PRESSURE, 'lockstep', frame)
+        self._inertia = outlet('~/inertia', Kind.INERTIA, 'latched', frame, lossless=True)
+        self._merged = outlet('~/joint_states', Kind.JOINTS, 'lockstep')
+        self._tf = outlet('tf', Kind.TF, 'tf', world) if with_tf else None
         self._awaited = {
             'clock': self._clock, 'odometry': self._odometry, 'imu': self._imu,
             'pressure': self._pressure,
         }
-
-    # What the host connects.
-
-    @property
-    def ports(self) -> Sequence[Port]:
-        """Wrenches, tanks, states and deployers."""
-        params, bind = self._params, functools.partial
-        table: tuple[tuple[str, str, Callable[[Any], None], str], ...] = (
-            *((t, WRENCH, bind(self._take_wrench, t), 'lockstep') for t in params.wrench_topics),
-            *((t, INERTIA, bind(self._take_tank, t), 'lockstep') for t in params.tank_topics),
-            *((t, JOINTS, self._take_state, 'state') for t in params.state_topics),
-            *((t, JOINTS, self._take_deployers, 'lockstep') for t in self._deployers),
-        )
-        return tuple(Port(*row, overridable=False) for row in table)
-
-    @property
-    def outlets(self) -> Sequence[Outlet]:
-        """The clock, and what moves and is measured."""
         tf = () if self._tf is None else (self._tf,)
-        return (*self._awaited.values(), self._inertia, self._merged, *tf)
-
-    @property
-    def requests(self) -> Sequence[Request]:
-        """None."""
-        return ()
-
-    @property
-    def timers(self) -> Sequence[Timer]:
-        """What keeps the pace, and looks at the graph."""
+        self.outlets = (*self._awaited.values(), self._inertia, self._merged, *tf)
+        self.requests: Sequence[Request] = ()
+        # It keeps the pace, and looks at the graph.
         pace = self._params.real_time_factor * self._params.update_rate
-        return (Timer(min(1.0 / pace, _POLL) if pace else _POLL, self._look),)
+        self.timers = (Timer(min(1.0 / pace, _POLL) if pace else _POLL, self._look),)
+        self.ports = tuple(self._open_ports())
+
+    def _open_ports(self) -> Iterator[Port]:
+        port, bind = functools.partial(Port, overridable=False), functools.partial
+        for topic in self._params.wrench_topics:
+            yield port(topic, Kind.WRENCH, bind(self._take_wrench, topic), 'lockstep')
+        for topic in self._params.tank_topics:
+            yield port(topic, Kind.INERTIA, bind(self._take_tank, topic), 'lockstep')
+        for topic in self._params.state_topics:
+            yield port(topic, Kind.JOINTS, self._take_state, 'state')
+        for topic in self._deployers:
+            yield port(topic, Kind.JOINTS, self._take_deployers, 'lockstep')
+
+    # What the host calls.
 
     def start(self) -> None:
         """Return to the start and wait for the actuators."""

@@ -2,15 +2,13 @@
 """Settings of the simulated vehicle, as its node and the checks of files take them."""
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from propulsion_ros.loops.ports import is_name
 from propulsion_ros.models.body.parachutes import ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import group, quantity, validate
-
-_TOPIC = re.compile(r'[~/]?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +43,7 @@ class VehicleParams:
         doc='own topics that must have a subscription before the first step',
     )
     real_time_factor: float = quantity(
-        1.0, doc='simulated over wall time; 0: as fast as the actuators answer', lo=0.0, hi=1e3
+        1.0, doc='simulated over wall time; 0: as fast as the actuators reply', lo=0.0, hi=1e3
     )
     lockstep_timeout: float = quantity(
         10.0, 's', doc='wall time after which a missing wrench stops the vehicle', above=0.0,
@@ -81,5 +79,5 @@ class VehicleParams:
 
 
 def _check_topic(key: str, topic: str, row: int | None = None) -> None:
-    if not _TOPIC.fullmatch(topic):
+    if not is_name(topic, before='~/'):
         raise ConfigError(key, f'{topic!r} is no topic name', row)

@@ -19,7 +19,8 @@ from propulsion_ros.drawing.shapes import (
     thrust_shapes,
 )
 from propulsion_ros.loops.decoders import checked_stamp
-from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Timer
 from propulsion_ros.loops.visualizer_params import VisualizerParams
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError, ConfigError
@@ -41,29 +42,20 @@ _HEAVIEST = 1e9
 
 @dataclass(eq=False)
 class _Drawn:
-    """The actuators of one block, and the newest state of them.
-
-    Attributes
-    ----------
-    block, layout, reader
-        Which they are, and how their state is read.
-    unread : tuple or None
-        Stamp, names, positions and efforts of the newest message; None once they are read.
-    state : ThrustState or None
-        The newest that was read.
-    stamp_ns : int
-        Of the state.
-    is_silent : bool
-        Whether no state that can be read has come since the last diagnosis.
-    """
+    """The actuators of one block, and the newest state of them."""
 
     block: DrawnBlock
     layout: ThrustLayout
     reader: ThrustStateReader
+    """Which they are, and how their state is read."""
     unread: tuple[int, Sequence[str], Sequence[float], Sequence[float]] | None = None
+    """Stamp, names, positions and efforts of the newest message; None once they are read."""
     state: ThrustState | None = None
+    """The newest that was read."""
     stamp_ns: int = 0
+    """Of the state."""
     is_silent: bool = True
+    """Whether no state that can be read has come since the last diagnosis."""
 
 
 class VisualizerLoop:
@@ -99,11 +91,14 @@ class VisualizerLoop:
         self._phase = ''
         self._tanks: dict[str, Propellant] = {}
         self._markers = Outlet(
-            '~/markers', 'visualization_msgs/msg/MarkerArray', 'picture', overridable=False
+            '~/markers', Kind.MARKERS, 'picture', overridable=False
         )
         self._drawn: list[_Drawn] = []
         self._next_ns: float
-        self._ports = (*self._state_ports(blocks), *self._tank_ports(tanks), *self._phase_ports())
+        self.ports = (*self._state_ports(blocks), *self._tank_ports(tanks), *self._phase_ports())
+        self.outlets, self.requests = (self._markers,), ()
+        # It finds that all states have stopped.
+        self.timers = (Timer(_SILENCE, self._find_silence),)
         self._forget()
         self._style = Style(
             scale=self._scale(), in_links=params.frame == 'link',
@@ -113,22 +108,22 @@ class VisualizerLoop:
     def _state_ports(self, blocks: Sequence[DrawnBlock]) -> Iterator[Port]:
         for block, topic in zip(blocks, self._params.state_topics, strict=True):
             if block.layout is None:
-                self._host.log('info', f'{block.name}: not drawn, its state says no thrusts')
+                self._host.log('info', f'{block.name}: not drawn, its state has no thrusts')
             elif topic:
                 drawn = _Drawn(block, block.layout, ThrustStateReader(block.layout))
                 self._drawn.append(drawn)
                 take = functools.partial(self._take_state, drawn)
-                yield Port(topic, 'sensor_msgs/msg/JointState', take, 'glance', overridable=False)
+                yield Port(topic, Kind.JOINTS, take, 'glance', overridable=False)
 
     def _tank_ports(self, tanks: Sequence[tuple[str, float]]) -> Iterator[Port]:
         for (tank, capacity), topic in zip(tanks, self._params.tank_topics, strict=True):
             if topic:
                 take = functools.partial(self._take_tank, topic, tank, capacity)
-                yield _latched(topic, 'geometry_msgs/msg/InertiaStamped', take)
+                yield _latched(topic, Kind.INERTIA, take)
 
     def _phase_ports(self) -> Iterator[Port]:
         if self._params.phase_topic:
-            yield _latched(self._params.phase_topic, 'std_msgs/msg/String', self._take_phase)
+            yield _latched(self._params.phase_topic, Kind.STRING, self._take_phase)
 
     def _scale(self) -> float:
         """Return the length of an arrow over its thrust [m/N]."""
@@ -144,27 +139,7 @@ class VisualizerLoop:
         )
         return _UNKNOWN_SCALE
 
-    # What the host connects.
-
-    @property
-    def ports(self) -> Sequence[Port]:
-        """States, tanks and the phase."""
-        return self._ports
-
-    @property
-    def outlets(self) -> Sequence[Outlet]:
-        """The pictures."""
-        return (self._markers,)
-
-    @property
-    def requests(self) -> Sequence[Request]:
-        """None."""
-        return ()
-
-    @property
-    def timers(self) -> Sequence[Timer]:
-        """What finds that all states have stopped."""
-        return (Timer(_SILENCE, self._find_silence),)
+    # What the host calls.
 
     @property
     def drawn_names(self) -> Sequence[str]:

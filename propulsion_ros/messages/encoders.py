@@ -12,6 +12,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 from std_msgs.msg import Bool, Float64, Int32MultiArray, String
 
+from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import (
     ImuRow,
     JointRow,
@@ -41,10 +42,7 @@ LEVELS = {OK: DiagnosticStatus.OK, WARN: DiagnosticStatus.WARN, ERROR: Diagnosti
 def make_encoder(outlet: Outlet) -> Encoder:
     """Return what makes the messages of an outlet; the payloads are in `loops.payloads`.
 
-    Raises
-    ------
-    LookupError
-        For a kind of message that no loop publishes yet.
+    Raises `LookupError` for a kind of message that no loop publishes yet.
     """
     maker = _MAKERS.get(outlet.kind)
     if maker is None:
@@ -88,7 +86,7 @@ class _JointStates:
     def _message(self, stamp_ns: int, row: JointRow) -> JointState:
         message = JointState(name=list(row.names))
         _head(message, stamp_ns, self._frame)
-        for field in ('position', 'velocity', 'effort'):
+        for field in FIELDS:
             values = getattr(row, field)
             if values is not None:
                 setattr(message, field, doubles(values))

@@ -11,10 +11,7 @@ from typing import Any
 def class_of(kind: str) -> Any:
     """Return the message or service class of a name such as 'std_msgs/msg/String'.
 
-    Raises
-    ------
-    LookupError
-        Where it is not installed.
+    Raises `LookupError` where it is not installed.
     """
     package, folder, name = kind.split('/')
     try:

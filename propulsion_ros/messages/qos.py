@@ -17,13 +17,13 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_HISTORY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""For who looks on: the newest alone, and the publisher never waits for it."""
+"""For observers such as pictures: the newest message only, and no publisher waits for them."""
 PICTURE = QoSProfile(depth=1)
 TF = QoSProfile(depth=100)
 LOCKSTEP = QoSProfile(depth=10_000)
-"""For what of which nothing may be lost: simulation in lockstep, and replay at any rate."""
+"""For topics that may lose no message: simulation in lockstep, and replay at any rate."""
 _LATCHED_DEEP = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""Of a queue of one a subscription that is slow for a moment misses what came between."""
+"""With a queue of one, a subscription that is slow for a moment misses messages."""
 
 _CLASSES = {
     'command': COMMAND, 'sensor': SENSOR, 'state': STATE, 'result': STATE, 'lockstep': LOCKSTEP,

@@ -15,12 +15,7 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.messages.fields import set_odometry, set_wrench
-from propulsion_ros.messages.slots import (
-    Slots,
-    joint_state_slots,
-    odometry_slots,
-    wrench_slots,
-)
+from propulsion_ros.messages.slots import Slots, joint_state_slots, odometry_slots, wrench_slots
 from propulsion_ros.settings.errors import CommandError
 
 SHORTEST = 12
@@ -36,29 +31,19 @@ _known_wrench_slots = functools.lru_cache(maxsize=16)(wrench_slots)
 class MessageReader:
     """Deserialises stamped messages of one kind.
 
-    What differs from the message before in its stamp and numbers only is written into that
-    message, which is returned again: its reader keeps what it needs, not the message.
-
-    Attributes
-    ----------
-    kind : type
-        Of the messages.
+    What differs from the message before in its stamp and numbers only is written into that message,
+    which is returned again: its reader keeps what it needs, not the message.
     """
 
     kind: type[Any]
+    """Of the messages."""
 
     def __init__(self) -> None:
         self._message = self.kind()
         self._slots: Slots | None = None
 
     def read(self, data: bytes) -> Any:
-        """Return a message.
-
-        Raises
-        ------
-        CommandError
-            Where the bytes are none.
-        """
+        """Return a message; raise `CommandError` where the bytes are none."""
         slots = self._slots
         if slots is None or not slots.fit(data):
             return self._read_anew(data)

@@ -41,16 +41,11 @@ _METHODS = ('check_command', 'step', 'reset', 'rest', 'link_wrenches')
 
 
 class Registry(Mapping[str, type[Family]]):
-    """Every actuator family by the name that parameters and plugin blocks call it.
+    """Every actuator family by the name that parameters and plugin blocks have for it.
 
-    Installed packages are looked through for a name that this package does not have, and only the
-    family that is asked for is imported.
-
-    Raises
-    ------
-    ConfigError
-        From whatever looks through them, where two families have one name; from ``[]``, where the
-        family cannot be imported or is none.
+    A name that this package does not have is looked up in the installed packages, and only the
+    family with that name is imported. Raises `ConfigError` where two families have one name, or a
+    family cannot be imported or is none.
     """
 
     def __getitem__(self, name: str) -> type[Family]:
@@ -69,7 +64,7 @@ class Registry(Mapping[str, type[Family]]):
     def check(self) -> None:
         """Look through the installed packages; raise `ConfigError` where a name is taken.
 
-        Who asks for families of this package alone is not told otherwise.
+        A look-up of this package's own families does not do so.
         """
         _installed()
 

@@ -2,13 +2,8 @@
 """One node for every actuator family."""
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from typing import Any
-
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.nodes.host_node import HostNode
-from propulsion_ros.nodes.spin import run
 
 
 class ActuatorNode(HostNode):
@@ -59,16 +54,11 @@ class ActuatorNode(HostNode):
         Follow commands, or keep every actuator safe.
     """
 
-    executable = 'actuator_node'
+    executable, default_name = 'actuator_node', 'actuators'
     loop: ActuatorPorts | None
 
-    def __init__(self, name: str = 'actuators', **kwargs: Any) -> None:
-        super().__init__(name, **kwargs)
 
-
-def main(args: Sequence[str] | None = None) -> None:
-    """Run one actuator node."""
-    sys.exit(run(lambda options: [ActuatorNode()], args))
+main = ActuatorNode.main
 
 
 if __name__ == '__main__':

@@ -2,13 +2,8 @@
 """From a demanded wrench to the commands of a group of thrusters or rotors."""
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from typing import Any
-
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.nodes.host_node import HostNode
-from propulsion_ros.nodes.spin import run
 
 
 class AllocatorNode(HostNode):
@@ -35,16 +30,11 @@ class AllocatorNode(HostNode):
         have failed it knows nothing; compare with the group's own wrench.
     """
 
-    executable = 'allocator_node'
+    executable, default_name = 'allocator_node', 'allocator'
     loop: AllocatorLoop | None
 
-    def __init__(self, name: str = 'allocator', **kwargs: Any) -> None:
-        super().__init__(name, **kwargs)
 
-
-def main(args: Sequence[str] | None = None) -> None:
-    """Run one allocator."""
-    sys.exit(run(lambda options: [AllocatorNode()], args))
+main = AllocatorNode.main
 
 
 if __name__ == '__main__':

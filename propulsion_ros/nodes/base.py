@@ -34,17 +34,10 @@ _HEALTH = Outlet('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'state')
 class PropulsionNode(RobustNode):
     """A lifecycle node that starts by itself, and logs what is wrong in one line.
 
-    What a node creates in `setup` it puts into `entities`, which `teardown` destroys.
-    rclpy runs subscriptions and timers in every lifecycle state, so callbacks ask `is_active`.
-
-    Attributes
-    ----------
-    is_active : bool
-        Whether the node is in the lifecycle state of that name.
-    has_failed : bool
-        Whether it was not configured or activated, or has stopped itself.
-    has_ended : bool
-        Whether it has stopped itself, or was shut down.
+    What a node creates in `setup` it puts into `entities`, which `teardown` destroys. rclpy runs
+    subscriptions and timers in every lifecycle state, so callbacks check `is_active`. A node
+    `has_failed` that was not configured or activated, or has stopped itself; it `has_ended` where
+    it has stopped itself, or was shut down.
 
     ROS Parameters
     --------------
@@ -90,7 +83,7 @@ class PropulsionNode(RobustNode):
         """Begin; called on activation, when publishers are open."""
 
     def stopping(self) -> None:
-        """Leave a safe last word; called on deactivation, while publishers are still open."""
+        """Publish a safe last message; called on deactivation, while publishers are still open."""
 
     def teardown(self) -> None:
         """Destroy what `setup` made, as far as it came: everything in `entities`."""
@@ -143,7 +136,7 @@ class PropulsionNode(RobustNode):
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close the gate after the last word, also where that fails."""
+        """Close the gate after the last message, also where that fails."""
         self._succeeds(self.stopping)
         self.is_active = False
         return super().on_deactivate(state)
@@ -155,7 +148,7 @@ class PropulsionNode(RobustNode):
         return result
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Leave the last word, then destroy."""
+        """Publish the last message, then destroy."""
         if self.is_active:
             self._succeeds(self.stopping)
             self.is_active = False

@@ -20,7 +20,7 @@ _ALIKE = 0.8
 
 
 class FirstMessage:
-    """Asks the graph why nothing has come, until the first message.
+    """Finds in the graph why no message has come, until the first one.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ class FirstMessage:
             node.resolve_topic_name(topic): type_name(kind) for topic, kind in topics.items()
         }
         self._looks = self._seen = 0
-        self._suspected = self._said = ''
+        self._suspected = self._logged = ''
 
     def look(self) -> tuple[str, str]:
-        """Return level and text for the diagnostics: WARN where somebody publishes in vain.
+        """Return level and text for the diagnostics: WARN where a publication has no subscription.
 
         To be called once a second. The log has it too, once: a mistake that lasts, and what is
         missing after ten looks.
@@ -53,8 +53,8 @@ class FirstMessage:
         self._seen = self._seen + 1 if text == self._suspected else 1
         self._suspected = text
         log = self._node.get_logger()
-        if mistakes and self._seen == _SURE and text != self._said:
-            self._said = text
+        if mistakes and self._seen == _SURE and text != self._logged:
+            self._logged = text
             log.warning(text)
         elif self._looks == _PATIENCE and not mistakes:
             log.info(text)
@@ -73,11 +73,11 @@ class FirstMessage:
             if kind in kinds and name != topic
         ]
         for name in difflib.get_close_matches(topic, names, cutoff=_ALIKE):
-            if self._is_unheard(name):
-                return f'{name} is published and nobody listens, expected {topic}'
+            if self._has_no_subscription(name):
+                return f'{name} is published without a subscription, expected {topic}'
         return ''
 
-    def _is_unheard(self, topic: str) -> bool:
+    def _has_no_subscription(self, topic: str) -> bool:
         """Return whether another node publishes a topic that has no subscription."""
         own = self._node.get_fully_qualified_name()
         publishers = {full_name(end) for end in self._node.get_publishers_info_by_topic(topic)}

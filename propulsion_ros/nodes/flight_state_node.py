@@ -2,8 +2,6 @@
 """Phase, apogee and events of a flight, from a barometer, an odometry or raw sensors."""
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from typing import Any
 
 from propulsion_ros.loops.flight.flight_loop import FlightLoop, make_flight_loop
@@ -11,7 +9,6 @@ from propulsion_ros.loops.flight.params import read_params
 from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.nodes.linux_boot import linux_boot
-from propulsion_ros.nodes.spin import run
 
 
 class FlightStateNode(HostNode):
@@ -45,7 +42,7 @@ NavSatFix
         Latched.
     ~/flags : diagnostic_msgs/DiagnosticArray
         Phase, moments of the flight with their source, health of the detector, why and how surely
-        it found apogee, and before a launch the checks that speak against one; at each change,
+        it found apogee, and before a launch the checks that forbid one; at each change,
         latched.
     ~/apogee : geometry_msgs/PointStamped
         Time and altitude above the pad of the vertex, latched.
@@ -85,9 +82,9 @@ NavSatFix
         std_srvs/Trigger; refused with a reason in the wrong phase.
     """
 
-    executable = 'flight_state_node'
+    executable, default_name = 'flight_state_node', 'flight_state'
 
-    def __init__(self, name: str = 'flight_state', **kwargs: Any) -> None:
+    def __init__(self, name: str = '', **kwargs: Any) -> None:
         self._lock: RecordLock | None = None
         super().__init__(name, **kwargs)
 
@@ -112,9 +109,7 @@ NavSatFix
             lock.release()
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run one flight state node."""
-    sys.exit(run(lambda options: [FlightStateNode()], args))
+main = FlightStateNode.main
 
 
 if __name__ == '__main__':

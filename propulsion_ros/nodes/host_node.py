@@ -2,6 +2,7 @@
 """The ROS host of a loop: its ports, outlets, requests and timers as parts of a node."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.latched_text import wait_for_text
 from propulsion_ros.nodes.live_parameters import LiveParameters
+from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 _CLOCK = 'clock'
@@ -30,21 +32,27 @@ class HostNode(PropulsionNode):
 
     Attributes
     ----------
-    executable : str
-        What it is started by, which decides what it runs.
     loop : Loop or None
         What runs, while configured.
     """
 
     executable: ClassVar[str]
+    """What it is started by, which decides what it runs."""
+    default_name: ClassVar[str]
+    """Name where none is given."""
 
-    def __init__(self, name: str, **kwargs: Any) -> None:
+    def __init__(self, name: str = '', **kwargs: Any) -> None:
         self.loop: Loop | None = None
         self._live: LiveParameters | None = None
         self._outlets: dict[Outlet, tuple[Any, Encoder]] = {}
         self._awaited: dict[str, FirstMessage] = {}
         self._takes_lossy_clock = False
-        super().__init__(name, **kwargs)
+        super().__init__(name or self.default_name, **kwargs)
+
+    @classmethod
+    def main(cls, args: Sequence[str] | None = None) -> None:
+        """Run one node of this kind until it is stopped, by the process's command line."""
+        sys.exit(run(lambda options: [cls()], args))
 
     def make_loop(self) -> Loop:
         """Return the loop, configured by the parameters of this node; raise `ConfigError`."""

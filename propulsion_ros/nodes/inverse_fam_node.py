@@ -2,23 +2,18 @@
 """The wrench that Astrobee's propulsion modules apply, from their commands."""
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from typing import Any
-
 from propulsion_ros.graph.family_params import NODE_KINDS
 from propulsion_ros.loops.estimate_ports import EstimatePorts
 from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.nodes.host_node import HostNode
-from propulsion_ros.nodes.spin import run
 
 _NAME = NODE_KINDS[ESTIMATES].executable.removesuffix('_node')
 
 
 class InverseFamNode(HostNode):
-    """Says what wrench the nozzles apply, at the stamp of each command to them.
+    """Estimates the wrench that the nozzles apply, at the stamp of each command to them.
 
-    A module that has been silent for ``command_timeout`` counts as without thrust from then on,
+    A module that has sent nothing for ``command_timeout`` counts as without thrust from then on,
     and that is published too.
 
     ROS Parameters
@@ -56,16 +51,11 @@ class InverseFamNode(HostNode):
         Forget commands, demand and time.
     """
 
-    executable = 'inverse_fam_node'
+    executable, default_name = 'inverse_fam_node', _NAME
     loop: EstimatePorts | None
 
-    def __init__(self, name: str = _NAME, **kwargs: Any) -> None:
-        super().__init__(name, **kwargs)
 
-
-def main(args: Sequence[str] | None = None) -> None:
-    """Run one estimator."""
-    sys.exit(run(lambda options: [InverseFamNode()], args))
+main = InverseFamNode.main
 
 
 if __name__ == '__main__':

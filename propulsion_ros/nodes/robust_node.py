@@ -14,13 +14,7 @@ from propulsion_ros.settings.errors import CommandError
 
 
 class RobustNode(LenientLifecycleNode):
-    """A lifecycle node that counts and logs what would end another one.
-
-    Attributes
-    ----------
-    counts : collections.Counter
-        How often each kind of complaint was made.
-    """
+    """A lifecycle node that counts by kind, and logs, what would end another one."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         self._complaints = Complaints(lambda line: self.get_logger().warning(line), self.steady_ns)

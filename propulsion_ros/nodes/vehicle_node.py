@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The vehicle that the demos push: a rigid body in lockstep with its actuators."""
+"""The simulated vehicle: a rigid body that steps in lockstep with its actuator nodes."""
 from __future__ import annotations
-
-import sys
-from collections.abc import Sequence
-from typing import Any
 
 from propulsion_ros.loops.vehicle_loop import VehicleLoop
 from propulsion_ros.nodes.host_node import HostNode
-from propulsion_ros.nodes.spin import run
 
 
 class VehicleNode(HostNode):
-    """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
+    """Moves a rigid body by the wrenches of its actuators, one step for each of their steps.
 
-    Odometry and clock of step k go out, then the vehicle waits for the wrench stamped k of
-    every topic; that wrench acts from k to k + 1.
+    It publishes odometry and clock of step k, then waits for the wrench stamped k on every
+    wrench topic. These wrenches act from k to k + 1.
 
     ROS Parameters
     --------------
@@ -28,7 +23,7 @@ class VehicleNode(HostNode):
     ~/odometry : nav_msgs/Odometry
         Pose of base_link in the world; twist in base_link.
     ~/imu : sensor_msgs/Imu
-        Specific force and rate in base_link.
+        Specific force and angular velocity in base_link.
     ~/pressure : sensor_msgs/FluidPressure
         Static pressure of standard air at the altitude.
     ~/inertia : geometry_msgs/InertiaStamped
@@ -36,7 +31,7 @@ class VehicleNode(HostNode):
     ~/joint_states : sensor_msgs/JointState
         Joint positions of all ``state_topics``.
     tf : tf2_msgs/TFMessage
-        The pose of the odometry, with ``publish_tf``.
+        The pose of the odometry; only with the parameter ``publish_tf``.
 
     Subscribers
     -----------
@@ -45,20 +40,15 @@ class VehicleNode(HostNode):
     state_topics, deployer_topic : sensor_msgs/JointState
     """
 
-    executable = 'vehicle_node'
+    executable, default_name = 'vehicle_node', 'vehicle'
     loop: VehicleLoop | None
 
-    def __init__(self, name: str = 'vehicle', **kwargs: Any) -> None:
-        super().__init__(name, **kwargs)
-
     def now_ns(self) -> int:
-        """Return the simulated time, which the other nodes take from its /clock."""
+        """Return the simulated time, which other nodes receive on /clock."""
         return 0 if self.loop is None else self.loop.time_ns
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run one vehicle node."""
-    sys.exit(run(lambda options: [VehicleNode()], args))
+main = VehicleNode.main
 
 
 if __name__ == '__main__':

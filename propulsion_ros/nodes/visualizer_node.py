@@ -2,12 +2,7 @@
 """Arrows, plumes and text for RViz: what the actuators of a robot do."""
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from typing import Any
-
 from propulsion_ros.nodes.host_node import HostNode
-from propulsion_ros.nodes.spin import run
 
 
 class VisualizerNode(HostNode):
@@ -33,15 +28,10 @@ class VisualizerNode(HostNode):
         per second.
     """
 
-    executable = 'visualizer_node'
-
-    def __init__(self, name: str = 'visualizer', **kwargs: Any) -> None:
-        super().__init__(name, **kwargs)
+    executable, default_name = 'visualizer_node', 'visualizer'
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run one visualizer."""
-    sys.exit(run(lambda options: [VisualizerNode()], args))
+main = VisualizerNode.main
 
 
 if __name__ == '__main__':

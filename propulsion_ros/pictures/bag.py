@@ -9,17 +9,18 @@ from typing import Any
 
 from propulsion_ros.drawing.style import Fit, Mark
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, RESIDUAL, Channel, Signals
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
 _Reading = Callable[[Signals, str, float, Any], None]
-"""``reading(signals, topic, time, message)`` adds what a message of ``<source>/<leaf>`` says."""
+"""``reading(signals, topic, time, message)`` adds what a message of ``<source>/<leaf>`` has."""
 
 
 def signals_of_bag(path: Path, namespace: str = '') -> Signals:
-    """Return what the topics of this package's nodes in a bag say.
+    """Return the contents of a bag's topics of this package's nodes.
 
     Times are the stamps of the messages; what has none, or is a command with stamp 0, gets that of
     the latest stamped message that was recorded before it; latched ones, which may be of long
@@ -67,7 +68,7 @@ def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _
             'choose one vehicle by its namespace'
         )
     if any(reading is _read_flags for reading in found.values()):
-        # They say the phase too, and with a stamp.
+        # They have the phase too, and with a stamp.
         return {topic: reading for topic, reading in found.items() if reading is not _read_phase}
     return found
 
@@ -98,7 +99,7 @@ class _Sorter:
         self._sort(time, message, content)
 
     def finish(self) -> Signals:
-        """Return what was said; in a bag without any stamp, at the times of recording."""
+        """Return all signals; in a bag without any stamp, at the times of recording."""
         for message, content in self._early:
             self._sort(message.stamp_ns * 1e-9, message, content)
         return self._signals
@@ -153,20 +154,20 @@ def _read_odometry(signals: Signals, topic: str, time: float, message: Any) -> N
 
 
 def _read_fit(signals: Signals, topic: str, time: float, message: Any) -> None:
-    says = dict(zip(message.name, message.position, strict=False))
-    motion = (float(says.get(name, math.nan)) for name in _MOTION)
+    fitted = dict(zip(message.name, message.position, strict=False))
+    motion = (float(fitted.get(name, math.nan)) for name in _MOTION)
     signals.flight.fits.append(Fit(time, *motion))
-    vertex = (says.get('apogee_time', math.nan), says.get('apogee_altitude', math.nan))
+    vertex = (fitted.get('apogee_time', math.nan), fitted.get('apogee_altitude', math.nan))
     signals.flight.predictions.append((time, float(vertex[0]), float(vertex[1])))
 
 
 def _read_flags(signals: Signals, topic: str, time: float, message: Any) -> None:
     flight = signals.flight
     for status in message.status:
-        says = {pair.key: pair.value for pair in status.values}
-        flight.phases.append(Mark(time, says.get('phase', '')))
-        flight.health.append(Mark(time, says.get('health', '')))
-        liftoff, apogee = (_seconds(says.get(name, '')) for name in ('liftoff', 'apogee'))
+        flags = {pair.key: pair.value for pair in status.values}
+        flight.phases.append(Mark(time, flags.get('phase', '')))
+        flight.health.append(Mark(time, flags.get('health', '')))
+        liftoff, apogee = (_seconds(flags.get(name, '')) for name in ('liftoff', 'apogee'))
         mark = Mark(liftoff, 'liftoff')
         if math.isfinite(liftoff) and mark not in flight.marks:
             flight.marks.append(mark)
@@ -201,17 +202,17 @@ _MOTION = ('altitude', 'velocity', 'acceleration')
 _LATCHED = (_read_tank, _read_flags, _read_events, _read_apogee)
 _FLIGHT = (_read_fit, _read_flags, _read_phase, _read_events, _read_apogee)
 _READINGS: dict[tuple[str, str], _Reading] = {
-    ('state', 'sensor_msgs/msg/JointState'): _read_joints(SAID),
-    ('command', 'sensor_msgs/msg/JointState'): _read_joints(COMMAND),
-    ('wrench', 'geometry_msgs/msg/WrenchStamped'): _read_wrench(SAID),
-    ('wrench_command', 'geometry_msgs/msg/WrenchStamped'): _read_wrench(COMMAND),
-    ('residual', 'geometry_msgs/msg/WrenchStamped'): _read_wrench(RESIDUAL),
-    ('tanks', 'geometry_msgs/msg/InertiaStamped'): _read_tank,
-    ('odometry', 'nav_msgs/msg/Odometry'): _read_odometry,
-    ('fit', 'sensor_msgs/msg/JointState'): _read_fit,
-    ('flags', 'diagnostic_msgs/msg/DiagnosticArray'): _read_flags,
-    ('phase', 'std_msgs/msg/String'): _read_phase,
-    ('events', 'diagnostic_msgs/msg/DiagnosticArray'): _read_events,
-    ('apogee', 'geometry_msgs/msg/PointStamped'): _read_apogee,
+    ('state', Kind.JOINTS): _read_joints(PUBLISHED),
+    ('command', Kind.JOINTS): _read_joints(COMMAND),
+    ('wrench', Kind.WRENCH): _read_wrench(PUBLISHED),
+    ('wrench_command', Kind.WRENCH): _read_wrench(COMMAND),
+    ('residual', Kind.WRENCH): _read_wrench(RESIDUAL),
+    ('tanks', Kind.INERTIA): _read_tank,
+    ('odometry', Kind.ODOMETRY): _read_odometry,
+    ('fit', Kind.JOINTS): _read_fit,
+    ('flags', Kind.STATUSES): _read_flags,
+    ('phase', Kind.STRING): _read_phase,
+    ('events', Kind.STATUSES): _read_events,
+    ('apogee', Kind.POINT): _read_apogee,
 }
 """By the last part of a topic and its type."""

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flight log has that can be plotted, and what the flight logic says to it."""
+"""What a flight log has that can be plotted, and what the flight logic finds in it."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from propulsion_ros.drawing.style import Fit, Mark
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.pictures.signals import Channel, FlightSignals, Signals
 from propulsion_ros.replay.flight_log import read_flight_log
@@ -31,23 +32,33 @@ def signals_of_log(path: Path) -> Signals:
         For a malformed file, or one without rows.
     """
     samples = read_flight_log(path)
+    return signals_of_flight(printable(path), samples, fly(samples, ApogeeParams()))
+
+
+def signals_of_flight(
+    name: str, samples: Sequence[Sample], reports: Iterable[FlightReport]
+) -> Signals:
+    """Return what was sampled in a flight, and what the flight logic reported of each sample.
+
+    Raise `SourceError` with the name of the log where there are no samples.
+    """
     if not samples:
-        raise SourceError(str(path), 'expected samples, got none')
-    signals, reports = Signals(printable(path)), []
-    for sample, report in zip(samples, fly(samples, ApogeeParams()), strict=True):
+        raise SourceError(name, 'expected samples, got none')
+    signals, accepted = Signals(name), []
+    for sample, report in zip(samples, reports, strict=True):
         if not report.stamp.is_accepted:
             continue
-        reports.append(report)
+        accepted.append(report)
         for quantity, value in (
             ('altitude', sample.altitude), ('climb', sample.velocity), ('lift', sample.acceleration)
         ):
             signals.add(Channel('', quantity, 'log'), report.stamp_ns * 1e-9, value)
-    signals.flight = _flight(reports)
+    signals.flight = _flight(accepted)
     return signals
 
 
 def _flight(reports: Sequence[FlightReport]) -> FlightSignals:
-    """Return what the flight logic said up to its decision, and its phases after it too."""
+    """Return what the flight logic found up to its decision, and its phases after it too."""
     decided = next((report for report in reports if report.apogee is not None), None)
     last_ns = reports[-1].stamp_ns if decided is None else decided.stamp_ns
     estimates = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -13,8 +13,8 @@ from propulsion_ros.drawing.style import LARGEST, Fit, Mark, Span, every, health
 from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
     COMMAND,
+    PUBLISHED,
     QUANTITIES,
-    SAID,
     Channel,
     FlightSignals,
     Rows,
@@ -38,22 +38,15 @@ _SHARED = ('mass', 'fuel_ratio', 'place', 'climb', 'lift')
 
 @dataclass(frozen=True)
 class Line:
-    """One series of a panel.
-
-    Attributes
-    ----------
-    label : str
-        Lines of one label have one colour.
-    role : str
-        As of `Channel`.
-    time, value : FloatArray
-        [s] on the time axis of the page, and the value; NaN where time goes back.
-    """
+    """One series of a panel."""
 
     label: str
+    """Lines of one label have one colour."""
     role: str
+    """As of `Channel`."""
     time: FloatArray
     value: FloatArray
+    """[s] on the time axis of the page, and the value; NaN where time goes back."""
 
 
 @dataclass(frozen=True)
@@ -79,64 +72,43 @@ class Panel:
 
 @dataclass(frozen=True)
 class FlightPanel:
-    """Altitude with what the flight logic made of it.
-
-    Attributes
-    ----------
-    lines : tuple of Line
-        Altitudes.
-    fits : tuple of Fit
-        Some of the successive ones.
-    ahead : float
-        How far each is drawn beyond its time [s].
-    deciding : Fit or None
-        The last one of the last detection.
-    health : tuple of Span
-        Where the detector was kept from deciding.
-    predictions, vertices : tuple of (float, float)
-        Time and altitude of the vertex of each of `fits` while climbing, and as decided.
-    detections : tuple of float
-        When apogee was decided.
-    """
+    """Altitude with what the flight logic made of it."""
 
     lines: tuple[Line, ...]
+    """Altitudes."""
     fits: tuple[Fit, ...] = ()
+    """Some of the successive ones."""
     ahead: float = 0.0
+    """How far each is drawn beyond its time [s]."""
     deciding: Fit | None = None
+    """The last one of the last detection."""
     health: tuple[Span, ...] = ()
+    """Where the detector was kept from deciding."""
     predictions: tuple[tuple[float, float], ...] = ()
     vertices: tuple[tuple[float, float], ...] = ()
+    """Time and altitude of the vertex of each of `fits` while climbing, and as decided."""
     detections: tuple[float, ...] = ()
+    """When apogee was decided."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that is drawn.
-
-    Attributes
-    ----------
-    title, time_label : str
-        Above the page, and below its time axes.
-    begin, end : float
-        Of the time axes [s].
-    flight : FlightPanel or None
-        Where there is flight logic.
-    panels : tuple of Panel
-        The others.
-    phases : tuple of Span
-        Behind all of them.
-    marks : tuple of Mark
-        Across all of them.
-    """
+    """Everything that is drawn."""
 
     title: str
     time_label: str
+    """Above the page, and below its time axes."""
     begin: float
     end: float
+    """Of the time axes [s]."""
     flight: FlightPanel | None = None
+    """Where there is flight logic."""
     panels: tuple[Panel, ...] = ()
+    """The others."""
     phases: tuple[Span, ...] = ()
+    """Behind all of them."""
     marks: tuple[Mark, ...] = ()
+    """Across all of them."""
 
 
 def page_of(
@@ -162,13 +134,8 @@ def page_of(
         Where there is nothing to draw, or too much.
     """
     flight = signals.flight
-    times = [row[0] for rows in signals.rows.values() for row in rows]
-    # Not phases: they are latched, and may be of long before the recording.
-    times += [fit.time for fit in flight.fits]
-    if not times:
-        raise SourceError(signals.name, 'expected values to plot, got none')
-    first, last = min(times), max(times)
-    origin = math.floor(first) if first > _WALL_CLOCK else 0
+    first, last = _span(signals)
+    origin = _origin(first)
     begin, end = max(begin, first - origin), min(end, last - origin)
     if not begin <= end:
         raise SourceError(
@@ -202,6 +169,32 @@ def page_of(
     )
 
 
+def flight_page(signals: Signals) -> Page:
+    """Return the page of a flight alone, from shortly before liftoff until after the apogee."""
+    flight, origin = signals.flight, _origin(_span(signals)[0])
+    begin = min((mark.time - 1.0 for mark in flight.marks), default=_span(signals)[0])
+    end = min(
+        (time + max(4.0, 0.3 * (time - begin)) for time in flight.detections), default=math.inf
+    )
+    page = page_of(signals, begin=begin - origin, end=end - origin)
+    return page if page.flight is None else replace(page, panels=())
+
+
+def _span(signals: Signals) -> tuple[float, float]:
+    """Return the first and the last time of an input [s]."""
+    times = [row[0] for rows in signals.rows.values() for row in rows]
+    # Not phases: they are latched, and may be of long before the recording.
+    times += [fit.time for fit in signals.flight.fits]
+    if not times:
+        raise SourceError(signals.name, 'expected values to plot, got none')
+    return min(times), max(times)
+
+
+def _origin(first: float) -> int:
+    """Return what the time axis counts from [s]."""
+    return math.floor(first) if first > _WALL_CLOCK else 0
+
+
 @dataclass(frozen=True)
 class _Cut:
     """The part of the time axis that is drawn, and what it counts from [s]."""
@@ -221,7 +214,7 @@ class _Cut:
         return tuple(point for point in shifted if self.has(point[0]) and abs(point[1]) < LARGEST)
 
     def line(self, label: str, role: str, rows: Rows) -> Line:
-        """Return a line, broken where time goes back; what is told holds until the next."""
+        """Return a line, broken where time goes back; a command holds until the next."""
         time, value = np.array(rows).T
         time = time - self.origin
         value = np.where(np.abs(value) < LARGEST, value, np.nan)
@@ -233,7 +226,7 @@ class _Cut:
         return Line(label, role, np.insert(time, back, np.nan), np.insert(value, back, np.nan))
 
     def _held(self, time: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what was told, with what held at the beginning and at the end of the part."""
+        """Return commands, with what held at the beginning and at the end of the part."""
         following = np.append(time[1:], math.inf)
         is_carried = (time < self.begin) & (following > self.begin)
         last = np.flatnonzero((time < self.end) & (following > self.end))
@@ -283,7 +276,7 @@ def _panels(
 ) -> Iterable[Panel]:
     """Yield a panel for each quantity of each source, those of one source together."""
     rows = _beside_the_allocated(signals.rows)
-    ordered = sorted(rows, key=lambda channel: channel.role != SAID)
+    ordered = sorted(rows, key=lambda channel: channel.role != PUBLISHED)
     sources = sorted({channel.source for channel in rows})
     groups: list[tuple[str | None, str]] = [
         (source, quantity) for source in sources for quantity in QUANTITIES
@@ -301,7 +294,7 @@ def _panels(
         lines = [cut.line(_label(c, channels), c.role, rows[c]) for c in channels]
         if fits and quantity in _FITTED:
             fitted = [(fit.time + cut.origin, getattr(fit, _FITTED[quantity])) for fit in fits]
-            lines.append(cut.line('fit', SAID, fitted))
+            lines.append(cut.line('fit', PUBLISHED, fitted))
         lines = [line for line in lines if line.time.size]
         if lines:
             yield Panel(_heading(source, quantity, channels, rows), tuple(lines))
@@ -335,21 +328,22 @@ def _heading(
         # What turns as it pushes may make lift, which is no thrust.
         if any((c.source, c.name) in angles for c in channels):
             words = 'effort [N]'
-    if all(c.role != SAID for c in channels):
+    if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words
 
 
 def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel | None:
-    """Return the panel of a flight, None where nothing tells an altitude."""
+    """Return the panel of a flight, None where nothing has an altitude."""
     flight = signals.flight
     lines = [
-        cut.line(channel.source or channel.name, SAID, rows)
+        cut.line(channel.source or channel.name, PUBLISHED, rows)
         for channel, rows in signals.rows.items()
         if channel.quantity == 'altitude' or channel[1:3] == ('place', 'z')
     ]
     if not lines and fits:
-        lines = [cut.line('fit', SAID, [(fit.time + cut.origin, fit.altitude) for fit in fits])]
+        altitudes = [(fit.time + cut.origin, fit.altitude) for fit in fits]
+        lines = [cut.line('fit', PUBLISHED, altitudes)]
     lines = [line for line in lines if line.time.size]
     if not lines:
         return None
@@ -368,8 +362,8 @@ def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPan
         ),
         health=tuple(health_spans([cut.mark(mark) for mark in flight.health], cut.end)),
         predictions=cut.points(
-            (time, altitude) for said, time, altitude in flight.predictions
-            if said - cut.origin in times and time > said
+            (time, altitude) for made, time, altitude in flight.predictions
+            if made - cut.origin in times and time > made
         ),
         vertices=cut.points(flight.vertices),
         detections=shown,

@@ -43,10 +43,7 @@ _ZOOM = 3.0  # to either side of the apogee [s]
 def draw(page: Page, path: Path) -> None:
     """Write a page as a PNG.
 
-    Raises
-    ------
-    OSError
-        Where it cannot be written.
+    Raises `OSError` where it cannot be written.
     """
     # As everywhere, whatever a user has set; names may have a dollar sign.
     with plt.style.context(['default', {'text.parse_math': False}]):
@@ -109,16 +106,16 @@ def _draw_time(axis: Any, page: Page) -> None:
 
 
 def _draw_lines(axis: Any, panel: Panel, colours: Sequence[Any]) -> None:
-    """Draw lines: what was said solid, what was told dashed and in steps, in one colour a name."""
+    """Draw lines: published ones solid, commands dashed and in steps, in one colour a name."""
     names = panel.names
     for line in panel.lines:
-        i, is_told = names.index(line.label), line.role == COMMAND
+        i, is_command = names.index(line.label), line.role == COMMAND
         # The first of a few are wider, so that equal ones show below each other.
         width = 1.2 + 0.5 * max(min(len(names), 4) - 1 - i, 0) * (len(names) <= 8)
         axis.plot(
             line.time, line.value, _DASHES.get(line.role, '-'), color=colours[i],
-            linewidth=1.0 if is_told else width, zorder=3.0 if is_told else 2.0,
-            drawstyle='steps-post' if is_told else 'default',
+            linewidth=1.0 if is_command else width, zorder=3.0 if is_command else 2.0,
+            drawstyle='steps-post' if is_command else 'default',
         )
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from propulsion_ros.drawing.style import Fit, Mark
 
-SAID, COMMAND, RESIDUAL = 'said', 'command', 'residual'
-"""Roles: what a node says, what it is told, and what it leaves of that undone."""
+PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
+"""Roles: what a node publishes, its commands, and what is missing of them."""
 
 
 Rows = Sequence[tuple[float, float]]
@@ -17,24 +17,16 @@ Rows = Sequence[tuple[float, float]]
 
 
 class Channel(NamedTuple):
-    """Where a series belongs.
-
-    Attributes
-    ----------
-    source : str
-        Node that says or is told it, '' where the input does not tell.
-    quantity : str
-        A key of `QUANTITIES`.
-    name : str
-        Actuator, tank or axis.
-    role : str
-        `SAID`, `COMMAND` or `RESIDUAL`.
-    """
+    """Where a series belongs."""
 
     source: str
+    """Node that publishes or receives it, '' where it is unknown."""
     quantity: str
+    """A key of `QUANTITIES`."""
     name: str
-    role: str = SAID
+    """Actuator, tank or axis."""
+    role: str = PUBLISHED
+    """`PUBLISHED`, `COMMAND` or `RESIDUAL`."""
 
 
 QUANTITIES = {
@@ -55,53 +47,35 @@ QUANTITIES = {
 
 @dataclass
 class FlightSignals:
-    """What flight logic said; times in seconds.
-
-    Attributes
-    ----------
-    phases, health : list of Mark
-        Phase and health of the detector, from each time on.
-    marks : list of Mark
-        Liftoff and events.
-    fits : list of Fit
-        The parabola fitted at each sample.
-    predictions : list of (float, float, float)
-        When it was said, and the vertex: time and altitude [m].
-    detections : list of float
-        When apogee was decided.
-    vertices : list of (float, float)
-        Time and altitude [m] of each vertex that was decided on.
-    """
+    """What flight logic published; times in seconds."""
 
     phases: list[Mark] = field(default_factory=list)
     health: list[Mark] = field(default_factory=list)
+    """Phase and health of the detector, from each time on."""
     marks: list[Mark] = field(default_factory=list)
+    """Liftoff and events."""
     fits: list[Fit] = field(default_factory=list)
+    """The parabola fitted at each sample."""
     predictions: list[tuple[float, float, float]] = field(default_factory=list)
+    """When it was published, and the vertex: time and altitude [m]."""
     detections: list[float] = field(default_factory=list)
+    """When apogee was decided."""
     vertices: list[tuple[float, float]] = field(default_factory=list)
+    """Time and altitude [m] of each vertex that was decided on."""
 
 
 @dataclass
 class Signals:
-    """Series and flight of one input.
-
-    Attributes
-    ----------
-    name : str
-        Of the input, a path.
-    rows : dict
-        Time [s] and value by channel, in the order of the input.
-    flight : FlightSignals
-        Empty where there is no flight logic.
-    unread : list of str
-        What the input has beside it that is not plotted, by name.
-    """
+    """Series and flight of one input."""
 
     name: str
+    """Of the input, a path."""
     rows: dict[Channel, list[tuple[float, float]]] = field(default_factory=dict)
+    """Time [s] and value by channel, in the order of the input."""
     flight: FlightSignals = field(default_factory=FlightSignals)
+    """Empty where there is no flight logic."""
     unread: list[str] = field(default_factory=list)
+    """What the input has beside it that is not plotted, by name."""
 
     def add(self, channel: Channel, time: float, value: float) -> None:
         """Append to a series; NaN, that is no value, does not make one."""

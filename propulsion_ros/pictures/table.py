@@ -8,7 +8,7 @@ from pathlib import Path
 from propulsion_ros.drawing.style import Fit
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, SAID, Channel, Signals
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, RESIDUAL, Channel, Signals
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import (
     KEPT_LIMIT,
@@ -20,14 +20,14 @@ from propulsion_ros.replay.csv_rows import (
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
-_WRENCHES = {'wrench': SAID, 'residual': RESIDUAL}
+_WRENCHES = {'wrench': PUBLISHED, 'residual': RESIDUAL}
 _UNSEEN = ('ignition', 'throttle', 'apogee_sigma')
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude')
 """Names in the state of flight logic: the parabola and its vertex."""
 
 
 def signals_of_table(path: Path) -> Signals:
-    """Return what the columns of a table say.
+    """Return the contents of the columns of a table.
 
     A table without a wrench, or with nothing else, is taken for commands.
 
@@ -82,7 +82,7 @@ def _channels(place: str, names: Sequence[str]) -> list[Channel | None]:
             f'{",".join(names)[:100] or "no lines"}'
         )
     check_columns(place, names)
-    # Nearly every node writes a wrench, so that tells their names from those of actuators.
+    # Nearly every node writes a wrench, which gives its name; the others are of actuators.
     sources = [
         name.removesuffix(f'{vector}.force.x') for vector in _WRENCHES for name in names
         if name.endswith(f'/{vector}.force.x')

@@ -140,10 +140,7 @@ def bound_chunks() -> None:
 def unpack(data: bytes, limit: int = LARGEST, make: Callable[[], Any] | None = None) -> bytes:
     """Return packed bytes unpacked, by default from zstd.
 
-    Raises
-    ------
-    ValueError
-        Where they are more than ``limit`` bytes, or too few.
+    Raises `ValueError` where they are more than ``limit`` bytes, or too few.
     """
     unpacker = (make or zstd().ZstdDecompressor)()
     content: bytes = unpacker.decompress(data, max_length=limit + 1)

@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from propulsion_ros.replay.bag_files import checked
 from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
-from propulsion_ros.replay.cdr import MISSING, read_cdr
+from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, FOLDER, kind_of, printable
 
@@ -22,22 +21,15 @@ _SUFFIXES = ('.mcap', '.db3')
 
 @dataclass(frozen=True)
 class Recorded:
-    """One message of a bag.
-
-    Attributes
-    ----------
-    topic, type : str
-        Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'.
-    stamp_ns : int
-        When it was recorded.
-    data : bytes
-        CDR, as it was on the wire.
-    """
+    """One message of a bag."""
 
     topic: str
     type: str
+    """Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'."""
     stamp_ns: int
+    """When it was recorded."""
     data: bytes
+    """CDR, as it was on the wire."""
 
 
 def is_bag(path: Path) -> bool:
@@ -68,13 +60,11 @@ class BagReader:
         self._path = path
         self._stack = ExitStack()
         self._reader: Any = None
-        self._types: Any = None
 
     def __enter__(self) -> BagReader:
         try:
             # Only those who use bags need it.
             from rosbags.rosbag2 import Reader
-            from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
         bound_chunks()
@@ -96,7 +86,7 @@ class BagReader:
             self._stack.close()
             # The readers of both formats raise whatever they meet in a damaged file.
             raise self._wrong(error) from error
-        self._types = get_typestore(Stores.LATEST)
+        self._wire = Wire()
         return self
 
     @property
@@ -133,39 +123,31 @@ class BagReader:
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
 
-        Raises
-        ------
-        SourceError
-            Where it is no such message, or its type was another one when it was recorded.
+        Raises `SourceError` where it is no such message, or its type was another one when it was
+        recorded.
         """
         if message.type in self._changed_types:
             raise SourceError(printable(self._path), f'was recorded with another {message.type}')
-        return read_cdr(self._types, message.data, message.type)
+        return self._wire.read(message.data, message.type)
 
     @functools.cached_property
     def _changed_types(self) -> frozenset[str]:
         """Types that are not what they were, by the hashes that the bag has of them."""
         return frozenset(
             c.msgtype for c in self._reader.connections
-            if c.digest and c.msgtype in self._types.fielddefs
-            and c.digest != self._types.hash_rihs01(c.msgtype)
+            if c.digest and c.msgtype in self._wire.types.fielddefs
+            and c.digest != self._wire.types.hash_rihs01(c.msgtype)
         )
 
     def _wrong(self, error: Exception) -> SourceError:
-        reason = ' '.join(str(error).split()) or type(error).__name__
-        return SourceError(printable(self._path), f'is not a readable bag: {reason[:300]}')
+        return SourceError(printable(self._path), f'is not a readable bag: {text_of(error)[:300]}')
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stack.close()
 
 
 def _check_metadata(reader: Any) -> None:
-    """Raise where a bag says of itself what no bag can; rosbags takes any value."""
+    """Raise where the metadata of a bag are impossible; rosbags takes any value."""
     counts = [reader.message_count, *(c.msgcount for c in reader.connections)]
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         raise ValueError('expected numbers of messages in its metadata')
@@ -183,7 +165,9 @@ def _check_message(stamp_ns: Any, data: Any) -> None:
 
 
 class BagWriter:
-    """Writes a new bag, that is a folder.
+    """Writes a new bag, that is a folder, and counts its messages in `count`.
+
+    Entering raises `SourceError` where the folder exists or cannot be written.
 
     Parameters
     ----------
@@ -191,16 +175,6 @@ class BagWriter:
         The folder; .db3 at its end means sqlite3, anything else MCAP.
     keeps : bool
         Whether what was written stays where an error ends it; else the folder is removed.
-
-    Attributes
-    ----------
-    count : int
-        Messages written.
-
-    Raises
-    ------
-    SourceError
-        On entering, where it exists or cannot be written.
     """
 
     def __init__(self, path: Path, keeps: bool = False) -> None:
@@ -218,7 +192,6 @@ class BagWriter:
                 Writer,
                 WriterError,
             )
-            from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
         is_sqlite = self._path.suffix == '.db3'
@@ -229,8 +202,8 @@ class BagWriter:
                 writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer: Any = self._stack.enter_context(writer)
         except (WriterError, OSError) as error:
-            raise SourceError(printable(self._path), ' '.join(str(error).split())) from error
-        self._types = get_typestore(Stores.LATEST)
+            raise SourceError(printable(self._path), text_of(error)) from error
+        self._types = Wire().types
         return self
 
     def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
@@ -257,20 +230,15 @@ class BagWriter:
                 )
             self._writer.write(connection, message.stamp_ns, message.data)
         except Exception as error:
-            # Both formats raise whatever their library or the disk has to say.
+            # Both formats raise any error of their library or the disk.
             raise self._wrong(f'{message.topic} ({message.type})', error) from error
         self.count += 1
 
-    def _wrong(self, what: str, error: BaseException) -> SourceError:
-        reason = ' '.join(str(error).split()) or type(error).__name__
-        return SourceError(printable(self._path), f'{what} cannot be written: {reason[:300]}')
+    def _wrong(self, what: str, error: Exception) -> SourceError:
+        reason = text_of(error)[:300]
+        return SourceError(printable(self._path), f'{what} cannot be written: {reason}')
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         keeps = error is None or self._keeps
         try:
             self._stack.__exit__(*((None, None, None) if keeps else (kind, error, trace)))
@@ -295,7 +263,7 @@ def _qos(profile: Any) -> Any:
 
     never = QosTime(2147483647, 4294967295)
     return Qos(
-        # Publishers do not tell others their history.
+        # The graph does not know the history of publishers.
         history=QosHistory.KEEP_LAST, depth=max(int(profile.depth), 1),
         reliability=QosReliability(int(profile.reliability)),
         durability=QosDurability(int(profile.durability)),

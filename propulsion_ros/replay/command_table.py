@@ -27,10 +27,7 @@ _LONGEST_GAP_NS = 3600 * 1_000_000_000
 def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[str]]]]:
     """Return the place of the header, its cells, and the rows that follow with their places.
 
-    Raises
-    ------
-    SourceError
-        Where the file cannot be read or has no line.
+    Raises `SourceError` where the file cannot be read or has no line.
     """
     rows = read_rows(path)
     place, header = next(rows, (f'{printable(path)}:1', []))
@@ -41,23 +38,16 @@ def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[st
 
 @dataclass
 class Row:
-    """What one row of a table gives.
-
-    Attributes
-    ----------
-    commands : dict
-        Values by name and field.
-    wrench : dict
-        Parts of a demanded wrench by their names.
-    com, velocity, angular_velocity : FloatArray or None
-        Centre of mass [m] and motion of base_link through the fluid in its axes.
-    """
+    """What one row of a table gives."""
 
     commands: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Values by name and field."""
     wrench: dict[str, float] = field(default_factory=dict)
+    """Parts of a demanded wrench by their names."""
     com: FloatArray | None = None
     velocity: FloatArray | None = None
     angular_velocity: FloatArray | None = None
+    """Centre of mass [m] and motion of base_link through the fluid in its axes."""
 
 
 class Columns:

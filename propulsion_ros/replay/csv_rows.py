@@ -79,10 +79,7 @@ def check_columns(place: str, names: Sequence[str]) -> None:
 def read_number(place: str, name: str, cell: str) -> float:
     """Return the number of a cell, NaN for an empty one.
 
-    Raises
-    ------
-    SourceError
-        Naming the place and the column of what is none.
+    Raises `SourceError` naming the place and the column of what is none.
     """
     text = cell.strip()
     try:

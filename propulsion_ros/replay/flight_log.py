@@ -20,10 +20,7 @@ def read_flight_log(path: Path) -> list[Sample]:
 
     Other columns are ignored; an empty cell or ``nan`` is no value, nor is what no vehicle reaches.
 
-    Raises
-    ------
-    SourceError
-        Naming the file, the line, what was expected and what came.
+    Raises `SourceError` naming the file, the line, what was expected and what came.
     """
     return list(samples_of_log(path, KEPT_LIMIT))
 

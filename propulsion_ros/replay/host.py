@@ -75,7 +75,7 @@ class Bus:
         What the first loop publishes at once, the next one knows before it takes the message:
         so a tick of a clock runs each loop with what those before it have published for it.
         """
-        self._tell_time(topic, message, stamp_ns)
+        self._set_time(topic, message, stamp_ns)
         for take in self._takers.get(topic, ()):
             take(message)
             self._deliver()
@@ -83,7 +83,7 @@ class Bus:
     def feed_together(self, messages: Iterable[tuple[str, Any]], stamp_ns: int) -> None:
         """Give messages of one moment to all their ports before anything that follows of them."""
         for topic, message in messages:
-            self._tell_time(topic, message, stamp_ns)
+            self._set_time(topic, message, stamp_ns)
             for take in self._takers.get(topic, ()):
                 take(message)
         self._deliver()
@@ -103,7 +103,7 @@ class Bus:
                 if self._depth_first:
                     self._deliver()
 
-    def _tell_time(self, topic: str, message: Any, stamp_ns: int) -> None:
+    def _set_time(self, topic: str, message: Any, stamp_ns: int) -> None:
         if topic == CLOCK_TOPIC:
             self.now_ns = stamp_to_ns(message.clock)
         elif CLOCK_TOPIC not in self._given:
@@ -202,7 +202,7 @@ class LoopHost:
             self._bus.publish(topic, outlet.kind, make(outlet, stamp_ns, payload))
 
     def log(self, level: str, line: str) -> None:
-        """Log a line that warns; of what is usual a replay says nothing."""
+        """Log a line that warns; a replay logs nothing that is usual."""
         if level != 'info':
             self._log(f'{self.name}: {line}')
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.payloads import JointRow, MassRow, OdometryRow, StatusRow
+from propulsion_ros.loops.payloads import JointRow, Kind, MassRow, OdometryRow, StatusRow
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -25,10 +25,7 @@ Maker = Callable[[Outlet, int, Any], Plain]
 def maker_of(outlet: Outlet) -> Maker:
     """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies what it is given.
 
-    Raises
-    ------
-    LookupError
-        For a kind of message that no loop of a replay publishes yet.
+    Raises `LookupError` for a kind of message that no loop of a replay publishes yet.
     """
     if outlet.kind not in _MAKERS:
         raise LookupError(f'{outlet.topic}: a replay has no {outlet.kind}')
@@ -128,15 +125,15 @@ def _data(cast: Callable[[Any], Any]) -> Maker:
 
 
 _MAKERS: Mapping[str, Maker] = {
-    'diagnostic_msgs/msg/DiagnosticArray': _statuses,
-    'geometry_msgs/msg/InertiaStamped': _inertia,
-    'geometry_msgs/msg/PointStamped': _point,
-    'geometry_msgs/msg/WrenchStamped': _wrench,
-    'nav_msgs/msg/Odometry': _odometry,
-    'sensor_msgs/msg/JointState': _joint_state,
-    'std_msgs/msg/Bool': _data(bool),
-    'std_msgs/msg/Float64': _data(float),
-    'std_msgs/msg/Int32MultiArray': _integers,
-    'std_msgs/msg/String': _data(str),
+    Kind.STATUSES: _statuses,
+    Kind.INERTIA: _inertia,
+    Kind.POINT: _point,
+    Kind.WRENCH: _wrench,
+    Kind.ODOMETRY: _odometry,
+    Kind.JOINTS: _joint_state,
+    Kind.BOOL: _data(bool),
+    Kind.FLOAT: _data(float),
+    Kind.INTEGERS: _integers,
+    Kind.STRING: _data(str),
 }
 """What makes the messages of each kind."""

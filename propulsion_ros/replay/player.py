@@ -50,37 +50,29 @@ class Player(Node):
         self.played: dict[str, str] = {}
         self._time = self.create_publisher(Clock, '/clock', 10) if clock_rate else None
         self._clock_period = 1.0 / clock_rate if clock_rate else 0.0
-        self._told = 0.0
+        self._published = 0.0
 
     def choose(
         self, topics: Mapping[str, str], executor: Executor, limit: float, insists: bool = False
     ) -> None:
-        """Wait until others hear the topics, and open those that nobody else publishes.
+        """Wait until the topics have subscriptions, and open those that no other node publishes.
 
-        Nodes are discovered one by one: it is over once no more come.
+        Nodes are discovered one by one: it is over once no more come, or after a limit [s]. Raises
+        `LookupError` for a message type that is not installed.
 
         Parameters
         ----------
         topics : mapping of str
             Type of each topic of the bag.
-        executor : Executor
-            Spins meanwhile.
-        limit : float
-            For how long at most [s].
         insists : bool
             Whether to open topics that another node publishes too.
-
-        Raises
-        ------
-        LookupError
-            For a message type that is not installed.
         """
         kinds = {topic: message_type(kind) for topic, kind in topics.items()}
         end = time.monotonic() + limit
         known: dict[str, tuple[int, int]] = {}
         changed = time.monotonic()
         while (now := time.monotonic()) < end:
-            found = {topic: (self._publishing(topic), self._hearing(topic)) for topic in topics}
+            found = {topic: (self._publishing(topic), self._subscribing(topic)) for topic in topics}
             if found != known:
                 known, changed = found, now
             elif all(map(any, known.values())) and now - changed >= _SETTLED:
@@ -94,7 +86,7 @@ class Player(Node):
             for topic in self.played
         }
         while time.monotonic() < end and any(
-            publisher.get_subscription_count() < self._hearing(topic)
+            publisher.get_subscription_count() < self._subscribing(topic)
             for topic, publisher in self._publishers_of.items()
         ):
             executor.spin_once(timeout_sec=_LOOK)
@@ -103,7 +95,7 @@ class Player(Node):
         """Return how many publishers of a topic other nodes have."""
         return self._others(self.get_publishers_info_by_topic(topic))
 
-    def _hearing(self, topic: str) -> int:
+    def _subscribing(self, topic: str) -> int:
         """Return how many subscriptions to a topic other nodes have."""
         return self._others(self.get_subscriptions_info_by_topic(topic))
 
@@ -111,7 +103,7 @@ class Player(Node):
         return sum(info.node_name != self.get_name() for info in endpoints)
 
     def _profile(self, topic: str) -> QoSProfile:
-        """Return what serves everyone who hears a topic."""
+        """Return a quality of service that suits every subscription to a topic."""
         latched = any(
             info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
             for info in self.get_subscriptions_info_by_topic(topic)
@@ -121,8 +113,8 @@ class Player(Node):
             durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
         )
 
-    def unheard(self) -> list[str]:
-        """Return the topics that nobody hears yet."""
+    def unmatched(self) -> list[str]:
+        """Return the topics without a subscription."""
         return [
             topic for topic, publisher in self._publishers_of.items()
             if not publisher.get_subscription_count()
@@ -170,19 +162,19 @@ class Player(Node):
         ]
 
     def _wait(self, due: float, begun: float, first_ns: int, executor: Executor) -> None:
-        """Spin until it is time, and tell the time."""
+        """Spin until it is time, and publish the time."""
         while True:
             now = time.monotonic()
-            self._tell_time(now, begun, first_ns)
+            self._publish_time(now, begun, first_ns)
             if now >= due:
                 return
             rest = due - now
             executor.spin_once(timeout_sec=min(rest, self._clock_period or rest))
 
-    def _tell_time(self, now: float, begun: float, first_ns: int) -> None:
-        if self._time is None or now - self._told < self._clock_period:
+    def _publish_time(self, now: float, begun: float, first_ns: int) -> None:
+        if self._time is None or now - self._published < self._clock_period:
             return
-        self._told = now
+        self._published = now
         stamp_ns = first_ns + round((now - begun) * self._rate * 1e9)
         self._time.publish(Clock(clock=ns_to_stamp(stamp_ns)))
 

@@ -32,16 +32,13 @@ _DEPTH = 10_000
 _SEARCH = 0.2  # how often new topics are looked for [s]
 _SETTLED = 1.0  # for how long no new one may come [s]
 _QUESTION = 'get_parameters'
-_REPEAT = 1.0  # of a question without an answer [s]
+_REPEAT = 1.0  # of a request without a response [s]
 
 
 def message_type(name: str) -> Any:
     """Return the class of a message type such as 'std_msgs/msg/String'.
 
-    Raises
-    ------
-    LookupError
-        Where its package is not installed, or has no such message.
+    Raises `LookupError` where its package is not installed, or has no such message.
     """
     parts = _TYPE_NAME.fullmatch(name)
     if parts is None:
@@ -59,7 +56,7 @@ def message_type(name: str) -> Any:
 
 
 class Recorder(Node):
-    """Hears every topic, or some, and gives each message on with the time of its arrival.
+    """Subscribes to every topic, or some, and passes each message on with the time of its arrival.
 
     Parameters
     ----------
@@ -70,8 +67,6 @@ class Recorder(Node):
         Full names; empty for all, those that come later too.
     sim_time : bool
         Whether /clock is the time, not the system's clock.
-    context : rclpy.Context, optional
-        Of the node.
 
     Attributes
     ----------
@@ -88,7 +83,7 @@ class Recorder(Node):
     ) -> None:
         super().__init__('recorder', context=context, start_parameter_services=False)
         self._write, self._topics, self._sim_time = write, frozenset(topics), sim_time
-        self._heard: dict[str, Any] = {}
+        self._subscribed: dict[str, Any] = {}
         self._last_ns = 0
         self._clock_ns: int | None = None
         self._early: list[tuple[str, str, Sequence[QoSProfile], bytes]] = []
@@ -101,58 +96,54 @@ class Recorder(Node):
         self.create_timer(_SEARCH, self._search)
 
     @property
-    def heard(self) -> frozenset[str]:
+    def topics(self) -> frozenset[str]:
         """Topics that are recorded."""
-        return frozenset(self._heard)
+        return frozenset(self._subscribed)
 
     def settle(self, executor: Executor, needed: Collection[str], limit: float) -> None:
-        """Spin until some topics are heard, no more come, and who publishes them knows of it.
+        """Spin until some topics are received, no more come, and their publishers know of it.
 
-        More is whatever the graph has not told yet: a topic, or a node to ask.
-
-        Raises
-        ------
-        TimeoutError
-            Where one of them does not come, or a node does not answer, within a limit of wall
-            time [s].
+        More is whatever the graph has not reported yet: a topic, or a node to call. Raises
+        `TimeoutError` where one of them does not come, or a node does not reply, within a limit of
+        wall time [s].
         """
         begun = changed = time.monotonic()
         known: tuple[int, set[str]] = -1, set()
-        while (now := time.monotonic()) - changed < _SETTLED or not self.heard.issuperset(needed):
+        while (now := time.monotonic()) - changed < _SETTLED or not self.topics.issuperset(needed):
             if now - begun > limit:
-                missing = ', '.join(sorted(set(needed) - self.heard)) or 'new topics without end'
+                missing = ', '.join(sorted(set(needed) - self.topics)) or 'new topics without end'
                 raise TimeoutError(f'not recorded within {limit:g} s: {missing}')
-            if (found := (len(self._heard), self._publishing_nodes())) != known:
+            if (found := (len(self._subscribed), self._publishing_nodes())) != known:
                 known, changed = found, now
             executor.spin_once(timeout_sec=_SEARCH)
         for name in sorted(self._publishing_nodes()):
-            self._hear_from(name, executor, begun + limit)
+            self._wait_for(name, executor, begun + limit)
 
     def _publishing_nodes(self) -> set[str]:
-        """Return the names of the nodes that publish what is heard and can be asked something."""
+        """Return the names of the publishing nodes that have a service to call."""
         nodes = {
             full_name(info)
-            for topic in self._heard for info in self.get_publishers_info_by_topic(topic)
+            for topic in self._subscribed for info in self.get_publishers_info_by_topic(topic)
         }
         services = {name for name, _ in self.get_service_names_and_types()}
         return {name for name in nodes if f'{name}/{_QUESTION}' in services}
 
-    def _hear_from(self, node: str, executor: Executor, end: float) -> None:
-        """Spin until a node answers, which shows that its publishers know the subscriptions here.
+    def _wait_for(self, node: str, executor: Executor, end: float) -> None:
+        """Spin until a node replies, which shows that its publishers know the subscriptions here.
 
-        It discovers readers in the order in which they were made, so that of the answer comes
-        last; an answer that goes out before is lost, and asked for again.
+        It discovers readers in the order in which they were made, so that of the response comes
+        last; a response that is sent before is lost, and requested again.
         """
         client: Client[Any, Any] = self.create_client(GetParameters, f'{node}/{_QUESTION}')
-        answers: list[Any] = []
-        asked = -_REPEAT
-        while not any(answer.done() for answer in answers):
+        responses: list[Any] = []
+        called = -_REPEAT
+        while not any(each.done() for each in responses):
             now = time.monotonic()
             if now > end:
-                raise TimeoutError(f'{node}/{_QUESTION}: expected an answer, got none')
-            if now - asked >= _REPEAT:
-                asked = now
-                answers.append(client.call_async(GetParameters.Request()))
+                raise TimeoutError(f'{node}/{_QUESTION}: expected a response, got none')
+            if now - called >= _REPEAT:
+                called = now
+                responses.append(client.call_async(GetParameters.Request()))
             executor.spin_once(timeout_sec=_SEARCH)
         self.destroy_client(client)
 
@@ -161,9 +152,9 @@ class Recorder(Node):
         for topic, types in self.get_topic_names_and_types():
             is_wanted = topic in self._topics or not self._topics
             publishers = self.get_publishers_info_by_topic(topic)
-            if topic in self._heard or not is_wanted or not publishers:
+            if topic in self._subscribed or not is_wanted or not publishers:
                 continue
-            self._heard[topic] = None
+            self._subscribed[topic] = None
             try:
                 kind = message_type(types[0])
             except LookupError as error:
@@ -181,10 +172,10 @@ class Recorder(Node):
                     DurabilityPolicy.TRANSIENT_LOCAL if are_latched else DurabilityPolicy.VOLATILE
                 ),
             )
-            heard = functools.partial(self._on_message, topic, types[0], offers)
+            receive = functools.partial(self._on_message, topic, types[0], offers)
             try:
-                self._heard[topic] = self.create_subscription(
-                    kind, topic, heard, profile, raw=True
+                self._subscribed[topic] = self.create_subscription(
+                    kind, topic, receive, profile, raw=True
                 )
             except RCLError as error:
                 # Access control may forbid it, or this process have it of another type.
@@ -192,7 +183,7 @@ class Recorder(Node):
 
     def _on_clock(self, message: Clock) -> None:
         self._clock_ns = stamp_to_ns(message.clock)
-        # What is latched came before the first time was told.
+        # What is latched came before the first /clock.
         early, self._early = self._early, []
         for topic, kind, offers, data in early:
             self._on_message(topic, kind, offers, data)

@@ -30,66 +30,43 @@ _NOT_EXACT = (
 
 
 class Published(NamedTuple):
-    """What a loop has published.
-
-    Attributes
-    ----------
-    topic, type : str
-        Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'.
-    message : object
-        With the fields of the type.
-    """
+    """What a loop has published."""
 
     topic: str
     type: str
+    """Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'."""
     message: Any
+    """With the fields of the type."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which nodes are replayed.
-
-    Attributes
-    ----------
-    config : Path
-        Parameter file of the nodes.
-    vehicle : str
-        A vehicle of the package, '' for none.
-    model : Path or None
-        Robot description with plugin blocks.
-    only : collection of str
-        Node names; empty for all.
-    namespace : str
-        Of all nodes.
-    """
+    """Which nodes are replayed."""
 
     config: Path
+    """Parameter file of the nodes."""
     vehicle: str = ''
+    """A vehicle of the package, '' for none."""
     model: Path | None = None
+    """Robot description with plugin blocks."""
     only: Collection[str] = ()
+    """Node names; empty for all."""
     namespace: str = ''
+    """Of all nodes."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the loops are given.
-
-    Attributes
-    ----------
-    topics : collection of str
-        Topics of a bag; loops receive what others publish on other topics only.
-    is_table : bool
-        Whether it is a table, whose rows tell the time as a clock does.
-    is_bare : bool
-        Whether it is a table for actuators alone: no input of theirs is late.
-    absent : collection of str
-        Inputs that a table does not have, so that nothing waits for them.
-    """
+    """What the loops are given."""
 
     topics: Collection[str] = (CLOCK_TOPIC,)
+    """Topics of a bag; loops receive what others publish on other topics only."""
     is_table: bool = False
+    """Whether it is a table, whose rows are the time, as of a clock."""
     is_bare: bool = False
+    """Whether it is a table for actuators alone: no input of theirs is late."""
     absent: Collection[str] = ()
+    """Inputs that a table does not have, so that nothing waits for them."""
 
 
 def print_warning(line: str) -> None:
@@ -212,13 +189,7 @@ class Robot:
 
 
 class _Parameters(GivenParameters):
-    """Those of files, without waiting for what never comes.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        What comes.
-    """
+    """Those of files, without waiting for what never comes as an input."""
 
     def __init__(
         self, node_name: str, given: Mapping[str, Any], node_namespace: str, inputs: Inputs

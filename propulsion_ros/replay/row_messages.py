@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.payloads import JointRow, MassRow, OdometryRow
+from propulsion_ros.loops.payloads import JointRow, Kind, MassRow, OdometryRow
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.replay.command_table import Row
@@ -15,10 +15,10 @@ from propulsion_ros.replay.host import LoopHost
 from propulsion_ros.replay.plain import maker_of
 
 KINDS = {
-    'command': 'sensor_msgs/msg/JointState',
-    'wrench_command': 'geometry_msgs/msg/WrenchStamped',
-    'inertia': 'geometry_msgs/msg/InertiaStamped',
-    'odometry': 'nav_msgs/msg/Odometry',
+    'command': Kind.JOINTS,
+    'wrench_command': Kind.WRENCH,
+    'inertia': Kind.INERTIA,
+    'odometry': Kind.ODOMETRY,
 }
 """Type of each topic of a node that a table can give."""
 _Key = tuple[str, str]
@@ -41,15 +41,12 @@ class RowMessages:
 
     def __init__(self, host: LoopHost) -> None:
         loop: Any = host.loop
-        self.names = loop.family.command_names
+        self.names = frozenset(loop.family.command_names)
         # A frame without a name is taken for that of the loop.
         self._outlets = {
             name: Outlet(host.resolve_topic_name(f'~/{name}'), kind, 'command')
             for name, kind in KINDS.items()
         }
-        self._keys: tuple[_Key, ...] = ()
-        self._own: list[str] = []
-        self._fields: dict[str, list[_Key]] = {}
         self._velocity: Sequence[float] = _STILL
         self._angular_velocity: Sequence[float] = _STILL
 
@@ -70,23 +67,12 @@ class RowMessages:
 
     def _joints(self, commands: dict[_Key, float]) -> JointRow | None:
         """Return the commands of the loop, NaN where a name has another field; None for none."""
-        keys = tuple(commands)
-        if keys != self._keys:
-            self._keys = keys
-            self._sort([key for key in keys if key[0] in self.names])
-        if not self._own:
-            return None
-        return JointRow(names=self._own, **{
-            field: [commands.get(key, np.nan) for key in fields]
-            for field, fields in self._fields.items()
-        })
-
-    def _sort(self, keys: Sequence[_Key]) -> None:
-        """Find which names these keys command, and in which fields."""
-        self._own = list(dict.fromkeys(name for name, _ in keys))
-        self._fields = {
-            field: [(name, field) for name in self._own] for field in {field for _, field in keys}
-        }
+        keys = [key for key in commands if key[0] in self.names]
+        names = list(dict.fromkeys(name for name, _ in keys))
+        return JointRow(names=names, **{
+            field: [commands.get((name, field), np.nan) for name in names]
+            for field in {field for _, field in keys}
+        }) if keys else None
 
     def _motion(self, row: Row) -> OdometryRow:
         if row.velocity is not None:

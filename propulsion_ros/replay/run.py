@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 from propulsion_ros.replay.bags import BagWriter, Recorded, is_bag
 from propulsion_ros.replay.cdr import Wire
-from propulsion_ros.replay.progress import Progress
+from propulsion_ros.replay.progress import progress
 from propulsion_ros.replay.robot import Choice, Robot
 from propulsion_ros.replay.sources import BagSource, Moment, TableSource
 from propulsion_ros.replay.table_columns import columns_of
 from propulsion_ros.replay.table_writer import TableWriter
 from propulsion_ros.settings.errors import SourceError
+
+_Write = Callable[[Moment], None]
 
 
 def replay(
@@ -46,23 +48,18 @@ def replay(
         )
         robot = Robot(choice, given.inputs)
         total = given.total(robot)
-        sink: BagSink | TableSink = (
-            BagSink(target, keeps_inputs) if is_bag(target) else TableSink(target, robot, is_bare)
+        writer, write = (
+            _into_bag(target, keeps_inputs) if is_bag(target)
+            else _into_table(target, robot, is_bare)
         )
-        stack.enter_context(sink.writer)
-        with Progress('replay', total) as progress:
-            count = _run(given.play(robot), sink, progress)
-    return Counter({given.unit: count, 'written': sink.writer.count}) + robot.counts()
-
-
-def _run(moments: Iterable[Moment], sink: BagSink | TableSink, progress: Progress) -> int:
-    """Write what follows of each input, and return how many there were."""
-    count = 0
-    for moment in moments:
-        sink.write(moment)
-        progress.at(moment.place)
-        count += moment.is_input
-    return count
+        stack.enter_context(writer)
+        at = stack.enter_context(progress('replay', total))
+        count = 0
+        for moment in given.play(robot):
+            write(moment)
+            at(moment.place)
+            count += moment.is_input
+    return Counter({given.unit: count, 'written': writer.count}) + robot.counts()
 
 
 def recordings(moment: Moment, wire: Wire) -> Iterator[Recorded]:
@@ -71,57 +68,26 @@ def recordings(moment: Moment, wire: Wire) -> Iterator[Recorded]:
         yield Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind))
 
 
-class BagSink:
-    """Writes what loops publish into a new bag, at the times of what caused it.
+def _into_bag(path: Path, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
+    """Write what loops publish into a new bag, at the times of what caused it."""
+    writer, wire = BagWriter(path), Wire()
 
-    Parameters
-    ----------
-    path : Path
-        The bag.
-    keeps_inputs : bool
-        Whether what caused it is written too.
+    def write(moment: Moment) -> None:
+        if keeps_inputs and moment.recorded is not None:
+            writer.write(moment.recorded)
+        for recorded in recordings(moment, wire):
+            writer.write(recorded)
 
-    Attributes
-    ----------
-    writer : BagWriter
-        Of the bag.
-    """
-
-    def __init__(self, path: Path, keeps_inputs: bool) -> None:
-        self.writer = BagWriter(path)
-        self._wire, self._keeps_inputs = Wire(), keeps_inputs
-
-    def write(self, moment: Moment) -> None:
-        """Write what followed of an input."""
-        if self._keeps_inputs and moment.recorded is not None:
-            self.writer.write(moment.recorded)
-        for recorded in recordings(moment, self._wire):
-            self.writer.write(recorded)
+    return writer, write
 
 
-class TableSink:
-    """Writes what loops publish into a table.
+def _into_table(path: Path, robot: Robot, is_bare: bool) -> tuple[TableWriter, _Write]:
+    """Write what loops publish into a table; of actuators alone the columns are known before."""
+    columns = {host.name: columns_of(host.loop) for host in robot.hosts} if is_bare else {}
+    writer = TableWriter(path, is_prefixed=len(robot.hosts) > 1, columns=columns)
 
-    Parameters
-    ----------
-    path : Path
-        The table.
-    robot : Robot
-        The loops.
-    is_bare : bool
-        Whether there are only actuators, so that the columns are known before the first row.
-
-    Attributes
-    ----------
-    writer : TableWriter
-        Of the table.
-    """
-
-    def __init__(self, path: Path, robot: Robot, is_bare: bool) -> None:
-        columns = {host.name: columns_of(host.loop) for host in robot.hosts} if is_bare else {}
-        self.writer = TableWriter(path, is_prefixed=len(robot.hosts) > 1, columns=columns)
-
-    def write(self, moment: Moment) -> None:
-        """Write what followed of an input."""
+    def write(moment: Moment) -> None:
         for published in moment.published:
-            self.writer.write(published)
+            writer.write(published)
+
+    return writer, write

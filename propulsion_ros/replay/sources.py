@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from propulsion_ros.loops.actuator_loop import CURRENT, ODOMETRY
@@ -13,37 +12,28 @@ from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.command_table import Columns, read_header
 from propulsion_ros.replay.host import CLOCK_TOPIC
 from propulsion_ros.replay.plain import clock_message
-from propulsion_ros.replay.progress import count_lines
 from propulsion_ros.replay.robot import Inputs, Published, Robot
 from propulsion_ros.replay.row_messages import RowMessages
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.files import TABLE_LIMIT, opened, printable
 
 _CLOCK_STEP_NS = 1_000_000_000
+_PART = 1024 * 1024
 
 
 class Moment(NamedTuple):
-    """What a robot made of one input.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        When the input came.
-    published : list of Published
-        What followed of it.
-    place : int
-        How much of the file was read: messages, or lines.
-    is_input : bool
-        Whether something came; else time passed.
-    recorded : Recorded or None
-        The message that came, of a bag.
-    """
+    """What a robot made of one input."""
 
     stamp_ns: int
+    """When the input came."""
     published: list[Published]
+    """What followed of it."""
     place: int
+    """How much of the file was read: messages, or lines."""
     is_input: bool = True
+    """Whether something came; else time passed."""
     recorded: Recorded | None = None
+    """The message that came, of a bag."""
 
 
 class BagSource:
@@ -69,13 +59,8 @@ class BagSource:
         self._reader.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._reader.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._reader.__exit__(*error)
 
     @property
     def inputs(self) -> Inputs:
@@ -85,10 +70,7 @@ class BagSource:
     def total(self, robot: Robot) -> int:
         """Return how many messages are for a robot.
 
-        Raises
-        ------
-        SourceError
-            Where there is none.
+        Raises `SourceError` where there is none.
         """
         count = self._reader.count_of(robot.wanted)
         if not count:
@@ -135,7 +117,8 @@ class TableSource:
 
     def total(self, robot: Robot) -> int:
         """Return how many lines there are; 0 where that is not known."""
-        return count_lines(self._path)
+        with opened(self._path, TABLE_LIMIT) as file:
+            return sum(part.count(b'\n') for part in iter(lambda: file.read(_PART), b''))
 
     def play(self, robot: Robot) -> Iterator[Moment]:
         """Yield what a robot makes of each row, and of the time that passes before it."""

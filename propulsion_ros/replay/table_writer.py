@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,12 +50,13 @@ class TableWriter:
     ) -> None:
         self._path, self._is_prefixed = path, is_prefixed
         known = columns or {}
-        names = [self._prefix(node) + name for node in known for name in known[node]]
-        self._columns = {name: i for i, name in enumerate(names)}
-        self._is_known = bool(names)
+        self._columns = dict.fromkeys(
+            self._prefix(node) + name for node in known for name in known[node]
+        )
+        self._is_known = bool(self._columns)
         self._passed: dict[str, float] = dict.fromkeys(known, -math.inf)
         self._topics: dict[str, _Topic | None] = {}
-        self._open: dict[int, dict[int, float]] = {}
+        self._open: dict[int, dict[str, float]] = {}
         self._stamps: list[int] = []
         # Which columns there are may be known at the end only.
         self._body = TemporaryFile('w+', encoding='utf-8', newline='')  # noqa: SIM115  closed on exit
@@ -74,7 +74,7 @@ class TableWriter:
         if stamp_ns < topic.newest_ns:
             self._begin_anew()
         topic.newest_ns = stamp_ns
-        topic.fill(self._row(stamp_ns), message)
+        self._fill(self._row(stamp_ns), topic.names_of(message), topic.form.numbers(message))
         self._write_until(self._complete_before(topic.node, stamp_ns))
 
     def _find_topic(self, name: str) -> _Topic | None:
@@ -83,18 +83,25 @@ class TableWriter:
         is_tank = above[-1] == 'tanks'
         node = above[-2 if is_tank else -1]
         form = _tank(last) if is_tank else _form_of(last, self._is_known)
-        return _Topic(node, self._prefix(node), form, self._column) if form else None
+        return _Topic(node, self._prefix(node), form) if form else None
 
     def _prefix(self, node: str) -> str:
         return f'{node}/' if self._is_prefixed else ''
 
-    def _column(self, name: str, is_new: bool) -> int | None:
-        """Return the place of a column, None where there is none; a new one may be added."""
-        if is_new and not self._is_known:
-            return self._columns.setdefault(name, len(self._columns))
-        return self._columns.get(name)
+    def _fill(
+        self, row: dict[str, float], names: Sequence[str], numbers: Sequence[float]
+    ) -> None:
+        """Put numbers, but for NaN, into a row; each but in a known table has a column."""
+        columns = self._columns
+        for name, number in zip(names, numbers, strict=True):
+            if number == number:
+                if name not in columns:
+                    if self._is_known:
+                        continue
+                    columns[name] = None
+                row[name] = number
 
-    def _row(self, stamp_ns: int) -> dict[int, float]:
+    def _row(self, stamp_ns: int) -> dict[str, float]:
         row = self._open.get(stamp_ns)
         if row is None:
             row = self._open[stamp_ns] = {}
@@ -122,7 +129,7 @@ class TableWriter:
         while stamps and stamps[0] < stamp_ns:
             due_ns = heapq.heappop(stamps)
             row = self._open.pop(due_ns)
-            cells = [repr(row[i]) if i in row else '' for i in range(len(self._columns))]
+            cells = [repr(row[name]) if name in row else '' for name in self._columns]
             # None of them needs quotes, so this is what the csv module writes.
             self._body.write(','.join((stamp_text(due_ns), *cells)) + '\r\n')
             self.count += 1
@@ -134,12 +141,7 @@ class TableWriter:
         self._file = self._stack.enter_context(replacing(self._path))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:
             self._stack.__exit__(kind, error, trace)
             return
@@ -157,80 +159,30 @@ class TableWriter:
 
 
 class _Form(NamedTuple):
-    """What a table has of messages of one kind.
-
-    Attributes
-    ----------
-    key, names, numbers : callable
-        Of a message: what decides which numbers it has, their names, and the numbers.
-    """
+    """What a table has of messages of one kind."""
 
     key: Callable[[Any], object]
     names: Callable[[Any], Sequence[str]]
     numbers: Callable[[Any], list[float]]
+    """Of a message: what decides which numbers it has, their names, and the numbers."""
 
 
 class _Topic:
-    """Fills rows with the numbers of the messages of one topic.
+    """What a table has of the messages of one topic of a node; columns begin with a prefix."""
 
-    Parameters
-    ----------
-    node, prefix : str
-        Name of its node, and what its columns begin with.
-    form : _Form
-        What its messages have.
-    column : callable
-        ``column(name, is_new)`` returns the place of a column, None for none.
-
-    Attributes
-    ----------
-    node : str
-        As the parameter.
-    newest_ns : float
-        Stamp of the last message.
-    """
-
-    def __init__(
-        self, node: str, prefix: str, form: _Form, column: Callable[[str, bool], int | None]
-    ) -> None:
-        self.node, self._prefix, self._form, self._column = node, prefix, form, column
+    def __init__(self, node: str, prefix: str, form: _Form) -> None:
+        self.node, self._prefix, self.form = node, prefix, form
         self.newest_ns = -math.inf
         self._key: object = self
-        self._places: list[tuple[int, int]] = []
-        self._others: list[tuple[int, str]] = []
+        self._names: list[str] = []
 
-    def fill(self, row: dict[int, float], message: Any) -> None:
-        """Write the numbers of a message, but for NaN, into a row."""
-        form = self._form
-        key, numbers = form.key(message), form.numbers(message)
+    def names_of(self, message: Any) -> list[str]:
+        """Return the columns of a message; they are kept, since most messages have the same."""
+        key = self.form.key(message)
         if key != self._key:
             self._key = key
-            self._sort(form.names(message))
-        for i, column in self._places:
-            number = numbers[i]
-            if number == number:
-                row[column] = number
-        if any(not math.isnan(numbers[i]) for i, _ in self._others):
-            self._add(row, numbers)
-
-    def _sort(self, names: Sequence[str]) -> None:
-        """Find which numbers have a column already."""
-        found = [(i, self._column(self._prefix + name, False)) for i, name in enumerate(names)]
-        self._places = [(i, column) for i, column in found if column is not None]
-        self._others = [
-            (i, self._prefix + names[i]) for i, column in found if column is None
-        ]
-
-    def _add(self, row: dict[int, float], numbers: Sequence[float]) -> None:
-        """Write numbers that had no column yet; one is made for each that is not NaN."""
-        others, self._others = self._others, []
-        for i, name in others:
-            column = None if math.isnan(numbers[i]) else self._column(name, True)
-            if column is None:
-                self._others.append((i, name))
-            else:
-                self._places.append((i, column))
-                row[column] = numbers[i]
+            self._names = [self._prefix + name for name in self.form.names(message)]
+        return self._names
 
 
 def _form_of(name: str, is_known: bool) -> _Form | None:

@@ -57,13 +57,7 @@ def kind_of(path: str | Path) -> str:
 
 
 def expand_user(path: str | Path) -> Path:
-    """Return a path with its ``~`` replaced by the folder of the user.
-
-    Raises
-    ------
-    SourceError
-        Where there is no such user.
-    """
+    """Return a path with its ``~`` replaced; raise `SourceError` where there is no such user."""
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
@@ -97,7 +91,7 @@ def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
 
 
 def read_bytes(path: str | Path, limit: int) -> bytes:
-    """Return what a file holds; parameters and errors are those of `opened`."""
+    """Return the bytes of a file; limit and errors are those of `opened`."""
     with opened(path, limit) as file:
         return file.read()
 
@@ -169,10 +163,7 @@ def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
 def check_file(path: str | Path) -> None:
     """Refuse what a library must not open by itself: it would wait, or read without an end.
 
-    Raises
-    ------
-    SourceError
-        Naming the file, where it is no regular one or cannot be read.
+    Raises `SourceError` naming the file, where it is no regular one or cannot be read.
     """
     with opened(path, 2**63):
         pass
@@ -180,13 +171,7 @@ def check_file(path: str | Path) -> None:
 
 @contextmanager
 def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a regular file for writing, new or emptied.
-
-    Raises
-    ------
-    OSError
-        Where that fails, or something else than a file has the name.
-    """
+    """Open a regular file for writing, new or emptied; raise OSError where that is impossible."""
     check_target(path)
     with os.fdopen(os.open(path, _WRITE, 0o666), 'wb') as file:
         _check_kind(os.fstat(file.fileno()), path)
@@ -195,13 +180,7 @@ def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def descriptor_to_lock(path: str | Path) -> int:
-    """Return a descriptor of a regular file, made where there is none; its content stays.
-
-    Raises
-    ------
-    OSError
-        As `opened_to_write`.
-    """
+    """Return a descriptor of a regular file, made where there is none; its content stays."""
     check_target(path)
     return os.open(path, _LOCK, 0o644)
 
@@ -224,13 +203,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
-    """Open a text that takes the place of a file at the end, and none where an error ends it.
-
-    Raises
-    ------
-    OSError
-        As `opened_to_write`.
-    """
+    """Open a text that takes the place of a file at the end, and none where an error ends it."""
     check_target(path)
     unfinished = path.with_name(f'{path.name}.unfinished')
     with opened_to_write(unfinished) as file:

@@ -17,21 +17,14 @@ _OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One flat parameter of a configuration class, or one key of a JSON document.
-
-    Attributes
-    ----------
-    key : str
-        'max_thrust', or 'tanks.capacity' inside a group.
-    spec : Quantity
-        Type, unit, bounds and meaning.
-    default : object
-        `dataclasses.MISSING` where it is required.
-    """
+    """One flat parameter of a configuration class, or one key of a JSON document."""
 
     key: str
+    """'max_thrust', or 'tanks.capacity' inside a group."""
     spec: Quantity
+    """Type, unit, bounds and meaning."""
     default: Any
+    """`dataclasses.MISSING` where it is required."""
 
     @property
     def required(self) -> bool:
@@ -69,12 +62,8 @@ def parameters_of(cls: type, prefix: str = '') -> Iterator[Parameter]:
 def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
     """Return a configuration from flat values; what is absent or None takes its default.
 
-    Keys that the class does not have are left alone: see `unknown_keys`.
-
-    Raises
-    ------
-    ConfigError
-        With the whole flat key of what is missing or wrong.
+    Keys that the class does not have are ignored: see `unknown_keys`. Raises `ConfigError` with the
+    whole flat key of what is missing or wrong.
     """
     kwargs: dict[str, Any] = {}
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]
@@ -105,7 +94,7 @@ def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]
 
 
 def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
-    """Raise `ConfigError` for the first key that is not known, and say how many more there are."""
+    """Raise `ConfigError` for the first key that is not known, with the number of the others."""
     errors = unknown_keys(keys, known)
     if errors:
         more = f' (and {len(errors) - 1} more)' if len(errors) > 1 else ''

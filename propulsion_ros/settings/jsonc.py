@@ -26,10 +26,7 @@ _HEXADECIMAL = re.compile(rf'0[xX][0-9a-fA-F]{{{_LONGEST_NUMBER}}}')
 def parse_jsonc(text: str) -> Any:
     """Return the value of a text.
 
-    Raises
-    ------
-    SourceError
-        With line and column, where it is no JSON, or a key is given twice.
+    Raises `SourceError` with line and column, where it is no JSON, or a key is given twice.
     """
     try:
         return _loads(text)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Typed, bounded fields of frozen dataclasses: the one schema of every parameter.
 
-A configuration is a frozen, keyword-only dataclass whose fields are made by `quantity`, `names`
-or `group`. `validate`, called from ``__post_init__``, turns what was given into read-only
-arrays of the right shape and checks every element, so that a configuration that exists is right.
+A configuration is a frozen, keyword-only dataclass whose fields are made by `quantity`,
+`per_row`, `names` or `group`. `validate`, called from ``__post_init__``, turns what was given into
+read-only arrays of the right shape and checks every element, so that a configuration that exists is
+right.
 ROS parameters, plugin tags and the documentation are all derived from the same fields.
 """
 from __future__ import annotations
@@ -33,40 +34,28 @@ _LARGEST: dict[type, float] = {float: 1e30, int: 2**63 - 1}
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is known of one field.
-
-    Attributes
-    ----------
-    kind : type
-        float, int, bool or str; `propulsion_ros.settings.keys` has more for JSON documents.
-    unit : str
-        SI unit, empty where there is none.
-    lo, hi : float
-        Inclusive bounds of every element; `above` is an exclusive lower bound.
-    shape : tuple
-        () for a scalar; ('n', ...) for one row per name of the same dataclass; ('*',) for a list
-        of any length.
-    choices : sequence
-        Allowed strings, or integers of a JSON document; empty for any.
-    geometry : str
-        Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
-        'joint_axes', 'joint_origins'; empty where the value is not geometry.
-    live : bool
-        Whether it may change while running.
-    doc : str
-        One sentence.
-    """
+    """What is known of one field."""
 
     kind: type
+    """float, int, bool or str; `propulsion_ros.settings.keys` has more for JSON documents."""
     unit: str
+    """SI unit, empty where there is none."""
     doc: str
+    """One sentence."""
     lo: float
     hi: float
+    """Inclusive bounds of every element; `above` is an exclusive lower bound."""
     above: float
     shape: tuple[str | int, ...]
+    """() for a scalar; ('n', ...) for one row per name of the same dataclass; ('*',) for a list
+    of any length."""
     choices: Sequence[Any]
+    """Allowed strings, or integers of a JSON document; empty for any."""
     geometry: str
+    """Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
+    'joint_axes', 'joint_origins'; empty where the value is not geometry."""
     live: bool = False
+    """Whether it may change while running."""
 
     @property
     def per_row(self) -> bool:
@@ -107,6 +96,11 @@ def quantity(
     return dataclasses.field(default=default, metadata={_META: spec})
 
 
+def per_row(default: Any = dataclasses.MISSING, unit: str = '', **meaning: Any) -> Any:
+    """Return a `quantity` that has one value for each name of its dataclass, (n,)."""
+    return quantity(default, unit, shape=('n',), **meaning)
+
+
 def names(doc: str, default: Any = dataclasses.MISSING) -> Any:
     """Return the field that names the rows of its dataclass, and so sets n."""
     spec = Quantity(str, '', doc, -np.inf, np.inf, -np.inf, ('names',), (), '')
@@ -126,12 +120,6 @@ def spec_of(field: dataclasses.Field[Any]) -> Quantity | Group:
     return spec
 
 
-def row_names(config: Any) -> tuple[str, ...]:
-    """Return the names of a configuration's rows, () where it has none."""
-    field = names_field(type(config))
-    return getattr(config, field.name) if field else ()
-
-
 def names_field(cls: type) -> dataclasses.Field[Any] | None:
     """Return the field that names the rows of a configuration class, or None."""
     for field in dataclasses.fields(cls):
@@ -146,10 +134,7 @@ def validate(config: Any) -> None:
 
     Integers become floats where a number is meant; one value or one row serves all rows.
 
-    Raises
-    ------
-    ConfigError
-        Naming the field and element, what was expected and what came.
+    Raises `ConfigError` naming the field and element, what was expected and what came.
     """
     naming = names_field(type(config))
     n = 0
@@ -163,6 +148,13 @@ def validate(config: Any) -> None:
         if isinstance(spec, Quantity) and field is not naming:
             value = coerce(field.name, spec, getattr(config, field.name), n)
             object.__setattr__(config, field.name, value)
+
+
+def check_order(config: Any, low: str, high: str, unit: str) -> None:
+    """Raise `ConfigError` where a row of the field ``low`` is above that of ``high``."""
+    least, most = getattr(config, low), getattr(config, high)
+    for i in np.flatnonzero(least > most).tolist():
+        raise ConfigError(low, f'{least[i]:g} is above {high} {most[i]:g} {unit}', i)
 
 
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
@@ -205,7 +197,7 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
 def _is_scalar(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 0
-    # Not numpy's ndim, which has no answer for rows of different lengths.
+    # Not numpy's ndim, which fails for rows of different lengths.
     return isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection)
 
 

@@ -85,12 +85,8 @@ class ParameterFile:
     def check_names(self, nodes: Iterable[str], namespace: str = '/') -> None:
         """Refuse a file that has nothing for any of some nodes, but for one of nearly that name.
 
-        ROS says nothing of a misspelt name, nor of one in another namespace.
-
-        Raises
-        ------
-        SourceError
-            Naming the file, its name for the node, and that of the node.
+        ROS does not report a misspelt name, nor one in another namespace. Raises `SourceError`
+        naming the file, its name for the node, and that of the node.
         """
         names = {node: _full_name(node, namespace) for node in nodes}
         patterns = [pattern for pattern, _ in self._entries]
@@ -188,12 +184,9 @@ class YamlBudget:
         self._name, self._spent = name, 0
 
     def take(self, text: str) -> None:
-        """Spend what a text costs; one that is no YAML is left to who reads it.
+        """Spend what a text costs; text that is no YAML is not judged here.
 
-        Raises
-        ------
-        SourceError
-            Where the texts so far cost too much, or this one is nested too deeply.
+        Raises `SourceError` where the texts so far cost too much, or this one is nested too deeply.
         """
         self._spend(len(text))
         weights: dict[str | None, int] = {}
@@ -226,13 +219,7 @@ class YamlBudget:
 def settings_of(
     paths: Iterable[str | Path], node: str, namespace: str = '/'
 ) -> dict[str, Any]:
-    """Return the flat parameters that several files give a node; the later files win.
-
-    Raises
-    ------
-    SourceError
-        Naming the file and the key of what is wrong.
-    """
+    """Return the flat parameters that several files give a node; the later files win."""
     values: dict[str, Any] = {}
     for path in paths:
         values.update(ParameterFile(path).of(node, namespace))

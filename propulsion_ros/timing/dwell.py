@@ -8,7 +8,7 @@ class Dwell:
 
     By default a gap in the feed proves nothing: one step counts for at most half of the duration,
     so that at least three updates must agree however far apart they lie. With ``counts_gaps``
-    two are enough, for a condition that tells of the time between them, such as a fall.
+    two are enough, for a condition on the time between them, such as a fall.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ class FlightClock:
         return Stamp.ACCEPTED
 
     def advance(self, stamp_ns: int, *, may_restart: bool = True) -> Stamp:
-        """Take a stamp and say what it is; the clock moves where it is accepted.
+        """Take a stamp and classify it; the clock moves where it is accepted.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ class Held:
 
     A value is alive until it has stayed the same for longer than the limit, then it is held. A
     user that knows better, such as that the vehicle has moved, need not wait for the limit:
-    `repeats` tells that the value is the same, ``then`` where the vehicle was when it changed.
+    `repeats` is whether the value is the same, ``then`` where the vehicle was when it changed.
 
     Parameters
     ----------

@@ -27,51 +27,39 @@ _Item = tuple[int, int, int, str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Ordering:
-    """Which inputs are waited for, and which are of another time.
-
-    Attributes
-    ----------
-    wait_for : tuple of str
-        Sources that must have passed a stamp before what is due at it happens; empty: any one.
-    max_lag_ns : int or None
-        Stamp time after which a silent source is not waited for; None waits for ever.
-    lead_ns : int or None
-        How far ahead of a trusted source, a clock, anything happens; nothing happens before one is
-        heard. None: no clock is waited for.
-    jump_back_ns, max_gap_ns : int
-        How far a stamp may lie behind or ahead of its source's newest before time has jumped.
-    """
+    """Which inputs are waited for, and which are of another time."""
 
     wait_for: tuple[str, ...] = ()
+    """Sources that must have passed a stamp before what is due at it happens; empty: any one."""
     max_lag_ns: int | None = None
+    """Stamp time after which a silent source is not waited for; None waits for ever."""
     lead_ns: int | None = None
+    """How far ahead of a trusted source, a clock, anything happens; nothing happens before one
+    is received. None: no clock is waited for."""
     jump_back_ns: int = 1_000_000_000
     max_gap_ns: int = 10_000_000_000
+    """How far a stamp may lie behind or ahead of its source's newest before time has jumped."""
 
 
 class StampedInputs:
     """Applies stamped inputs in the order (stamp, source, arrival) as time passes them.
 
-    Time is the newest stamp of the awaited sources. An input that arrives when its time has
-    passed is applied at the next turn and counted as late; where nothing is late, the result
-    does not depend on how the inputs were cut into calls.
+    Time is the newest stamp of the awaited sources. An input that arrives when its time has passed
+    is applied at the next turn and counted as late; where nothing is late, the result does not
+    depend on how the inputs were cut into calls.
 
-    A stamp far from its source's newest is held until the next message of that source confirms
-    that time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock,
-    needs no confirmation; once it was heard, other inputs far from it are dropped.
+    A stamp far from its source's newest is held until the next message of that source confirms that
+    time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock, needs no
+    confirmation; once one was received, other inputs far from it are dropped.
 
     Parameters
     ----------
-    ordering : Ordering
-        What is waited for.
     sources : sequence of str
         Inputs, in the order in which equal stamps apply.
     apply : callable
         ``apply(source, stamp_ns, payload)``.
     on_jump : callable
         ``on_jump(from_ns, to_ns)``, called when time has jumped, before inputs of the new time.
-    trusted : sequence of str
-        Sources whose jumps are believed at once.
     delays_ns : mapping of str to int
         How long after its stamp an input of a source takes effect; 0 where absent.
     passed : callable
@@ -142,7 +130,7 @@ class StampedInputs:
 
     @property
     def clock_ns(self) -> int | None:
-        """Newest stamp of the trusted sources, None before one was heard."""
+        """Newest stamp of the trusted sources, None before one was received."""
         return self._clock_ns
 
     @property
@@ -172,7 +160,7 @@ class StampedInputs:
             # The first stamp of a source is held against what the others have reached.
             arrival = judge.take(stamp_ns, self._newest_ns)
             is_plain = arrival is _NEXT and not self._strays
-            if not (is_plain or self._is_believed(source, stamp_ns, payload, arrival)):
+            if not (is_plain or self._is_accepted(source, stamp_ns, payload, arrival)):
                 return False
         self._enqueue(source, stamp_ns, payload)
         self._run()
@@ -218,7 +206,7 @@ class StampedInputs:
         self._keep(kept)
 
     def note(self, stamp_ns: int) -> None:
-        """Say that something was concluded at a stamp; what is older is late from now on."""
+        """Note that something was concluded at a stamp; older inputs are late from now on."""
         self._applied = stamp_ns, len(self._order)
 
     def _keep(self, kept: list[_Item]) -> None:
@@ -238,7 +226,7 @@ class StampedInputs:
         self._jump(judge.from_ns, stamp_ns)
         judge.begin(stamp_ns)
 
-    def _is_believed(self, source: str, stamp_ns: int, payload: Any, arrival: Arrival) -> bool:
+    def _is_accepted(self, source: str, stamp_ns: int, payload: Any, arrival: Arrival) -> bool:
         """Return whether an input is of the present time, or of a new one that it confirms."""
         if arrival is Arrival.DUPLICATE:
             return True

@@ -53,36 +53,25 @@ _FIRST, _NEXT, _GAP = Arrival.FIRST, Arrival.NEXT, Arrival.GAP
 
 @dataclass(frozen=True, kw_only=True)
 class StampLimits:
-    """What one user of a `StampJudge` takes for the present time.
-
-    Attributes
-    ----------
-    behind_ns, ahead_ns : int or None
-        How far a stamp may lie behind or ahead of the newest; None for any distance.
-    agreeing : int or None
-        How many strays in a row make a jump: 1 believes each at once, None believes none.
-    agree_ns : int or None
-        How far a stray may lie after the stray before it and still agree; None for any distance.
-    gap_ns : int or None
-        Longest interval that is never a gap; None where there are no gaps.
-    silent_ns : int or None
-        Age of the newest stamp beyond which the source is silent; None where it never is.
-    drifts : bool
-        Whether a source that follows another may also go on from its own newest stamp, however
-        far that has come away from the other one.
-    reanchor_ns : int or None
-        For how long, by their own stamps, late or stray ones must go on steadily to be taken as
-        the time of their source; None refuses them for as long as they come.
-    """
+    """What one user of a `StampJudge` takes for the present time."""
 
     behind_ns: int | None = 0
     ahead_ns: int | None = None
+    """How far a stamp may lie behind or ahead of the newest; None for any distance."""
     agreeing: int | None = 2
+    """How many strays in a row make a jump: 1 accepts each at once, None accepts none."""
     agree_ns: int | None = None
+    """How far a stray may lie after the stray before it and still agree; None for any distance."""
     gap_ns: int | None = None
+    """Longest interval that is never a gap; None where there are no gaps."""
     silent_ns: int | None = None
+    """Age of the newest stamp beyond which the source is silent; None where it never is."""
     drifts: bool = False
+    """Whether a source that follows another may also go on from its own newest stamp, however
+    far that has come away from the other one."""
     reanchor_ns: int | None = None
+    """For how long, by their own stamps, late or stray ones must go on steadily to be taken as
+    the time of their source; None refuses them for as long as they come."""
 
     def is_near(self, newest_ns: int, stamp_ns: int) -> bool:
         """Return whether a stamp is of the time whose newest stamp is given."""

@@ -17,12 +17,9 @@ def period_from_rate(rate: float) -> int:
 
 
 def ticks_per(key: str, rate: float, slower_rate: float) -> int:
-    """Return how many ticks of ``rate`` make one of ``slower_rate``, the parameter ``key``.
+    """Return how many ticks of ``rate`` make one of ``slower_rate``, the parameter ``key`` [Hz].
 
-    Raises
-    ------
-    ConfigError
-        Where the rates do not divide.
+    Raises `ConfigError` where the rates do not divide.
     """
     ratio = rate / slower_rate
     if not 1.0 - 1e-9 <= ratio < 1e15 or abs(ratio - round(ratio)) > 1e-9:
@@ -32,22 +29,17 @@ def ticks_per(key: str, rate: float, slower_rate: float) -> int:
 
 @dataclass(frozen=True)
 class Grid(Ordering):
-    """When ticks run.
-
-    Attributes
-    ----------
-    period_ns : int
-        Ticks lie at whole multiples of it, counted from stamp 0, not from the first arrival.
-    """
+    """When ticks run."""
 
     period_ns: int
+    """Ticks lie at whole multiples of it, counted from stamp 0, not from the first arrival."""
 
 
 class FixedStepRunner(StampedInputs):
     """Applies stamped inputs in order and runs the ticks that are due.
 
     Tick k lies at ``k * period_ns``. Before it runs, every input with a stamp up to the tick's
-    own is applied, as `StampedInputs` says; a late one at the next tick.
+    own is applied, see `StampedInputs`; a late one at the next tick.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``apogee``: find the apogee in a flight log."""
+"""Find the apogee in a flight log."""
 from __future__ import annotations
 
 import argparse
@@ -23,15 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'log', type=Path, metavar='LOG.csv',
-        help='columns time_s, altitude_m and perhaps vz_mps, az_mps2; altitude 0 is the pad',
+        help='CSV with time_s, altitude_m and optional vz_mps, az_mps2; altitude 0 is the pad',
     )
     parser.add_argument(
         '--minimum-height', type=float, default=_DEFAULTS.minimum_height, metavar='M',
-        help='rise above the pad before which nothing is detected [m] (default: %(default)g)',
+        help='height above the pad below which no apogee is detected [m] (default: %(default)g)',
     )
     parser.add_argument(
         '--method', default=_DEFAULTS.method, metavar='NAME',
-        help="robust, or legacy for Pickle Rick's own (default: %(default)s)",
+        help='detector: robust, or legacy as flown on Pickle Rick (default: %(default)s)',
     )
     parser.add_argument(
         '--picture', type=Path, metavar='FILE.png',
@@ -90,10 +90,12 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
 
 
 def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
-    from propulsion_ros.pictures.apogee_picture import draw
+    from propulsion_ros.pictures.log import signals_of_flight
+    from propulsion_ros.pictures.panels import flight_page
+    from propulsion_ros.pictures.picture import draw
 
     samples = read_flight_log(log)
-    draw(samples, list(fly(samples, params)), picture, printable(log.stem))
+    draw(flight_page(signals_of_flight(log.stem, samples, fly(samples, params))), picture)
 
 
 def _fail(text: str) -> int:

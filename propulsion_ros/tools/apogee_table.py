@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far detections lie from the references of a folder of flight logs."""
+"""Errors of detected apogees against reference apogees, for a folder of flight logs."""
 from __future__ import annotations
 
 import json
@@ -36,7 +36,7 @@ class Reference(NamedTuple):
 
 
 def error_table(folder: Path) -> Iterator[str]:
-    """Yield the lines of a Markdown table and of the figures below it.
+    """Yield the lines of a Markdown table, and of the summary below it.
 
     Parameters
     ----------

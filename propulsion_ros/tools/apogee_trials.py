@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``apogee-trials``: the detector on seeded random flights."""
+"""Run the apogee detector on seeded random flights, and print its mistakes."""
 from __future__ import annotations
 
 import argparse
@@ -21,11 +21,11 @@ PREMATURE = -0.5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument('--flights', type=int, default=1000, help='number (default: %(default)d)')
-    parser.add_argument('--seed', type=int, default=0, help='of the first (default: %(default)d)')
+    parser.add_argument('--flights', type=int, default=1000, help='how many (default: %(default)d)')
+    parser.add_argument('--seed', type=int, default=0, help='first seed (default: %(default)d)')
     parser.add_argument(
         '--table', type=Path, metavar='FOLDER',
-        help='instead, print the errors on the logs of a folder with references',
+        help='print the errors on the logs of this folder instead, which has reference apogees',
     )
 
 

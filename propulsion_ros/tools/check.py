@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``check``: validate parameter files, robot descriptions and flight configurations."""
+"""Check parameter files, robot descriptions and flight configurations."""
 from __future__ import annotations
 
 import argparse
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'files', type=Path, nargs='+', metavar='FILE',
-        help='.yaml of parameters, .urdf or .xacro of a robot, .json, .jsonc or .json5 of a flight',
+        help='parameters (.yaml), robot (.urdf, .xacro) or flight (.json, .jsonc, .json5)',
     )
     parser.add_argument(
         '--model', type=Path, help='URDF or xacro with the plugin blocks of the parameter files'
@@ -63,7 +63,7 @@ def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
     Parameters
     ----------
     path : Path
-        The file; its suffix says what it is.
+        The file; its suffix gives its kind.
     model : Path, optional
         Robot description whose plugin blocks stand behind a parameter file.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fly demos, check files, record, replay, draw, find apogees, feed Gazebo, write policies."""
+"""Fly demos, check files, record, replay and plot, find apogees, prepare models for Gazebo."""
 from __future__ import annotations
 
 import argparse
@@ -13,8 +13,7 @@ from importlib import import_module
 from types import ModuleType
 
 COMMANDS = (
-    'apogee', 'apogee-trials', 'check', 'demo', 'gazebo', 'play', 'plot', 'policy', 'record',
-    'replay',
+    'apogee', 'apogee-trials', 'check', 'demo', 'gazebo', 'play', 'plot', 'record', 'replay',
 )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 import time
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,14 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, write_text
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
+from propulsion_ros.tools.lines import fail, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument(
         '--vehicle', choices=VEHICLES, default=next(iter(VEHICLES)),
-        help='what flies (default: %(default)s)',
+        help='vehicle to fly (default: %(default)s)',
     )
     parser.add_argument(
         '--output', type=Path, default=Path('demo'),
@@ -34,10 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--until', type=float, default=240.0, metavar='SECONDS',
-        help='simulated time at which the flight ends in any case (default: %(default)g)',
+        help='simulated time at which the flight ends at the latest (default: %(default)g)',
     )
     parser.add_argument(
-        '--params-file', type=Path, metavar='YAML', help="settings that win over the demo's own"
+        '--params-file', type=Path, metavar='YAML',
+        help='parameter file; its values win over those of the demo',
     )
     parser.add_argument(
         '--record', type=Path, metavar='BAG', help='record every topic into a new bag'
@@ -48,16 +49,16 @@ def run(options: argparse.Namespace) -> int:
     """Fly, print the table, write <vehicle>.png and <vehicle>.json; 0 where all of it is right."""
     vehicle, output = options.vehicle, options.output
     if not options.until > 0.0:  # nor NaN
-        return _fail(f'--until {options.until:g} is not above 0 s')
+        return fail('demo', f'--until {options.until:g} is not above 0 s')
     try:
         from propulsion_ros.demos import DEMOS, flight, picture
         from propulsion_ros.demos.demo import text_of
     except ImportError as error:
-        return _fail(missing(error))
+        return fail('demo', missing(error))
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return _fail(f'--output {printable(output)}: {error.strerror}')
+        return fail('demo', f'--output {printable(output)}: {error.strerror}')
     demo, begun = DEMOS[vehicle], time.monotonic()
     try:
         configs = [share_directory() / 'config' / f'{vehicle}_demo.yaml']
@@ -70,9 +71,9 @@ def run(options: argparse.Namespace) -> int:
             write = bag.write if bag else None
             recording = flight.fly(demo, vehicle, configs, options.until, write)
     except (ConfigError, RuntimeError, TimeoutError) as error:
-        return _fail(str(error))
+        return fail('demo', error)
     except flight.StoppedError as stopped:
-        _fail('stopped')
+        note('demo', 'stopped')
         return 128 + stopped.number
     wall = time.monotonic() - begun
     summary = demo.summarise(recording)
@@ -81,25 +82,23 @@ def run(options: argparse.Namespace) -> int:
     print(f'\n{simulated:.0f} s flown in {wall:.0f} s of wall time', flush=True)
     written = output / f'{vehicle}.json'
     try:
-        text = json.dumps(_known(asdict(summary)), indent=2, allow_nan=False)
+        text = json.dumps(_known(summary), indent=2, allow_nan=False)
         write_text(written, f'{text}\n')
         written = output / f'{vehicle}.png'
         picture.draw(demo, recording, summary, written)
     except OSError as error:
-        return _fail(f'{printable(written)}: {error.strerror or error}')
+        return fail('demo', f'{printable(written)}: {error.strerror or error}')
     print(f'picture: {printable(written)}')
     return 0
 
 
 def _known(value: Any) -> Any:
     """Return numbers as JSON has them: None, which it writes as null, for what is not finite."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, dict):
         return {key: _known(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_known(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
-
-def _fail(reason: str) -> int:
-    print(f'propulsion_ros demo: {reason}', file=sys.stderr)
-    return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ROS domain of one's own, on this machine: traffic that others neither hear nor disturb."""
+"""A ROS domain of one's own, on this machine: traffic apart from that of others."""
 from __future__ import annotations
 
 import os
@@ -9,21 +9,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 _DOMAINS = range(1, 101)
-"""Below the ports that the system lends to others, and without the domain of whoever sets none."""
+"""Below the ports that the system lends to others, and without the default domain."""
 _FIRST_PORT = 32768
 """Of domain 0, as in ROS 2's ``domain_coordinator``: test runs of other packages keep off too."""
 
 
 @contextmanager
 def reserved_domain() -> Iterator[int]:
-    """Hold a domain that nobody else on this machine holds, until the end of the context.
+    """Hold a domain that no other process on this machine holds, until the end of the context.
 
-    A TCP port stands for each domain; the system frees it where the process dies.
-
-    Raises
-    ------
-    RuntimeError
-        Where all of them are held.
+    A TCP port stands for each domain; the system frees it where the process dies. Raises
+    `RuntimeError` where all of them are held.
     """
     for domain in random.SystemRandom().sample(_DOMAINS, len(_DOMAINS)):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:

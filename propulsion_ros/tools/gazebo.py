@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``gazebo``: write the model that Gazebo gets of a robot, and its bridge topics."""
+"""Write Gazebo's model of a robot, and the files of its bridges."""
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, bridge_yaml
 from propulsion_ros.gz.model import ROUTES, gazebo_robot
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, write_text
+from propulsion_ros.tools.lines import fail, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,16 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--route', choices=ROUTES, default='system',
-        help="system: the models run inside gz-sim; bridge: its own Thruster and "
-        'JointPositionController do what our nodes say (default: %(default)s)',
+        help='system: the models run inside gz-sim; bridge: the nodes run beside it and command '
+        'its Thruster and JointPositionController (default: %(default)s)',
     )
     parser.add_argument(
         '--params-file', action='append', default=[], type=Path, metavar='FILE',
-        help='settings of the nodes (repeat for several, the later ones win)',
+        help='settings of the nodes (repeat for several; later files win)',
     )
     parser.add_argument('--namespace', default='', help='namespace of the nodes')
     parser.add_argument(
-        '--fortress', action='store_true', help="Fortress's names, with --route bridge"
+        '--fortress', action='store_true',
+        help='use the type names of Gazebo Fortress, with --route bridge',
     )
 
 
@@ -52,12 +53,9 @@ def run(args: argparse.Namespace) -> int:
             write_text(args.output / name, text)
             print(printable(args.output / name))
     except ConfigError as error:
-        print(f'propulsion_ros gazebo: {error}', file=sys.stderr)
-        return 1
+        return fail('gazebo', error)
     except OSError as error:
-        name = printable(error.filename)
-        print(f'propulsion_ros gazebo: {name}: {error.strerror}', file=sys.stderr)
-        return 1
-    for note in robot.notes:
-        print(f'propulsion_ros gazebo: {note}', file=sys.stderr)
+        return fail('gazebo', f'{printable(error.filename)}: {error.strerror}')
+    for each in robot.notes:
+        note('gazebo', each)
     return 0

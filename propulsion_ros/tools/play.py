@@ -1,35 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``play``: give a bag to running nodes, where ``ros2 bag play`` is not installed."""
+"""Play a bag into running nodes; needs no ros2 bag."""
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import signal
-import sys
 from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
-from propulsion_ros.replay.progress import Progress
+from propulsion_ros.replay.progress import progress
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
+from propulsion_ros.tools.lines import fail, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument('input', type=Path, metavar='BAG', help='folder, or .mcap or .db3 file')
-    parser.add_argument('--rate', type=float, default=1.0, help='times as fast as it was recorded')
+    parser.add_argument('--rate', type=float, default=1.0, help='speed, 2 for twice as fast')
     parser.add_argument(
-        '--clock', type=float, default=0.0, metavar='HZ', help='publish /clock so often'
+        '--clock', type=float, default=0.0, metavar='HZ', help='rate of /clock (default: none)'
     )
     parser.add_argument(
         '--topic', action='append', default=[], metavar='NAME',
-        help='play only this topic (repeat for several; default: all that nobody publishes)',
+        help='play only this topic (repeat for several; default: all without a publisher)',
     )
     parser.add_argument('--loop', type=int, default=1, metavar='N', help='play it N times')
     parser.add_argument(
         '--wait', type=float, default=5.0, metavar='SECONDS',
-        help='how long to wait until somebody hears each topic (default: %(default)g)',
+        help='longest wait for a subscriber of each topic (default: %(default)g)',
     )
 
 
@@ -41,25 +42,23 @@ def run(args: argparse.Namespace) -> int:
 
         from propulsion_ros.messages.rclpy_private import RCLError, reason_of
     except ImportError as error:
-        print(f'propulsion_ros play: {missing(error)}', file=sys.stderr)
-        return 1
+        return fail('play', missing(error))
     if not (0.0 < args.rate < math.inf and 0.0 <= args.clock < math.inf and args.loop >= 1):
-        print('propulsion_ros play: expected finite numbers, --rate above 0, --clock at least 0, '
-              f'--loop at least 1, got {args.rate:g}, {args.clock:g}, {args.loop}', file=sys.stderr)
-        return 1
+        return fail('play', (
+            'expected finite numbers, --rate above 0, --clock at least 0, --loop at least 1, got '
+            f'{args.rate:g}, {args.clock:g}, {args.loop}'
+        ))
     rclpy.init(args=[])
     try:
         with BagReader(args.input) as bag:
             return _play(args, bag)
     except (SourceError, LookupError) as error:
-        print(f'propulsion_ros play: {error}', file=sys.stderr)
-        return 1
+        return fail('play', error)
     except RCLError as error:
         # Access control may forbid a topic, or this process have it of another type.
-        print(f'propulsion_ros play: {reason_of(error)}', file=sys.stderr)
-        return 1
+        return fail('play', reason_of(error))
     except ExternalShutdownException:
-        print('propulsion_ros play: stopped', file=sys.stderr)
+        note('play', 'stopped')
         return 128 + signal.SIGTERM
     finally:
         rclpy.try_shutdown()
@@ -80,28 +79,27 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
     }
     for topic in [t for t in chosen if t not in args.topic and not _is_installed(chosen[t])]:
         # One type of another robot is no reason to play nothing.
-        print(f'propulsion_ros play: not played, {chosen.pop(topic)} is not installed: {topic}',
-              file=sys.stderr)
+        note('play', f'not played, {chosen.pop(topic)} is not installed: {topic}')
     player = Player(args.rate, args.clock)
     executor.add_node(player)
     player.choose(chosen, executor, args.wait, insists=bool(args.topic))
     for topics, why in (
         (sorted(chosen.keys() - player.played.keys()), 'not played, another node publishes it'),
-        (player.unheard(), 'nobody hears it'),
+        (player.unmatched(), 'has no subscription'),
     ):
         if topics:
-            print(f'propulsion_ros play: {why}: {", ".join(topics)}', file=sys.stderr)
-    with Progress('play', bag.count * args.loop) as progress:
+            note('play', f'{why}: {", ".join(topics)}')
+    done = itertools.count(1)
+    with progress('play', bag.count * args.loop) as at:
         for _ in range(args.loop):
             messages = bag.messages(player.played)
-            lost = player.play(messages, executor, lambda message: progress.step())
+            lost = player.play(messages, executor, lambda message: at(next(done)))
             if lost:
                 break
-    name = printable(args.input)
-    print(f'propulsion_ros play: {name}: {progress.done} messages', file=sys.stderr)
+    note('play', f'{printable(args.input)}: {next(done) - 1} messages')
     if lost:
-        print(f'propulsion_ros play: not received by all: {", ".join(lost)}', file=sys.stderr)
-    return 1 if lost else 0
+        return fail('play', f'not received by all: {", ".join(lost)}')
+    return 0
 
 
 def _is_installed(kind: str) -> bool:

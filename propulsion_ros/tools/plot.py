@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``plot``: draw what a bag, a table or a flight log has, on one page."""
+"""Draw a bag, a table or a flight log on one page."""
 from __future__ import annotations
 
 import argparse
 import math
-import sys
 from pathlib import Path
 
 from propulsion_ros.pictures.bag import signals_of_bag
@@ -17,6 +16,7 @@ from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import check_target, printable
+from propulsion_ros.tools.lines import fail, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,18 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--output', type=Path, default=Path('plots.png'), metavar='FILE.png',
-        help='the picture (default: %(default)s)',
+        help='picture to write (default: %(default)s)',
     )
     parser.add_argument(
-        '--title', help='above the page (default: the name of the input, and the apogee)'
+        '--title', help='title of the page (default: name of the input, and the apogee)'
     )
     parser.add_argument(
         '--commands', type=Path, metavar='CSV',
-        help='the commands of a table that replay wrote, drawn beside it',
+        help='command table from which replay made the input; drawn with it',
     )
     parser.add_argument(
-        '--namespace', default='', help='of a bag: only the topics below it, for one of several '
-        'vehicles',
+        '--namespace', default='', help='draw only topics of a bag in this namespace, for one '
+        'of several vehicles',
     )
     parser.add_argument(
         '--from', dest='begin', type=float, default=-math.inf, metavar='S',
@@ -63,17 +63,16 @@ def run(args: argparse.Namespace) -> int:
 
         draw(page, args.output)
     except ConfigError as error:
-        return _fail(str(error))
+        return fail('plot', error)
     except ImportError as error:
-        return _fail(f"plots need matplotlib, pip install 'propulsion_ros[plot]': {error}")
+        return fail('plot', f"plots need matplotlib, pip install 'propulsion_ros[plot]': {error}")
     except OSError as error:
-        return _fail(
-            f'{printable(args.output)}: cannot be written: {error.strerror or error}'
-        )
+        reason = error.strerror or error
+        return fail('plot', f'{printable(args.output)}: cannot be written: {reason}')
     if signals.unread:
         few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
-        print(f'propulsion_ros plot: not drawn: {few}', file=sys.stderr)
-    print(f'propulsion_ros plot: {printable(args.output)}', file=sys.stderr)
+        note('plot', f'not drawn: {few}')
+    note('plot', printable(args.output))
     return 0
 
 
@@ -83,7 +82,7 @@ def read_signals(path: Path, namespace: str = '') -> Signals:
     Parameters
     ----------
     path : Path
-        A bag, or a CSV file; its header tells a table from a log.
+        A bag, or a CSV file; its header distinguishes a table from a log.
     namespace : str
         Of the topics of a bag.
 
@@ -100,7 +99,3 @@ def read_signals(path: Path, namespace: str = '') -> Signals:
         return signals_of_log(path)
     return signals_of_table(path)
 
-
-def _fail(text: str) -> int:
-    print(f'propulsion_ros plot: {text}', file=sys.stderr)
-    return 1

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``record``: write the topics of a running robot into a bag."""
+"""Record the topics of a running robot into a bag."""
 from __future__ import annotations
 
 import argparse
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
+from propulsion_ros.tools.lines import fail, note
 
 _WAKE = 0.2
 
@@ -19,7 +19,8 @@ _WAKE = 0.2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        'output', type=Path, metavar='BAG', help='folder to make; MCAP, or sqlite3 with .db3'
+        'output', type=Path, metavar='BAG',
+        help='folder to make; MCAP, or sqlite3 if it ends with .db3',
     )
     parser.add_argument(
         '--topic', action='append', default=[], metavar='NAME',
@@ -43,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
         from propulsion_ros.nodes.spin import make_executor
         from propulsion_ros.replay.recorder import Recorder
     except ImportError as error:
-        return _fail(missing(error))
+        return fail('record', missing(error))
     if not args.duration > 0.0:
-        return _fail(f'--duration: expected more than 0 s, got {args.duration:g}')
+        return fail('record', f'--duration: expected more than 0 s, got {args.duration:g}')
     topics = [topic if topic.startswith('/') else f'/{topic}' for topic in args.topic]
     stopped: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             executor = make_executor('events')
             executor.add_node(recorder)
             name = printable(args.output)
-            print(f'propulsion_ros record: {name}, until Ctrl-C', file=sys.stderr)
+            note('record', f'{name}, until Ctrl-C')
             end = time.monotonic() + args.duration
             while not stopped and time.monotonic() < end:
                 executor.spin_once(timeout_sec=_WAKE)
@@ -65,17 +66,12 @@ def run(args: argparse.Namespace) -> int:
             recorder.destroy_node()
         counts = recorder.counts
     except SourceError as error:
-        return _fail(str(error))
+        return fail('record', error)
     finally:
         rclpy.try_shutdown()
-    said = f'{counts.total()} messages of {len(counts)} topics'
-    print(f'propulsion_ros record: {name}: {said}', file=sys.stderr)
-    silent = sorted(set(topics) - set(counts))
-    if silent or not counts:
-        return _fail(f'nothing was heard of {", ".join(silent) or "any topic"}')
+    note('record', f'{name}: {counts.total()} messages of {len(counts)} topics')
+    missed = sorted(set(topics) - set(counts))
+    if missed or not counts:
+        return fail('record', f'nothing was received of {", ".join(missed) or "any topic"}')
     return 0
 
-
-def _fail(reason: str) -> int:
-    print(f'propulsion_ros record: {reason}', file=sys.stderr)
-    return 1

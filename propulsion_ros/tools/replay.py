@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``replay``: run nodes over a bag or a table of commands, exactly and without DDS."""
+"""Run nodes over a bag or a table of commands, exactly and without ROS."""
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from propulsion_ros.graph.vehicles import VEHICLES
@@ -11,6 +10,7 @@ from propulsion_ros.replay.robot import Choice
 from propulsion_ros.replay.run import replay
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable
+from propulsion_ros.tools.lines import fail, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,19 +25,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'new command',
     )
     parser.add_argument(
-        'output', type=Path, metavar='OUTPUT', help='what the nodes say: a new bag, or CSV'
+        'output', type=Path, metavar='OUTPUT', help='what the nodes publish: a new bag, or CSV'
     )
     parser.add_argument(
-        '--vehicle', choices=VEHICLES, default='', help='a vehicle of the package: all its nodes'
+        '--vehicle', choices=VEHICLES, default='', help='run all nodes of this vehicle'
     )
-    parser.add_argument('--model', type=Path, help='URDF or xacro with their plugin blocks')
+    parser.add_argument(
+        '--model', type=Path, help='URDF or xacro with the plugin blocks of the nodes'
+    )
     parser.add_argument(
         '--node', action='append', metavar='NAME',
         help='run only this node of the file (repeat for several)',
     )
     parser.add_argument('--namespace', default='', help='namespace of the nodes in a bag')
     parser.add_argument(
-        '--keep-inputs', action='store_true', help='write what was read into the new bag too'
+        '--keep-inputs', action='store_true', help='also write the input messages into the new bag'
     )
 
 
@@ -47,12 +49,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         counts = replay(choice, args.input, args.output, args.keep_inputs)
     except ConfigError as error:
-        print(f'propulsion_ros replay: {error}', file=sys.stderr)
-        return 1
+        return fail('replay', error)
     except OSError as error:
         reason = error.strerror or error
-        print(f'propulsion_ros replay: {printable(args.output)}: {reason}', file=sys.stderr)
-        return 1
-    said = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
-    print(f'propulsion_ros replay: {printable(args.output)}: {said}', file=sys.stderr)
+        return fail('replay', f'{printable(args.output)}: {reason}')
+    result = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
+    note('replay', f'{printable(args.output)}: {result}')
     return 0

@@ -17,30 +17,21 @@ _FAULTS = ('altitude frozen', 'altitude lost', 'velocity lost', 'velocity stuck'
 
 @dataclass(frozen=True)
 class SimulatedFlight:
-    """One flight as its sensors saw it, and the truth.
-
-    Attributes
-    ----------
-    stamp_ns : tuple of int
-        Stamps of the samples, in order of arrival [ns].
-    altitude, velocity, acceleration : FloatArray
-        Samples, NaN where there is none, shape (n,) [m], [m/s], [m/s^2].
-    apogee_time, apogee_altitude : float
-        Truth [s], [m].
-    sigma : float
-        Altitude noise that was added [m].
-    fault : str
-        The sensor fault, '' for none.
-    """
+    """One flight as its sensors saw it, and the truth."""
 
     stamp_ns: tuple[int, ...]
+    """Stamps of the samples, in order of arrival [ns]."""
     altitude: FloatArray
     velocity: FloatArray
     acceleration: FloatArray
+    """Samples, NaN where there is none, shape (n,) [m], [m/s], [m/s^2]."""
     apogee_time: float
     apogee_altitude: float
+    """Truth [s], [m]."""
     sigma: float
+    """Altitude noise that was added [m]."""
     fault: str
+    """The sensor fault, '' for none."""
 
 
 @dataclass(frozen=True)

@@ -29,34 +29,23 @@ _PLACING = ('joint', 'link')
 
 @dataclass(frozen=True)
 class ActuatorSpec:
-    """One plugin block, read.
-
-    Attributes
-    ----------
-    name : str
-        Name of the block and of its node.
-    family : str
-        Key of `propulsion_ros.models.registry.REGISTRY`.
-    base_link : str
-        Frame that geometry and wrenches refer to.
-    values : dict
-        Flat parameters that the block and the link tree give.
-    paths : dict
-        XML path behind each value, by flat key, or key and element as ``max_thrust[1]``; where a
-        row has no value, the path that one would have.
-    geometry : frozenset of str
-        Keys that come from the link tree.
-    notes : tuple of str
-        What the block says without effect, and what was assumed, a line each.
-    """
+    """One plugin block, read."""
 
     name: str
+    """Name of the block and of its node."""
     family: str
+    """Key of `propulsion_ros.models.registry.REGISTRY`."""
     base_link: str
+    """Frame that geometry and wrenches refer to."""
     values: Mapping[str, Any]
+    """Flat parameters that the block and the link tree give."""
     paths: Mapping[str, str]
+    """XML path behind each value, by flat key, or key and element as ``max_thrust[1]``; where a
+    row has no value, the path that one would have."""
     geometry: frozenset[str]
+    """Keys that come from the link tree."""
     notes: tuple[str, ...] = ()
+    """Tags of the block without effect, and what was assumed, a line each."""
 
     def locate(self, error: ConfigError, overridden: Collection[str] = ()) -> ConfigError:
         """Return the error with the XML path of what is wrong, where that is the block's.
@@ -81,7 +70,7 @@ def read_block(
     common: type | Callable[[str], type] | None,
     base_link: str,
 ) -> ActuatorSpec:
-    """Return what a plugin block says.
+    """Return the configuration that a plugin block gives.
 
     Parameters
     ----------
@@ -93,7 +82,7 @@ def read_block(
         Configuration class of settings that a block may have beside its family's, for every
         family or by its name.
     base_link : str
-        Frame of the geometry; empty: as the block says, else the root link.
+        Frame of the geometry; empty: as in the block, else the root link.
 
     Raises
     ------
@@ -110,9 +99,9 @@ def read_block(
     except ConfigError as error:
         raise SourceError(path, error.problem) from error
     frame = tags['base_link']
-    asked = base_link or (frame.text if frame else '') or tree.root
+    named = base_link or (frame.text if frame else '') or tree.root
     path = 'base_link' if base_link else frame.path if frame else block.path
-    base_link = tree.require_link(asked, path)
+    base_link = tree.require_link(named, path)
     beside = common if common is None or isinstance(common, type) else common(family)
     reader = _Reader(family, family_type, beside, Placer(tree, base_link))
     return reader.read(block)
@@ -145,7 +134,7 @@ class _Reader:
         self._notes: list[str] = []
 
     def read(self, block: Tag) -> ActuatorSpec:
-        """Return what the block says."""
+        """Return what the block holds."""
         for child in block.children:
             if child.key in _OF_BLOCK:
                 continue
@@ -226,7 +215,7 @@ class _Reader:
             self._paths[whole] = paths[0]
             self._paths.update((f'{whole}[{i}]', path) for i, path in enumerate(paths))
             if all(cell is None for cell in cells) and not serves_no_row(rows.cls, key):
-                # Nothing from the block, so a parameter or the default has the word.
+                # Nothing from the block, so a parameter or the default counts.
                 continue
             default = default_of_row(rows.cls, key)
             flat: list[Any] = []

@@ -47,30 +47,21 @@ IDENTITY = Pose(np.eye(3), np.zeros(3))
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint.
-
-    Attributes
-    ----------
-    name, kind, parent, child : str
-        As in the description; ``kind`` is its type.
-    origin : Pose
-        Of the child link in the parent link at position 0.
-    axis : FloatArray
-        Unit vector in the child link, (3,).
-    limits : tuple of float, optional
-        Lower and upper end of a revolute or prismatic joint [rad or m].
-    mimics : str
-        Joint that it follows, '' for none.
-    """
+    """One joint."""
 
     name: str
     kind: str
     parent: str
     child: str
+    """As in the description; ``kind`` is its type."""
     origin: Pose
+    """Of the child link in the parent link at position 0."""
     axis: FloatArray
+    """Unit vector in the child link, (3,)."""
     limits: tuple[float, float] | None = None
+    """Lower and upper end of a revolute or prismatic joint [rad or m]."""
     mimics: str = ''
+    """Joint that it follows, '' for none."""
 
     @property
     def path(self) -> str:
@@ -91,7 +82,7 @@ class Joint:
 class LinkTree:
     """The kinematic tree of a robot description with every joint at position 0.
 
-    Names of links and joints may be asked for without their namespace, as long as only one fits:
+    Names of links and joints may be named without their namespace, as long as only one fits:
     ``base_link`` finds ``rov/base_link``.
 
     Parameters

@@ -36,11 +36,8 @@ _NESTED = re.compile(r'\[|--|&&|~~|\|\|')
 def expand(row: Tag, tree: LinkTree) -> list[Tag]:
     """Return one row for each joint that the row selects, the row itself where it selects none.
 
-    Raises
-    ------
-    SourceError
-        Naming the path, where the expression is wrong, could take too long or fits no joint, or
-        the row also has a name, a joint or a link.
+    Raises `SourceError` naming the path, where the expression is wrong, could take too long or fits
+    no joint, or the row also has a name, a joint or a link.
     """
     selector = row.one(TAG)
     if selector is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an actuator of a plugin block is in the link tree, and what its joint says of it."""
+"""Where an actuator of a plugin block is in the link tree, and what follows from its joint."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -17,24 +17,16 @@ from propulsion_ros.urdf.tags import Tag
 
 @dataclass(frozen=True)
 class Place:
-    """Where one row of a plugin block is.
-
-    Attributes
-    ----------
-    link : str
-        Link that the actuator acts on, '' for a row of joints alone.
-    pose : Pose
-        Of the link in base_link.
-    joints : list of Joint
-        Those that the row names.
-    joint_poses : list of Pose
-        Of their child links in base_link.
-    """
+    """Where one row of a plugin block is."""
 
     link: str
+    """Link that the actuator acts on, '' for a row of joints alone."""
     pose: Pose
+    """Of the link in base_link."""
     joints: list[Joint]
+    """Those that the row names."""
     joint_poses: list[Pose]
+    """Of their child links in base_link."""
 
     def role(self, role: str, own: Any) -> Any:
         """Return the value of a field with this geometry role; ``own`` is its tag or default."""
@@ -72,18 +64,12 @@ class Place:
 
 @dataclass
 class Placer:
-    """Places the rows of one plugin block.
-
-    Attributes
-    ----------
-    tree : LinkTree
-        The robot.
-    base_link : str
-        Frame of all geometry.
-    """
+    """Places the rows of one plugin block: all geometry is in ``base_link``."""
 
     tree: LinkTree
+    """The robot."""
     base_link: str
+    """Frame of all geometry."""
     _own: set[str] = field(default_factory=set)
     _passed: dict[str, str] = field(default_factory=dict)
 
@@ -129,7 +115,7 @@ class Placer:
         ]
 
     def _link(self, row: Tag, tags: list[Tag], joints: list[Joint]) -> tuple[str, str]:
-        """Return the link of a row and the path that says so."""
+        """Return the link of a row and the path where it stands."""
         tag = row.one('link')
         if tag is None:
             if not joints:
@@ -152,7 +138,7 @@ class Placer:
                 )
         unused = row.one('link')
         if unused:
-            raise SourceError(unused.path, 'unknown tag: its joints say where it is')
+            raise SourceError(unused.path, 'unknown tag: its joints place it')
 
     def _check_way(self, row: Tag, link: str, path: str) -> None:
         for joint in self.tree.joints_between(link, self.base_link):

@@ -43,7 +43,7 @@ def actuators_from_urdf(
         Configuration class of settings that a block may have beside its family's, for every
         family or by its name.
     base_link : str
-        Frame of geometry and wrenches, with or without its namespace; empty: as each block says,
+        Frame of geometry and wrenches, with or without its namespace; empty: as in each block,
         else the root link.
 
     Raises

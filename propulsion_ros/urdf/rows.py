@@ -21,14 +21,6 @@ class Rows:
 
     Attributes
     ----------
-    cls : type
-        The class.
-    prefix : str
-        What stands before its keys, such as ``tanks.``; '' for the family's own.
-    count : int
-        Rows so far.
-    columns, paths : dict
-        A cell for each row and its XML path, by key; a cell is None where nothing is given.
     fields : dict
         Fields that have a value for each row, by key.
     roles : dict
@@ -38,10 +30,14 @@ class Rows:
     """
 
     cls: type
+    """The class."""
     prefix: str
+    """What stands before its keys, such as ``tanks.``; '' for the family's own."""
     count: int = 0
+    """Rows so far."""
     columns: dict[str, list[Any]] = field(default_factory=dict)
     paths: dict[str, list[str]] = field(default_factory=dict)
+    """A cell for each row and its XML path, by key; a cell is None where nothing is given."""
 
     def __post_init__(self) -> None:
         specs = {f.name: spec_of(f) for f in dataclasses.fields(self.cls)}
@@ -78,7 +74,7 @@ def serves_no_row(cls: type, key: str) -> bool:
 
 
 def default_of_row(cls: type, key: str) -> Any:
-    """Return the default of one row, MISSING where a row must say it."""
+    """Return the default of one row, MISSING where a row must have it."""
     spec, default = _field(cls, key)
     if isinstance(default, tuple):
         return list(default) if len(default) == _row_size(spec) else dataclasses.MISSING

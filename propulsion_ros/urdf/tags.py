@@ -13,40 +13,25 @@ from propulsion_ros.urdf.xml import path_step
 
 @dataclass(frozen=True)
 class Tag:
-    """One element of a plugin block.
-
-    Attributes
-    ----------
-    key : str
-        What it gives: a parameter, ``joint``, ``link``, or the element of an actuator.
-    text : str
-        Its text, stripped.
-    path : str
-        Its XML path in the robot description.
-    name : str
-        Its name attribute, '' for none.
-    children : tuple of Tag
-        What is inside.
-    """
+    """One element of a plugin block."""
 
     key: str
+    """What it gives: a parameter, ``joint``, ``link``, or the element of an actuator."""
     text: str
+    """Its text, stripped."""
     path: str
+    """Its XML path in the robot description."""
     name: str = ''
+    """Its name attribute, '' for none."""
     children: tuple[Tag, ...] = ()
+    """What is inside."""
 
     def all(self, key: str) -> list[Tag]:
         """Return the children with this key."""
         return [child for child in self.children if child.key == key]
 
     def one(self, key: str) -> Tag | None:
-        """Return the only child with this key, None where there is none.
-
-        Raises
-        ------
-        SourceError
-            Where there are several.
-        """
+        """Return the only child with this key, None for none; raise `SourceError` for several."""
         found = self.all(key)
         if len(found) > 1:
             raise SourceError(found[1].path, 'is given twice')

@@ -65,33 +65,22 @@ _LIFT_DRAG: _Types = {
 
 @dataclass(frozen=True)
 class _Dialect:
-    """How the original writes one actuator of a family.
-
-    Attributes
-    ----------
-    plugins : tuple of str
-        The original's plugins, without ``lib`` and ``.so``.
-    number : str
-        Tag of its ID.
-    renamed : dict
-        Other tags that have another name here.
-    models : dict
-        Tags that hold a type and its constants.
-    required : tuple of str
-        Tags that a plugin of the original must have.
-    limits : tuple of pairs of str
-        Tags of limits, lower and upper; 0 for both means none.
-    ignored : tuple of str
-        Tags of topics, which here follow from the name of the node.
-    """
+    """How the original writes one actuator of a family."""
 
     plugins: tuple[str, ...]
+    """The original's plugins, without ``lib`` and ``.so``."""
     number: str
+    """Tag of its ID."""
     renamed: Mapping[str, str]
+    """Other tags that have another name here."""
     models: Mapping[str, _Types]
+    """Tags that hold a type and its constants."""
     required: tuple[str, ...]
+    """Tags that a plugin of the original must have."""
     limits: tuple[tuple[str, str], ...] = ()
+    """Tags of limits, lower and upper; 0 for both means none."""
     ignored: tuple[str, ...] = ()
+    """Tags of topics, which here follow from the name of the node."""
 
 
 _DIALECTS: dict[str, _Dialect] = {
@@ -131,10 +120,7 @@ def family_of(filename: str) -> str:
 def gathered(family: str, plugins: Sequence[Element]) -> Tag:
     """Return one plugin block of this package for the original's plugins of one family.
 
-    Raises
-    ------
-    SourceError
-        Naming the XML path of what is missing.
+    Raises `SourceError` naming the XML path of what is missing.
     """
     dialect, element = _DIALECTS[family], _element(family)
     rows = []

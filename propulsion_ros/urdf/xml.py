@@ -24,10 +24,8 @@ _SHOWN = 80
 def parse_urdf(xml: str) -> Element:
     """Return the root element of a robot description.
 
-    Raises
-    ------
-    SourceError
-        For text that is not XML, that has a DTD or entities, or that is too large or too deep.
+    Raises `SourceError` for text that is not XML, that has a DTD or entities, or that is too large
+    or too deep.
     """
     if len(xml) > SIZE_LIMIT:
         raise SourceError('robot', f'{len(xml)} characters, expected at most {SIZE_LIMIT}')

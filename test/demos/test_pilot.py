@@ -24,11 +24,11 @@ class Echo(Pilot):
         super().__init__(**kwargs)
         self.publisher = self.create_publisher(JointState, 'command', qos.COMMAND)
         self.client = self.create_client(Trigger, 'permission')
-        self.hear(JointState, 'state', lambda stamp, message: self.recording.add('state', stamp))
+        self.receive(JointState, 'state', lambda stamp, message: self.recording.add('state', stamp))
 
     def prepare(self):
         if self.now == self.asks_at:
-            self.ask(self.client, Trigger.Request(), lambda answer: answer.message)
+            self.call(self.client, Trigger.Request(), lambda answer: answer.message)
 
     def steer(self, motion):
         self.recording.add('steps', self.now)

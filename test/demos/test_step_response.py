@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.demos.angles import wrapped
-from propulsion_ros.demos.plan import target_at
+from propulsion_ros.demos.plan import target_at, wrapped
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorTarget
 from propulsion_ros.demos.step_response import step_response
 
@@ -53,8 +52,9 @@ def test_step_that_was_not_flown_has_no_figures():
 
 @pytest.mark.parametrize(('time', 'index'), [(0.0, 0), (0.99, 0), (1.0, 1), (3 * 0.7, 2), (9, 2)])
 def test_target_is_the_last_one_that_has_begun(time, index):
-    plan = [QuadrotorTarget(begin, (0.0, 0.0, begin)) for begin in (0.0, 1.0, 2.1)]
-    assert target_at(plan, time) is plan[index]
+    plan = {name: QuadrotorTarget(begin, (0.0, 0.0, begin))
+            for name, begin in (('one', 0.0), ('two', 1.0), ('three', 2.1))}
+    assert target_at(plan, time) == list(plan.items())[index]
 
 
 @pytest.mark.parametrize(('angle', 'expected'), [

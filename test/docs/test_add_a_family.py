@@ -177,8 +177,6 @@ def outside(installed, monkeypatch):
 @pytest.mark.parametrize('command', [
     pytest.param(['check', 'config/waterjets.yaml', 'robot.urdf'], id='check'),
     pytest.param(['check', 'config/waterjets.yaml'], id='check of parameters alone'),
-    pytest.param(['policy', '--model', 'robot.urdf', '--visualize', '--allocate', 'waterjets'],
-                 id='policy, visualizer, allocator'),
     pytest.param(['gazebo', 'robot.urdf', '--output', 'gazebo'], id='gazebo'),
 ])
 def test_commands_know_a_family_outside(outside, capsys, command):

@@ -30,7 +30,7 @@ def test_comments_may_be_in_any_encoding(tmp_path):
 
 
 @pytest.mark.parametrize(('name', 'problem'), [
-    pytest.param('', 'motors.eng: expected one motor, no name was asked for', id='two'),
+    pytest.param('', 'motors.eng: expected one motor, no name was given', id='two'),
     pytest.param('X1', "motors.eng: expected one motor, 0 motors named 'X1'", id='other'),
 ])
 def test_which_motor_must_be_clear(name, problem):

@@ -19,8 +19,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
-from policy_cases import SHIPPED, asked
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.gz.vehicle import gazebo_vehicle
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 
@@ -157,11 +157,9 @@ def test_bridged_rotors_say_their_thrust_as_plain_numbers(stand_ins, graph):
         graph.until(pushed, 'a thrust')
     # The clock has a bridge of its own.
     clock_bridge, bridge = sorted(bridges, key=len)
-    (allowed,) = (profile for profile in asked(*SHIPPED['gazebo_quadrotor_bridge'])
-                  if profile.name == 'bridge')
-    assert {f'/{topic}' for topic in bridge} == (
-        (allowed.publishes | allowed.subscribes) - {'/parameter_events', '/rosout'}
-    )
+    assert bridge == {
+        topic.ros_topic for topic in gazebo_vehicle('quadrotor', 'bridge').robot.topics
+    }
     assert clock_bridge == {'/clock'}
     assert {f'rotors/thrusts/{name}' for name in ('front_left', 'rear_right')} < bridge
 

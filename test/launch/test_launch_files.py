@@ -17,7 +17,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
-from policy_cases import asked, seen  # noqa: E402
+from policy_form import LAUNCH, read_policy, seen  # noqa: E402
 from propulsion_ros.graph.share import share_directory  # noqa: E402
 from propulsion_ros.messages import qos  # noqa: E402
 
@@ -194,18 +194,19 @@ def test_any_robot_is_brought_up_as_one_process(graph):
 
 
 def as_named(profile, name):
-    """Return what a profile says of a node with a name, but for what need not be."""
+    """Return what a profile allows a node with a name, but for what need not be."""
     own = [
-        {topic.replace('launch_ros_*', name) for topic in topics}
+        {topic.replace(LAUNCH, name) for topic in topics}
         for topics in (profile.publishes, profile.subscribes, profile.replies, profile.requests)
     ]
-    # tf2_msgs may be absent, and only nodes in C++ hear of parameters.
+    # tf2_msgs may be absent, and only nodes in C++ subscribe to parameter events.
     return own[0] - {'/tf'}, own[1] - {'/parameter_events'}, *own[2:]
 
 
-def keeps(graph, *words):
-    """Wait until all nodes do what the policy of some words says, launch's own among them."""
-    for profile in asked(*words):
+@pytest.mark.launch(fixture=rov)
+def test_launched_vehicle_keeps_to_its_policy(graph):
+    _, profiles = read_policy((SHARE / 'policies' / 'rov.policy.xml').read_text(encoding='utf-8'))
+    for profile in profiles:
         # It need not be installed.
         if profile.name == 'robot_state_publisher':
             continue
@@ -215,13 +216,3 @@ def keeps(graph, *words):
             lambda p=profile, name=name: as_named(seen(graph.probe, p), name),
             as_named(profile, name),
         )
-
-
-@pytest.mark.launch(fixture=drawn)
-def test_launched_vehicle_keeps_to_its_policy(graph):
-    keeps(graph, '--vehicle', 'rov', '--visualize')
-
-
-@pytest.mark.launch(fixture=any_robot)
-def test_launched_robot_keeps_to_its_policy(graph):
-    keeps(graph, '--model', str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), '--allocate', 'rotors')

@@ -298,12 +298,12 @@ def test_centre_of_mass_is_taken_before_activation_too():
     port.take(message(0, 'map', inertia={'com': {**STILL, 'x': 0.1}}))
     assert group.host.said('warn') == ["com refused: expected the frame 'base_link', got 'map'"]
     port.take(message(0, 'base_link', inertia={'com': {**STILL, 'x': 0.1}}))
-    assert group.loop.core._com.tolist() == [0.1, 0.0, 0.0]
+    assert group.loop.core.com.value.tolist() == [0.1, 0.0, 0.0]
     group.run()
     group.host.deliver('~/wrench_command', wrench_message(10 * MS, [0.1, 0, 0, 0, 0, 0]))
     group.host.deliver('~/inertia', message(20 * MS, 'base_link', inertia={'com': STILL}))
     group.host.deliver('~/wrench_command', wrench_message(30 * MS, [0.1, 0, 0, 0, 0, 0]))
-    assert group.loop.core._com.tolist() == [0.0, 0.0, 0.0]
+    assert group.loop.core.com.value.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_a_wrench_that_is_not_finite_is_published_as_zero(monkeypatch):

@@ -96,7 +96,7 @@ def test_without_a_clock_nothing_is_estimated_on_a_robot():
     estimates = Estimates(lossless=False)
     estimates.command(10)
     assert not estimates.host.of('~/wrench')
-    assert estimates.health() == (WARN, 'inputs wait for a clock that was not heard yet')
+    assert estimates.health() == (WARN, 'inputs wait for a clock that has not come yet')
     estimates.host.now = 10 * MS
     estimates.host.wait(0.02)
     assert [stamp_ns for stamp_ns, _ in estimates.host.of('~/wrench')] == [10 * MS]

@@ -14,6 +14,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
+from benchmarks.wire import Wire
 from propulsion_ros.messages.fields import (
     ODOMETRY_NUMBERS,
     doubles,
@@ -27,7 +28,6 @@ from propulsion_ros.messages.readers import (
     OdometryReader,
     WrenchStampedReader,
 )
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.settings.errors import CommandError
 
 FIELDS = ('position', 'velocity', 'effort')

@@ -76,10 +76,10 @@ def waiting(graph):
                  id='a silent publisher'),
     pytest.param(String, '/rotors/command', WARN, '/rotors/command is published as '
                  'std_msgs/msg/String, expected sensor_msgs/msg/JointState', id='of another type'),
-    pytest.param(JointState, '/rotor/command', WARN, '/rotor/command is published and nobody '
-                 'listens, expected /rotors/command', id='misspelt'),
+    pytest.param(JointState, '/rotor/command', WARN, '/rotor/command is published without a '
+                 'subscription, expected /rotors/command', id='misspelt'),
     pytest.param(JointState, '/robot/rotors/command', WARN, '/robot/rotors/command is published '
-                 'and nobody listens, expected /rotors/command', id='another namespace'),
+                 'without a subscription, expected /rotors/command', id='another namespace'),
     pytest.param(String, '/rotor/command', OK, '/rotors/command has no publisher',
                  id='misspelt, of another type'),
     pytest.param(JointState, '/joint_states', OK, '/rotors/command has no publisher',

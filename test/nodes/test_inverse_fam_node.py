@@ -150,14 +150,14 @@ def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, 
     if early:
         # It comes once only, before anybody activates the node.
         node.trigger_configure()
-        graph.until(lambda: node.loop.core._com is not None, 'the latched inertia')
+        graph.until(lambda: node.loop.core.com.value is not None, 'the latched inertia')
         node.trigger_activate()
     # Time has gone on since then, as it has for any latched message.
     clock = graph.talk(Clock, '/clock', qos.CLOCK)
     clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
-    graph.until(lambda: node.loop.core._com is not None, 'the latched inertia')
+    graph.until(lambda: node.loop.core.com.value is not None, 'the latched inertia')
     graph.until(lambda: node.loop.inputs.clock_ns is not None, 'the clock')
-    assert node.loop.core._com.tolist() == [0.05, 0.02, -0.03]
+    assert node.loop.core.com.value.tolist() == [0.05, 0.02, -0.03]
     node.loop.core.reset()
     if name == 'fam':
         moved = Fam(FamParams(com=[0.05, 0.02, -0.03])).allocate(WANTED).thrust
@@ -216,7 +216,7 @@ def test_first_command_is_not_answered_where_it_is_of_another_time_than_the_cloc
         command.publish(message)
     graph.until(lambda: node.loop.inputs.waiting == 2, 'the commands to wait for the clock')
     ((_, _, text, _),) = node.health()
-    assert text == 'inputs wait for a clock that was not heard yet'
+    assert text == 'inputs wait for a clock that has not come yet'
     clock.publish(Clock(clock=ns_to_stamp(1000 * 1000 * MS)))
     graph.until(lambda: wrenches, 'an answer')
     assert wrenches[0].header.stamp == message.header.stamp

@@ -44,7 +44,6 @@ def draw(tmp_path, capsys):
     [
         pytest.param(_throw(), id='a flight'),
         pytest.param(_throw(np.linspace(0.0, 900.0, 220)), id='no apogee'),
-        pytest.param(_throw(np.full(220, np.nan)), id='no altitude'),
         pytest.param(_throw(np.full(220, 3.0)), id='on the pad'),
         pytest.param('time_s,altitude_m\n0,0\n', id='one row'),
         pytest.param('time_s,altitude_m\n1,0\n0,5\n0.02,5\n0.04,6\n', id='stamps back'),
@@ -56,7 +55,7 @@ def test_picture_is_written_beside_the_answer(draw, content):
     assert set(json.loads(out)) >= {'detected_time', 'reason'}
     data = picture.read_bytes()
     assert data.startswith(_SIGNATURE)
-    assert struct.unpack('>II', data[16:24]) == (990, 432)
+    assert struct.unpack('>II', data[16:24]) == (1080, 439)
     assert len(data) < 120_000
 
 
@@ -76,8 +75,10 @@ def test_detection_is_marked(draw):
 @pytest.mark.parametrize(
     ('content', 'picture', 'message'),
     [
-        pytest.param('time_s,altitude_m\n', 'x.png', 'log: expected samples to draw, got none',
+        pytest.param('time_s,altitude_m\n', 'x.png', 'log: expected samples, got none',
                      id='no rows'),
+        pytest.param(_throw(np.full(220, np.nan)), 'x.png', 'log: expected values between',
+                     id='no altitude'),
         pytest.param(_throw(), 'none/x.png', 'cannot be written: No such file', id='no folder'),
     ],
 )
@@ -89,7 +90,7 @@ def test_what_cannot_be_drawn_is_one_line_and_code_1(draw, content, picture, mes
 
 def test_without_matplotlib_one_line_says_so(draw, monkeypatch):
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
-    monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.apogee_picture', raising=False)
+    monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.picture', raising=False)
     code, out, err, picture = draw(_throw())
     assert (code, out, err.count('\n')) == (1, '', 1)
     assert "--picture needs matplotlib, pip install 'propulsion_ros[plot]'" in err

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.wire import Wire
 from propulsion_ros.replay.bag_formats import bound_chunks
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.settings.errors import SourceError
 
 rosbags = pytest.importorskip('rosbags')

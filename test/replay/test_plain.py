@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip('rosbags')
 
+from benchmarks.wire import Wire
 from propulsion_ros.loops.payloads import JointRow, MassRow, OdometryRow, StatusRow
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.messages.encoders import make_encoder
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.plain import clock_message, maker_of
 
 WIRE = Wire()

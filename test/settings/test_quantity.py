@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import names, quantity, row_names, validate
+from propulsion_ros.settings.quantity import names, quantity, validate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,7 +86,3 @@ def test_errors_name_the_element(given, message):
     with pytest.raises(ConfigError) as error:
         Params(**{'names': ['x', 'y'], **given})
     assert str(error.value) == message
-
-
-def test_row_names():
-    assert row_names(Params(names=['x', 'y'])) == ('x', 'y')

@@ -107,7 +107,7 @@ ALONE = 'family: rotors, names: [a, b], max_thrust: [5.0], motor_constant: [1e-5
     pytest.param('rotors_allocator', 'position: [0.0, 0.0, 0.0]',
                  "parameter 'position': comes from the robot description", id='geometry'),
     pytest.param('rotors_allocator', 'family: fins',
-                 "parameter 'family': 'fins', but the robot description says 'rotors'",
+                 "parameter 'family': 'fins', but the robot description has 'rotors'",
                  id='another family'),
     pytest.param('rotors_allocator', 'plugin: rotor',
                  "parameter 'plugin': no plugin block 'rotor', did you mean 'rotors'?; found",

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.wire import Wire
 from parts import few_of
 from propulsion_ros.replay.bags import BagReader
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.robot import Choice, Robot
 from propulsion_ros.replay.run import recordings
 from propulsion_ros.replay.sources import BagSource

@@ -19,13 +19,13 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
+from benchmarks.wire import Wire
 from parts import few_of
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.messages.graph_names import full_name, type_name
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder, message_type
 from propulsion_ros.tools import cli
@@ -59,7 +59,7 @@ def fly(graph, write):
     recorder = record(graph, write)
     rng = np.random.default_rng(1)
     stamp = 10**18
-    graph.until(lambda: {INPUT, *OUTPUTS} <= recorder.heard, 'the recorder')
+    graph.until(lambda: {INPUT, *OUTPUTS} <= recorder.topics, 'the recorder')
     graph.until(lambda: publisher.get_subscription_count() >= 2, 'both listeners')
     for k in range(COUNT):
         stamp += int(rng.integers(1_000_000, 20_000_000))
@@ -107,7 +107,7 @@ def play(graph, bag, rate, clock, times=1):
     node = graph.add(ActuatorNode, 'rotors', ROTORS)
     said = []
     recorder = record(graph, said.append)
-    graph.until(lambda: set(OUTPUTS) <= recorder.heard, 'the recorder')
+    graph.until(lambda: set(OUTPUTS) <= recorder.topics, 'the recorder')
     player = Player(rate, clock, graph.context)
     graph.executor.add_node(player)
     with BagReader(bag) as reader:
@@ -159,9 +159,9 @@ def test_recorder_waits_until_who_publishes_knows_it(graph):
     try:
         recorder = record(graph, lambda message: None)
         said = {end.topic_name for end in idle.publishers}
-        graph.until(lambda: said <= recorder.heard, 'what the idle node publishes')
+        graph.until(lambda: said <= recorder.topics, 'what the idle node publishes')
         graph.until(lambda: knows(graph.probe, '/idle/wrench', '/idle'), 'the idle node')
-        with pytest.raises(TimeoutError, match='/idle/get_parameters: expected an answer'):
+        with pytest.raises(TimeoutError, match='/idle/get_parameters: expected a response'):
             recorder.settle(graph.executor, OUTPUTS, 3.0)
         answers = threading.Thread(target=spin_until, args=(executor, stop := threading.Event()))
         answers.start()
@@ -198,7 +198,7 @@ def test_what_somebody_has_not_received_is_named(graph, monkeypatch):
     process = subprocess.Popen([sys.executable, '-c', LISTEN])
     try:
         player.choose({topic: kind}, graph.executor, LIMIT)
-        assert player.unheard() == []
+        assert player.unmatched() == []
         process.send_signal(signal.SIGSTOP)
         os.waitpid(process.pid, os.WUNTRACED)
         monkeypatch.setattr('propulsion_ros.replay.player._FLUSH', 0.5)
@@ -286,7 +286,7 @@ def test_topic_that_cannot_be_heard_is_named_and_the_others_are_recorded(graph, 
             ['geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'],
         )
         recorder = record(graph, lambda message: None)
-        graph.until(lambda: {'/both', '/plain'} <= recorder.heard, 'both topics')
+        graph.until(lambda: {'/both', '/plain'} <= recorder.topics, 'both topics')
     finally:
         other.destroy_node()
         close(context, [])

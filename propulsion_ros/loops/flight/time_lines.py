@@ -2,8 +2,6 @@
 """Publishers with different clocks on one topic, told apart by the time lines of their stamps."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 NEAR_NS = 500_000_000
 """How far a message may lie behind the newest of its line, and beyond what has passed [ns]."""
 SILENT_NS = 500_000_000
@@ -14,25 +12,34 @@ _RATE_CHANGE = 2.5
 _LONGEST_INTERVAL_NS = 2_000_000_000
 
 
-@dataclass
 class _Line:
-    stamp_ns: int
-    steady_ns: int
-    interval_ns: int = 0
+    def __init__(self, stamp_ns: int, steady_ns: int) -> None:
+        self.stamp_ns, self.steady_ns = stamp_ns, steady_ns
+        self._offset_ns = stamp_ns - steady_ns
+        self._interval_ns = self._last_interval_ns = 0
 
     def fits(self, stamp_ns: int, steady_ns: int) -> bool:
-        """Return whether a stamp goes on from this line."""
-        ahead_ns = NEAR_NS + max(steady_ns - self.steady_ns, NEAR_NS)
-        return -NEAR_NS <= stamp_ns - self.stamp_ns <= ahead_ns
+        """Return whether a stamp goes on from this line.
+
+        A message that was held up on its way or in a queue is followed by one that was not, which
+        is as far ahead of the steady clock as the least delayed one so far.
+        """
+        passed_ns = stamp_ns - self.stamp_ns
+        least_delayed_ns = steady_ns + self._offset_ns - self.stamp_ns
+        ahead_ns = NEAR_NS + max(steady_ns - self.steady_ns, NEAR_NS, least_delayed_ns)
+        return -NEAR_NS <= passed_ns <= ahead_ns
 
     def take(self, stamp_ns: int, steady_ns: int) -> None:
-        interval_ns = steady_ns - self.steady_ns
-        self.interval_ns = min(interval_ns, _LONGEST_INTERVAL_NS)
+        interval_ns = min(steady_ns - self.steady_ns, _LONGEST_INTERVAL_NS)
+        # One long interval is a stall, not the rate of the publisher.
+        self._interval_ns = min(interval_ns, self._last_interval_ns)
+        self._last_interval_ns = interval_ns
+        self._offset_ns = max(self._offset_ns, stamp_ns - steady_ns)
         self.stamp_ns, self.steady_ns = stamp_ns, steady_ns
 
     def is_silent(self, steady_ns: int) -> bool:
         """Return whether its publisher has fallen silent, or its clock was set."""
-        return steady_ns - self.steady_ns > max(SILENT_NS, _RATE_CHANGE * self.interval_ns)
+        return steady_ns - self.steady_ns > max(SILENT_NS, _RATE_CHANGE * self._interval_ns)
 
 
 class TimeLines:

@@ -15,21 +15,14 @@ _LARGEST = 1e12
 
 @dataclass(frozen=True)
 class MassProperties:
-    """Mass of a body and how it lies, in base_link axes.
-
-    Attributes
-    ----------
-    mass : float
-        [kg].
-    com : FloatArray
-        Centre of mass from the origin of base_link [m], (3,).
-    inertia : FloatArray
-        About the centre of mass [kg m^2], (3, 3).
-    """
+    """Mass of a body and how it lies, in base_link axes."""
 
     mass: float
+    """[kg]."""
     com: FloatArray
+    """Centre of mass from the origin of base_link [m], (3,)."""
     inertia: FloatArray
+    """About the centre of mass [kg m^2], (3, 3)."""
 
     @staticmethod
     def total(parts: Sequence[MassProperties]) -> MassProperties:

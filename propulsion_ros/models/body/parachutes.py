@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.settings.quantity import FloatArray, names, quantity, validate
+from propulsion_ros.settings.quantity import FloatArray, names, per_row, quantity, validate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -14,14 +14,14 @@ class ParachutesParams:
     """Configuration of parachutes, each named after the deployer that frees it."""
 
     names: tuple[str, ...] = names('deployers that free a parachute', ())
-    drag_area: FloatArray = quantity(
-        0.0, 'm^2', doc='drag coefficient times area of the open canopy', lo=0.0, shape=('n',)
+    drag_area: FloatArray = per_row(
+        0.0, 'm^2', doc='drag coefficient times area of the open canopy', lo=0.0
     )
-    deployment_delay: FloatArray = quantity(
-        0.5, 's', doc='from the firing to the stretched line', lo=0.1, shape=('n',)
+    deployment_delay: FloatArray = per_row(
+        0.5, 's', doc='from the firing to the stretched line', lo=0.1
     )
-    inflation_time: FloatArray = quantity(
-        0.5, 's', doc='from the stretched line to the open canopy', lo=0.0, shape=('n',)
+    inflation_time: FloatArray = per_row(
+        0.5, 's', doc='from the stretched line to the open canopy', lo=0.0
     )
     attachment: FloatArray = quantity(
         0.0, 'm', doc='where the lines are tied, in base_link', shape=(3,)

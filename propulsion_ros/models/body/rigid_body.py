@@ -97,7 +97,7 @@ class RigidBody:
 
     @property
     def motion(self) -> Motion:
-        """Where the body is now and how it moves."""
+        """Pose and velocities of the body now."""
         velocity = matrix_of(self._quaternion).T @ self._velocity
         return Motion(self._position, self._quaternion, velocity, self._rate)
 
@@ -113,7 +113,7 @@ class RigidBody:
 
     @property
     def on_ground(self) -> bool:
-        """Whether the body stands."""
+        """Whether the body stands on the ground."""
         return self._on_ground
 
     def step(
@@ -140,7 +140,7 @@ class RigidBody:
         Raises
         ------
         FloatingPointError
-            Where the step is too long for the forces and the motion leaves the numbers; the
+            Where the step is too long for the forces and the motion overflows; the
             state stays as it was.
         """
         middle = MassProperties(
@@ -171,10 +171,10 @@ class RigidBody:
         dt: float,
         extra_drag: tuple[float, FloatArray] | None,
     ) -> int:
-        """Return into how many parts a step must be cut to follow the fastest motion.
+        """Return into how many substeps a step must be divided to follow the fastest motion.
 
-        Quadratic drag damps a speed v with the rate rho * area * v / mass, and a spin through
-        its lever; Runge-Kutta's step is stable up to 2.8 of it, and accurate below 1.
+        Quadratic drag damps a speed v at the rate rho * area * v / mass, and through its lever
+        also the rotation. A Runge-Kutta step is stable for rate * dt below 2.8, accurate below 1.
         """
         p = self._params
         speed = float(np.sqrt(self._velocity @ self._velocity))

@@ -73,13 +73,7 @@ class SimulatedBody:
         self._tanks[source] = tank
 
     def step(self, stamp_ns: int, dt: float) -> None:
-        """Advance by ``dt`` [s] from a stamp.
-
-        Raises
-        ------
-        FloatingPointError
-            As of `RigidBody.step`.
-        """
+        """Advance by ``dt`` [s] from a stamp; see `RigidBody.step` for what it raises."""
         after = MassProperties.total([self._dry, *self._tanks.values()])
         # Tanks are known only after their first message, so the first step burns nothing.
         before = self._mass or after

@@ -12,7 +12,14 @@ import numpy as np
 
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.wrench import cross, move_wrench, unit_rows
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, names, quantity, validate
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    FloatArray,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
 
 _HERE = np.eye(4)
 
@@ -30,11 +37,9 @@ class GimbalsParams:
         0.0873, 'rad', doc='largest angle to either side, per axis', lo=0.0, hi=np.pi,
         shape=('n', 2),
     )
-    time_constant: FloatArray = quantity(
-        0.0, 's', doc='first-order lag of the angle', lo=0.0, shape=('n',)
-    )
-    rate_limit: FloatArray = quantity(
-        0.0, 'rad/s', doc='largest rate of the angle; 0 means no limit', lo=0.0, shape=('n',)
+    time_constant: FloatArray = per_row(0.0, 's', doc='first-order lag of the angle', lo=0.0)
+    rate_limit: FloatArray = per_row(
+        0.0, 'rad/s', doc='largest rate of the angle; 0 means no limit', lo=0.0
     )
     axes: FloatArray = quantity(
         (1.0, 0.0, 0.0, 0.0, 1.0, 0.0), doc='unit axes of rotation in base_link',
@@ -139,9 +144,9 @@ class Gimbals:
     def carry(
         self, points: FloatArray, axes: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return points and axes (g, 3) of base_link as the present angles move them.
+        """Return points and axes (g, 3) of base_link as the present angles move them, (..., g, 3).
 
-        The result is (..., g, 3) each; the points turn about the pivots, the axes do not.
+        The points turn about the pivots, the axes do not.
         """
         _, whole = self._motions()
         # Points carry a 1 below, which takes up the shift; directions a 0.

@@ -14,18 +14,12 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GimballedLayout(ThrustLayout):
-    """Boosters, some of which gimbals turn.
-
-    Attributes
-    ----------
-    gimbals : Gimbals
-        g of them, with two joint angles each.
-    turned : tuple of int
-        The booster that each of them turns.
-    """
+    """Boosters, some of which gimbals turn."""
 
     gimbals: Gimbals | None = None
+    """g of them, with two joint angles each."""
     turned: tuple[int, ...] = ()
+    """The booster that each of them turns."""
 
     def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return positions and axes in base_link; see `ThrustLayout.in_base`."""

@@ -16,8 +16,10 @@ from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
     IntArray,
+    check_order,
     group,
     names,
+    per_row,
     quantity,
     validate,
 )
@@ -28,38 +30,28 @@ class BoostersParams:
     """Configuration of n boosters, their tanks and gimbals."""
 
     names: tuple[str, ...] = names('booster names, the order of all arrays')
-    max_thrust: FloatArray = quantity(
-        unit='N', doc='thrust at throttle 1', above=0.0, shape=('n',)
+    max_thrust: FloatArray = per_row(unit='N', doc='thrust at throttle 1', above=0.0)
+    min_thrust: FloatArray = per_row(0.0, 'N', doc='lowest thrust of a lit booster', lo=0.0)
+    max_fuel_rate: FloatArray = per_row(unit='kg/s', doc='propellant burnt at throttle 1', lo=0.0)
+    time_constant: FloatArray = per_row(0.0, 's', doc='first-order lag of the throttle', lo=0.0)
+    reignitable: BoolArray = per_row(
+        True, doc='false: once lit it burns until its tank is empty', kind=bool
     )
-    min_thrust: FloatArray = quantity(
-        0.0, 'N', doc='lowest thrust of a lit booster', lo=0.0, shape=('n',)
+    noise_ratio: FloatArray = per_row(
+        0.0, '', doc='standard deviation of the thrust over the thrust', lo=0.0, hi=1.0
     )
-    max_fuel_rate: FloatArray = quantity(
-        unit='kg/s', doc='propellant burnt at throttle 1', lo=0.0, shape=('n',)
-    )
-    time_constant: FloatArray = quantity(
-        0.0, 's', doc='first-order lag of the throttle', lo=0.0, shape=('n',)
-    )
-    reignitable: BoolArray = quantity(
-        True, doc='false: once lit it burns until its tank is empty', kind=bool, shape=('n',)
-    )
-    noise_ratio: FloatArray = quantity(
-        0.0, '', doc='standard deviation of the thrust over the thrust', lo=0.0, hi=1.0,
-        shape=('n',),
-    )
-    noise_seed: IntArray = quantity(
-        0, doc='seed of the noise; equal seeds give equal noise', kind=int, lo=0, shape=('n',)
+    noise_seed: IntArray = per_row(
+        0, doc='seed of the noise; equal seeds give equal noise', kind=int, lo=0
     )
     efficiency: FloatArray = live_factor('factor on the thrust for the same propellant')
-    thrust_curve: tuple[str, ...] = quantity(
-        '', kind=str, shape=('n',),
+    thrust_curve: tuple[str, ...] = per_row(
+        '', kind=str,
         doc="solid motor: time since ignition [s] and thrust [N], 't0 f0 t1 f1 ...', peaking at "
         'max_thrust; min_thrust, time_constant and reignitable have no meaning then; '
         'empty: throttled',
     )
-    tank: tuple[str, ...] = quantity(
-        '', doc='tank that each booster burns from; empty: propellant without end',
-        kind=str, shape=('n',),
+    tank: tuple[str, ...] = per_row(
+        '', doc='tank that each booster burns from; empty: propellant without end', kind=str
     )
     position: FloatArray = placement.position('where the thrust acts')
     axis: FloatArray = placement.direction(
@@ -80,11 +72,7 @@ class BoostersParams:
 
     def __post_init__(self) -> None:
         validate(self)
-        for i in np.flatnonzero(self.min_thrust > self.max_thrust).tolist():
-            raise ConfigError(
-                'min_thrust',
-                f'{self.min_thrust[i]:g} is above max_thrust {self.max_thrust[i]:g} N', i,
-            )
+        check_order(self, 'min_thrust', 'max_thrust', 'N')
         for i, tank in enumerate(self.tank):
             if tank and tank not in self.tanks.names:
                 known = ', '.join(self.tanks.names) or 'none'

@@ -8,7 +8,14 @@ import numpy as np
 
 from propulsion_ros.models.common.family import TankState
 from propulsion_ros.models.common.wrench import IDENTITY
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, names, quantity, validate
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    FloatArray,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
 
 _ROUNDING = 1e-12
 
@@ -18,16 +25,13 @@ class TanksParams:
     """Configuration of m propellant tanks."""
 
     names: tuple[str, ...] = names('tank names', ())
-    capacity: FloatArray = quantity(
-        0.0, 'kg', doc='propellant when full', lo=0.0, shape=('n',)
-    )
+    capacity: FloatArray = per_row(0.0, 'kg', doc='propellant when full', lo=0.0)
     inertia: FloatArray = quantity(
         (0.0, 0.0, 0.0), 'kg m^2', lo=0.0, shape=('n', 3),
         doc='principal moments of the full tank about its centre of mass, axes of its link',
     )
-    starting_fuel_ratio: FloatArray = quantity(
-        1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, shape=('n',),
-        live=True,
+    starting_fuel_ratio: FloatArray = per_row(
+        1.0, '', doc='propellant at the start over capacity', lo=0.0, hi=1.0, live=True
     )
     com: FloatArray = quantity(
         (0.0, 0.0, 0.0), 'm', doc='centre of mass of the full tank in base_link', shape=('n', 3),

@@ -12,7 +12,7 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 METHODS = ('bounded', 'scaled', 'clipped')
-# Weight of the efforts against the wrench: picks the least effort among equally good answers.
+# Weight of the efforts against the wrench: picks the least effort among equally good solutions.
 _EFFORT_WEIGHT = 1e-5
 
 
@@ -41,40 +41,18 @@ def allocation_matrix(
     return np.asarray(np.concatenate((along, cross(points, along) + moments), axis=-1).T)
 
 
-def rotate_wrench(wrench: FloatArray, rotation: FloatArray) -> FloatArray:
-    """Return a wrench (..., 6) in other axes about the same point.
-
-    Parameters
-    ----------
-    wrench : FloatArray
-        Components in the old axes.
-    rotation : FloatArray
-        Rotation matrix from the old axes to the new ones, shape (..., 3, 3).
-    """
-    pair = wrench.reshape(*wrench.shape[:-1], 2, 3) @ np.swapaxes(rotation, -1, -2)
-    return np.asarray(pair.reshape(*pair.shape[:-2], 6))
-
-
 @dataclass(frozen=True)
 class Allocation:
-    """Efforts for a demanded wrench and what they achieve.
-
-    Attributes
-    ----------
-    effort : FloatArray
-        One per actuator, inside its limits, shape (..., n).
-    wrench : FloatArray
-        What the efforts make, shape (..., 6).
-    residual : FloatArray
-        Demand minus wrench, shape (..., 6).
-    saturated : BoolArray
-        Actuators at a limit that kept the least effort for the demand away, shape (..., n).
-    """
+    """Efforts for a demanded wrench and what they achieve."""
 
     effort: FloatArray
+    """One per actuator, inside its limits, shape (..., n)."""
     wrench: FloatArray
+    """Wrench of the efforts, shape (..., 6)."""
     residual: FloatArray
+    """Demand minus wrench, shape (..., 6)."""
     saturated: BoolArray
+    """Actuators whose limit does not allow the least effort for the demand, shape (..., n)."""
 
 
 class Allocator:
@@ -139,7 +117,7 @@ class Allocator:
                     f'got [{self.lower[i]:g}, {self.upper[i]:g}]', i,
                 )
         if method == 'bounded':
-            # To load it takes a third of the time and memory that a node without it starts with.
+            # Loading it costs a third of the start time and memory of a node, so only if needed.
             from scipy.optimize import lsq_linear
 
             self._lsq_linear = lsq_linear
@@ -158,10 +136,7 @@ class Allocator:
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
 
-        Raises
-        ------
-        CommandError
-            For a wrench of another shape, with NaN or infinity.
+        Raises `CommandError` for a wrench of another shape, with NaN or infinity.
         """
         demand = np.asarray(wrench, dtype=float)
         if demand.shape[-1:] != (6,):

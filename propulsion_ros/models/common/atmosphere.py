@@ -15,7 +15,7 @@ HEAT_RATIO_AIR = 1.4
 EARTH_RADIUS = 6_356_766.0
 """Radius that turns geometric into geopotential altitude [m]."""
 
-# The last layer is the isothermal one above the table, so that no altitude lacks an answer.
+# The last layer is the isothermal one above the table, so that every altitude has a layer.
 _BASE = np.array([0.0, 11e3, 20e3, 32e3, 47e3, 51e3, 71e3, 84_852.0])
 _LAPSE = np.array([-6.5e-3, 0.0, 1e-3, 2.8e-3, 0.0, -2.8e-3, -2e-3, 0.0])
 _SEA_LEVEL_TEMPERATURE = 288.15

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, quantity
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, per_row
 
 T = TypeVar('T', bound=NDArray[Any])
 
@@ -15,21 +15,17 @@ T = TypeVar('T', bound=NDArray[Any])
 def live_factor(doc: str) -> Any:
     """Return the quantity of factors from 0 to 1 that may change while running, (n,).
 
-    ``doc`` says on what.
+    ``doc`` names what they act on.
     """
-    return quantity(1.0, '', doc=doc, lo=0.0, hi=1.0, shape=('n',), live=True)
+    return per_row(1.0, doc=doc, lo=0.0, hi=1.0, live=True)
 
 
 class Degrading:
     """Base of a family whose actuators may each give less than they should.
 
     Its configuration has a `live_factor` named ``efficiency``, for which no command makes up. The
-    family calls `retune` when it is made, and passes what its actuators give to `_degrade`.
-
-    Attributes
-    ----------
-    degraded : BoolArray
-        Actuators with an efficiency below 1, (n,).
+    family calls `retune` when it is made, and passes what its actuators give to `_degrade`. Those
+    with an efficiency below 1 are ``degraded``, (n,).
     """
 
     def retune(self, params: Any) -> None:

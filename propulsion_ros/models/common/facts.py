@@ -16,36 +16,24 @@ THRUST, THRUST_AND_TORQUE, LIFT = 'thrust', 'thrust_and_torque', 'lift'
 
 @dataclass(frozen=True, kw_only=True)
 class FamilyFacts:
-    """What the rest of the package must know of a family.
-
-    Attributes
-    ----------
-    tag : str
-        Element of one actuator in a plugin block; '' where all actuators are in groups.
-    loop : str
-        `STEPS` or `ESTIMATES`; an `Estimator` runs in the latter.
-    pushes : bool
-        Whether its wrench acts on the robot; else it states what other nodes do.
-    force : str
-        `THRUST`, `THRUST_AND_TORQUE` or `LIFT`: decides what gz-sim's own systems can do.
-    commanded_by : str
-        Family whose state is its command, where a robot has one node of that family.
-    shared_inputs : tuple of str
-        Topics of that node, without ``~/``, that it subscribes to as well.
-    joint_axis : str
-        Parameter that the axis of a turning joint gives; '' for none.
-    joint_limits : tuple of str
-        Parameters that the limits of a turning joint give, lower and upper; () for none.
-    """
+    """What the rest of the package must know of a family."""
 
     tag: str = ''
+    """Element of one actuator in a plugin block; '' where all actuators are in groups."""
     loop: str = STEPS
+    """`STEPS` or `ESTIMATES`; an `Estimator` runs in the latter."""
     pushes: bool = True
+    """Whether its wrench acts on the robot; else it states what other nodes do."""
     force: str = THRUST
+    """`THRUST`, `THRUST_AND_TORQUE` or `LIFT`: decides what gz-sim's own systems can do."""
     commanded_by: str = ''
+    """Family whose state is its command, where a robot has one node of that family."""
     shared_inputs: tuple[str, ...] = ()
+    """Topics of that node, without ``~/``, that it subscribes to as well."""
     joint_axis: str = ''
+    """Parameter that the axis of a turning joint gives; '' for none."""
     joint_limits: tuple[str, str] | tuple[()] = ()
+    """Parameters that the limits of a turning joint give, lower and upper; () for none."""
 
     def __post_init__(self) -> None:
         for key, choices in (

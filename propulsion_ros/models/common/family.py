@@ -18,42 +18,30 @@ WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque
 
 @dataclass(frozen=True)
 class Command:
-    """What was asked, one column per name in `Family.command_names`.
-
-    Attributes
-    ----------
-    position, velocity, effort : FloatArray or None
-        Shape (..., m), SI units; NaN where a name was never commanded or takes another field.
-    """
+    """What was commanded, one column per name in `Family.command_names`."""
 
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
+    """Shape (..., m), SI units; NaN where a name was never commanded or takes another field."""
 
 
 def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
-    """Return values of a command (..., m), ``safe`` where NaN says that there is none."""
+    """Return values of a command (..., m), ``safe`` where NaN means that there is none."""
     missing = np.isnan(given)
     return np.where(missing, safe, given) if np.count_nonzero(missing) else given.copy()
 
 
 @dataclass(frozen=True)
 class BodyState:
-    """Motion of the vehicle through its fluid, in base_link axes.
-
-    Attributes
-    ----------
-    velocity : FloatArray or None
-        Velocity relative to the fluid [m/s], shape (..., 3).
-    angular_velocity : FloatArray or None
-        [rad/s], shape (..., 3).
-    gravity : FloatArray or None
-        Acceleration of gravity [m/s^2], shape (..., 3).
-    """
+    """Motion of the vehicle through its fluid, in base_link axes."""
 
     velocity: FloatArray | None = None
+    """Velocity relative to the fluid [m/s], shape (..., 3)."""
     angular_velocity: FloatArray | None = None
+    """[rad/s], shape (..., 3)."""
     gravity: FloatArray | None = None
+    """Acceleration of gravity [m/s^2], shape (..., 3)."""
 
     @property
     def twist(self) -> FloatArray | None:
@@ -69,55 +57,37 @@ class BodyState:
 
 
 class TankState(NamedTuple):
-    """What is left in the tanks of a family after a step, in base_link axes.
-
-    Attributes
-    ----------
-    mass : FloatArray
-        Propellant [kg], shape (..., m).
-    com : FloatArray
-        Centre of mass in base_link [m], shape (..., m, 3).
-    inertia : FloatArray
-        About the centre of mass [kg m^2], shape (..., m, 3, 3).
-    """
+    """What is left in the tanks of a family after a step, in base_link axes."""
 
     mass: FloatArray
+    """Propellant [kg], shape (..., m)."""
     com: FloatArray
+    """Centre of mass in base_link [m], shape (..., m, 3)."""
     inertia: FloatArray
+    """About the centre of mass [kg m^2], shape (..., m, 3, 3)."""
 
 
 # A tuple, because a dataclass that is frozen takes three times as long to make.
 class Output(NamedTuple):
-    """What one step did.
-
-    Attributes
-    ----------
-    wrench : FloatArray
-        Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6).
-    thrusts : FloatArray
-        How hard each actuator pushes along its row of `axes` [N], shape (..., n).
-    axes : FloatArray
-        In base_link, shape (..., n, 3), without the batch axes where it is the same for all.
-    position, velocity, effort : FloatArray or None
-        State, one column per name in `Family.state_names`; NaN where a name has no such field.
-    computed, applied : FloatArray
-        The value before and after physical limits and faults, shape (..., n).
-    flags : mapping of str to BoolArray
-        Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ...
-    tanks : TankState or None
-        Propellant left, for families that burn any.
-    """
+    """What one step did."""
 
     wrench: FloatArray
+    """Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6)."""
     thrusts: FloatArray
+    """How hard each actuator pushes along its row of `axes` [N], shape (..., n)."""
     axes: FloatArray
+    """In base_link, shape (..., n, 3), without the batch axes where it is the same for all."""
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
+    """State, one column per name in `Family.state_names`; NaN where a name has no such field."""
     computed: FloatArray | None = None
     applied: FloatArray | None = None
+    """The value before and after physical limits and faults, shape (..., n)."""
     flags: Mapping[str, BoolArray] = MappingProxyType({})
+    """Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ..."""
     tanks: TankState | None = None
+    """Propellant left, for families that burn any."""
 
     @property
     def forces(self) -> FloatArray:
@@ -129,87 +99,71 @@ class Output(NamedTuple):
 class Family(Protocol):
     """Actuators of one kind: configuration in, wrench out.
 
-    A family is built from its `Params` alone. It reads no clock: ``dt`` and ``tick`` are
-    arguments, and what it does depends on nothing else.
-
-    Attributes
-    ----------
-    Params : type
-        The frozen configuration dataclass.
-    facts : FamilyFacts
-        What the rest of the package must know beside its step.
-    command_names : sequence of str
-        What can be commanded, in column order.
-    command_fields : sequence of str
-        The JointState field that each name takes: 'position', 'velocity' or 'effort'.
-    state_names : sequence of str
-        Columns of the state in `Output`.
-    safe_command : FloatArray
-        Value applied to each name whose command is stale, shape (m,).
-    nan_is_safe : sequence of bool
-        Whether NaN in a name's own field asks for its safe command; else it is refused.
-    uses_body : bool
-        Whether `step` depends on the body's motion, so that a host must supply it.
-    actuator_names, actuator_frames : sequence of str
-        The n actuators that make forces, and the link each acts on.
-    tank_names : sequence of str
-        The m tanks, () for families without.
+    A family is built from its validated `Params`, and from a ``batch``, the leading shape of its
+    state, () for one robot. It reads no clock: ``dt`` and ``tick`` are arguments, and what it does
+    depends on nothing else.
     """
 
     Params: ClassVar[type]
+    """The frozen configuration dataclass."""
     facts: ClassVar[FamilyFacts]
+    """What the rest of the package must know beside its step."""
 
     @property
-    def command_names(self) -> Sequence[str]: ...  # noqa: D102
+    def command_names(self) -> Sequence[str]:
+        """What can be commanded, in column order."""
 
     @property
-    def command_fields(self) -> Sequence[str]: ...  # noqa: D102
+    def command_fields(self) -> Sequence[str]:
+        """The JointState field of each name: 'position', 'velocity' or 'effort'."""
 
     @property
-    def state_names(self) -> Sequence[str]: ...  # noqa: D102
+    def state_names(self) -> Sequence[str]:
+        """Columns of the state in `Output`."""
 
     @property
-    def safe_command(self) -> FloatArray: ...  # noqa: D102
+    def safe_command(self) -> FloatArray:
+        """Value applied to each name whose command is stale, (m,)."""
 
     @property
-    def nan_is_safe(self) -> Sequence[bool]: ...  # noqa: D102
+    def nan_is_safe(self) -> Sequence[bool]:
+        """Whether NaN in a name's own field requests its safe command; else it is refused."""
 
     @property
-    def uses_body(self) -> bool: ...  # noqa: D102
+    def uses_body(self) -> bool:
+        """Whether `step` depends on the body's motion, so that a host must supply it."""
 
     @property
-    def actuator_names(self) -> Sequence[str]: ...  # noqa: D102
+    def actuator_names(self) -> Sequence[str]:
+        """The n actuators that make forces."""
 
     @property
-    def actuator_frames(self) -> Sequence[str]: ...  # noqa: D102
+    def actuator_frames(self) -> Sequence[str]:
+        """The link that each actuator acts on."""
 
     @property
-    def tank_names(self) -> Sequence[str]: ...  # noqa: D102
+    def tank_names(self) -> Sequence[str]:
+        """The m tanks, () for families without."""
 
     def __init__(self, params: Any) -> None: ...
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for values that this family refuses beyond NaN and infinity."""
-        ...
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; ``tick`` numbers the step and keys the noise."""
-        ...
 
     def reset(self) -> None:
         """Restore the state at construction."""
-        ...
 
     def rest(self) -> None:
         """Stop what moves, as a long time without command does; propellant stays as it is."""
-        ...
 
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each actuator in the axes of and about its link, (..., n, 6).
 
         ``output`` is that of the last step.
         """
-        ...
 
 
 @runtime_checkable
@@ -218,7 +172,6 @@ class Retunable(Protocol):
 
     def retune(self, params: Any) -> None:
         """Take the live values of a configuration; from now on `Family.reset` keeps them."""
-        ...
 
 
 @runtime_checkable
@@ -228,7 +181,6 @@ class Degradable(Protocol):
     @property
     def degraded(self) -> BoolArray:
         """Which actuators do so now, (..., n)."""
-        ...
 
 
 @runtime_checkable
@@ -237,26 +189,22 @@ class AboutCom(Protocol):
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link; `Family.reset` forgets it."""
-        ...
 
 
 @runtime_checkable
 class Allocatable(Family, Protocol):
-    """A family of which any thrusts within limits can be asked."""
+    """A family that can make any thrusts within limits."""
 
     @property
     def allocation_matrix(self) -> FloatArray:
         """Wrench about the origin of base_link per thrust, (6, n)."""
-        ...
 
     @property
     def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest steady thrust of each actuator [N], (n,) each."""
-        ...
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
-        ...
 
 
 def is_allocatable(family: type[Family]) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where actuators push and how hard they can, for whoever draws them."""
+"""Where actuators push and how hard they can, for pictures."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -13,37 +13,26 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThrustLayout:
-    """n actuators that push along axes of their own, each between two thrusts.
-
-    Attributes
-    ----------
-    names, links : tuple of str
-        The actuators and the link that each acts on.
-    position, axis : FloatArray
-        Where and which way a positive thrust pushes in base_link with all joints at 0, (n, 3);
-        the axes are unit vectors.
-    rotation : FloatArray
-        From the axes of each link to base_link with all joints at 0, (n, 3, 3).
-    lowest, highest : FloatArray
-        Limits of the thrust [N], (n,); NaN where they are not known.
-    angle_names : tuple of str
-        Joints whose position the other methods take, k of them.
-    unknown_angle : float
-        Stands for a position that is NaN [rad]; itself NaN where there must be one.
-    plume : str
-        What leaves the actuators against their thrust: 'flame', 'air', or '' for nothing to see.
-    """
+    """n actuators that push along axes of their own, each between two thrusts."""
 
     names: tuple[str, ...]
     links: tuple[str, ...]
+    """The actuators and the link that each acts on."""
     position: FloatArray
     axis: FloatArray
+    """Where and which way a positive thrust pushes in base_link with all joints at 0, (n, 3);
+    the axes are unit vectors."""
     rotation: FloatArray
+    """From the axes of each link to base_link with all joints at 0, (n, 3, 3)."""
     lowest: FloatArray
     highest: FloatArray
+    """Limits of the thrust [N], (n,); NaN where they are not known."""
     angle_names: tuple[str, ...] = ()
+    """Joints whose position the other methods take, k of them."""
     unknown_angle: float = np.nan
+    """Stands for a position that is NaN [rad]; itself NaN where there must be one."""
     plume: str = ''
+    """What leaves the actuators against their thrust: 'flame', 'air', or '' for nothing to see."""
 
     @property
     def largest(self) -> float:
@@ -69,14 +58,13 @@ class ThrustLayout:
 
 @runtime_checkable
 class Drawable(Protocol):
-    """A family that says itself how it is drawn.
+    """A family that declares how it is drawn.
 
     Without it, a family is drawn by the placement of its rows, and one without rows is not drawn.
     """
 
     def thrust_layout(self) -> ThrustLayout:
-        """Return where the actuators push, with the names of the state that tell how hard."""
-        ...
+        """Return where the actuators push, with the names of the state that have the thrusts."""
 
 
 def placed_rows(params: Any) -> dict[str, Any]:

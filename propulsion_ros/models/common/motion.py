@@ -13,24 +13,16 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Pose of a body in the world, which is ENU, and its velocities, as in an Odometry.
-
-    Attributes
-    ----------
-    position : FloatArray
-        Origin of the body in the world [m], (3,).
-    quaternion : FloatArray
-        Rotation from the body to the world, x y z w, (4,).
-    velocity : FloatArray
-        Of the origin of the body, in the body's axes [m/s], (3,).
-    angular_velocity : FloatArray
-        In the body's axes [rad/s], (3,).
-    """
+    """Pose of a body in the world, which is ENU, and its velocities, as in an Odometry."""
 
     position: FloatArray
+    """Origin of the body in the world [m], (3,)."""
     quaternion: FloatArray
+    """Rotation from the body to the world, x y z w, (4,)."""
     velocity: FloatArray
+    """Of the origin of the body, in the body's axes [m/s], (3,)."""
     angular_velocity: FloatArray
+    """In the body's axes [rad/s], (3,)."""
 
     @functools.cached_property
     def rotation(self) -> FloatArray:

@@ -14,7 +14,7 @@ class TickNoise:
 
     Each channel has a counter-based generator (Philox) keyed by its seed; the counter is the
     number of a block of ticks. What a tick gets depends on the seed and the tick, not on which
-    ticks were asked for before.
+    ticks were drawn before.
 
     Parameters
     ----------

@@ -14,12 +14,8 @@ from propulsion_ros.settings.quantity import FloatArray
 class PlacedActuators:
     """n actuators that push along axes of their own; what a family has beyond that, it overrides.
 
-    Parameters
-    ----------
-    params : object
-        Configuration with ``names``, and with ``link`` and ``rotation`` by `placement`.
-    command_field : str
-        'position', 'velocity' or 'effort'.
+    The configuration has ``names``, and ``link`` and ``rotation`` by `placement`; the command field
+    is 'position', 'velocity' or 'effort'.
     """
 
     uses_body: bool = False

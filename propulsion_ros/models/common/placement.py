@@ -9,12 +9,12 @@ from propulsion_ros.settings.quantity import quantity
 
 
 def position(doc: str, default: Any = (0.0, 0.0, 0.0)) -> Any:
-    """Return the quantity of points in base_link [m], (n, 3); ``doc`` says which."""
+    """Return the quantity of points in base_link [m], (n, 3); ``doc`` names them."""
     return quantity(default, 'm', doc=f'{doc}, in base_link', shape=('n', 3), geometry='origin')
 
 
 def direction(doc: str, default: Any) -> Any:
-    """Return the quantity of directions in the axes of each link, (n, 3); ``doc`` says which."""
+    """Return the quantity of directions in the axes of each link, (n, 3); ``doc`` names them."""
     return quantity(default, '', doc=doc, shape=('n', 3), geometry='direction')
 
 

@@ -117,10 +117,7 @@ class EulerDrag(QuadraticDrag):
     def set_step(self, dt: float) -> None:
         """Prepare for steps of ``dt`` [s].
 
-        Raises
-        ------
-        ConfigError
-            Where a step could overshoot the speed of the largest input.
+        Raises `ConfigError` where a step could overshoot the speed of the largest input.
         """
         rate = float(np.max(self._rate))
         if not dt * rate <= 1.0:

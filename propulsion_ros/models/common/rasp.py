@@ -19,31 +19,22 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class ThrustCurve:
-    """One motor.
-
-    Attributes
-    ----------
-    name, maker : str
-        As in the header.
-    times, thrusts : FloatArray
-        Points of the curve [s], [N], (k,); linear between them, from no thrust at 0.
-    propellant_mass, total_mass : float
-        [kg].
-    diameter, length : float
-        [m].
-    delays : str
-        Delays of the ejection charge as the header lists them, such as '6-10-14'.
-    """
+    """One motor."""
 
     name: str
     maker: str
+    """As in the header."""
     times: FloatArray
     thrusts: FloatArray
+    """Points of the curve [s], [N], (k,); linear between them, from no thrust at 0."""
     propellant_mass: float
     total_mass: float
+    """[kg]."""
     diameter: float
     length: float
+    """[m]."""
     delays: str
+    """Delays of the ejection charge as the header lists them, such as '6-10-14'."""
 
     @property
     def total_impulse(self) -> float:
@@ -75,27 +66,18 @@ def motor_named(
 ) -> ThrustCurve:
     """Return the motor of that name, or the only one; ``source`` names the file in errors.
 
-    Raises
-    ------
-    SourceError
-        For a name that is not there; without a name, for several motors.
+    Raises `SourceError` for a name that is not there; without a name, for several motors.
     """
     chosen = [motor for motor in motors if name in ('', motor.name)]
     if len(chosen) != 1:
         known = ', '.join(motor.name for motor in motors)
-        asked = f'{len(chosen)} motors named {name!r}' if name else 'no name was asked for'
+        asked = f'{len(chosen)} motors named {name!r}' if name else 'no name was given'
         raise SourceError(source, f'expected one motor, {asked}; the file has {known}')
     return chosen[0]
 
 
 def parse_rasp(text: str, source: str = 'rasp') -> tuple[ThrustCurve, ...]:
-    """Return all motors of a text; ``source`` names it in errors.
-
-    Raises
-    ------
-    SourceError
-        Naming source and line.
-    """
+    """Return all motors of a text; ``source`` names it in errors, which are `SourceError`."""
     lines = [
         (f'{source}:{number}', line.split())
         for number, line in enumerate(text.lstrip('\ufeff').splitlines(), start=1)

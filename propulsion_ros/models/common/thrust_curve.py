@@ -21,11 +21,8 @@ def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatA
 
     A curve that begins after 0 rises from no thrust at 0; after its last point there is none.
 
-    Raises
-    ------
-    ConfigError
-        For what is not a number, an odd count, times that do not rise from 0 on, a negative
-        thrust, or no thrust at all.
+    Raises `ConfigError` for what is not a number, an odd count, times that do not rise from 0 on, a
+    negative thrust, or no thrust at all.
     """
     def wrong(problem: str) -> ConfigError:
         return ConfigError('thrust_curve', problem, index)

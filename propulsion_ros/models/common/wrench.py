@@ -61,10 +61,7 @@ def move_wrench(wrench: FloatArray, offset: FloatArray) -> FloatArray:
 def unit_rows(key: str, vectors: FloatArray) -> FloatArray:
     """Return vectors (..., 3) scaled to length 1 one by one.
 
-    Raises
-    ------
-    ConfigError
-        Where a vector has no direction.
+    Raises `ConfigError` naming ``key`` where a vector has no direction.
     """
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     if np.any(length < 1e-12):

@@ -85,7 +85,7 @@ IMPELLER_HEIGHT = 1.6742 * INCH
 """Height of the impeller's trailing edge [m]."""
 
 AIR_DENSITY = 1.2
-"""[kg/m^3]; of the thrust table too, although the model's script says 1.225."""
+"""[kg/m^3]; of the thrust table too, although the model's script has 1.225."""
 
 PRESSURE_POLYNOMIAL = (58.72, -45.013, 11.782, -2.1758, 0.1278, 0.0825)
 """Pressure coefficient over the flow coefficient, highest power first."""

@@ -37,19 +37,16 @@ class OpeningCurve(Protocol):
 
     def from_opening(self, opening: FloatArray) -> FloatArray:
         """Return C for openings r [m^2], both (..., m)."""
-        ...
 
     def slope(self, opening: FloatArray) -> FloatArray:
         """Return dC/dr [1/m^2], both (..., m)."""
-        ...
 
 
 class LoadCurve(OpeningCurve, Protocol):
-    """The same, also from the load that an allocation asks for."""
+    """The same, also from the load that an allocation wants."""
 
     def from_load(self, load: FloatArray) -> FloatArray:
         """Return C for loads y [m^2], both (..., m)."""
-        ...
 
 
 def flow_pressure(flow: FloatArray) -> FloatArray:

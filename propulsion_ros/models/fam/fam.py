@@ -20,10 +20,11 @@ from propulsion_ros.models.common.family import (
     Output,
     given_or_safe,
 )
-from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
+from propulsion_ros.models.common.wrench import product
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import LoadCurve, PolynomialCurve, TableCurve
 from propulsion_ros.models.fam.mixing import Mixing
+from propulsion_ros.models.fam.nozzle_family import NozzleFamily
 from propulsion_ros.models.fam.params import (
     WrenchParams,
     angle_from_count,
@@ -83,36 +84,25 @@ class FamParams(WrenchParams):
 
 
 class Allocation(NamedTuple):
-    """What the allocation decided; rows (..., n) for nozzles, (..., m) for plenums.
-
-    Attributes
-    ----------
-    thrust : FloatArray
-        Wanted of each nozzle [N], at least 0.
-    pressure : FloatArray
-        Rise of pressure that is expected in each plenum [Pa].
-    cosine : FloatArray
-        Of the flap angle that makes the thrust, before the stops; no angle where below -1.
-    angle : FloatArray
-        Flap angle between the stops [rad].
-    servo_count : IntArray
-        Servo command, 0..255.
-    speed : FloatArray
-        Of each impeller [rad/s], (m,) or (..., m).
-    motor_count : IntArray
-        Motor command, 0..255.
-    """
+    """What the allocation decided; rows (..., n) for nozzles, (..., m) for plenums."""
 
     thrust: FloatArray
+    """Wanted of each nozzle [N], at least 0."""
     pressure: FloatArray
+    """Rise of pressure that is expected in each plenum [Pa]."""
     cosine: FloatArray
+    """Of the flap angle that makes the thrust, before the stops; no angle where below -1."""
     angle: FloatArray
+    """Flap angle between the stops [rad]."""
     servo_count: IntArray
+    """Servo command, 0..255."""
     speed: FloatArray
+    """Of each impeller [rad/s], (m,) or (..., m)."""
     motor_count: IntArray
+    """Motor command, 0..255."""
 
 
-class Fam:
+class Fam(NozzleFamily):
     """Turns wrenches into flap angles and impeller speeds.
 
     Commands are the six parts of a wrench (effort); NaN counts as 0. The state is the flap angle
@@ -132,6 +122,7 @@ class Fam:
     facts: ClassVar[FamilyFacts] = FamilyFacts(pushes=False)
 
     def __init__(self, params: FamParams, batch: tuple[int, ...] = ()) -> None:
+        super().__init__(params)
         self._params = self._tuned = params
         nozzles = params.nozzles
         self._curve: LoadCurve = (
@@ -140,14 +131,13 @@ class Fam:
         )
         self._plenums = Plenums(params, self._curve)
         self._matrix = params.allocation_matrix
-        self._axes = unit_rows('nozzles.axis', nozzles.axis)
         self._mixing = Mixing(self._matrix, params.lines)
 
         plenums = self._plenums
         per_thrust = 1.0 / (params.thrust_scale * nozzles.discharge_coefficient)
         self._load_per_thrust = per_thrust[:, None] * plenums.members / plenums.pressure_scale
         self._cosine_per_area = 1.0 / (plenums.thrust_per_area * plenums.area_per_cosine)
-        # Beyond the largest load the curves stay; a little above tells rounding from a lower load.
+        # Beyond the largest load the curves stay; the margin separates rounding from a lower load.
         self._lowest_pressure = plenums.pressure_scale * (1.0 + 1e-12) * self._curve.from_load(
             np.full(len(params.impellers.names), _LARGEST)
         )
@@ -170,11 +160,6 @@ class Fam:
         self.command_fields = ('effort',) * 6
         self.safe_command = np.zeros(6)
         self.nan_is_safe = (False,) * 6
-        self.uses_body = False
-        self.state_names = (*nozzles.names, *params.impellers.names)
-        self.actuator_names = nozzles.names
-        self.actuator_frames = nozzles.link
-        self.tank_names: tuple[str, ...] = ()
         self.reset()
 
     def reset(self) -> None:
@@ -209,11 +194,7 @@ class Fam:
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link, that commanded torques are about."""
-        if self._params.torque_about == 'com':
-            self._mixing.set_com(com)
-
-    def rest(self) -> None:
-        """Do nothing: there is no state that moves."""
+        self._mixing.set_com(self._params.torque_point(com))
 
     def check_command(self, command: Command) -> None:
         """Every finite wrench is accepted: it saturates."""
@@ -222,12 +203,12 @@ class Fam:
         """Allocate the commanded wrench; ``body``, ``dt`` and ``tick`` have no influence."""
         given = self.safe_command if command.effort is None else command.effort
         wrench = given_or_safe(given, self.safe_command)
-        asked = self.allocate(
+        wanted = self.allocate(
             np.minimum(np.maximum(wrench, self._smallest_wrench), self._largest_wrench)
         )
-        angle, speed = self.sent(asked)
+        angle, speed = self.sent(wanted)
         area = self._plenums.area(angle)
-        thrust = self._plenums.thrust(area, self._plenums.pressure(area, asked.speed))
+        thrust = self._plenums.thrust(area, self._plenums.pressure(area, wanted.speed))
         n = len(self.actuator_names)
         position, velocity = np.full((2, *angle.shape[:-1], len(self.state_names)), np.nan)
         position[..., :n], velocity[..., n:] = angle, speed
@@ -237,16 +218,12 @@ class Fam:
             axes=self._axes,
             position=position,
             velocity=velocity,
-            computed=asked.thrust,
+            computed=wanted.thrust,
             applied=thrust,
             flags={
-                'saturated': self.is_saturated(asked), 'overloaded': self.is_overloaded(asked)
+                'saturated': self.is_saturated(wanted), 'overloaded': self.is_overloaded(wanted)
             },
         )
-
-    def link_wrenches(self, output: Output) -> FloatArray:
-        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
-        return in_link_axes(self._params.nozzles.rotation, output.forces)
 
     def allocate(self, wrench: FloatArray, speed: FloatArray | None = None) -> Allocation:
         """Share a wrench among the nozzles.
@@ -295,7 +272,7 @@ class Fam:
         return np.asarray(allocation.cosine < self._lowest)
 
     def is_overloaded(self, allocation: Allocation) -> BoolArray:
-        """Return which plenums are asked for more thrust than they have at any opening, (..., m).
+        """Return which plenums have less thrust than is wanted at any opening, (..., m).
 
         The pressure is then a guess, and so is what their nozzles give.
         """

@@ -13,23 +13,10 @@ import numpy as np
 
 from propulsion_ros.models.common.facts import ESTIMATES, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
-from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.models.common.wrench import in_link_axes, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.models.fam.curve import (
-    OpeningCurve,
-    PolynomialCurve,
-    TableCurve,
-    paper_curve,
-)
-from propulsion_ros.models.fam.layout import layout_of_nozzles
-from propulsion_ros.models.fam.params import (
-    WrenchParams,
-    angle_from_count,
-    refuse_negative_speed,
-    speed_from_count,
-    torque_shift,
-)
+from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve, TableCurve, paper_curve
+from propulsion_ros.models.fam.nozzle_family import CommandedNozzles
+from propulsion_ros.models.fam.params import WrenchParams, torque_shift
 from propulsion_ros.models.fam.plenum import Plenums
 from propulsion_ros.models.fam.uncertainty import Jacobians, Truncation, jacobians
 from propulsion_ros.settings.quantity import FloatArray, IntArray, quantity
@@ -69,31 +56,23 @@ class InverseFamParams(WrenchParams):
 
 
 class Estimate(NamedTuple):
-    """What is applied; rows (..., n) for nozzles, (..., m) for plenums.
-
-    Attributes
-    ----------
-    wrench : FloatArray
-        Force [N] and torque [N m] about the point of `torque_about`, (..., 6).
-    thrust : FloatArray
-        Of each nozzle [N].
-    pressure : FloatArray
-        Rise in each plenum [Pa].
-    area : FloatArray
-        Open area of each nozzle [m^2].
-    """
+    """What is applied; rows (..., n) for nozzles, (..., m) for plenums."""
 
     wrench: FloatArray
+    """Force [N] and torque [N m] about the point of `torque_about`, (..., 6)."""
     thrust: FloatArray
+    """Of each nozzle [N]."""
     pressure: FloatArray
+    """Rise in each plenum [Pa]."""
     area: FloatArray
+    """Open area of each nozzle [m^2]."""
 
 
-class InverseFam:
+class InverseFam(CommandedNozzles):
     """Turns flap angles and impeller speeds into the wrench that they apply.
 
     Commands are the flap angle of each nozzle (position) and the speed of each impeller
-    (velocity); NaN counts as shut and as standing still, so that a module that never spoke or
+    (velocity); NaN counts as shut and as standing still, so that a module that never published or
     fell silent has no thrust. The wrench of `Output` is about the origin of base_link.
 
     Parameters
@@ -116,26 +95,13 @@ class InverseFam:
     )
 
     def __init__(self, params: InverseFamParams, batch: tuple[int, ...] = ()) -> None:
+        super().__init__(params)
         self._params = self._tuned = params
-        nozzles, impellers = params.nozzles, params.impellers
-        self._n = len(nozzles.names)
         self._plenums = Plenums(params, _curve(params))
         self._truncation = Truncation(self._plenums, params)
         self._matrix = params.allocation_matrix
-        self._axes = unit_rows('nozzles.axis', nozzles.axis)
         self._presets = np.array([0.0, *np.sort(params.impeller_speeds)])
         self._between = 0.5 * (self._presets[1:] + self._presets[:-1])
-
-        m = len(impellers.names)
-        self.command_names = self.state_names = (*nozzles.names, *impellers.names)
-        self.command_fields = ('position',) * self._n + ('velocity',) * m
-        self.safe_command = np.array([params.min_angle] * self._n + [0.0] * m)
-        self.nan_is_safe = (False,) * (self._n + m)
-        self.uses_body = False
-        self.actuator_names = nozzles.names
-        self.actuator_frames = nozzles.link
-        self.tank_names: tuple[str, ...] = ()
-        self._never_commanded = np.full(self._n + m, np.nan)
         self.reset()
 
     def reset(self) -> None:
@@ -150,9 +116,7 @@ class InverseFam:
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link, that torques are about."""
-        point = np.asarray(com, dtype=float)
-        if self._params.torque_about == 'origin':
-            point = np.zeros(3)
+        point = self._params.torque_point(com)
         self._wrench_from = (torque_shift(point) @ self._matrix).T
         self.to_origin = torque_shift(-point)
 
@@ -163,51 +127,21 @@ class InverseFam:
         """
         self._measured = None if speed is None else np.asarray(speed, dtype=float)
 
-    def rest(self) -> None:
-        """Do nothing: there is no state that moves."""
-
-    def thrust_layout(self) -> ThrustLayout:
-        """Return where and which way the nozzles push; see `Drawable`."""
-        return layout_of_nozzles(self._params)
-
-    def check_command(self, command: Command) -> None:
-        """Raise `CommandError` for a negative speed."""
-        refuse_negative_speed(command, self.command_names)
-
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Estimate from the command; ``body``, ``dt`` and ``tick`` have no influence."""
-        angle, speed = self.told(command)
+        angle, speed = self.commanded(command)
         area = self._plenums.area(angle)
         thrust = self._plenums.thrust(area, self._plenums.pressure(area, speed))
-        states = np.full((3, *thrust.shape[:-1], len(self.state_names)), np.nan)
-        states[0][..., : self._n] = angle
-        states[1][..., self._n:] = speed
-        states[2][..., : self._n] = thrust
-        return Output(
-            wrench=thrust @ self._matrix.T,
-            thrusts=thrust,
-            axes=self._axes,
-            position=states[0],
-            velocity=states[1],
-            effort=states[2],
-            computed=thrust,
-            applied=thrust,
-        )
+        return self._output(thrust @ self._matrix.T, thrust, angle, speed)
 
-    def link_wrenches(self, output: Output) -> FloatArray:
-        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
-        return in_link_axes(self._params.nozzles.rotation, output.forces)
-
-    def told(self, command: Command) -> tuple[FloatArray, FloatArray]:
+    def commanded(self, command: Command) -> tuple[FloatArray, FloatArray]:
         """Return the flap angles [rad], (..., n), and speeds [rad/s], (..., m), of a command.
 
         An angle is NaN where none was commanded; such a nozzle counts as shut.
         """
-        position = self._never_commanded if command.position is None else command.position
-        velocity = self._never_commanded if command.velocity is None else command.velocity
+        angle, speed = self._given(command)
         # fmax takes the other where one is NaN.
-        speed = self.speed(np.fmax(velocity[..., self._n:], 0.0))
-        return position[..., : self._n], np.minimum(speed, _MAX_SPEED)
+        return angle, np.minimum(self.speed(np.fmax(speed, 0.0)), _MAX_SPEED)
 
     def speed(self, command: FloatArray) -> FloatArray:
         """Return the speeds that the pressure follows from, by `speed_source`, (..., m)."""
@@ -232,11 +166,6 @@ class InverseFam:
         pressure = self._plenums.pressure(area, speed)
         thrust = self._plenums.thrust(area, pressure)
         return Estimate(thrust @ self._wrench_from, thrust, pressure, area)
-
-    def estimate_counts(self, count: IntArray, motor_count: IntArray) -> Estimate:
-        """Return what servo counts (..., n) and motor counts (..., m), 0 to 255, apply."""
-        angle = angle_from_count(count, self._params)
-        return self.estimate(angle, self.speed(speed_from_count(motor_count)))
 
     @property
     def knows_errors(self) -> bool:
@@ -280,7 +209,7 @@ class InverseFam:
         Returns
         -------
         mean : FloatArray
-            (..., 6); a count is never above what was asked, so it is not 0.
+            (..., 6); a count is never above the command, so it is not 0.
         covariance : FloatArray
             (..., 6, 6).
         """

@@ -19,15 +19,10 @@ _TOP_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NozzleLayout(ThrustLayout):
-    """Nozzles on plenums; the flap is what has limits.
-
-    Attributes
-    ----------
-    plenums : Plenums
-        What turns a flap angle into an open area.
-    """
+    """Nozzles on plenums; the flap is what has limits."""
 
     plenums: Plenums
+    """What turns a flap angle into an open area."""
 
     def load(self, thrust: FloatArray, angles: FloatArray) -> FloatArray:
         """Return how far each nozzle is open; see `ThrustLayout.load`."""

@@ -23,33 +23,22 @@ _RAMP_STEP = astrobee.MAX_IMPELLER_ACCELERATION * _PERIOD
 
 
 class Motor(NamedTuple):
-    """Constants of a motor under proportional, integral and filtered derivative control.
-
-    Attributes
-    ----------
-    gains : FloatArray
-        Proportional, integral, derivative: voltage over the error.
-    max_voltage : float
-        To either side; the integral does not know of it.
-    torque_constant : float
-        [N m/A].
-    back_voltage : float
-        Over the speed [V s].
-    resistance : float
-        [ohm].
-    friction : float
-        Torque over the speed [N m s].
-    inertia : float
-        [kg m^2].
-    """
+    """Constants of a motor under proportional, integral and filtered derivative control."""
 
     gains: FloatArray
+    """Proportional, integral, derivative: voltage over the error."""
     max_voltage: float
+    """To either side; the integral does not know of it."""
     torque_constant: float
+    """[N m/A]."""
     back_voltage: float
+    """Over the speed [V s]."""
     resistance: float
+    """[ohm]."""
     friction: float
+    """Torque over the speed [N m s]."""
     inertia: float
+    """[kg m^2]."""
 
 
 SERVO = Motor(

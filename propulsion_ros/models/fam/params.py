@@ -2,17 +2,23 @@
 """Configuration that the force allocation, its inverse and the simulated modules share."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from propulsion_ros.models.common import placement
-from propulsion_ros.models.common.family import Command
 from propulsion_ros.models.common.wrench import net_wrench, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.settings.errors import CommandError, ConfigError
-from propulsion_ros.settings.quantity import FloatArray, IntArray, group, names, quantity, validate
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import (
+    FloatArray,
+    IntArray,
+    group,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,19 +28,17 @@ class NozzlesParams:
     names: tuple[str, ...] = names(
         'nozzle names, the order of all arrays', astrobee.NOZZLE_NAMES
     )
-    impeller: tuple[str, ...] = quantity(
-        astrobee.NOZZLE_IMPELLERS, kind=str, shape=('n',),
-        doc='impeller whose plenum each nozzle opens',
+    impeller: tuple[str, ...] = per_row(
+        astrobee.NOZZLE_IMPELLERS, kind=str, doc='impeller whose plenum each nozzle opens'
     )
-    width: FloatArray = quantity(
-        astrobee.NOZZLE_WIDTHS, 'm', doc='width of the opening, across its two flaps',
-        above=0.0, shape=('n',),
+    width: FloatArray = per_row(
+        astrobee.NOZZLE_WIDTHS, 'm', doc='width of the opening, across its two flaps', above=0.0
     )
-    discharge_coefficient: FloatArray = quantity(
-        astrobee.DISCHARGE_COEFFICIENTS, doc='effective over open area', above=0.0, shape=('n',)
+    discharge_coefficient: FloatArray = per_row(
+        astrobee.DISCHARGE_COEFFICIENTS, doc='effective over open area', above=0.0
     )
-    open_stop: FloatArray = quantity(
-        astrobee.MAX_ANGLE, 'rad', shape=('n',), above=0.0, hi=np.pi / 2,
+    open_stop: FloatArray = per_row(
+        astrobee.MAX_ANGLE, 'rad', above=0.0, hi=np.pi / 2,
         doc='flap angle that is really reached; commands beyond it end there',
     )
     position: FloatArray = placement.position('where the thrust acts', astrobee.NOZZLE_POSITIONS)
@@ -57,8 +61,8 @@ class ImpellersParams:
     names: tuple[str, ...] = names(
         'impeller names, the order of all arrays', astrobee.IMPELLER_NAMES
     )
-    zero_thrust_area: FloatArray = quantity(
-        astrobee.ZERO_THRUST_AREAS, 'm^2', lo=0.0, hi=0.01, shape=('n',),
+    zero_thrust_area: FloatArray = per_row(
+        astrobee.ZERO_THRUST_AREAS, 'm^2', lo=0.0, hi=0.01,
         doc='leakage of the plenum; the table of the original takes that of its module 1 for both',
     )
     axis: FloatArray = quantity(
@@ -139,13 +143,17 @@ class WrenchParams(ModulesParams):
     """The same, with the point that torques are about."""
 
     com: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'm', doc='centre of mass in base_link, until one is heard', shape=(3,),
+        (0.0, 0.0, 0.0), 'm', doc='centre of mass in base_link, until one is received', shape=(3,),
         live=True,
     )
     torque_about: str = quantity(
         'com', kind=str, choices=('com', 'origin'),
         doc="point of the demanded torque: the centre of mass, or base_link's origin",
     )
+
+    def torque_point(self, com: FloatArray) -> FloatArray:
+        """Return the point [m], (3,), that torques are about, with a centre of mass."""
+        return np.zeros(3) if self.torque_about == 'origin' else np.asarray(com, dtype=float)
 
 
 def torque_shift(com: FloatArray) -> FloatArray:
@@ -168,13 +176,13 @@ def torque_shift(com: FloatArray) -> FloatArray:
 
 
 def angle_from_count(count: FloatArray | IntArray, params: ModulesParams) -> FloatArray:
-    """Return the flap angle [rad] that a servo command of 0 to 255 asks for, any shape."""
+    """Return the flap angle [rad] of a servo command of 0 to 255, any shape."""
     step = (params.max_angle - params.min_angle) / astrobee.COUNTS
     return np.asarray(params.min_angle + step * np.asarray(count, dtype=float))
 
 
 def speed_from_count(count: FloatArray | IntArray) -> FloatArray:
-    """Return the impeller speed [rad/s] that a motor command of 0 to 255 asks for, any shape."""
+    """Return the impeller speed [rad/s] of a motor command of 0 to 255, any shape."""
     return np.asarray(np.asarray(count, dtype=float) / astrobee.COUNTS_PER_SPEED)
 
 
@@ -182,16 +190,3 @@ def count_from_speed(speed: FloatArray) -> FloatArray:
     """Return the motor command for an impeller speed [rad/s], rounded, any shape."""
     count = np.floor(astrobee.COUNTS_PER_SPEED * np.asarray(speed) + 0.5)
     return np.asarray(np.clip(count, 0.0, astrobee.COUNTS))
-
-
-def refuse_negative_speed(command: Command, names: Sequence[str]) -> None:
-    """Raise `CommandError` for a negative speed of an impeller, named by its column."""
-    if command.velocity is None:
-        return
-    negative = command.velocity < 0.0
-    if np.count_nonzero(negative):
-        i = int(np.flatnonzero(negative)[0])
-        raise CommandError(
-            f'{names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
-            'an impeller turns one way'
-        )

@@ -14,13 +14,12 @@ import numpy as np
 from propulsion_ros.models.common.efficiency import Degrading, live_factor
 from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
-from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import PolynomialCurve, sampled_curve
-from propulsion_ros.models.fam.layout import layout_of_nozzles
 from propulsion_ros.models.fam.module_motors import Drives
-from propulsion_ros.models.fam.params import ModulesParams, NozzlesParams, refuse_negative_speed
+from propulsion_ros.models.fam.nozzle_family import CommandedNozzles
+from propulsion_ros.models.fam.params import ModulesParams, NozzlesParams
 from propulsion_ros.models.fam.plenum import Plenums
 from propulsion_ros.settings.quantity import FloatArray, group, quantity
 
@@ -55,7 +54,7 @@ class PropulsionModulesParams(ModulesParams):
     )
 
 
-class PropulsionModules(Degrading):
+class PropulsionModules(CommandedNozzles, Degrading):
     """n nozzles and m impellers, driven like Astrobee's.
 
     Commands are the flap angle of each nozzle (position) and the speed of each impeller
@@ -81,16 +80,15 @@ class PropulsionModules(Degrading):
     facts: ClassVar[FamilyFacts] = FamilyFacts(commanded_by='fam')
 
     def __init__(self, params: PropulsionModulesParams, batch: tuple[int, ...] = ()) -> None:
-        nozzles, impellers = params.nozzles, params.impellers
-        n, m = len(nozzles.names), len(impellers.names)
-        self._params, self._batch, self._n, self._m = params, batch, n, m
+        super().__init__(params)
+        self._params, self._batch, impellers = params, batch, params.impellers
+        n, m = self._n, self._m
         leakage = impellers.zero_thrust_area
         self._plenums = Plenums(
             params, PolynomialCurve(leakage) if params.curve == 'polynomial'
             else sampled_curve(leakage),
         )
         self._wrench_from = params.allocation_matrix.T.copy()
-        self._axes = unit_rows('nozzles.axis', nozzles.axis)
         impeller_axes = unit_rows('impellers.axis', impellers.axis)
         self._torque_from = -impeller_axes
         sense = _GYROSCOPIC_SENSES[params.gyroscopic_torque]
@@ -102,16 +100,7 @@ class PropulsionModules(Degrading):
             np.zeros(m), np.full(m, astrobee.COUNTS / astrobee.COUNTS_PER_SPEED)
         )
 
-        self.command_names = self.state_names = (*nozzles.names, *impellers.names)
-        self.command_fields = ('position',) * n + ('velocity',) * m
-        self.safe_command = np.array([params.min_angle] * n + [0.0] * m)
-        self.nan_is_safe = (False,) * (n + m)
         self.uses_body = sense != 0.0
-        self.actuator_names = nozzles.names
-        self.actuator_frames = nozzles.link
-        self.tank_names: tuple[str, ...] = ()
-        self._never_commanded = np.full(n + m, np.nan)
-        self._no_state = np.full((*batch, n + m), np.nan)
         self.retune(params)
         self.reset()
 
@@ -131,14 +120,6 @@ class PropulsionModules(Degrading):
         """Take the `efficiency` of the nozzles, from the next step of the control on."""
         super().retune(params.nozzles)
 
-    def thrust_layout(self) -> ThrustLayout:
-        """Return where and which way the nozzles push; see `Drawable`."""
-        return layout_of_nozzles(self._params)
-
-    def check_command(self, command: Command) -> None:
-        """Raise `CommandError` for a negative speed."""
-        refuse_negative_speed(command, self.command_names)
-
     @property
     def angle(self) -> FloatArray:
         """Flap angle of each nozzle [rad], (..., n)."""
@@ -151,32 +132,14 @@ class PropulsionModules(Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        position = self._never_commanded if command.position is None else command.position
-        velocity = self._never_commanded if command.velocity is None else command.velocity
+        angle, speed = self._given(command)
         # fmax takes the other where one is NaN.
-        angle = np.minimum(np.fmax(position[..., : self._n], self._shut), self._open)
-        speed = np.minimum(np.fmax(velocity[..., self._n:], self._still), self._fastest)
+        angle = np.minimum(np.fmax(angle, self._shut), self._open)
+        speed = np.minimum(np.fmax(speed, self._still), self._fastest)
         thrust, torque = self._advance(angle - self._shut, speed, body, dt)
         wrench = product(thrust, self._wrench_from)
         wrench[..., 3:] += torque
-        angles, speeds, thrusts = (self._no_state.copy() for _ in range(3))
-        angles[..., : self._n] = self.angle
-        speeds[..., self._n:] = self.impeller_speed
-        thrusts[..., : self._n] = thrust
-        return Output(
-            wrench=wrench,
-            thrusts=thrust,
-            axes=self._axes,
-            position=angles,
-            velocity=speeds,
-            effort=thrusts,
-            computed=thrust,
-            applied=thrust,
-        )
-
-    def link_wrenches(self, output: Output) -> FloatArray:
-        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
-        return in_link_axes(self._params.nozzles.rotation, output.forces)
+        return self._output(wrench, thrust, self.angle, self.impeller_speed)
 
     def _advance(
         self, opening: FloatArray, speed: FloatArray, body: BodyState, dt: float

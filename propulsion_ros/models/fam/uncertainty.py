@@ -13,24 +13,16 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 
 class Jacobians(NamedTuple):
-    """Derivatives of a wrench.
-
-    Attributes
-    ----------
-    angle : FloatArray
-        By the flap angles [1/rad], (..., 6, n); 0 where a flap is at its stop.
-    speed : FloatArray
-        By the speeds of the impellers [s/rad], (..., 6, m).
-    discharge_coefficient : FloatArray
-        By the discharge coefficients, (..., 6, n).
-    thrust_scale : FloatArray
-        By the thrust scale, (..., 6, 1).
-    """
+    """Derivatives of a wrench."""
 
     angle: FloatArray
+    """By the flap angles [1/rad], (..., 6, n); 0 where a flap is at its stop."""
     speed: FloatArray
+    """By the speeds of the impellers [s/rad], (..., 6, m)."""
     discharge_coefficient: FloatArray
+    """By the discharge coefficients, (..., 6, n)."""
     thrust_scale: FloatArray
+    """By the thrust scale, (..., 6, 1)."""
 
 
 def jacobians(
@@ -133,10 +125,10 @@ class Truncation:
         applied = angle_from_count(count, self._params)
         middle = applied + 0.5 * self._step
         # A nozzle that was meant to be shut leaks at the closed stop.
-        asked = chance * middle + (1.0 - chance) * self._shut
-        by_angle = jacobians(self._plenums, wrench_from, asked, speed, 1.0).angle
+        wanted = chance * middle + (1.0 - chance) * self._shut
+        by_angle = jacobians(self._plenums, wrench_from, wanted, speed, 1.0).angle
         scaled = by_angle * (self._step * np.sqrt(variance))[..., None, :]
-        mean = self._wrench(wrench_from, asked, speed) - self._wrench(wrench_from, applied, speed)
+        mean = self._wrench(wrench_from, wanted, speed) - self._wrench(wrench_from, applied, speed)
         return mean, scaled @ np.swapaxes(scaled, -1, -2)
 
     def _wrench(

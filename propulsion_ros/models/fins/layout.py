@@ -14,22 +14,15 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FinLayout(ThrustLayout):
-    """Fins, whose lift is across their chord; the deflection is what has limits.
-
-    Attributes
-    ----------
-    span : FloatArray
-        Unit axes of the deflection in base_link, (n, 3).
-    all_moving : FloatArray
-        1 where the whole fin turns with its deflection, 0 where only a flap does, (n,).
-    min_deflection, max_deflection : FloatArray
-        [rad], (n,).
-    """
+    """Fins, whose lift is across their chord; the deflection is what has limits."""
 
     span: FloatArray
+    """Unit axes of the deflection in base_link, (n, 3)."""
     all_moving: FloatArray
+    """1 where the whole fin turns with its deflection, 0 where only a flap does, (n,)."""
     min_deflection: FloatArray
     max_deflection: FloatArray
+    """[rad], (n,)."""
 
     def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return positions and axes in base_link; see `ThrustLayout.in_base`."""

@@ -18,29 +18,22 @@ from propulsion_ros.settings.quantity import (
     ComplexArray,
     FloatArray,
     names,
-    quantity,
+    per_row,
     validate,
 )
 
 
 class Coefficients(NamedTuple):
-    """What the fluid does to k fins, over the square of the speed.
-
-    Attributes
-    ----------
-    force : ComplexArray
-        As if the motion were along the real axis [N s^2/m^2]: minus drag + i times what pushes to
-        its left, which is where the normal lies from the chord, shape (..., k).
-    moment : FloatArray
-        About the span axis, right-handed: positive turns the chord towards the normal
-        [N s^2/m], shape (..., k).
-    stalled : BoolArray
-        Whether the angle of attack is beyond stall, shape (..., k).
-    """
+    """What the fluid does to k fins, over the square of the speed."""
 
     force: ComplexArray
+    """As if the motion were along the real axis [N s^2/m^2]: minus drag + i times what pushes to
+    its left, which is where the normal lies from the chord, shape (..., k)."""
     moment: FloatArray
+    """About the span axis, right-handed: positive turns the chord towards the normal [N s^2/m],
+    shape (..., k)."""
     stalled: BoolArray
+    """Whether the angle of attack is beyond stall, shape (..., k)."""
 
     def loads(self, flow: ComplexArray) -> tuple[ComplexArray, FloatArray]:
         """Return force [N], along chord + i normal, and moment [N m] in a flow, (..., k)."""
@@ -53,13 +46,11 @@ class QuadraticParams:
     """Configuration of fins with lift = kl a u^2 and drag = kd a^2 u^2 (Engelhardtsen 2007)."""
 
     fin: tuple[str, ...] = names('fins with this model', ())
-    lift_constant: FloatArray = quantity(
-        (), 'N s^2/(m^2 rad)', doc='kl, half of density, area and lift slope', lo=0.0,
-        shape=('n',),
+    lift_constant: FloatArray = per_row(
+        (), 'N s^2/(m^2 rad)', doc='kl, half of density, area and lift slope', lo=0.0
     )
-    drag_constant: FloatArray = quantity(
-        (), 'N s^2/(m^2 rad^2)', doc='kd, drag over the squares of angle and speed', lo=0.0,
-        shape=('n',),
+    drag_constant: FloatArray = per_row(
+        (), 'N s^2/(m^2 rad^2)', doc='kd, drag over the squares of angle and speed', lo=0.0
     )
 
     def __post_init__(self) -> None:
@@ -94,31 +85,28 @@ class TwoLinesParams:
     """Configuration of fins whose coefficients are two straight lines that meet at stall."""
 
     fin: tuple[str, ...] = names('fins with this model', ())
-    area: FloatArray = quantity((), 'm^2', doc='planform area', above=0.0, shape=('n',))
-    fluid_density: FloatArray = quantity(
-        1028.0, 'kg/m^3', doc='sea water where not given', lo=0.0, shape=('n',)
+    area: FloatArray = per_row((), 'm^2', doc='planform area', above=0.0)
+    fluid_density: FloatArray = per_row(1028.0, 'kg/m^3', doc='sea water where not given', lo=0.0)
+    angle_offset: FloatArray = per_row(
+        0.0, 'rad', doc='added to the angle of attack (a0)', lo=-np.pi, hi=np.pi
     )
-    angle_offset: FloatArray = quantity(
-        0.0, 'rad', doc='added to the angle of attack (a0)', lo=-np.pi, hi=np.pi, shape=('n',)
+    stall_angle: FloatArray = per_row(
+        (), 'rad', doc='angle of attack at which the slopes change', lo=0.0, hi=np.pi / 2
     )
-    stall_angle: FloatArray = quantity(
-        (), 'rad', doc='angle of attack at which the slopes change', lo=0.0, hi=np.pi / 2,
-        shape=('n',),
+    lift_slope: FloatArray = per_row(
+        (), '1/rad', doc='of the lift coefficient before stall (cla)', lo=0.0
     )
-    lift_slope: FloatArray = quantity(
-        (), '1/rad', doc='of the lift coefficient before stall (cla)', lo=0.0, shape=('n',)
+    stalled_lift_slope: FloatArray = per_row(
+        (), '1/rad', doc='of the lift coefficient beyond stall (cla_stall)'
     )
-    stalled_lift_slope: FloatArray = quantity(
-        (), '1/rad', doc='of the lift coefficient beyond stall (cla_stall)', shape=('n',)
+    drag_slope: FloatArray = per_row(
+        (), '1/rad', doc='of the drag coefficient before stall (cda)', lo=0.0
     )
-    drag_slope: FloatArray = quantity(
-        (), '1/rad', doc='of the drag coefficient before stall (cda)', lo=0.0, shape=('n',)
+    stalled_drag_slope: FloatArray = per_row(
+        (), '1/rad', doc='of the drag coefficient beyond stall (cda_stall)'
     )
-    stalled_drag_slope: FloatArray = quantity(
-        (), '1/rad', doc='of the drag coefficient beyond stall (cda_stall)', shape=('n',)
-    )
-    zero_lift_drag: FloatArray = quantity(
-        0.0, '', doc='drag coefficient at angle of attack 0', lo=0.0, shape=('n',)
+    zero_lift_drag: FloatArray = per_row(
+        0.0, '', doc='drag coefficient at angle of attack 0', lo=0.0
     )
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from propulsion_ros.models.fins.lift_drag import Coefficients, force_of
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import ComplexArray, FloatArray, names, quantity, validate
+from propulsion_ros.settings.quantity import ComplexArray, FloatArray, names, per_row, validate
 
 _SMALLEST = float(np.finfo(float).tiny)
 
@@ -22,37 +22,32 @@ class LiftingSurfaceParams:
     """Configuration of flapped surfaces; angles are those at flap angle 0."""
 
     fin: tuple[str, ...] = names('fins with this model', ())
-    chord_length: FloatArray = quantity((), 'm', doc='mean chord', above=0.0, shape=('n',))
-    span_length: FloatArray = quantity(
-        (), 'm', doc='length of the surface along its span', above=0.0, shape=('n',)
+    chord_length: FloatArray = per_row((), 'm', doc='mean chord', above=0.0)
+    span_length: FloatArray = per_row(
+        (), 'm', doc='length of the surface along its span', above=0.0
     )
-    lift_slope: FloatArray = quantity(
-        2.0 * np.pi, '1/rad', above=0.0, hi=4.0 * np.pi, shape=('n',),
+    lift_slope: FloatArray = per_row(
+        2.0 * np.pi, '1/rad', above=0.0, hi=4.0 * np.pi,
         doc='of the profile in plane flow; above 4 pi the drag could turn negative',
     )
-    flap_to_chord: FloatArray = quantity(
-        1.0, '', doc='part of the chord that is flap', lo=0.0, hi=1.0, shape=('n',)
+    flap_to_chord: FloatArray = per_row(
+        1.0, '', doc='part of the chord that is flap', lo=0.0, hi=1.0
     )
-    flap_effectiveness: FloatArray = quantity(
-        0.65, '', doc='lift of the flap over its ideal lift', lo=0.0, hi=1.0, shape=('n',)
+    flap_effectiveness: FloatArray = per_row(
+        0.65, '', doc='lift of the flap over its ideal lift', lo=0.0, hi=1.0
     )
-    zero_lift_angle: FloatArray = quantity(
-        0.0, 'rad', doc='angle of attack without lift', lo=-np.pi / 2, hi=np.pi / 2,
-        shape=('n',),
+    zero_lift_angle: FloatArray = per_row(
+        0.0, 'rad', doc='angle of attack without lift', lo=-np.pi / 2, hi=np.pi / 2
     )
-    max_stall_angle: FloatArray = quantity(
-        np.radians(15.0), 'rad', doc='stall at positive angle of attack', hi=np.pi / 2,
-        shape=('n',),
+    max_stall_angle: FloatArray = per_row(
+        np.radians(15.0), 'rad', doc='stall at positive angle of attack', hi=np.pi / 2
     )
-    min_stall_angle: FloatArray = quantity(
-        -np.radians(15.0), 'rad', doc='stall at negative angle of attack', lo=-np.pi / 2,
-        shape=('n',),
+    min_stall_angle: FloatArray = per_row(
+        -np.radians(15.0), 'rad', doc='stall at negative angle of attack', lo=-np.pi / 2
     )
-    zero_lift_drag: FloatArray = quantity(
-        0.01, '', doc='drag coefficient without lift', lo=0.0, shape=('n',)
-    )
-    fluid_density: FloatArray = quantity(
-        1.225, 'kg/m^3', doc='air at sea level where not given', lo=0.0, shape=('n',)
+    zero_lift_drag: FloatArray = per_row(0.01, '', doc='drag coefficient without lift', lo=0.0)
+    fluid_density: FloatArray = per_row(
+        1.225, 'kg/m^3', doc='air at sea level where not given', lo=0.0
     )
 
     def __post_init__(self) -> None:

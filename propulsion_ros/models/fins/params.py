@@ -12,7 +12,14 @@ from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
 from propulsion_ros.models.thrusters.dynamics import DynamicsParams
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import FloatArray, group, names, quantity
+from propulsion_ros.settings.quantity import (
+    FloatArray,
+    check_order,
+    group,
+    names,
+    per_row,
+    quantity,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,33 +27,31 @@ class FinsParams(DynamicsParams):
     """Configuration of n fins; each is listed under one of the lift models."""
 
     names: tuple[str, ...] = names('fin names, the order of all arrays')
-    min_deflection: FloatArray = quantity(
-        -np.pi / 2, 'rad', doc='lowest deflection', lo=-np.pi, hi=np.pi, shape=('n',)
+    min_deflection: FloatArray = per_row(
+        -np.pi / 2, 'rad', doc='lowest deflection', lo=-np.pi, hi=np.pi
     )
-    max_deflection: FloatArray = quantity(
-        np.pi / 2, 'rad', doc='highest deflection', lo=-np.pi, hi=np.pi, shape=('n',)
+    max_deflection: FloatArray = per_row(
+        np.pi / 2, 'rad', doc='highest deflection', lo=-np.pi, hi=np.pi
     )
-    dynamics: tuple[str, ...] = quantity(
-        'first_order', doc='how the deflection follows its command', kind=str, shape=('n',),
+    dynamics: tuple[str, ...] = per_row(
+        'first_order', doc='how the deflection follows its command', kind=str,
         choices=('zero_order', 'first_order', 'yoerger', 'bessa'),
     )
-    time_constant: FloatArray = quantity(
-        0.0, 's', doc='first_order: lag of the deflection; 0 follows at once', lo=0.0,
-        shape=('n',),
+    time_constant: FloatArray = per_row(
+        0.0, 's', doc='first_order: lag of the deflection; 0 follows at once', lo=0.0
     )
-    rate_limit: FloatArray = quantity(
-        0.0, 'rad/s', doc='largest rate of the deflection; 0 means no limit', lo=0.0,
-        shape=('n',),
+    rate_limit: FloatArray = per_row(
+        0.0, 'rad/s', doc='largest rate of the deflection; 0 means no limit', lo=0.0
     )
     efficiency: FloatArray = live_factor(
-        'factor on lift, drag and moment at the same deflection, as of lost surface'
+        'factor on lift, drag and moment at the same deflection, as if surface was lost'
     )
     integrator: str = quantity(
         'exact', doc='exact, or the explicit step of the originals', kind=str,
         choices=('exact', 'euler'),
     )
     compat: str = quantity(
-        'none', doc='original whose errors are wanted back: uuv for two_lines, pyflyt for '
+        'none', doc='original whose errors are reproduced: uuv for two_lines, pyflyt for '
         'lifting_surface', kind=str, choices=('none', 'uuv', 'pyflyt'),
     )
     position: FloatArray = placement.position('where the force acts')
@@ -67,12 +72,7 @@ class FinsParams(DynamicsParams):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for i in np.flatnonzero(self.min_deflection > self.max_deflection).tolist():
-            raise ConfigError(
-                'min_deflection',
-                f'{self.min_deflection[i]:g} is above max_deflection '
-                f'{self.max_deflection[i]:g} rad', i,
-            )
+        check_order(self, 'min_deflection', 'max_deflection', 'rad')
         self._check_models()
         largest = np.maximum(np.abs(self.min_deflection), np.abs(self.max_deflection))
         for fin in self.lifting_surface.fin:
@@ -84,7 +84,7 @@ class FinsParams(DynamicsParams):
                 )
 
     def _check_models(self) -> None:
-        """Raise unless every fin is under exactly one lift model."""
+        """Raise unless every fin has exactly one lift model."""
         model_of: dict[str, str] = {}
         for key in ('quadratic', 'two_lines', 'lifting_surface'):
             for i, fin in enumerate(getattr(self, key).fin):

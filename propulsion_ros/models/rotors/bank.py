@@ -81,27 +81,19 @@ class RotorBank:
 
     def advance(
         self,
-        asked: FloatArray,
+        wanted: FloatArray,
         state: FloatArray,
         dt: float,
         thrust: FloatArray,
         applied: FloatArray,
     ) -> None:
-        """Advance by ``dt`` [s].
+        """Advance the state in place by ``dt`` [s].
 
-        Parameters
-        ----------
-        asked : FloatArray
-            Thrust [N] or rotor speed [rad/s] by `command_interface`; NaN is the smallest.
-        state : FloatArray
-            Changed in place.
-        dt : float
-            [s].
-        thrust, applied : FloatArray
-            Written: the thrust after the step and that in its limits [N].
+        The wanted value is a thrust [N] or a rotor speed [rad/s] by `command_interface`; NaN is the
+        smallest. Writes the thrust after the step, and ``applied``, that in its limits [N].
         """
         # fmax takes the other where one is NaN.
-        demand = np.fmax(asked, self._low, out=self._demand)
+        demand = np.fmax(wanted, self._low, out=self._demand)
         np.minimum(demand, self._high, out=demand)
         if self._by_speed:
             np.multiply(demand, self._root_constant, out=demand)
@@ -123,10 +115,10 @@ class RotorBank:
         root = np.sqrt(state, out=out) if self._on_thrust else state
         np.multiply(root, self._per_root_constant, out=out)
 
-    def saturated(self, asked: FloatArray, out: BoolArray) -> None:
+    def saturated(self, wanted: FloatArray, out: BoolArray) -> None:
         """Write which commands are beyond the limits."""
-        np.less(asked, self._low, out=out)
-        np.logical_or(out, asked > self._high, out=out)
+        np.less(wanted, self._low, out=out)
+        np.logical_or(out, wanted > self._high, out=out)
 
     def _convert(self) -> None:
         """Prepare the roots of the motor constants, and the limits in units of the command."""

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.quantity import FloatArray, quantity
+
+
+def drawn_range(name: str, unit: str) -> Any:
+    """Return the quantity of the ends of the ranges of a constant, (n, 2)."""
+    doc = f'low and high end to draw {name} from; 0 0 keeps the fixed value'
+    return quantity((0.0, 0.0), unit, lo=0.0, shape=('n', 2), doc=doc)
 
 
 class RotorConstants:

@@ -185,12 +185,7 @@ class RotorLag:
     def prepare(self, dt: float) -> None:
         """Make ready for steps of ``dt`` [s].
 
-        Raises
-        ------
-        ConfigError
-            Where the scheme diverges for this dt.
-        ValueError
-            For a negative dt.
+        Raises `ConfigError` where the scheme diverges for this dt, ValueError for a negative one.
         """
         if dt == self._dt:
             return

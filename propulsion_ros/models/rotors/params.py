@@ -8,12 +8,22 @@ import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.rotors.constants import drawn_range
 from propulsion_ros.models.rotors.integrators import INTEGRATORS
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import FloatArray, IntArray, names, quantity, validate
+from propulsion_ros.settings.quantity import (
+    FloatArray,
+    IntArray,
+    check_order,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
 
 DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 """Constants that can be drawn from a range."""
+
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -21,54 +31,33 @@ class RotorsParams:
     """Configuration of n rotors."""
 
     names: tuple[str, ...] = names('rotor names, the order of all arrays')
-    max_thrust: FloatArray = quantity(
-        unit='N', doc='largest thrust', lo=0.0, shape=('n',)
+    max_thrust: FloatArray = per_row(unit='N', doc='largest thrust', lo=0.0)
+    min_thrust: FloatArray = per_row(
+        0.0, 'N', doc='smallest thrust, also without a command', lo=0.0
     )
-    min_thrust: FloatArray = quantity(
-        0.0, 'N', doc='smallest thrust, also without a command', lo=0.0, shape=('n',)
+    motor_constant: FloatArray = per_row(
+        unit='N s^2/rad^2', doc='thrust over the square of the rotor speed', lo=1e-12
     )
-    motor_constant: FloatArray = quantity(
-        unit='N s^2/rad^2', doc='thrust over the square of the rotor speed', lo=1e-12,
-        shape=('n',),
-    )
-    moment_constant: FloatArray = quantity(
-        0.0, 'm', doc='reaction torque over thrust', lo=0.0, shape=('n',)
-    )
-    direction: IntArray = quantity(
-        1, kind=int, lo=-1, hi=1, shape=('n',),
+    moment_constant: FloatArray = per_row(0.0, 'm', doc='reaction torque over thrust', lo=0.0)
+    direction: IntArray = per_row(
+        1, kind=int, lo=-1, hi=1,
         doc='1: the rotor turns counterclockwise seen from the tip of its axis, -1: clockwise',
     )
-    time_constant_up: FloatArray = quantity(
-        0.0, 's', doc='first-order lag while rising', lo=0.0, shape=('n',)
+    time_constant_up: FloatArray = per_row(0.0, 's', doc='first-order lag while rising', lo=0.0)
+    time_constant_down: FloatArray = per_row(0.0, 's', doc='first-order lag while falling', lo=0.0)
+    max_rotor_acceleration: FloatArray = per_row(
+        0.0, 'rad/s^2', doc='largest rate of the rotor speed; 0 means no limit', lo=0.0
     )
-    time_constant_down: FloatArray = quantity(
-        0.0, 's', doc='first-order lag while falling', lo=0.0, shape=('n',)
-    )
-    max_rotor_acceleration: FloatArray = quantity(
-        0.0, 'rad/s^2', doc='largest rate of the rotor speed; 0 means no limit', lo=0.0,
-        shape=('n',),
-    )
-    max_thrust_rate: FloatArray = quantity(
-        0.0, 'N/s', doc='largest rate of the thrust; 0 means no limit', lo=0.0, shape=('n',)
+    max_thrust_rate: FloatArray = per_row(
+        0.0, 'N/s', doc='largest rate of the thrust; 0 means no limit', lo=0.0
     )
     efficiency: FloatArray = live_factor(
         'factor on thrust and reaction torque at the same rotor speed'
     )
-    initial_rotor_speed: FloatArray = quantity(
-        0.0, 'rad/s', doc='rotor speed at the start', lo=0.0, shape=('n',)
-    )
-    motor_constant_range: FloatArray = quantity(
-        (0.0, 0.0), 'N s^2/rad^2', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw motor_constant from; 0 0 keeps the fixed value',
-    )
-    time_constant_up_range: FloatArray = quantity(
-        (0.0, 0.0), 's', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw time_constant_up from; 0 0 keeps the fixed value',
-    )
-    time_constant_down_range: FloatArray = quantity(
-        (0.0, 0.0), 's', lo=0.0, shape=('n', 2),
-        doc='low and high end to draw time_constant_down from; 0 0 keeps the fixed value',
-    )
+    initial_rotor_speed: FloatArray = per_row(0.0, 'rad/s', doc='rotor speed at the start', lo=0.0)
+    motor_constant_range: FloatArray = drawn_range('motor_constant', 'N s^2/rad^2')
+    time_constant_up_range: FloatArray = drawn_range('time_constant_up', 's')
+    time_constant_down_range: FloatArray = drawn_range('time_constant_down', 's')
     seed: int = quantity(
         -1, doc='seed of what is drawn from ranges, at least 0; -1 where nothing is',
         kind=int, lo=-1,
@@ -98,11 +87,7 @@ class RotorsParams:
 
     def __post_init__(self) -> None:
         validate(self)
-        for i in np.flatnonzero(self.min_thrust > self.max_thrust).tolist():
-            raise ConfigError(
-                'min_thrust',
-                f'{self.min_thrust[i]:g} is above max_thrust {self.max_thrust[i]:g} N', i,
-            )
+        check_order(self, 'min_thrust', 'max_thrust', 'N')
         for i in np.flatnonzero(self.direction == 0).tolist():
             raise ConfigError(
                 'direction', 'expected 1 (counterclockwise) or -1 (clockwise), got 0', i

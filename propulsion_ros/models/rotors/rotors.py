@@ -36,7 +36,7 @@ class Rotors(PlacedActuators, Degrading):
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
     what min_thrust and max_thrust allow; NaN is the smallest thrust. Rotor speeds have no sign,
-    `direction` tells the sense.
+    `direction` gives the sense.
 
     Parameters
     ----------
@@ -102,17 +102,14 @@ class Rotors(PlacedActuators, Degrading):
         self._banks = list(self._made_banks())
         self._dt = -1.0
         self._state = np.empty(self._rows)
-        thrust = np.empty(self._rows)
-        for cut, bank in self._banks:
-            bank.start(self._state[cut], thrust[cut])
-        self.thrust: FloatArray = thrust.reshape(self._shape)
+        self.rest()
 
     def rest(self) -> None:
         """Return to the initial rotor speed, with the constants as they are."""
         thrust = np.empty(self._rows)
         for cut, bank in self._banks:
             bank.start(self._state[cut], thrust[cut])
-        self.thrust = thrust.reshape(self._shape)
+        self.thrust: FloatArray = thrust.reshape(self._shape)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
@@ -126,15 +123,15 @@ class Rotors(PlacedActuators, Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        asked = self._in_rows(command.velocity if self._by_speed else command.effort)
+        wanted = self._in_rows(command.velocity if self._by_speed else command.effort)
         self._prepare(dt)
         thrust, applied, speed = (np.empty(self._rows) for _ in range(3))
         saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
         for cut, bank in self._banks:
-            bank.advance(asked[cut], self._state[cut], dt, thrust[cut], applied[cut])
+            bank.advance(wanted[cut], self._state[cut], dt, thrust[cut], applied[cut])
             self._degrade(applied[cut])
             bank.rotor_speed(self._state[cut], out=speed[cut])
-            bank.saturated(asked[cut], out=saturated[cut])
+            bank.saturated(wanted[cut], out=saturated[cut])
             np.matmul(applied[cut], self._allocation, out=wrench[cut])
         self.thrust = thrust.reshape(self._shape)
         effort = applied.reshape(self._shape)
@@ -165,31 +162,18 @@ class Rotors(PlacedActuators, Degrading):
             return thrust
         return np.asarray(np.sqrt(np.maximum(thrust, 0.0) / self._params.motor_constant))
 
-    def advance(self, asked: FloatArray, dt: float) -> FloatArray:
-        """Advance by ``dt`` without the wrench.
+    def advance(self, wanted: FloatArray, dt: float) -> FloatArray:
+        """Advance by ``dt`` [s] without the wrench.
 
-        Parameters
-        ----------
-        asked : FloatArray
-            Thrust [N] or rotor speed [rad/s] by `command_interface`, (..., n).
-        dt : float
-            [s], at least 0.
-
-        Returns
-        -------
-        FloatArray
-            Thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n).
-
-        Raises
-        ------
-        ConfigError
-            Where an explicit integrator diverges for this dt.
+        Thrusts [N] or rotor speeds [rad/s] by `command_interface` are wanted, (..., n). Returns the
+        thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n). Raises
+        `ConfigError` where an explicit integrator diverges for this dt.
         """
-        asked = self._in_rows(asked)
+        wanted = self._in_rows(wanted)
         self._prepare(dt)
         thrust, applied = np.empty(self._rows), np.empty(self._rows)
         for cut, bank in self._banks:
-            bank.advance(asked[cut], self._state[cut], dt, thrust[cut], applied[cut])
+            bank.advance(wanted[cut], self._state[cut], dt, thrust[cut], applied[cut])
             self._degrade(applied[cut])
         self.thrust = thrust.reshape(self._shape)
         return applied.reshape(self._shape)
@@ -209,9 +193,9 @@ class Rotors(PlacedActuators, Degrading):
                 bank.prepare(dt)
             self._dt = dt
 
-    def _in_rows(self, asked: FloatArray | None) -> FloatArray:
-        """Return what is asked of each rotor as one row for each place of the batch."""
-        values = self._never_commanded if asked is None else asked
+    def _in_rows(self, wanted: FloatArray | None) -> FloatArray:
+        """Return the wanted values of the rotors as one row for each place of the batch."""
+        values = self._never_commanded if wanted is None else wanted
         if values.shape != self._shape:
             values = np.broadcast_to(values, self._shape)
         return values.reshape(self._rows)

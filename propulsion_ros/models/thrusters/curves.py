@@ -19,7 +19,7 @@ from propulsion_ros.settings.quantity import (
     FloatArray,
     IntArray,
     names,
-    quantity,
+    per_row,
     validate,
 )
 
@@ -34,55 +34,47 @@ class CurvesParams:
     """Thrust curves of n thrusters; each reads only the constants of its own curve."""
 
     names: tuple[str, ...] = names('thruster names, the order of all arrays')
-    conversion: tuple[str, ...] = quantity(
-        'basic', doc='curve of thrust over rotor speed', kind=str, shape=('n',),
+    conversion: tuple[str, ...] = per_row(
+        'basic', doc='curve of thrust over rotor speed', kind=str,
         choices=('basic', 'dead_zone', 'linear_interp', 'propeller'),
     )
-    rotor_constant: FloatArray = quantity(
-        0.0, 'N s^2/rad^2', doc='basic: thrust for each (rad/s)^2',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    rotor_constant: FloatArray = per_row(
+        0.0, 'N s^2/rad^2', doc='basic: thrust for each (rad/s)^2', lo=0.0, hi=LARGEST
     )
-    rotor_constant_left: FloatArray = quantity(
-        0.0, 'N s^2/rad^2', doc='dead_zone: below delta_left; 0 makes no reverse thrust',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    rotor_constant_left: FloatArray = per_row(
+        0.0, 'N s^2/rad^2', doc='dead_zone: below delta_left; 0 makes no reverse thrust', lo=0.0,
+        hi=LARGEST,
     )
-    rotor_constant_right: FloatArray = quantity(
-        0.0, 'N s^2/rad^2', doc='dead_zone: above delta_right; 0 makes no forward thrust',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    rotor_constant_right: FloatArray = per_row(
+        0.0, 'N s^2/rad^2', doc='dead_zone: above delta_right; 0 makes no forward thrust', lo=0.0,
+        hi=LARGEST,
     )
-    delta_left: FloatArray = quantity(
-        0.0, 'rad^2/s^2', doc='dead_zone: lower edge, as speed times its size',
-        lo=-LARGEST, hi=0.0, shape=('n',),
+    delta_left: FloatArray = per_row(
+        0.0, 'rad^2/s^2', doc='dead_zone: lower edge, as speed times its size', lo=-LARGEST, hi=0.0
     )
-    delta_right: FloatArray = quantity(
-        0.0, 'rad^2/s^2', doc='dead_zone: upper edge, as speed times its size',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    delta_right: FloatArray = per_row(
+        0.0, 'rad^2/s^2', doc='dead_zone: upper edge, as speed times its size', lo=0.0, hi=LARGEST
     )
-    input_values: tuple[str, ...] = quantity(
-        '', kind=str, shape=('n',),
+    input_values: tuple[str, ...] = per_row(
+        '', kind=str,
         doc='linear_interp: rotor speeds [rad/s], one text of numbers for each thruster',
     )
-    output_values: tuple[str, ...] = quantity(
-        '', kind=str, shape=('n',),
+    output_values: tuple[str, ...] = per_row(
+        '', kind=str,
         doc='linear_interp: thrusts [N] at input_values; held constant beyond the ends',
     )
-    thrust_coefficient: FloatArray = quantity(
-        0.0, '', lo=-LARGEST, hi=LARGEST, shape=('n',),
+    thrust_coefficient: FloatArray = per_row(
+        0.0, '', lo=-LARGEST, hi=LARGEST,
         doc='propeller: Kt in T = Kt rho D^4 w |w| with w in rad/s; negative: left-handed',
     )
-    propeller_diameter: FloatArray = quantity(
-        0.0, 'm', doc='propeller: D', lo=0.0, hi=LARGEST, shape=('n',)
-    )
-    fluid_density: FloatArray = quantity(
-        1000.0, 'kg/m^3', doc='propeller: rho', lo=0.0, hi=LARGEST, shape=('n',)
-    )
-    advance_coefficient: FloatArray = quantity(
-        0.0, '', lo=-LARGEST, hi=LARGEST, shape=('n',),
+    propeller_diameter: FloatArray = per_row(0.0, 'm', doc='propeller: D', lo=0.0, hi=LARGEST)
+    fluid_density: FloatArray = per_row(1000.0, 'kg/m^3', doc='propeller: rho', lo=0.0, hi=LARGEST)
+    advance_coefficient: FloatArray = per_row(
+        0.0, '', lo=-LARGEST, hi=LARGEST,
         doc='propeller: change of Kt for each unit of the advance ratio; below 0 in open water',
     )
-    wake_fraction: FloatArray = quantity(
-        0.2, '', doc='propeller: part of the stream that the hull holds back',
-        lo=0.0, hi=1.0, shape=('n',),
+    wake_fraction: FloatArray = per_row(
+        0.2, '', doc='propeller: part of the stream that the hull holds back', lo=0.0, hi=1.0
     )
 
     def __post_init__(self) -> None:
@@ -93,13 +85,7 @@ class CurvesParams:
                 self.table(i)
 
     def table(self, i: int) -> Table:
-        """Return the table of thruster ``i``.
-
-        Raises
-        ------
-        ConfigError
-            Where it is not two texts of as many numbers.
-        """
+        """Return the table of thruster ``i``; raise `ConfigError` where it is none."""
         return parse_table(self.input_values[i], self.output_values[i], i)
 
 
@@ -168,12 +154,8 @@ class ThrustCurves:
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N], both (..., n).
 
-        What a curve cannot reach gives the speed of the nearest thrust that it can.
-
-        Raises
-        ------
-        ConfigError
-            For a table whose thrust falls with the speed.
+        A thrust beyond a curve gives the speed of the nearest one on it. Raises `ConfigError` for a
+        table whose thrust falls with the speed.
         """
         result = np.empty(_shape(thrust, advance))
         for columns, curve in self._curves:

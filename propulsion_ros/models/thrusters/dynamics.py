@@ -18,7 +18,14 @@ import numpy as np
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.quadratic_drag import EulerDrag, QuadraticDrag
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import FloatArray, IntArray, names, quantity, validate
+from propulsion_ros.settings.quantity import (
+    FloatArray,
+    IntArray,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
 
 SMALLEST, LARGEST = 1e-12, 1e12
 """Range of every constant that is divided by, so that no finite input overflows."""
@@ -34,38 +41,31 @@ class DynamicsParams:
     """Rotor dynamics of n thrusters; each reads only the constants of its own model."""
 
     names: tuple[str, ...] = names('thruster names, the order of all arrays')
-    dynamics: tuple[str, ...] = quantity(
-        'zero_order', doc='model of the rotor', kind=str, shape=('n',),
+    dynamics: tuple[str, ...] = per_row(
+        'zero_order', doc='model of the rotor', kind=str,
         choices=('zero_order', 'first_order', 'yoerger', 'bessa'),
     )
-    time_constant: FloatArray = quantity(
-        0.0, 's', doc='first_order: lag of the rotor speed; 0 follows at once',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    time_constant: FloatArray = per_row(
+        0.0, 's', doc='first_order: lag of the rotor speed; 0 follows at once', lo=0.0, hi=LARGEST
     )
-    alpha: FloatArray = quantity(
-        0.0, '1/rad', doc='yoerger: drag over inertia', lo=0.0, hi=LARGEST, shape=('n',)
+    alpha: FloatArray = per_row(0.0, '1/rad', doc='yoerger: drag over inertia', lo=0.0, hi=LARGEST)
+    beta: FloatArray = per_row(
+        0.0, 'rad/s^2', doc='yoerger: acceleration for each unit of the command', lo=0.0, hi=LARGEST
     )
-    beta: FloatArray = quantity(
-        0.0, 'rad/s^2', doc='yoerger: acceleration for each unit of the command',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    rotor_inertia: FloatArray = per_row(
+        0.0, 'kg m^2', doc='bessa: of motor, shaft and propeller (Jmsp)', lo=0.0, hi=LARGEST
     )
-    rotor_inertia: FloatArray = quantity(
-        0.0, 'kg m^2', doc='bessa: of motor, shaft and propeller (Jmsp)',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    linear_damping: FloatArray = per_row(
+        0.0, 'N m s', doc='bessa: drag torque for each rad/s (Kv1)', lo=0.0, hi=LARGEST
     )
-    linear_damping: FloatArray = quantity(
-        0.0, 'N m s', doc='bessa: drag torque for each rad/s (Kv1)',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    quadratic_damping: FloatArray = per_row(
+        0.0, 'N m s^2', doc='bessa: drag torque for each (rad/s)^2 (Kv2)', lo=0.0, hi=LARGEST
     )
-    quadratic_damping: FloatArray = quantity(
-        0.0, 'N m s^2', doc='bessa: drag torque for each (rad/s)^2 (Kv2)',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    torque_constant: FloatArray = per_row(
+        0.0, 'N m/A', doc='bessa: of the motor (Kt)', lo=0.0, hi=LARGEST
     )
-    torque_constant: FloatArray = quantity(
-        0.0, 'N m/A', doc='bessa: of the motor (Kt)', lo=0.0, hi=LARGEST, shape=('n',)
-    )
-    winding_resistance: FloatArray = quantity(
-        0.0, 'ohm', doc='bessa: of the motor (Rm)', lo=0.0, hi=LARGEST, shape=('n',)
+    winding_resistance: FloatArray = per_row(
+        0.0, 'ohm', doc='bessa: of the motor (Rm)', lo=0.0, hi=LARGEST
     )
     integrator: str = quantity(
         'exact', kind=str, choices=('exact', 'euler'),
@@ -145,12 +145,7 @@ class RotorDynamics:
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
         """Return the speeds after ``dt`` [s] under a constant input; all (..., n).
 
-        Raises
-        ------
-        ValueError
-            For a negative dt.
-        ConfigError
-            For an euler step so long that it could overshoot.
+        Raises ValueError for a negative dt, `ConfigError` for an euler step that could overshoot.
         """
         if dt != self._dt:
             if not dt >= 0.0:

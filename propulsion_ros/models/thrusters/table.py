@@ -29,12 +29,8 @@ class Table:
 def parse_table(speeds: str, thrusts: str, index: int) -> Table:
     """Return the table of two texts of numbers, apart by blanks or commas.
 
-    The order does not matter; of two rows with the same speed the last one holds.
-
-    Raises
-    ------
-    ConfigError
-        For what is not a number or too large, unequal counts, or no number at all.
+    The order does not matter; of two rows with the same speed the last one holds. Raises
+    `ConfigError` for what is not a number or too large, unequal counts, or no number at all.
     """
     inputs = _numbers('input_values', speeds, index)
     outputs = _numbers('output_values', thrusts, index)
@@ -97,10 +93,7 @@ class ThrustTables:
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N].
 
-        Raises
-        ------
-        ConfigError
-            For a table whose thrust falls with the speed.
+        Raises `ConfigError` for a table whose thrust falls with the speed.
         """
         if self._falling:
             raise ConfigError(
@@ -115,11 +108,8 @@ class ThrustTables:
 class _Segments:
     """n piecewise linear functions, constant beyond their ends.
 
-    Parameters
-    ----------
-    rows : sequence
-        For each function its knots, the values from which the lines leave them upward, and the
-        values at which the lines from below reach them; jumps are where these differ.
+    A row has the knots, the values from which the lines leave them upward, and the values at which
+    the lines from below reach them; jumps are where these differ.
     """
 
     def __init__(self, rows: Sequence[tuple[FloatArray, FloatArray, FloatArray]]) -> None:

@@ -3,7 +3,7 @@
 
 For each thruster, in the order of the original's plugin:
 
-    u = gain * clip(command, min_command, max_command), or 0 while off
+    u = gain * clip(command, min_command, max_command)
     w = propeller_efficiency * dynamics(u)
     T = clip(thrust_efficiency * curve(w), min_thrust, max_thrust)
 
@@ -12,10 +12,9 @@ Models of the rotor and curves of the thrust mix freely within one array.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
@@ -30,8 +29,8 @@ from propulsion_ros.models.thrusters.dynamics import (
     DynamicsParams,
     RotorDynamics,
 )
-from propulsion_ros.settings.errors import CommandError, ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, per_row, quantity
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,38 +41,32 @@ class ThrustersParams(CurvesParams, DynamicsParams):
         'velocity', kind=str, choices=('velocity', 'effort'),
         doc='velocity: the input of the dynamics (rad/s; bessa: V); effort: the thrust [N]',
     )
-    min_command: FloatArray = quantity(
-        -LARGEST, doc='lowest input, before the gain; the default is no limit',
-        lo=-LARGEST, hi=0.0, shape=('n',),
+    min_command: FloatArray = per_row(
+        -LARGEST, doc='lowest input, before the gain; the default is no limit', lo=-LARGEST, hi=0.0
     )
-    max_command: FloatArray = quantity(
-        LARGEST, doc='highest input, before the gain; the default is no limit',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    max_command: FloatArray = per_row(
+        LARGEST, doc='highest input, before the gain; the default is no limit', lo=0.0, hi=LARGEST
     )
-    min_thrust: FloatArray = quantity(
-        -LARGEST, 'N', doc='lowest thrust; the default is no limit',
-        lo=-LARGEST, hi=0.0, shape=('n',),
+    min_thrust: FloatArray = per_row(
+        -LARGEST, 'N', doc='lowest thrust; the default is no limit', lo=-LARGEST, hi=0.0
     )
-    max_thrust: FloatArray = quantity(
-        LARGEST, 'N', doc='highest thrust; the default is no limit',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    max_thrust: FloatArray = per_row(
+        LARGEST, 'N', doc='highest thrust; the default is no limit', lo=0.0, hi=LARGEST
     )
-    gain: FloatArray = quantity(
-        1.0, doc='factor on the limited input; below 0 turns the other way',
-        lo=-1e6, hi=1e6, shape=('n',),
+    gain: FloatArray = per_row(
+        1.0, doc='factor on the limited input; below 0 turns the other way', lo=-1e6, hi=1e6
     )
     propeller_efficiency: FloatArray = live_factor('factor on the speed that the dynamics give')
     thrust_efficiency: FloatArray = live_factor('factor on the thrust that the curve gives')
-    thrust_deadband: FloatArray = quantity(
-        0.0, 'N', doc='commands whose steady thrust is smaller are 0',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    thrust_deadband: FloatArray = per_row(
+        0.0, 'N', doc='commands whose steady thrust is smaller are 0', lo=0.0, hi=LARGEST
     )
-    moment_constant: FloatArray = quantity(
-        0.0, 'm', doc='reaction torque over thrust; 0, as in the original, makes none',
-        lo=0.0, hi=LARGEST, shape=('n',),
+    moment_constant: FloatArray = per_row(
+        0.0, 'm', doc='reaction torque over thrust; 0, as in the original, makes none', lo=0.0,
+        hi=LARGEST,
     )
-    direction: IntArray = quantity(
-        1, kind=int, lo=-1, hi=1, shape=('n',),
+    direction: IntArray = per_row(
+        1, kind=int, lo=-1, hi=1,
         doc='1: turns right-handed about its axis to push along it; -1: left-handed',
     )
     position: FloatArray = placement.position('where the thrust acts')
@@ -146,14 +139,13 @@ class Thrusters(PlacedActuators):
         n = len(params.names)
         super().__init__(params, params.command_interface)
         self._params, self._shape = params, (*batch, n)
-        self._tuned = params
         input_limit = np.abs(params.gain) * np.maximum(-params.min_command, params.max_command)
         self._dynamics = RotorDynamics(params, input_limit)
         self._curves = ThrustCurves(params)
         self._by_thrust = params.command_interface == 'effort'
         self._has_deadband = bool(np.any(params.thrust_deadband > 0.0))
         efficiency = params.thrust_efficiency
-        # 0 where there is nothing to divide by: such a thruster cannot push whatever it is told.
+        # 0 where there is nothing to divide by: such a thruster pushes by no command.
         self._per_thrust_efficiency = _reciprocal(efficiency)
         self._per_propeller_efficiency = _reciprocal(params.propeller_efficiency)
         self._per_gain = _reciprocal(params.gain)
@@ -170,67 +162,34 @@ class Thrusters(PlacedActuators):
         self._allocation = np.concatenate((self._axis, arm + reaction), axis=-1)
 
         self.uses_body = self._curves.takes_advance
+        self.retune(params)
         self.reset()
 
     def reset(self) -> None:
-        """Stop all rotors, switch them on and restore the configured efficiencies."""
-        self.rotor_speed: FloatArray = np.zeros(self._shape)
-        self.on: BoolArray = np.ones(self._shape, bool)
-        self.retune(self._tuned)
-
-    def rest(self) -> None:
         """Stop all rotors."""
-        self.rotor_speed = np.zeros(self._shape)
+        self.rotor_speed: FloatArray = np.zeros(self._shape)
 
     def retune(self, params: ThrustersParams) -> None:
         """Take the efficiencies of a configuration, as faults: no command makes up for them."""
-        self._tuned = params
-        self.propeller_efficiency: FloatArray = params.propeller_efficiency
-        self.thrust_efficiency: FloatArray = params.thrust_efficiency
+        self._propeller_efficiency: FloatArray = params.propeller_efficiency
+        self._thrust_efficiency: FloatArray = params.thrust_efficiency
 
     @property
     def degraded(self) -> BoolArray:
-        """Thrusters below an efficiency that they were configured with, (..., n)."""
+        """Thrusters below an efficiency that they were configured with, (n,)."""
         return np.asarray(
-            (self.thrust_efficiency < self._params.thrust_efficiency)
-            | (self.propeller_efficiency < self._params.propeller_efficiency)
+            (self._thrust_efficiency < self._params.thrust_efficiency)
+            | (self._propeller_efficiency < self._params.propeller_efficiency)
         )
-
-    def set_on(self, on: ArrayLike) -> None:
-        """Switch thrusters on and off, one value for all or (..., n)."""
-        value = np.asarray(on)
-        if value.dtype != bool:
-            raise CommandError(f'on: expected true or false, got {on!r}')
-        self.on = self._spread('on', value)
-
-    def set_efficiency(
-        self, *, propeller: ArrayLike | None = None, thrust: ArrayLike | None = None
-    ) -> None:
-        """Change efficiencies, each one value for all or (..., n), as a fault would.
-
-        Raises
-        ------
-        CommandError
-            For a value outside 0 to 1; nothing changes then.
-        """
-        new = {
-            name: self._efficiency(name, value)
-            for name, value in (('propeller', propeller), ('thrust', thrust))
-            if value is not None
-        }
-        self.propeller_efficiency = new.get('propeller', self.propeller_efficiency)
-        self.thrust_efficiency = new.get('thrust', self.thrust_efficiency)
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
         params = self._params
         advance = self._advance(body)
         demand, saturated = self._demand(command, advance)
-        self.rotor_speed = self._dynamics.step(
-            self.rotor_speed, np.where(self.on, demand, 0.0), dt
-        )
-        speed = self.propeller_efficiency * self.rotor_speed
-        computed = self.thrust_efficiency * self._curves.thrust(speed, advance)
+        self.rotor_speed = self._dynamics.step(self.rotor_speed, demand, dt)
+        speed = self._propeller_efficiency * self.rotor_speed
+        computed = self._thrust_efficiency * self._curves.thrust(speed, advance)
         thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
         off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
         return Output(
@@ -241,11 +200,7 @@ class Thrusters(PlacedActuators):
             effort=thrust,
             computed=computed,
             applied=thrust,
-            flags={
-                'saturated': saturated | (thrust != computed),
-                'off_curve': off_curve,
-                'off': ~self.on,
-            },
+            flags={'saturated': saturated | (thrust != computed), 'off_curve': off_curve},
         )
 
     @property
@@ -274,18 +229,18 @@ class Thrusters(PlacedActuators):
         """Return the inputs of the dynamics and which commands were limited, (..., n)."""
         params = self._params
         given = command.effort if self._by_thrust else command.velocity
-        asked = self.safe_command
+        wanted = self.safe_command
         if given is not None:
-            asked = given_or_safe(given, self.safe_command)
-        order, limited = asked, np.zeros((), bool)
+            wanted = given_or_safe(given, self.safe_command)
+        order, limited = wanted, np.zeros((), bool)
         if self._by_thrust:
-            asked = np.minimum(np.maximum(asked, self._lowest_order), self._highest_order)
-            limited = asked != order
-            order = self._input_for(asked, advance)
+            wanted = np.minimum(np.maximum(wanted, self._lowest_order), self._highest_order)
+            limited = wanted != order
+            order = self._input_for(wanted, advance)
         held = np.minimum(np.maximum(order, params.min_command), params.max_command)
         demand = params.gain * held
         if self._has_deadband:
-            effect = asked if self._by_thrust else self._steady_thrust(demand, advance)
+            effect = wanted if self._by_thrust else self._steady_thrust(demand, advance)
             demand = np.where(np.abs(effect) < params.thrust_deadband, 0.0, demand)
         return demand, limited | (held != order)
 
@@ -305,23 +260,6 @@ class Thrusters(PlacedActuators):
         twist = body.twist if self._curves.takes_advance else None
         return None if twist is None else product(twist, self._advance_from)
 
-    def _efficiency(self, name: str, given: ArrayLike) -> FloatArray:
-        value = self._spread(f'{name} efficiency', np.asarray(given, dtype=float))
-        for place in np.argwhere(~((value >= 0.0) & (value <= 1.0))):
-            raise CommandError(
-                f'{self.actuator_names[place[-1]]}: {name} efficiency {value[tuple(place)]:g} '
-                'is outside 0 to 1'
-            )
-        return value
-
-    def _spread(self, name: str, value: NDArray[Any]) -> NDArray[Any]:
-        try:
-            spread: NDArray[Any] = np.broadcast_to(value, self._shape).copy()
-            return spread
-        except ValueError:
-            raise CommandError(
-                f'{name}: expected {self._shape[-1]} values, got shape {value.shape}'
-            ) from None
 
 
 def _reciprocal(values: FloatArray) -> FloatArray:

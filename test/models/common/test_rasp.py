@@ -81,7 +81,7 @@ def test_errors_name_file_and_line(text, problem):
 
 
 @pytest.mark.parametrize(('name', 'problem'), [
-    pytest.param('', 'expected one motor, no name was asked for; the file has T11, P90', id='two'),
+    pytest.param('', 'expected one motor, no name was given; the file has T11, P90', id='two'),
     pytest.param('X1', "expected one motor, 0 motors named 'X1'; the file has T11, P90",
                  id='other'),
 ])

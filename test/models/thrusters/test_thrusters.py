@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.errors import ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
 PLUGIN = json.loads((GOLDEN / 'uuv_thruster_plugin.json').read_text())['scenarios']
@@ -87,6 +87,11 @@ def merged(rows: list[dict]) -> dict:
     return {key: [row.get(key, fallback.get(key, 0.0)) for row in rows] for key in keys}
 
 
+def params_of(n=1, **settings):
+    """Return the configuration of the lagging thrusters above with other efficiencies."""
+    return ThrustersParams(names=[f't{i}' for i in range(n)], **LAG, **SQUARE, **settings)
+
+
 # The originals.
 
 
@@ -101,21 +106,24 @@ def test_the_original_plugin_is_reproduced(scenario):
     model = thrusters(
         **LAG, **SQUARE, **OUR_SETTINGS[scenario['name']], axis=scenario['joint_axis'],
     )
+    is_on = True
     found, before = [], None
     for tick, step in enumerate(scenario['steps']):
         if step[0] == 'on':
-            model.set_on(step[1])
+            # Off is a command of 0: the rotor coasts to rest by its own dynamics.
+            is_on = step[1]
         elif step[0] == 'eff':
-            model.set_efficiency(thrust=step[1], propeller=step[2])
+            model.retune(params_of(thrust_efficiency=step[1], propeller_efficiency=step[2]))
         elif step[0] == 'reset':
             model.reset()
-            before = None
+            model.retune(params_of())
+            before, is_on = None, True
         else:
             command, now = step
             # The original's first call after a start only stores the time.
             dt = 0.0 if before is None else now - before
             before = now
-            output = model.step(velocity(command), STILL, dt, tick)
+            output = model.step(velocity(command if is_on else 0.0), STILL, dt, tick)
             found.append([command, now, *output.effort, *output.velocity, *output.wrench[:3]])
     np.testing.assert_allclose(found, scenario['rows'], rtol=1e-12, atol=1e-12)
 
@@ -207,7 +215,7 @@ def test_commanded_thrust_is_where_it_settles(kind, wanted):
 def test_fault_is_not_made_up_for():
     model = thrusters(**LAG, **SQUARE, command_interface='effort', thrust_efficiency=0.5)
     assert settled(model, effort(4.0)).applied[0] == pytest.approx(4.0, rel=1e-12)
-    model.set_efficiency(thrust=0.25)
+    model.retune(params_of(thrust_efficiency=0.25))
     assert settled(model, effort(4.0)).applied[0] == pytest.approx(2.0, rel=1e-12)
 
 
@@ -258,57 +266,29 @@ def test_speed_beyond_the_table_is_flagged():
     assert model.step(velocity(150.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [False]
 
 
-# On, off, efficiencies, reset.
+# Efficiencies, reset.
 
 
-def test_off_coasts_and_reset_restores_everything():
+def test_a_live_efficiency_stays_after_a_reset():
     model = thrusters(2, **LAG, **SQUARE, thrust_efficiency=[0.9, 0.8])
-    moving = settled(model, velocity(80.0, 80.0)).velocity
-    model.set_on([True, False])
-    model.set_efficiency(thrust=[0.5, 0.5], propeller=0.5)
-    output = model.step(velocity(80.0, 80.0), STILL, 0.1, 0)
-    np.testing.assert_allclose(output.velocity, 0.5 * moving * [1.0, np.exp(-1.0)], rtol=1e-12)
-    assert output.flags['off'].tolist() == [False, True]
+    settled(model, velocity(80.0, 80.0))
+    faults = {'thrust_efficiency': 0.5, 'propeller_efficiency': [1.0, 0.0]}
+    model.retune(params_of(2, **faults))
     model.reset()
-    assert model.on.tolist() == [True, True]
-    np.testing.assert_array_equal(model.thrust_efficiency, [0.9, 0.8])
-    np.testing.assert_array_equal(model.propeller_efficiency, [1.0, 1.0])
     np.testing.assert_array_equal(model.rotor_speed, [0.0, 0.0])
+    assert model.degraded.tolist() == [True, True]
+    output = settled(model, velocity(80.0, 80.0))
+    np.testing.assert_allclose(output.velocity, [80.0, 0.0], rtol=1e-12)
+    np.testing.assert_allclose(output.applied, [6.4, 0.0], rtol=1e-12)
 
 
 def test_efficiency_does_not_touch_the_state():
     model = thrusters(**LAG, **SQUARE)
     settled(model, velocity(80.0))
-    model.set_efficiency(propeller=0.0, thrust=0.0)
+    model.retune(params_of(propeller_efficiency=0.0, thrust_efficiency=0.0))
     model.step(velocity(80.0), STILL, 0.1, 0)
-    model.set_efficiency(propeller=1.0, thrust=1.0)
+    model.retune(params_of())
     assert model.step(velocity(80.0), STILL, 0.1, 1).velocity[0] == pytest.approx(80.0, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ('change', 'text'),
-    [
-        pytest.param({'thrust': [1.0, 1.5]}, 't1: thrust efficiency 1.5 is outside 0 to 1',
-                     id='above'),
-        pytest.param({'thrust': 0.5, 'propeller': [-0.1, 1.0]},
-                     't0: propeller efficiency -0.1 is outside 0 to 1', id='below'),
-        pytest.param({'propeller': np.nan}, 't0: propeller efficiency nan is outside 0 to 1',
-                     id='nan'),
-        pytest.param({'thrust': [1.0, 1.0, 1.0]},
-                     'thrust efficiency: expected 2 values, got shape (3,)', id='count'),
-    ],
-)
-def test_wrong_efficiency_changes_nothing(change, text):
-    model = thrusters(2, **LAG, **SQUARE)
-    with pytest.raises(CommandError) as caught:
-        model.set_efficiency(**change)
-    assert str(caught.value) == text
-    np.testing.assert_array_equal(model.thrust_efficiency, [1.0, 1.0])
-
-
-def test_on_takes_only_booleans():
-    with pytest.raises(CommandError, match='on: expected true or false'):
-        thrusters(**LAG, **SQUARE).set_on([0.5])
 
 
 # Configuration.
@@ -473,12 +453,3 @@ def test_batch_is_one_array_each(interface):
     assert output.forces.shape == (4096, 4, 3)
     np.testing.assert_allclose(output.applied[777], alone.applied, rtol=1e-14)
     np.testing.assert_allclose(output.wrench[777], alone.wrench, rtol=1e-14)
-
-
-def test_faults_within_a_batch():
-    model = thrusters(2, (3,), **LAG, **SQUARE)
-    on = np.ones((3, 2), bool)
-    on[1, 0] = False
-    model.set_on(on)
-    output = settled(model, velocity(10.0, 10.0))
-    np.testing.assert_allclose(output.applied, np.where(on, 0.2, 0.0), rtol=1e-12)

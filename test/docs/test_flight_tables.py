@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from flight_tables import SECTIONS, fill, table
 from propulsion_ros.flight.phases.phases import COMMANDS
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.settings.flat import parameters_of
-from propulsion_ros.tools.flight_docs import SECTIONS, fill, table
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'flight.md'
 TEXT = PAGE.read_text(encoding='utf-8')
 
 
 def test_tables_are_those_of_the_code():
-    assert fill(TEXT) == TEXT, 'run: python -m propulsion_ros.tools.flight_docs docs/flight.md'
+    assert fill(TEXT) == TEXT, 'run: python test/flight_tables.py docs/flight.md'
 
 
 @pytest.mark.parametrize('name', SECTIONS)

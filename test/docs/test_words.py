@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages have plain words: nodes publish, subscribe and receive; they do not speak and hear."""
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from markdown_pages import pages
+
+PICTURESQUE = re.compile(
+    r'\b(hears?|heard|tells?|told|gives? way|mends?|mended|nobody|somebody|speaks?|listens?'
+    r'|who asks)\b',
+    re.IGNORECASE,
+)
+WITH_THEIR_CODE = {
+    f'docs/{name}.md' for name in ('apogee', 'flight', 'performance', 'testing')
+}
+"""Pages whose sentences are partly made from code, and are rewritten with it."""
+PAGES = {page.name: page for page in pages() if page.name not in WITH_THEIR_CODE}
+
+
+@pytest.mark.parametrize('name', PAGES)
+def test_page_has_plain_words(name):
+    found = [
+        f'{line.place}: {match[0]}'
+        for line in PAGES[name].sentences for match in PICTURESQUE.finditer(line.text)
+    ]
+    assert not found, '\n'.join(found)
