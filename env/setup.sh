@@ -35,22 +35,25 @@ else
   site=
   requirements="-r $root/env/$distro.txt -r $root/env/tools.txt"
 fi
-# Of two at once the second one waits, and finds it made.
-exec 9< "$root/env/setup.sh"
+# Of two at once in one folder the second one waits, and finds it made.
+mkdir -p "$venv" || fail "VENV: $venv cannot be made"
+exec 9< "$venv"
 if command -v flock >/dev/null; then flock 9; fi
 want="$ros $("$python" -V 2>&1) $(cat "$root/env/"*.txt "$root/setup.py" | cksum)"
 if [ -f "$venv/ready" ] && [ "$(cat "$venv/ready")" = "$want" ]; then exit 0; fi
 
 export PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-60}"  # of a slow index
 echo "setup: making $venv ($ros, $("$python" -V 2>&1)); this takes a minute, once"
-rm -rf "$venv"
-"$python" -m venv $site "$venv" \
+"$python" -m venv --clear $site "$venv" \
   || fail "$python cannot make a virtual environment; on Debian: apt install python3-venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check wheel \
   || fail 'the package index cannot be reached, see above'
 # shellcheck disable=SC2086
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check $requirements \
   || fail 'the package index did not give what is needed, see above'
+# Two environments share the folder that this writes into the tree.
+exec 8< "$root/env/setup.sh"
+if command -v flock >/dev/null; then flock 8; fi
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
   --no-build-isolation --editable "$root" || fail 'propulsion_ros could not be installed'
 "$venv/bin/python" -c 'import rclpy' || fail "rclpy cannot be imported in $venv, see above"

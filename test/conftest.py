@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from parts import PART, PARTS, is_run
 from propulsion_ros.tools.domains import own_network
 
 # How long an example takes is the machine's.
-settings.register_profile('untimed', deadline=None)
+settings.register_profile('untimed', deadline=None, max_examples=300 if PART else 30)
 settings.load_profile('untimed')
 # Before any rclpy context exists: no test may hear or disturb another robot, run or worker.
 for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID'):
@@ -29,6 +30,23 @@ NETWORK.enter_context(own_network())
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent
+
+
+def pytest_configure():
+    """Refuse a part that does not exist: nothing would run."""
+    if PART and PART not in PARTS:
+        raise pytest.UsageError(f'PART: no such part {PART!r}, expected one of {", ".join(PARTS)}')
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep the tests of the part that runs."""
+    kept, others = [], []
+    for item in items:
+        mark = item.get_closest_marker('part')
+        is_kept = is_run(mark and mark.args[0], item.get_closest_marker('slow') is not None)
+        (kept if is_kept else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
 
 
 def pytest_unconfigure():

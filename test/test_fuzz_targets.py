@@ -12,9 +12,11 @@ pytest.importorskip('rosbags')
 
 from fuzz.target import outcome
 from fuzz.targets import TARGETS
+from parts import amount
 
-EXAMPLES = int(os.environ.get('FUZZ_EXAMPLES', '50'))
+EXAMPLES = int(os.environ.get('FUZZ_EXAMPLES', amount('fuzz', 50, 2000)))
 """For each target; the examples are the same in every run unless there are more."""
+pytestmark = pytest.mark.part('fuzz')
 FEW = settings(
     max_examples=EXAMPLES, derandomize=EXAMPLES <= 100, deadline=None, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

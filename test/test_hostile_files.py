@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
+from parts import amount
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.registry import FAMILIES
@@ -19,7 +20,8 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import build, parameters_of, unknown_keys
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
-SEEDS = range(200)
+SEEDS = range(amount('fuzz', 200, 4000))
+pytestmark = pytest.mark.part('fuzz')
 WORDS = (
     'nan', 'inf', '-inf', '1e308', '-1e308', '1e400', '1e30', '1e9', '1e-320', '0', '-0', '-1',
     '1_0', '0x10', '', 'fast', 'true', '1 2', '1 2 3 4', '1,5', '1' * 400, 'é',

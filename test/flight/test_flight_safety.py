@@ -25,6 +25,7 @@ from flown_vehicle import (
     at_rest,
     wiggle,
 )
+from parts import few_of
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
@@ -73,7 +74,9 @@ def armed(sensors=ALL, dead=None, **options):
 
 
 @SENSORS
-@pytest.mark.parametrize('push', [6.2, 16.0, 26.0], ids=lambda push: f'{push:g} m per s2')
+@pytest.mark.parametrize(
+    'push', few_of([16.0, 6.2, 26.0], 3), ids=lambda push: f'{push:g} m per s2'
+)
 def test_vehicle_lifted_by_hand_is_not_in_flight_and_fires_nothing(sensors, push):
     vehicle = armed(sensors, params=TIMED).fly(60.0, hop(push, 0.15))
     assert vehicle.phases == ['launch']

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
 
 from flown_vehicle import ENGINE, Motion
+from parts import amount
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.flight.events.conditions import All, Any, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
@@ -27,9 +29,10 @@ from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import Stamp
 
-WALKS = int(os.environ.get('WALKS', '100'))
-SAVED = max(WALKS // 4, 25)
+WALKS = int(os.environ.get('WALKS', amount('walks', 60, 3000)))
+SAVED = max(WALKS // 4, 20)
 CHUNK = 50
+pytestmark = pytest.mark.part('walks')
 
 NAN = math.nan
 S = 1_000_000_000
@@ -201,6 +204,7 @@ def measured(
     return values
 
 
+@lru_cache(maxsize=60)
 def random_walk(seed: int, steps: int = 300) -> Walk:
     """Walk at random: anything may be fed and commanded at any time."""
     rng = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from flight_flags import has_subscribers, newest_flags
+from parts import few_of
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
@@ -27,6 +28,7 @@ LOGS = [
     'juno3_2023', 'lince_2023', 'ndrt_2020', 'prometheus_2022_telemega',
     'prometheus_2022_telemetrum',
 ]
+pytestmark = pytest.mark.part('flights')
 BLOCK = 50  # samples on their way at a time, fewer than the queues hold
 AFTER = 0.5  # of the log that is fed after the decision [s]
 
@@ -78,7 +80,7 @@ class Flown:
                 graph.heard('flight_state/fit', accepted)
 
 
-@pytest.fixture(params=LOGS)
+@pytest.fixture(params=few_of(LOGS, 4))
 def log(request, flights):
     """Return the path of a flown log."""
     return flights / 'real' / f'{request.param}.csv'

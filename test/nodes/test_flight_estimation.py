@@ -13,6 +13,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from flight_flags import has_subscribers
+from parts import amount, few_of
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
@@ -22,6 +23,7 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 START = 1_000_000_000
 RATE = 100
+pytestmark = pytest.mark.part('flights')
 IN_SIMULATION_AND_ON_A_ROBOT = pytest.mark.parametrize('is_simulated', [
     pytest.param(True, id='simulation'), pytest.param(False, id='robot'),
 ])
@@ -168,11 +170,11 @@ def test_configuration_that_makes_no_estimate_is_refused(graph, capfd):
     assert "'estimator.method': external makes no estimate" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(('topic', 'kind', 'offset'), [
+@pytest.mark.parametrize(('topic', 'kind', 'offset'), few_of([
     pytest.param('magnetic_field', MagneticField, 5.0, id='magnetometer ahead'),
     pytest.param('magnetic_field', MagneticField, 3600.0, id='magnetometer of another clock'),
     pytest.param('fix', NavSatFix, 18.0, id='GPS time'),
-])
+], 2))
 def test_sensor_with_a_clock_of_its_own_moves_no_time_and_fires_nothing(
     graph, topic, kind, offset
 ):
@@ -222,6 +224,7 @@ def test_resuming_an_estimate_of_the_legacy_estimator_is_refused(graph, capfd, t
     assert 'the legacy estimator cannot be resumed after a restart' in capfd.readouterr().err
 
 
+@pytest.mark.part('floods')
 @IN_SIMULATION_AND_ON_A_ROBOT
 def test_thousand_hostile_messages_raise_nothing_and_fire_nothing(graph, capfd, is_simulated):
     flight = Flight(graph, use_sim_time=is_simulated)
@@ -233,7 +236,7 @@ def test_thousand_hostile_messages_raise_nothing_and_fire_nothing(graph, capfd, 
         np.nan, np.inf, -np.inf, 1.7e308, -1.7e308, 0.0, 1e30, rng.normal()
     ]))
     now = START + flight.truth.stamp_ns[RATE]
-    for k in range(1000):
+    for k in range(amount('floods', 200, 1000)):
         stamp = ns_to_stamp(int(now + k * 1_000_000 + rng.integers(-5, 5) * 100_000_000))
         pressure = FluidPressure(fluid_pressure=wild(), variance=abs(wild()))
         imu, position, magnetic = Imu(), NavSatFix(), MagneticField()

@@ -26,6 +26,7 @@ from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.settings.errors import SourceError
 
 CONFIG = share_directory() / 'config' / 'rocket_flight.jsonc'
+pytestmark = pytest.mark.part('kills')
 PERIOD_NS = 20_000_000
 LIFTOFF, BURNOUT, SPEED, ACCELERATION, GRAVITY = 4.0, 7.0, 90.0, 30.0, 9.80665
 APOGEE = BURNOUT + SPEED / GRAVITY
@@ -184,9 +185,10 @@ def computer(graph, tmp_path):
 @pytest.mark.parametrize(
     ('killed', 'phase', 'subphase'),
     [
-        pytest.param(6.0, Phase.FLIGHT, 'boost', id='boost'),
+        pytest.param(6.0, Phase.FLIGHT, 'boost', id='boost', marks=pytest.mark.slow),
         pytest.param(11.0, Phase.FLIGHT, 'coast', id='coast'),
-        pytest.param(DROGUE + 1.0, Phase.RECOVERY, 'descent', id='descent'),
+        pytest.param(DROGUE + 1.0, Phase.RECOVERY, 'descent', id='descent',
+                     marks=pytest.mark.slow),
     ],
 )
 def test_killed_in_flight_it_fires_each_event_once(computer, killed, phase, subphase):
@@ -245,7 +247,8 @@ def test_killed_while_a_pyro_is_on_it_completes_the_pulse_without_a_second_event
     ('spoil', 'word'),
     [
         pytest.param(lambda text: text[: len(text) // 2], 'is not JSON', id='cut off'),
-        pytest.param(lambda text: '{"a": 1}', 'unknown key', id='of another program'),
+        pytest.param(lambda text: '{"a": 1}', 'unknown key', id='of another program',
+                     marks=pytest.mark.slow),
     ],
 )
 def test_damaged_record_is_refused_in_one_line_and_ignored(computer, spoil, word):

@@ -28,6 +28,7 @@ from benchmarks.hostile import (
     hostile_odometry,
     hostile_wrench,
 )
+from parts import amount
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.decoders import msg_to_wrench
 from propulsion_ros.messages import qos
@@ -40,7 +41,8 @@ from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 
 S, MS = 1_000_000_000, 1_000_000
-COUNT, BATCH = 1000, 50
+COUNT, BATCH = amount('floods', 200, 1000), 50
+pytestmark = pytest.mark.part('floods')
 BASE_S = 1000
 
 

@@ -24,14 +24,20 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from parts import amount
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 
-COUNTS = {'random': 1, 'firing': 1, 'published': 2, 'many': 1, 'key': 1}
+COUNTS = {
+    'random': amount('kills', 1, 60), 'firing': amount('kills', 1, 60),
+    'published': amount('kills', 1, 40), 'many': amount('kills', 1, 40),
+    'key': amount('kills', 1, 20),
+}
 COUNTS.update(
     (name, int(count))
     for name, count in (pair.split('=') for pair in os.environ.get('KILLS', '').split())
 )
+pytestmark = pytest.mark.part('kills')
 PERIOD = 0.02
 LIFTOFF, BURNOUT, ACCELERATION, GRAVITY = 2.5, 3.5, 45.0, 9.80665
 SPEED = ACCELERATION * (BURNOUT - LIFTOFF)

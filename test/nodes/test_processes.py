@@ -2,6 +2,7 @@
 """Nodes as processes: signals, exit codes, parameter files."""
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from rcl_interfaces.srv import GetParameters
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+from parts import few_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
@@ -108,8 +110,9 @@ def params_file(tmp_path):
     return write
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
-@pytest.mark.parametrize('times', [1, 2], ids=['once', 'twice'])
+@pytest.mark.parametrize(('times', 'number'), few_of(
+    itertools.product((1, 2), (signal.SIGINT, signal.SIGTERM)), 3,
+))
 def test_signal_ends_it_with_a_zero_wrench_and_code_0(graph, start, params_file, number, times):
     thrust = Thrust(graph)
     process = start('actuator_node', '-r', '__node:=boosters', '--params-file', params_file(GOOD))
@@ -286,7 +289,7 @@ def test_stack_refuses_a_namespace_that_is_none():
     assert 'Traceback' not in err
 
 
-@pytest.mark.parametrize(('pattern', 'namespace', 'extra', 'expected'), [
+@pytest.mark.parametrize(('pattern', 'namespace', 'extra', 'expected'), few_of([
     pytest.param('boosters', '', [], 1.0, id='file by name'),
     pytest.param('/**/boosters', '/a/b', [], 1.0, id='file by wildcard'),
     pytest.param('/**', '/a', [], 1.0, id='file for all nodes'),
@@ -294,7 +297,7 @@ def test_stack_refuses_a_namespace_that_is_none():
     pytest.param('/**/boosters', '', ['-p', 'boosters:command_timeout:=4'], 4.0,
                  id='command line for one node, an integer'),
     pytest.param('/**/boosters', '', 'second file', 7.0, id='a later file'),
-])
+], 2))
 def test_parameters_come_from_everywhere(
     graph, start, params_file, tmp_path, pattern, namespace, extra, expected
 ):

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from parts import few_of
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 MODULES = [
     f'propulsion_ros.nodes.{name}' for name in (
@@ -80,7 +82,7 @@ def interrupted(arguments, path, number):
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize('arguments', NODES)
+@pytest.mark.parametrize('arguments', few_of(NODES, 3))
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
 def test_node_that_is_stopped_in_its_imports_ends_quietly(tmp_path, arguments, number):
     (tmp_path / 'rclpy.py').write_text(SLOW)
@@ -99,7 +101,7 @@ ABSENT = 'raise ModuleNotFoundError("No module named {0!r}", name={0!r})\n'
 
 
 @pytest.mark.parametrize('arguments', [
-    *NODES,
+    *few_of(NODES, 3),
     pytest.param(['-m', 'propulsion_ros.tools.cli', 'record', 'bag'], id='record'),
     pytest.param(['-m', 'propulsion_ros.tools.cli', 'play', 'bag'], id='play'),
     pytest.param(['-m', 'propulsion_ros.tools.cli', 'demo'], id='demo'),

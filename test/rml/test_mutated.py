@@ -12,12 +12,14 @@ import json5
 import pytest
 
 from fuzz.settings import fly
+from parts import amount
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.rml.config import BLOCKS, read_flight_config
 from propulsion_ros.rml.document import parse
 from propulsion_ros.settings.errors import SourceError
 
-COUNT = 500
+COUNT = amount('fuzz', 500, 20_000)
+pytestmark = pytest.mark.part('fuzz')
 TEXTS = [
     (share_directory() / 'config' / name).read_text(encoding='utf-8')
     for name in ('thanos_flight.jsonc', 'rocket_flight.jsonc')

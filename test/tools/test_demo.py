@@ -14,6 +14,7 @@ import pytest
 import yaml
 from matplotlib import pyplot
 
+from parts import few_of
 from propulsion_ros.demos import DEMOS
 from propulsion_ros.demos.demo import text_of
 from propulsion_ros.demos.picture import draw, figure_of
@@ -24,8 +25,9 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 
-# Eight flights, each as fast as the machine.
-pytestmark = pytest.mark.timeout(3600)
+# Eight flights, each as fast as the machine; `make test` flies the quadrotor.
+pytestmark = [pytest.mark.timeout(3600), pytest.mark.part('flights')]
+FLOWN = few_of(sorted(VEHICLES, key=lambda vehicle: vehicle != 'quadrotor'), len(VEHICLES))
 
 EXHAUST_VELOCITY = 2600.0 / 1.205
 PARTS = {'rocket': 4.0, 'quadrotor': 2.5, 'rov': 6.0, 'freeflyer': 17.5}
@@ -113,19 +115,27 @@ def fly(vehicle, folder, *options):
     )
 
 
+class Runs(dict):
+    """By vehicle, a whole flight and a part of another one, flown when they are first needed."""
+
+    def __init__(self, folder_for):
+        super().__init__()
+        self._folder_for = folder_for
+
+    def __missing__(self, vehicle):
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            started = [
+                pool.submit(fly, vehicle, self._folder_for(vehicle), *options)
+                for options in ((), ('--until', f'{PARTS[vehicle]}'))
+            ]
+        self[vehicle] = [run.result() for run in started]
+        return self[vehicle]
+
+
 @pytest.fixture(scope='module')
 def runs(tmp_path_factory):
-    """Return the whole flight of each vehicle, and a part of another one."""
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        def start(vehicle, *options):
-            folder = tmp_path_factory.mktemp(vehicle)
-            return pool.submit(fly, vehicle, folder, *options)
-
-        started = {
-            vehicle: (start(vehicle), start(vehicle, '--until', f'{PARTS[vehicle]}'))
-            for vehicle in VEHICLES
-        }
-    return {vehicle: [run.result() for run in pair] for vehicle, pair in started.items()}
+    """Return the runs of each vehicle."""
+    return Runs(tmp_path_factory.mktemp)
 
 
 @pytest.fixture
@@ -138,7 +148,7 @@ def test_every_vehicle_has_a_demo():
     assert tuple(DEMOS) == tuple(VEHICLES)
 
 
-@pytest.mark.parametrize('vehicle', VEHICLES)
+@pytest.mark.parametrize('vehicle', FLOWN)
 def test_another_run_records_the_same_to_the_last_bit(runs, vehicle):
     first, second = runs[vehicle]
     assert first.recording.rows.keys() >= second.recording.rows.keys() >= {'motion'}
@@ -150,7 +160,7 @@ def test_another_run_records_the_same_to_the_last_bit(runs, vehicle):
         assert repr(first.recording.rows[name][: len(again)]) == repr(again), name
 
 
-@pytest.mark.parametrize('vehicle', VEHICLES)
+@pytest.mark.parametrize('vehicle', FLOWN)
 def test_flight_that_is_cut_short_says_what_was_not_reached(runs, vehicle):
     assert 'not reached' in runs[vehicle][1].printed
     assert 'not reached' not in runs[vehicle][0].printed
@@ -179,13 +189,13 @@ def test_table_is_printed_even_where_a_file_cannot_be_written(
     assert printed.err == f'propulsion_ros demo: {written}: Is a directory\n'
 
 
-@pytest.mark.parametrize('vehicle', VEHICLES)
+@pytest.mark.parametrize('vehicle', FLOWN)
 def test_picture_is_there(runs, vehicle):
     for run in runs[vehicle]:
         assert run.picture.startswith(b'\x89PNG')
 
 
-@pytest.mark.parametrize('vehicle', VEHICLES)
+@pytest.mark.parametrize('vehicle', FLOWN)
 def test_every_line_of_every_panel_is_drawn(runs, vehicle):
     run = runs[vehicle][0]
     demo, recording = DEMOS[vehicle], run.recording
@@ -203,6 +213,7 @@ def test_every_line_of_every_panel_is_drawn(runs, vehicle):
     }
 
 
+@pytest.mark.slow
 def test_every_phase_of_the_rocket_is_named(runs):
     demo, recording = DEMOS['rocket'], runs['rocket'][0].recording
     figure = figure_of(demo, recording, demo.summarise(recording))
@@ -213,7 +224,7 @@ def test_every_phase_of_the_rocket_is_named(runs):
 
 
 @pytest.mark.parametrize('rows', [1, 2, 10])
-@pytest.mark.parametrize('vehicle', VEHICLES)
+@pytest.mark.parametrize('vehicle', FLOWN)
 def test_flight_of_a_few_steps_has_a_table_and_a_picture(runs, tmp_path, vehicle, rows):
     part = runs[vehicle][1].recording.rows
     recording = Recording({name: all_[:rows] for name, all_ in part.items()})
@@ -226,7 +237,7 @@ def test_flight_of_a_few_steps_has_a_table_and_a_picture(runs, tmp_path, vehicle
     assert picture.read_bytes().startswith(b'\x89PNG')
 
 
-@pytest.mark.parametrize('vehicle', VEHICLES)
+@pytest.mark.parametrize('vehicle', FLOWN)
 def test_readme_tells_what_is_printed(runs, vehicle):
     readme = (share_directory() / 'README.md').read_text(encoding='utf-8')
     table = [line for line in runs[vehicle][0].printed.splitlines() if line.startswith('  ')]
@@ -240,6 +251,7 @@ def test_readme_tells_what_is_printed(runs, vehicle):
 # The rocket.
 
 
+@pytest.mark.slow
 def test_impulse_is_that_of_the_propellant_burnt(whole):
     flight = whole('rocket')
     burnt = flight['propellant_start'] - flight['propellant_left']
@@ -248,12 +260,14 @@ def test_impulse_is_that_of_the_propellant_burnt(whole):
     assert flight['impulse'] == pytest.approx(burnt * EXHAUST_VELOCITY, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_rocket_loses_the_mass_that_was_burnt(whole):
     flight = whole('rocket')
     burnt = flight['propellant_start'] - flight['propellant_left']
     assert flight['mass_lost'] == pytest.approx(burnt, rel=1e-14)
 
 
+@pytest.mark.slow
 def test_apogee_is_found_where_it_is(whole):
     flight = whole('rocket')
     assert flight['apogee'] == pytest.approx(flight['true_apogee'], abs=0.3)
@@ -262,6 +276,7 @@ def test_apogee_is_found_where_it_is(whole):
     assert flight['predicted'] == pytest.approx(flight['true_apogee'], abs=1.5)
 
 
+@pytest.mark.slow
 def test_rocket_takes_its_course(runs, whole):
     flight = whole('rocket')
     assert 2.0 < flight['liftoff'] < flight['burnout'] < flight['true_apogee']
@@ -270,6 +285,7 @@ def test_rocket_takes_its_course(runs, whole):
         assert word in runs['rocket'][0].printed
 
 
+@pytest.mark.slow
 def test_rocket_asks_for_nothing_after_burnout(runs, whole):
     recording, burnout = runs['rocket'][0].recording, whole('rocket')['burnout']
     asked = recording.between('command', 0.0, np.inf)
@@ -281,6 +297,7 @@ def test_rocket_asks_for_nothing_after_burnout(runs, whole):
     assert np.abs(recording.between('gimbal', burnout + 1.0, np.inf)[:, 1:]).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_rocket_keeps_its_attitude_while_it_is_driven(runs, whole):
     lean = runs['rocket'][0].recording.between('lean', 4.0, whole('rocket')['burnout'] - 0.02)
     assert np.abs(lean[:, 1] - lean[:, 3]).max() < np.radians(1.0)
@@ -310,6 +327,7 @@ def test_quadrotor_follows_each_step(whole, step):
 # The underwater vehicle.
 
 
+@pytest.mark.slow
 def test_thrusters_balance_the_buoyancy_at_rest(whole):
     flight = whole('rov')
     text = (share_directory() / 'config' / 'rov.yaml').read_text(encoding='utf-8')
@@ -321,6 +339,7 @@ def test_thrusters_balance_the_buoyancy_at_rest(whole):
     assert flight['rest_force'] == pytest.approx(gained - surplus, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('step', ['dive', 'turn', 'rise'])
 def test_rov_follows_each_step(whole, step):
     response = whole('rov')[step]
@@ -329,6 +348,7 @@ def test_rov_follows_each_step(whole, step):
     assert abs(response['error']) < 0.02 * abs(response['size'])
 
 
+@pytest.mark.slow
 def test_rov_holds_its_heading_without_one_thruster(runs, whole):
     flight = whole('rov')
     thrust = np.array(runs['rov'][0].recording.rows['thrust'])
@@ -343,6 +363,7 @@ def test_rov_holds_its_heading_without_one_thruster(runs, whole):
 # The free-flyer.
 
 
+@pytest.mark.slow
 def test_momentum_is_the_integral_of_the_true_wrench(whole):
     flight = whole('freeflyer')
     assert flight['momentum'] > 0.3
@@ -351,6 +372,7 @@ def test_momentum_is_the_integral_of_the_true_wrench(whole):
     assert flight['angular_momentum_error'] < 1e-5
 
 
+@pytest.mark.slow
 def test_estimate_is_the_true_wrench_once_the_servos_have_settled(whole):
     settled, error, missing = (
         np.array(whole('freeflyer')[key]) for key in ('settled_error', 'error', 'missing')
@@ -360,6 +382,7 @@ def test_estimate_is_the_true_wrench_once_the_servos_have_settled(whole):
     assert (error < 0.5 * missing).all()
 
 
+@pytest.mark.slow
 def test_saturation_is_estimated_as_it_is(whole):
     flight = whole('freeflyer')
     assert flight['largest_asked'] == 0.6

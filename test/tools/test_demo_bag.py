@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.wire import Wire
+from parts import few_of
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.robot import Choice, Robot
 from propulsion_ros.replay.run import recordings
@@ -110,7 +111,7 @@ def test_command_line_gives_the_same_and_a_table(tmp_path, capsys):
     assert 'main_tank.mass' in header.split(',')
 
 
-@pytest.mark.parametrize('target', ['out', 'out.csv'])
+@pytest.mark.parametrize('target', few_of(['out', 'out.csv'], 2))
 def test_neither_ros_nor_its_messages_need_to_be_installed(tmp_path, target):
     blocked = (
         'import sys\n'
@@ -138,6 +139,7 @@ def _contents(path):
         return list(reader.messages())
 
 
+@pytest.mark.slow
 def test_replay_over_dds_gives_the_same_bytes_ten_times_as_fast():
     """Into fresh nodes in a process of their own, with a clock of 40 Hz and without."""
     with reserved_domain() as domain:

@@ -20,6 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
 from benchmarks.wire import Wire
+from parts import few_of
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.messages.graph_names import full_name, type_name
@@ -128,7 +129,7 @@ def play(graph, bag, rate, clock, times=1):
 @pytest.mark.parametrize('clock', [
     pytest.param(0.0, id='no clock'), pytest.param(40.0, id='40 Hz'),
 ])
-@pytest.mark.parametrize('rate', [0.5, 1.0, 10.0])
+@pytest.mark.parametrize('rate', few_of([10.0, 1.0, 0.5], 3))
 def test_replay_is_the_live_run_byte_by_byte(graph, bag, rate, clock):
     node, expected, said = play(graph, bag, rate, clock)
     assert node.loop.inputs.counts['late'] == 0

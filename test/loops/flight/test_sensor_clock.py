@@ -6,6 +6,7 @@ import pytest
 from flight_computer import APOGEE, CONFIG, MAIN, PERIOD, Computer, Disk, altitude
 
 from fake_host import FakeHost, message
+from parts import few_of
 from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
@@ -65,7 +66,7 @@ def flown(path, at=10.0, lag=0.0):
 
 @pytest.mark.parametrize('lag', [0.0, 0.2, 1.0])
 @pytest.mark.parametrize('boot', ['A', 'B'], ids=['same boot', 'another boot'])
-@pytest.mark.parametrize('first', [0.3, 0.8, 1.8])
+@pytest.mark.parametrize('first', few_of([0.3, 0.8, 1.8], 3))
 def test_sensor_that_comes_late_after_a_restart_in_the_air(tmp_path, lag, boot, first):
     flown(tmp_path / 'r.json', lag=lag)
     robot = Robot(tmp_path / 'r.json', 11.0, boot)
@@ -151,7 +152,7 @@ def test_stamps_that_stand_still_before_the_launch_are_named(tmp_path):
     assert 'the stamps of pressure stand still' in found
 
 
-@pytest.mark.parametrize('ahead', [0.0, 20.0, 60.0, 599.0, 3600.0, 1e7])
+@pytest.mark.parametrize('ahead', few_of([0.0, 20.0, 60.0, 599.0, 3600.0, 1e7], 2))
 @pytest.mark.parametrize('at', [8.0, 10.0])
 def test_clock_that_is_ahead_after_a_boot_fires_nothing_early(tmp_path, at, ahead):
     flown(tmp_path / 'r.json', at)
