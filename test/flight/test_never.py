@@ -97,7 +97,8 @@ class Walk:
         """Lose power and start again with the record of what was."""
         snapshot = self.state.snapshot()
         self._start()
-        self.state.offer(snapshot, heartbeat)
+        has_booted = heartbeat == math.inf and self.flights % 2
+        self.state.offer(snapshot, heartbeat, 1.0 if has_booted else NAN)
         self.log.append(f'restart in {snapshot.phase.value}')
         self.check()
 

@@ -81,3 +81,13 @@ def test_all_nodes_of_a_robot_have_the_same_time(vehicle, is_simulated):
     # The vehicle publishes the simulated time.
     nodes = [spec for spec in graph.nodes if spec.executable != 'vehicle_node']
     assert {spec.parameters['use_sim_time'] for spec in nodes} == {is_simulated}
+
+
+@pytest.mark.parametrize('name', VEHICLES)
+def test_flight_computer_is_started_again_within_half_a_second_of_its_end(name):
+    delays = [
+        spec.respawn_delay for spec in vehicle_graph(name).nodes
+        if spec.executable == 'flight_state_node'
+    ]
+    assert all(delay is not None and 0.0 <= delay <= 0.5 for delay in delays)
+    assert len(delays) == (name == 'rocket')
