@@ -16,6 +16,7 @@ from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import drag_coefficients
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
+from propulsion_ros.gz.joint_drives import _speed_limit
 from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
@@ -286,6 +287,21 @@ def test_drag_is_that_of_the_simulated_body():
         rate[axis] = 3.0
         _, torque = body._fluid(2.0, np.eye(3), np.zeros(3), rate, np.zeros(3), None)
         assert coefficients[f'{row}{letter}abs{letter}'] * 9.0 == pytest.approx(torque[axis])
+
+
+def test_description_has_the_drag_of_the_settings():
+    root = ElementTree.fromstring(robot('rov').description)
+    [system] = [p for p in root.iter('plugin') if p.get('name', '').endswith('Hydrodynamics')]
+    assert system.findtext('link_name') == 'base_link'
+    assert float(system.findtext('xUabsU')) < 0.0
+
+
+def test_joint_turns_as_fast_as_its_description_allows():
+    root = ElementTree.fromstring(
+        '<robot><joint name="a"><limit velocity="3"/></joint><joint name="b"/></robot>'
+    )
+    assert _speed_limit(root, 'a') == 3.0
+    assert _speed_limit(root, 'b') == 10.0
 
 
 def test_robot_in_water_has_the_volume_that_it_displaces():

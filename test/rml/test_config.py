@@ -172,6 +172,13 @@ def test_defaults_of_an_event():
     assert (event.name, event.single_fire, event.cooldown_ns) == ('event 0', True, 1_000_000_000)
 
 
+def test_times_of_an_event_are_milliseconds():
+    text = json.dumps(document(cooldown=20, for_ms=30, max_age_ms=40))
+    (event,) = read_flight_config(text).events
+    times = event.cooldown_ns, event.dwell_ns, event.max_age_ns
+    assert times == (20_000_000, 30_000_000, 40_000_000)
+
+
 @pytest.mark.parametrize(
     ('action', 'count'),
     [
