@@ -110,7 +110,7 @@ def judge(fault: str, log: Log, decided: float) -> Outcome:
         return Outcome(fault, log.name, 'missed', delay)
     if delay < -PREMATURE - log.uncertainty:
         return Outcome(fault, log.name, 'premature', delay)
-    is_late = math.isfinite(log.back) and decided > max(log.apogee, log.back) + LATE
+    is_late = decided > max(log.apogee, log.back) + LATE
     return Outcome(fault, log.name, 'late' if is_late else '', delay)
 
 

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--faults', type=Path, metavar='FOLDER',
-        help='instead, print what faulty copies of these logs lead to; --seed is that of the faults',
+        help='instead, print what faulty copies of these logs lead to, drawn by --seed',
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from propulsion_ros.tools.apogee_faults.log import Fault, Faults, Log
+from propulsion_ros.tools.apogee_faults.log import Fault, Faults, Log, Rows
 
 
 def step(size: float, earliest: float, latest: float) -> Fault:
@@ -39,7 +39,7 @@ def swapped(rng: np.random.Generator, log: Log) -> Log:
     return replace(log.kept(order), arrival=log.arrival)
 
 
-def _thinned(log: Log, hertz: float) -> np.ndarray:
+def _thinned(log: Log, hertz: float) -> Rows:
     if hertz == np.inf:
         return np.full(len(log.arrival), True)
     slot = np.floor(log.arrival * hertz)

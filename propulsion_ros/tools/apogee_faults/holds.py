@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.tools.apogee_faults.log import Fault, Faults, Log
+from propulsion_ros.tools.apogee_faults.log import Fault, Faults, Log, Rows
 
 _COLUMNS = ('altitude', 'velocity', 'acceleration')
 
@@ -34,7 +34,7 @@ def frozen(
     return spoil
 
 
-def _first(column: FloatArray, rows: FloatArray) -> float:
+def _first(column: FloatArray, rows: Rows) -> float:
     found = column[rows]
     known = found[np.isfinite(found)]
     return float(known[0]) if len(known) else np.nan

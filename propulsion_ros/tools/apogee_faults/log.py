@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.quantity import FloatArray
 
+Rows = NDArray[Any]
+"""A mask of samples, or their indices."""
 _SMOOTH = 1.0  # of the velocity that is made for a log without one, to either side [s]
 _STEEP = 15.0  # an altitude that lies this far from its running median is a dip [m]
 
@@ -52,7 +56,7 @@ class Log:
         """Time of the apogee, or of the last sample where there is none [s]."""
         return float(self.arrival[-1]) if np.isnan(self.apogee) else self.apogee
 
-    def kept(self, rows: FloatArray) -> Log:
+    def kept(self, rows: Rows) -> Log:
         """Return the log with some of its rows: a mask, or indices in order of arrival."""
         arrays = {
             field.name: getattr(self, field.name)[rows] for field in fields(self)
@@ -60,11 +64,11 @@ class Log:
         }
         return replace(self, **arrays)
 
-    def between(self, begin: float, end: float) -> FloatArray:
+    def between(self, begin: float, end: float) -> Rows:
         """Return which samples arrive from begin to before end, shape (n,)."""
         return (self.arrival >= begin) & (self.arrival < end)
 
-    def with_values(self, name: str, rows: FloatArray, values: FloatArray | float) -> Log:
+    def with_values(self, name: str, rows: Rows, values: FloatArray | float) -> Log:
         """Return the log with other values of one column in some rows, as a mask."""
         column = getattr(self, name).copy()
         column[rows] = values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +19,14 @@ def two_stages(before: float, silence: float, columns: tuple[str, ...]) -> Fault
     """Return a second burn some seconds before the first apogee, with a silence about it [s]."""
     def spoil(rng: np.random.Generator, log: Log) -> Log:
         light = log.end - before
-        begun = float(np.median(log.altitude[log.between(light - 0.3, light + 0.1)]))
+        known = np.isfinite(log.altitude)
+        begun = float(np.interp(light, log.arrival[known], log.altitude[known]))
         net, burn = rng.uniform(20.0, 80.0), rng.uniform(1.5, 4.0)
         time, altitude, speed, force = _fly(begun, climb_speed(log, light), net, burn)
         apogee = light + float(time[np.argmax(altitude)])
         kept = log.arrival < light
         rows = np.arange(light, apogee + 30.0, max(float(np.median(np.diff(log.arrival))), 0.01))
-        joined = {
+        joined: dict[str, Any] = {
             name: np.concatenate([getattr(log, name)[kept], np.interp(rows - light, time, column)])
             for name, column in (
                 ('altitude', altitude), ('velocity', speed), ('acceleration', force)
