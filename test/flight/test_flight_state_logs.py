@@ -86,16 +86,12 @@ def test_a_flight_lifts_off_once_and_the_drogue_comes_at_apogee(name, only_altit
     assert deployed.count('main') <= 1
 
 
-def test_nothing_is_deployed_where_the_log_shows_no_apogee():
-    report, deployed = fly(read('juno3_2023')[0])
+@pytest.mark.parametrize('name', ['juno3_2023', 'syn_estimator_frozen'])
+def test_nothing_is_deployed_where_the_log_shows_no_apogee(name):
+    # Of the frozen one nothing is foreseen: an event of this configuration may light an engine.
+    report, deployed = fly(read(name)[0])
     assert report.phase is Phase.FLIGHT
     assert deployed == []
-
-
-def test_a_feed_that_stands_still_opens_the_drogue_after_the_foreseen_apogee():
-    report, deployed = fly(read('syn_estimator_frozen')[0])
-    assert 18.3 < report.apogee.stamp_ns * 1e-9 < 21.3  # the vehicle flew on to its apogee
-    assert deployed == ['drogue']
 
 
 _MAIN = 450.0  # [m]

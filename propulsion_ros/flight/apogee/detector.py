@@ -289,7 +289,7 @@ class ApogeeDetector:
         self._health = self._obstacle(stamp_ns, velocity, sigma, evidence)
         evidence.fit, evidence.measured, evidence.now = fit, self._fit, now
         is_rising = 2.0 * sigma < velocity < _LEAPING
-        evidence.climbs = is_rising and tracker.agrees and tracker.length >= _SHORT
+        evidence.climbs = is_rising and tracker.agrees
         evidence.length, evidence.lost = tracker.length, ascent.peak - fit.altitude(now)
 
     def _known(self, stamp_ns: int) -> Evidence:
