@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from propulsion_ros.flight.apogee.input_mean import InputMean
-from propulsion_ros.timing.dwell import Dwell
 
-_FAR, _NEAR = 12.0, 6.0  # difference to the altitude's speed that is a wrong, and a right, input
+_FAR = 12.0  # difference to the altitude's speed that is a wrong input [m/s]
 _FINE = 1.5  # sigma of the altitude's speed that tells the bias [m/s]
-_LASTING = 3.0  # no dip of static ports lasts so long [s]
+_SHARE_TIME = 4.0  # time constant of the share of values that are far [s]
+_WRONG, _RIGHT = 0.5, 0.2  # that share of an input that is off, after 2.8 s, and of one that is not
 _MEMORY = 1.5  # of bias and scatter [s]
 _WILD = 6.0  # scatter about the bias that makes an input useless [m/s]
 
@@ -27,8 +27,6 @@ class SpeedInput(InputMean):
     """
 
     def __init__(self) -> None:
-        self._wrong = Dwell(_LASTING, counts_gaps=True)
-        self._right = Dwell(_LASTING, counts_gaps=True)
         self.forget()
         super().__init__()
 
@@ -37,8 +35,7 @@ class SpeedInput(InputMean):
         self.is_believed = True
         self._bias, self._square = 0.0, 0.0
         self._compared_ns: int | None = None
-        self._wrong.reset()
-        self._right.reset()
+        self._far = 0.0
 
     @property
     def corrected(self) -> float:
@@ -49,26 +46,21 @@ class SpeedInput(InputMean):
     def shift(self, shift_ns: int) -> None:
         """Move all stamps by a clock jump."""
         self._compared_ns = None
-        self._wrong.reset()
-        self._right.reset()
 
     def compare(self, stamp_ns: int, velocity: float, sigma: float) -> None:
         """Compare the latest value with the altitude's speed [m/s], and learn its bias."""
         if not self.is_live(stamp_ns):
             return
         difference = self.latest - velocity
-        is_near = abs(difference) < _NEAR + 2.0 * sigma
         is_far = abs(difference) > _FAR + 3.0 * sigma
-        if self._right.update(stamp_ns, is_near):
-            self.is_believed = True
-        if self._wrong.update(stamp_ns, is_far):
-            self.is_believed = False
-        if not is_far and sigma < _FINE:
-            self._learn(stamp_ns, difference)
-
-    def _learn(self, stamp_ns: int, difference: float) -> None:
         since = 0.0 if self._compared_ns is None else (stamp_ns - self._compared_ns) * 1e-9
         self._compared_ns = stamp_ns
-        share = min(since / _MEMORY, 0.5)
-        self._bias += share * (difference - self._bias)
-        self._square += share * ((difference - self._bias) ** 2 - self._square)
+        self._far += (is_far - self._far) * min(since / _SHARE_TIME, 0.2)
+        if self._far > _WRONG:
+            self.is_believed = False
+        elif self._far < _RIGHT:
+            self.is_believed = True
+        if not is_far and sigma < _FINE:
+            share = min(since / _MEMORY, 0.5)
+            self._bias += share * (difference - self._bias)
+            self._square += share * ((difference - self._bias) ** 2 - self._square)
