@@ -59,6 +59,7 @@ class EventRunner:
         _check_targets(events, {'deployment': deployers, 'controller': len(controllers)})
         self.count = len(events)
         self._specs = tuple(events)
+        self._ignites = any(event.ignites for event in events)
         self._events: Engine = (
             LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
         )
@@ -111,6 +112,11 @@ class EventRunner:
         """Return the events that may still act."""
         spent = {record.id for record in self._events.records()}
         return tuple(event for event in self._specs if event.id not in spent)
+
+    @property
+    def may_ignite(self) -> bool:
+        """Whether an event that lights an engine may still act."""
+        return self._ignites and any(event.ignites for event in self.pending())
 
     def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""

@@ -275,7 +275,10 @@ class FlightState:
             self._restart(sample.stamp_ns)
         elif verdict is Stamp.JUMPED and before_ns is not None:
             self._note_jump(sample.stamp_ns - before_ns)
-        known = self._watch.see(sample, self._mach.update(sample))
+        known = self._watch.see(
+            sample, self._mach.update(sample), is_silence=is_silence,
+            may_light=self._events.may_ignite,
+        )
         if math.isfinite(known.altitude):
             self._sample = known
         self._circuits = dict(sample.circuits)
@@ -288,7 +291,8 @@ class FlightState:
         self._consider_record(known, velocity)
         self._observe(known)
         controls, fired = self._events.update(
-            self._clock.now_ns, known, self._course, self.subphase, is_frozen,
+            self._clock.now_ns, known if self._is_legacy else self._watch.filtered(known),
+            self._course, self.subphase, is_frozen,
             Permits(self.may_deploy and not self._is_time_doubtful, self._may_ignite),
         )
         return self._report(
@@ -336,6 +340,8 @@ class FlightState:
                 now_ns, sample.altitude, sample.velocity, sample.acceleration,
                 self._watch.fitted_velocity,
             )
+            if self._watch.has_flown:
+                self._liftoff.witness(now_ns)
 
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""

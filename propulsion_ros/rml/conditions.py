@@ -26,6 +26,7 @@ COMPARISONS: Mapping[str, type[MoreThan | LessThan]] = {
 COMBINATIONS: Mapping[str, type[All | Any]] = {'AND': All, 'OR': Any}
 ALIASES = {'TimeSinceLaunch': 'TimeSinceLiftoff'}
 CHANNELS = range(4)
+_NORM, _DOWN = -1, 2  # components of a vector that have the altitude
 # The flown software gives the one what the other means.
 _SWAPPED = {
     'RocketOrientation': 'BoardOrientation', 'BoardOrientation': 'RocketOrientation',
@@ -136,3 +137,12 @@ class ConditionReader:
         if variable.has_component:
             return node['component'].integer(tuple(variable.labels))
         return node.get('component', 0).integer((0,))
+
+
+def reads_altitude(condition: Condition) -> bool:
+    """Return whether any leaf of a condition reads the altitude."""
+    parts = (*getattr(condition, 'operands', ()), getattr(condition, 'operand', None))
+    if any(part is not None and reads_altitude(part) for part in parts):
+        return True
+    leaf = getattr(condition, 'variable', ''), getattr(condition, 'component', 0)
+    return leaf in (('Position', _DOWN), ('Position', _NORM))

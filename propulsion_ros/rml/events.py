@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from propulsion_ros.flight.events.conditions import All, Condition
 from propulsion_ros.flight.events.events import IN_THE_AIR, ON_THE_WAY_UP, Action, EventSpec
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
-from propulsion_ros.rml.conditions import ConditionReader
+from propulsion_ros.rml.conditions import ConditionReader, reads_altitude
 from propulsion_ros.rml.keys import BYTE, read_place
 from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.settings.keys import key, read_key, read_keys
 
 DEFAULT_COOLDOWN_MS = 1000.0
+ALTITUDE_DWELL_MS = 300.0
+"""For how long an altitude must call for a deployment: one sample is no altitude."""
 GUARDS = (
     *(phase.value for phase in Phase if phase.is_armed),
     *(subphase.value for subphase in Subphase if subphase.value),
@@ -37,7 +40,8 @@ SAFE = (
     key('phases', 'phases or sub-phases in which it is evaluated; by default flight and recovery '
         'for events that deploy, launch and flight for others that move an engine, else every '
         'armed phase', JsonNode, None),
-    key('for_ms', 'for how long the condition must hold', unit='ms', lo=0.0, default=0.0),
+    key('for_ms', 'for how long the condition must hold; by default 300 ms for events that deploy '
+        'by the altitude, else 0', float, None, unit='ms', lo=0.0),
     key('max_age_ms', 'how old a value may be that the sample does not give', unit='ms', lo=0.0,
         default=0.0),
 )
@@ -134,10 +138,22 @@ class EventReader:
             single_fire=values['single_fire'],
             cooldown_ns=round(values['cooldown'] * 1e6),
             phases=() if self._is_legacy else self._phases(values['phases'], actions),
-            dwell_ns=round(values.get('for_ms', 0.0) * 1e6),
+            dwell_ns=round(self._dwell_ms(values, condition, actions) * 1e6),
             max_age_ns=round(values.get('max_age_ms', 0.0) * 1e6),
             max_climb=self._max_climb(actions),
         )
+
+    def _dwell_ms(
+        self, values: dict[str, Any], condition: Condition, actions: tuple[Action, ...]
+    ) -> float:
+        """Return for how long a condition must hold [ms]."""
+        if self._is_legacy:
+            return 0.0
+        given: float | None = values['for_ms']
+        if given is not None:
+            return given
+        is_careful = reads_altitude(condition) and any(action.deploys for action in actions)
+        return ALTITUDE_DWELL_MS if is_careful else 0.0
 
     def _max_climb(self, actions: tuple[Action, ...]) -> float:
         """Return the least upward speed that the deployers of an event allow [m/s]."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.replay.flight_log import read_flight_log, samples_of_log
 from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import ConfigError
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         if args.picture is not None:
             check_target(args.picture)
         params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
-        result = apogee_of_log(args.log, params)
+        result, why_none = _search(args.log, params)
         if args.picture is not None:
             _draw(args.log, params, args.picture)
     except ConfigError as error:
@@ -56,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
         return _fail(
             f'{printable(args.picture)}: cannot be written: {error.strerror or error}'
         )
+    if why_none:
+        print(f'propulsion_ros apogee: {printable(args.log)}: {why_none}', file=sys.stderr)
     print(json.dumps(result, allow_nan=False))
     return 0
 
@@ -81,12 +84,29 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
     SourceError
         For a malformed file.
     """
+    return _search(path, params)[0]
+
+
+def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
+    """Return the apogee of a log, and why there is none, '' where there is one."""
+    report = None
     for report in fly(samples_of_log(path), params):
         if report.apogee is not None and report.estimate is not None:
-            return _result(report.apogee.stamp_ns, report.estimate)
-    return dict.fromkeys(
+            return _result(report.apogee.stamp_ns, report.estimate), ''
+    nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
+    return nothing, _why_none(report)
+
+
+def _why_none(report: FlightReport | None) -> str:
+    """Return why a log has no apogee, by its last report."""
+    if report is None:
+        return 'no apogee: expected rows, got a header alone'
+    if report.liftoff is None:
+        return 'no apogee: the log ends before a liftoff was seen'
+    health = '' if report.estimate is None else report.estimate.health
+    return f'no apogee: the log ends before one was seen, at health {health!r}'
 
 
 def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.tools.apogee_fault_table import fault_table
 from propulsion_ros.tools.apogee_table import error_table
 from propulsion_ros.tools.simulated_flights import SimulatedFlight, simulate_flight
 
@@ -27,12 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--table', type=Path, metavar='FOLDER',
         help='print the errors on the logs of this folder instead, which has reference apogees',
     )
+    parser.add_argument(
+        '--faults', type=Path, metavar='FOLDER',
+        help='instead, print what faulty copies of these logs lead to, drawn by --seed',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Fly and print one line per failure, then the figures; return 1 where one failed."""
     if args.table is not None:
-        return _print_table(args.table)
+        return _print_table(error_table(args.table))
+    if args.faults is not None:
+        return _print_table(fault_table(args.faults, (args.seed,)))
     if args.flights < 1 or args.seed < 0:
         print('propulsion_ros apogee-trials: expected --flights of at least 1 and --seed of at '
               f'least 0, got {args.flights} and {args.seed}', file=sys.stderr)
@@ -56,10 +64,10 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _print_table(folder: Path) -> int:
+def _print_table(lines: Iterator[str]) -> int:
     try:
-        for line in error_table(folder):
-            print(line)
+        for line in lines:
+            print(line, flush=True)
     except ConfigError as error:
         print(f'propulsion_ros apogee-trials: {error}', file=sys.stderr)
         return 1

@@ -92,6 +92,14 @@ ONE_G_FOR_TWO_SECONDS = OPEN + """
 class NoDetector:
     """Never detects; apogee is commanded."""
 
+    has_flown = False
+
+    def expect_burn(self, may_light):
+        pass
+
+    def wait(self, stamp_ns):
+        return self.update(stamp_ns)
+
     def reset(self):
         pass
 
@@ -143,9 +151,11 @@ def test_main_parachute_at_500_m_after_apogee(semantics):
     for ms, altitude in ((400, 900.0), (500, 499.0), (600, 1000.0)):
         flown.sample(ms, altitude)
     flown.command('apogee_override', 600)
-    for ms, altitude in ((700, 900.0), (800, 500.1), (900, 500.0 - 1e-3), (1000, 300.0)):
+    for ms, altitude in ((700, 900.0), (800, 500.1), (900, 500.0 - 1e-3), (1000, 300.0),
+                         (1100, 299.0), (1200, 298.0)):
         flown.sample(ms, altitude)
-    assert flown.deployed == [(900, 'deployer_1', 10000)]
+    # In safe semantics an altitude must call for a deployment for 0.3 s.
+    assert flown.deployed == [(1200 if semantics == 'safe' else 900, 'deployer_1', 10000)]
 
 
 @pytest.mark.parametrize(

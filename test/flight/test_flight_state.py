@@ -62,6 +62,14 @@ class FakeDetector:
     def withdraw(self):
         self.latched = False
 
+    has_flown = False
+
+    def expect_burn(self, may_light):
+        self.may_light = may_light
+
+    def wait(self, stamp_ns):
+        return self.update(stamp_ns, NAN)
+
 
 def wiggle(i):
     return 1e-4 * (-1) ** i

@@ -26,6 +26,10 @@ _REJECTED = 0.05  # weight below which a sample counts as an outlier
 _RECENT = 0.3  # the samples that must agree with the fit before it is believed [s]
 _SURRENDER = 0.5  # part of the window that, in one run of outliers, is the truth
 _PRIOR_COUNT = 4.0
+_REPEATS = 3  # of a value, before a leap, that show a sensor which is published faster than it is
+_LEAP = 5.0  # [m]
+_MOVED, _STEPS = 3.0, 1.5  # way [m], and in its last steps, of a vehicle whose sensor stands still
+_INTERVALS = 2.5  # of a slow sensor, for which it may hold a value
 _FLOOR_RATIO = 0.2  # smallest outlier scale over the prior noise
 
 
@@ -38,7 +42,9 @@ class AltitudeTracker:
     as long as half the window is taken as the truth and the window starts anew with it.
 
     A value that repeats while the fit moves on is a sensor that holds its output: it is left
-    out until it changes. A sensor slower than five points a window gets a longer window.
+    out until it changes. One that repeats and then leaps is that of a slow sensor which is
+    published faster than it measures: only its changes count. A sensor slower than five points a
+    window gets a longer window.
 
     Parameters
     ----------
@@ -53,6 +59,7 @@ class AltitudeTracker:
     def __init__(self, span: float, capacity: int, noise: float) -> None:
         self._span = span
         self._noise_prior = noise
+        self._interval = span / capacity
         self._points = SampleWindow(span / capacity, _STRETCH * capacity + 1)
         self._fresh: deque[float] = deque(maxlen=_MINIMUM_POINTS)
         self._held = Held()
@@ -68,6 +75,10 @@ class AltitudeTracker:
         self.noise = self._noise_prior
         self.agrees = False
         self.is_held = False
+        self.is_news = False
+        self.interval_ns = 0
+        self._repeats = self._changes = 0
+        self._change = 0.0
         self.length = 0.0
 
     @property
@@ -93,24 +104,32 @@ class AltitudeTracker:
         """Return a time of the fit as a stamp [ns]."""
         return self._points.stamp(seconds)
 
-    def add(self, stamp_ns: int, altitude: float) -> Parabola | None:
-        """Take a sample newer than all before; return the new fit where it makes one."""
+    def add(
+        self, stamp_ns: int, altitude: float, speed: float = math.nan
+    ) -> Parabola | None:
+        """Take a sample newer than all before; return the new fit where it makes one.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        altitude : float
+            [m].
+        speed : float
+            Of the vehicle, by what is known without this sample [m/s]; NaN where unknown.
+        """
         points = self._points
         if len(points) == 0:
             self._fresh.clear()
             points.add(stamp_ns, altitude)
             self._held.repeats(stamp_ns, altitude)
             self._fresh.append(0.0)
+            self.is_news = True
             return None
         time = points.seconds(stamp_ns)
-        if self._held.repeats(stamp_ns, altitude, self.fit):
-            if not self.is_held:
-                self.is_held = self._contradicts(self._held.then, time, altitude, _HELD_GATE)
-            if self.is_held:
-                return None
-        else:
-            self._fresh.append(time)
-            self.is_held = False
+        self.is_news = self._is_news(stamp_ns, time, altitude, speed)
+        if not self.is_news:
+            return None
         surprising = self._contradicts(self.fit, time, altitude, _GATE)
         if not points.opens(stamp_ns):
             if not surprising:
@@ -120,6 +139,50 @@ class AltitudeTracker:
         self._drop_old(time)
         self._refit(time, surprising)
         return self.fit
+
+    def fit_of_last(self, duration: float) -> Parabola | None:
+        """Return a plain fit to the end of the window [s], None where that has too few points."""
+        time, value = self._points.time, self._points.value
+        first = int(time.searchsorted(time[-1] - duration)) if len(time) else 0
+        if len(time) - first < _MINIMUM_POINTS:
+            return None
+        fitted = fit_parabola(time[first:], value[first:])
+        return None if fitted is None else fitted[0].with_noise(self.noise)
+
+    def _is_news(self, stamp_ns: int, time: float, altitude: float, speed: float) -> bool:
+        """Return whether an altitude is one that was measured, not one that is held."""
+        since_ns, before = self._held.since_ns, self._held.value
+        if self._held.repeats(stamp_ns, altitude, self.fit):
+            self._repeats += 1
+            self._changes = 0
+            if self.interval_ns:
+                self.is_held = stamp_ns - (since_ns or 0) > _INTERVALS * self.interval_ns
+                return False
+            moved = abs(speed) * (stamp_ns - (since_ns or 0)) * 1e-9
+            if not self.is_held and (
+                moved > max(_MOVED, _STEPS * self._change)
+                or self._contradicts(self._held.then, time, altitude, _HELD_GATE)
+            ):
+                self.is_held = True
+                self._drop_repeated(since_ns)
+            return not self.is_held
+        leaps = abs(altitude - before) > max(_LEAP, 5.0 * self._noise_prior)
+        if self._repeats >= _REPEATS and leaps and since_ns is not None:
+            self._drop_repeated(since_ns)
+            self.interval_ns = stamp_ns - since_ns
+        self._repeats = 0
+        self._change = abs(altitude - before)
+        self._changes += 1
+        if self._changes >= _MINIMUM_POINTS:
+            self.interval_ns = 0
+        self._fresh.append(time)
+        self.is_held = False
+        return True
+
+    def _drop_repeated(self, since_ns: int | None) -> None:
+        """Drop the points that only repeated a value."""
+        if since_ns is not None and len(self._points):
+            self._points.drop_after(self._points.seconds(since_ns) + self._interval)
 
     def _contradicts(
         self, fit: Parabola | None, time: float, altitude: float, gate: float

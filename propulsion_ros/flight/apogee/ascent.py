@@ -45,6 +45,11 @@ class Ascent:
         self.has_moved = False
 
     @property
+    def pad(self) -> float:
+        """Level at which the vehicle was last seen at rest [m]."""
+        return self._pad
+
+    @property
     def rise(self) -> float:
         """Height of the peak above the pad [m]."""
         return self.peak - self._pad

@@ -57,22 +57,54 @@ class AscentWatch:
             self._detector.reset()
             self._withdraw()
 
-    def see(self, sample: Sample, mach: float) -> Sample:
-        """Run the detector on a sample, and return it with the fitted speed if none was known."""
+    def see(
+        self, sample: Sample, mach: float, *, is_silence: bool = False, may_light: bool = False
+    ) -> Sample:
+        """Run the detector on a sample, and return it with the fitted speed if none was known.
+
+        Parameters
+        ----------
+        sample : Sample
+            Now.
+        mach : float
+            Mach number of the inertial speed.
+        is_silence : bool
+            Whether the stamp is none of a sensor: later samples may be older.
+        may_light : bool
+            Whether a stage may still light.
+        """
+        self._detector.expect_burn(may_light)
         altitude, velocity, acceleration = map(
             sane, (sample.altitude, sample.velocity, sample.acceleration)
         )
-        estimate = self._detector.update(sample.stamp_ns, altitude, velocity, acceleration, mach)
+        if is_silence:
+            estimate = self._detector.wait(sample.stamp_ns)
+        else:
+            estimate = self._detector.update(
+                sample.stamp_ns, altitude, velocity, acceleration, mach
+            )
         self.estimate = estimate
         if math.isnan(velocity):
             velocity = self.fitted_velocity
         return replace(sample, altitude=altitude, velocity=velocity, acceleration=acceleration)
 
     @property
+    def has_flown(self) -> bool:
+        """Whether the detector has seen what can only be a flight."""
+        return self._detector.has_flown
+
+    @property
     def fitted_velocity(self) -> float:
         """Slope of the altitude [m/s], NaN where the fit says nothing of the motion now."""
         estimate = self.estimate
         return NAN if estimate is None or estimate.health in _UNFIT else estimate.velocity
+
+    def filtered(self, sample: Sample) -> Sample:
+        """Return a sample with the altitude of the fit where there is one."""
+        if self.estimate is None or not math.isfinite(sample.altitude):
+            return sample
+        fitted = self.estimate.altitude
+        return replace(sample, altitude=fitted) if math.isfinite(fitted) else sample
 
     @property
     def fitted_acceleration(self) -> float:

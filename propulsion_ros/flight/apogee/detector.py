@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
 
 from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
 from propulsion_ros.flight.apogee.ascent import Ascent
+from propulsion_ros.flight.apogee.coast import CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.input_mean import InputMean
+from propulsion_ros.flight.apogee.lasting_fall import LastingFall
 from propulsion_ros.flight.apogee.lockout import Lockout
-from propulsion_ros.flight.apogee.parabola import Parabola
+from propulsion_ros.flight.apogee.parabola import Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.apogee.speed_input import SpeedInput
+from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
@@ -22,13 +29,26 @@ _MINIMUM_POINTS = 5
 _MINIMUM_LENGTH = 0.25  # [s]
 _SHORT = 1.0  # a window shorter than this is helped by the velocity and acceleration inputs [s]
 _CLEAR = 3.0  # sigma that count as clear
-_CURVED = 4.0  # sigma of curvature that show a vehicle not yet seen to move in free fall
 _CERTAIN = 5.0  # sigma that need no curvature
-_VOTE_HOLD = 0.05  # [s]
-_CONTRADICTED_HOLD = 0.4  # [s]
-_DESCENT_HOLD = 0.2  # [s]
-_DROP_HOLD = 0.5  # [s]
 _OLDER_BEFORE_JUMP = 3  # samples in a row that are older than the newest: the clock was set back
+_LOOK_NS = 95_000_000  # between two altitudes that the coast is followed by
+_COAST_SPEED = 250.0  # fastest coast that is followed, below Mach 0.75 in cold air [m/s]
+_FEWEST_LOOKS = 4  # that show a coast
+_LOOK_NOISE = 1.0  # one sigma [m]
+_SEEN_SPEED = 10.0  # of a coast that is no rest [m/s]
+_BRIEF = 0.8  # end of the window that shows a coast first [s]
+_COASTING = -0.5 * STANDARD_GRAVITY  # acceleration, at most, of a coast
+_THRUST = 2.0  # [m/s^2], acceleration, net of gravity, that ends a coast
+_THRUST_TIME = 0.3  # [s]
+_OTHER_MOTION_NS = 3_000_000_000  # what disagrees for longer than any dip is another motion
+_NEAR_APOGEE = 0.7  # time to go below which the fit knows the vertex better [s]
+_EARLY = 0.2  # beyond 3 sigma, by which an apogee must lie ahead to keep a vote back [s]
+_KEPT_SPANS = 2.0  # windows that a gap may be long and still be fitted over
+_LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [m/s]
+_FLOWN = 1.5  # for so long a coast must have been followed to show a flight [s]
+_LEAST_WAIT = 1.0  # after a foreseen apogee [s]
+_INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
+_LASTING_FALL = 3.0  # that overrules every veto [s]
 
 
 class ApogeeDetector:
@@ -53,7 +73,7 @@ class ApogeeDetector:
         Gates and window.
     """
 
-    def __init__(self, params: ApogeeParams) -> None:
+    def __init__(self, params: ApogeeParams, votes: Sequence[Vote] = VOTES) -> None:
         self._params = params
         self._tracker = AltitudeTracker(params.window, params.capacity, params.noise)
         self._stamps = StampJudge(StampLimits(
@@ -61,21 +81,27 @@ class ApogeeDetector:
         ))
         self._lockout = Lockout(params)
         self._ascent = Ascent()
-        self._voted = Dwell(_VOTE_HOLD, counts_gaps=True)
-        self._descended = Dwell(_DESCENT_HOLD, counts_gaps=True)
-        self._dropped = Dwell(_DROP_HOLD, counts_gaps=True)
-        self._fell_without = Dwell(_DROP_HOLD, counts_gaps=True)
-        self._velocity = InputMean()
+        self._coast = CoastFilter()
+        self._fall = LastingFall(_LASTING_FALL)
+        self._ballot = Ballot(votes)
+        self._velocity = SpeedInput()
         self._acceleration = InputMean()
+        self._thrust = Dwell(_THRUST_TIME)
         self.reset()
 
     def reset(self) -> None:
         """Forget the flight."""
         self._stamps.reset()
         self._lockout.reset()
+        self._velocity.forget()
         self._restart()
         self._ascent.reset()
+        self._coast.reset()
+        self._fall.reset()
+        self._thrust.reset()
+        self._may_light = False
         self._altitude_ns: int | None = None
+        self._looked_ns: int | None = None
         self._detected_ns: int | None = None
         self._reason = ''
         self._foreseen: tuple[int, float, float] | None = None
@@ -87,7 +113,20 @@ class ApogeeDetector:
         """Undo the detection, keeping what is known of the flight; it must be voted anew."""
         self._detected_ns = None
         self._reason = ''
-        self._forget_votes()
+        self._ballot.reset()
+
+    def expect_burn(self, may_light: bool) -> None:
+        """Take whether a stage may still light: then nothing is foreseen of its coast."""
+        if self._may_light and not may_light:
+            self._coast.reset()
+        self._may_light = may_light
+
+    def wait(self, stamp_ns: int) -> ApogeeEstimate:
+        """Let time go on to a stamp that no sample has; later samples may be older than it."""
+        if self._age(stamp_ns) > self._patience:
+            self._health = 'no altitude'
+            self._vote_without_altitude(stamp_ns)
+        return self._estimate(stamp_ns, self._health)
 
     def update(
         self,
@@ -116,20 +155,26 @@ class ApogeeDetector:
         if not arrival.advances:
             return self._estimate(stamp_ns, 'late')
         if arrival is Arrival.GAP:
-            self._restart()
-            self._health = 'gap'
+            self._pass_gap()
         elif arrival.is_jump:
             self._restart()
             self._shift(self._stamps.shift_ns)
         self._velocity.add(stamp_ns, velocity)
         self._acceleration.add(stamp_ns, acceleration)
+        self._follow_thrust(stamp_ns, acceleration)
         self._lockout.take_input(stamp_ns, self._velocity, mach)
         is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
-        fit = self._tracker.add(stamp_ns, altitude) if is_altitude else None
+        speed = self._coast.velocity if self._coast.is_trusted else math.nan
+        fit = self._tracker.add(stamp_ns, altitude, speed) if is_altitude else None
+        is_news = is_altitude and self._tracker.is_news
+        if is_news:
+            self._follow(stamp_ns, altitude)
         if fit is not None:
             self._altitude_ns = stamp_ns
             self._judge(stamp_ns, fit)
-        elif self._is_without(is_altitude) and self._age(stamp_ns) > self._params.frozen_after:
+        elif is_news and self._tracker.fit is None:
+            self._vote_without_fit(stamp_ns)
+        elif self._is_without(is_altitude) and self._age(stamp_ns) > self._patience:
             self._health = 'frozen' if is_altitude else 'no altitude'
             self._vote_without_altitude(stamp_ns)
         return self._estimate(stamp_ns, self._health)
@@ -140,23 +185,53 @@ class ApogeeDetector:
         self._velocity.restart()
         self._acceleration.restart()
         self._fit: Parabola | None = None
-        self._forget_votes()
+        self._ballot.reset()
         self._health = 'filling'
 
-    def _forget_votes(self) -> None:
-        for vote in (self._voted, self._descended, self._dropped, self._fell_without):
-            vote.reset()
+    def _pass_gap(self) -> None:
+        """Go on after a gap: points from before it help, votes from before it do not."""
+        if self._stamps.interval_ns * 1e-9 > _KEPT_SPANS * self._params.window:
+            self._restart()
+        self._ballot.reset()
+        self._health = 'gap'
+
+    def _vote_without_fit(self, stamp_ns: int) -> None:
+        """Let the filter decide where the samples are too few for a fit."""
+        self._altitude_ns = stamp_ns
+        if self._detected_ns is None:
+            self._decide(stamp_ns, self._ballot.update(stamp_ns, self._known(stamp_ns)))
 
     def _shift(self, shift_ns: int) -> None:
         """Move what is not yet decided to a clock that was set back."""
-        self._lockout.shift(shift_ns)
-        self._ascent.shift(shift_ns)
+        for part in (self._lockout, self._ascent, self._coast, self._fall, self._velocity):
+            part.shift(shift_ns)
+        self._looked_ns = None
         if self._altitude_ns is not None:
             self._altitude_ns += shift_ns
         if self._apogee_ns is not None and self._detected_ns is None:
             self._apogee_ns += shift_ns
         if self._foreseen is not None:
             self._foreseen = (self._foreseen[0] + shift_ns, *self._foreseen[1:])
+
+    def _follow(self, stamp_ns: int, altitude: float) -> None:
+        """Let filter and fall take a new altitude."""
+        if self._fall.add(stamp_ns, altitude) and self._coast.begun_ns is None:
+            self._begin_coast_by_looks()
+        if self._looked_ns is not None and stamp_ns - self._looked_ns < _LOOK_NS:
+            return
+        self._looked_ns = stamp_ns
+        coast = self._coast
+        coast.take(stamp_ns, altitude, self._tracker.noise)
+        since_ns = coast.disagreed_ns
+        if since_ns is not None and stamp_ns - since_ns > _OTHER_MOTION_NS:
+            coast.reset()
+
+    def _follow_thrust(self, stamp_ns: int, acceleration: float) -> None:
+        """End the coast where the accelerometer shows thrust."""
+        if math.isfinite(acceleration):
+            is_pushed = acceleration > _THRUST and self._acceleration.is_live(stamp_ns)
+            if self._thrust.update(stamp_ns, is_pushed):
+                self._coast.reset()
 
     def _is_without(self, is_altitude: bool) -> bool:
         return self._tracker.is_held or not is_altitude
@@ -165,47 +240,139 @@ class ApogeeDetector:
         """Return the time since the last fit [s]."""
         return math.inf if self._altitude_ns is None else (stamp_ns - self._altitude_ns) * 1e-9
 
+    @property
+    def _patience(self) -> float:
+        """Time without an altitude after which a sensor is lost [s]."""
+        interval_ns = max(self._stamps.interval_ns, self._tracker.interval_ns)
+        slow = min(_INTERVALS * interval_ns * 1e-9, 2.0 * _INTERVALS)
+        return max(self._params.frozen_after, slow if interval_ns > 2e8 else 0.0)
+
     def _judge(self, stamp_ns: int, fit: Parabola) -> None:
         """Weigh a new fit."""
         fit = self._informed(fit)
         self._fit = fit
-        self._fell_without.reset()
         now = self._tracker.seconds(stamp_ns)
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if self._detected_ns is not None:
             self._health = 'ok'
             return
+        evidence = self._known(stamp_ns)
         if self._tracker.count < _MINIMUM_POINTS or self._tracker.length < _MINIMUM_LENGTH:
             self._health = 'filling'
-            return
-        settled = self._tracker.varies and self._tracker.length >= 0.9 * self._params.window
-        self._ascent.follow(stamp_ns, fit, now, agrees=self._tracker.agrees, settled=settled)
-        self._lockout.take_fit(stamp_ns, velocity, sigma)
-        if self._ascent.has_moved and velocity < self._params.lockout_speed:
+        else:
+            self._weigh(stamp_ns, fit, now, velocity, sigma, evidence)
+        evidence.health = self._health
+        self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
+
+    def _weigh(
+        self, stamp_ns: int, fit: Parabola, now: float, velocity: float, sigma: float,
+        evidence: Evidence,
+    ) -> None:
+        """Add what a full window shows to the evidence."""
+        ascent, tracker = self._ascent, self._tracker
+        settled = tracker.varies and tracker.length >= 0.9 * self._params.window
+        ascent.follow(stamp_ns, fit, now, agrees=tracker.agrees, settled=settled)
+        coast, limit = self._coast, self._params.lockout_speed
+        if not (coast.agrees and coast.velocity + _CLEAR * coast.velocity_sigma < limit):
+            self._lockout.take_fit(stamp_ns, velocity, sigma)
+        if tracker.agrees and tracker.length >= _SHORT:
+            self._velocity.compare(stamp_ns, velocity, sigma)
+            self._begin_coast(stamp_ns, fit, now)
+        if ascent.has_moved and velocity < self._params.lockout_speed:
             # In the air and no longer fast: what pulls is gravity, within the drag.
             fit = fit.with_acceleration(-STANDARD_GRAVITY, self._params.acceleration_sigma)
-        self._predict(fit, now)
-        is_falling = self._is_falling(fit, velocity, sigma)
-        self._health = self._obstacle(stamp_ns, velocity, sigma, is_falling)
-        if self._health != 'ok':
-            for vote in (self._voted, self._descended, self._dropped):
-                vote.reset()
+        self._predict(stamp_ns, fit, now)
+        evidence.falls = self._is_falling(fit, velocity, sigma)
+        self._lockout.take_fall(stamp_ns, evidence.falls)
+        evidence.is_locked = self._lockout.is_locked(stamp_ns)
+        evidence.has_moved, evidence.height = ascent.has_moved, self._height
+        self._health = self._obstacle(stamp_ns, velocity, sigma, evidence)
+        evidence.fit, evidence.measured, evidence.now = fit, self._fit, now
+        is_rising = 2.0 * sigma < velocity < _LEAPING
+        evidence.climbs = is_rising and tracker.agrees
+        evidence.length, evidence.lost = tracker.length, ascent.peak - fit.altitude(now)
+
+    def _known(self, stamp_ns: int) -> Evidence:
+        """Return what is known without a fit."""
+        coast, speed = self._coast, self._velocity
+        is_live = speed.is_live(stamp_ns)
+        evidence = Evidence(
+            self._params, has_moved=self._ascent.has_moved, height=self._height,
+            is_locked=self._lockout.is_locked(stamp_ns),
+            is_early=coast.is_early(stamp_ns, _EARLY),
+            speed=speed.corrected if is_live else math.nan, has_fallen=self._fall.has_lasted,
+        )
+        if coast.agrees:
+            evidence.tracked, evidence.tracked_sigma = coast.velocity, coast.velocity_sigma
+        return evidence
+
+    @property
+    def _height(self) -> float:
+        """Height that the flight has reached above its pad [m]."""
+        reached = self._fall.peak
+        if self._coast.is_trusted:
+            reached = max(reached, self._coast.altitude)
+        return max(self._ascent.rise, reached - self._ascent.pad)
+
+    @property
+    def has_flown(self) -> bool:
+        """Whether a coast far above the pad has been followed: nothing else looks like one."""
+        is_high = self._height >= self._params.minimum_height
+        return is_high and self._ascent.has_moved and self._coast.standing >= _FLOWN
+
+    def _begin_coast(self, stamp_ns: int, fit: Parabola, now: float) -> None:
+        """Begin to follow a coast where a fit shows one, of the window or its end."""
+        if self._coast.begun_ns is not None or not self._ascent.has_moved:
             return
-        self._vote(stamp_ns, fit, now)
-        self._vote_backup(stamp_ns, fit, now, is_falling)
+        if self._lockout.is_mach(stamp_ns):
+            return
+        for seen in (self._tracker.fit_of_last(_BRIEF), fit):
+            if seen is None or seen.acceleration + seen.acceleration_sigma >= _COASTING:
+                continue
+            velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
+            if abs(velocity) < _COAST_SPEED:
+                self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, 8.0))
+                return
 
     def _informed(self, fit: Parabola) -> Parabola:
         """Return the fit, helped by the other inputs while the window is short."""
         if self._tracker.length < _SHORT:
             params = self._params
-            if self._velocity.count:
+            if self._velocity.count and self._velocity.is_believed:
                 fit = fit.with_slope(self._velocity.mean, params.velocity_sigma)
             if self._acceleration.count:
                 fit = fit.with_acceleration(self._acceleration.mean, params.acceleration_sigma)
         return fit
 
-    def _predict(self, fit: Parabola, now: float) -> None:
-        """Keep the vertex of a fit that is clearly curved downward."""
+    def _begin_coast_by_looks(self) -> None:
+        """Begin to follow a coast that is seen in glimpses, too short for a fit each."""
+        looks = [look for look in self._fall.looks if self._fall.looks[-1][0] - look[0] < 10**10]
+        if len(looks) < _FEWEST_LOOKS:
+            return
+        last_ns = looks[-1][0]
+        time = np.array([(stamp_ns - last_ns) * 1e-9 for stamp_ns, _ in looks])
+        fitted = fit_parabola(time, np.array([altitude for _, altitude in looks]))
+        if fitted is None:
+            return
+        noise = max(_LOOK_NOISE, math.sqrt(float(fitted[1].dot(fitted[1]))))
+        seen = fitted[0].with_noise(noise)
+        velocity, sigma = seen.velocity(0.0), seen.velocity_sigma(0.0)
+        fastest = max(abs(velocity), abs(seen.velocity(float(time[0]))))
+        is_coast = seen.acceleration + _CLEAR * seen.acceleration_sigma < _COASTING
+        if is_coast and abs(velocity) < _COAST_SPEED and fastest > _SEEN_SPEED:
+            self._ascent.has_moved = True
+            self._coast.begin(last_ns, seen.altitude(0.0), velocity, max(3.0 * sigma, 8.0))
+
+    def _predict(self, stamp_ns: int, fit: Parabola, now: float) -> None:
+        """Keep the apogee that the coast foresees, or the vertex of a fit near it."""
+        foreseen = self._coast.foresight if self._coast.agrees else None
+        if foreseen is not None and foreseen.apogee_ns - stamp_ns > _NEAR_APOGEE * 1e9:
+            self._apogee_ns, self._apogee_altitude, self._sigma = self._foreseen = foreseen
+            return
+        if self._coast.begun_ns is None and fit.velocity(now) > self._params.lockout_speed:
+            # What pulls now may not pull on the way: nothing is foreseen of a burn.
+            self._apogee_ns, self._apogee_altitude, self._sigma = None, math.nan, math.nan
+            return
         if fit.acceleration + _CLEAR * fit.acceleration_sigma >= 0.0 or not self._tracker.agrees:
             return
         vertex = fit.vertex
@@ -224,80 +391,51 @@ class ApogeeDetector:
         return now or mean
 
     def _obstacle(
-        self, stamp_ns: int, velocity: float, sigma: float, is_falling: bool
+        self, stamp_ns: int, velocity: float, sigma: float, evidence: Evidence
     ) -> str:
         if not self._tracker.agrees:
             return 'outliers'
         if not self._ascent.is_physical(stamp_ns, velocity, sigma):
             return 'shock'
-        if self._lockout.is_locked(stamp_ns, is_falling):
+        if evidence.is_locked:
             return 'lockout'
-        if self._ascent.rise < self._params.minimum_height:
+        if evidence.is_early:
+            return 'early'
+        if evidence.height < self._params.minimum_height:
             return 'below minimum height'
         return 'ok'
 
-    def _vote(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        params = self._params
-        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
-        significance, hold = self._demand(velocity, sigma, stamp_ns)
-        seen = self._fit if self._fit is not None else fit
-        curved = 1.0 if self._ascent.has_moved else _CURVED
-        passed = (
-            velocity + significance * sigma < 0.0
-            and seen.acceleration + curved * seen.acceleration_sigma < 0.0
-            and params.minimum_fall < -fit.acceleration < params.maximum_fall
-            and now - fit.vertex < self._tracker.length
-        )
-        self._voted.update(stamp_ns, passed)
-        if self._voted.has_lasted(hold):
-            self._decide(stamp_ns, 'fit')
-
-    def _demand(self, velocity: float, sigma: float, stamp_ns: int) -> tuple[float, float]:
-        """Return the significance [sigma] and the time [s] that the fit must show."""
-        if self._velocity.is_live(stamp_ns):
-            if self._velocity.latest < 0.0:
-                return 0.0, 0.0
-            if self._velocity.latest > _CLEAR:
-                return _CLEAR, _CONTRADICTED_HOLD
-        return 0.5, 0.0 if velocity + _CLEAR * sigma < 0.0 else _VOTE_HOLD
-
-    def _vote_backup(self, stamp_ns: int, fit: Parabola, now: float, is_falling: bool) -> None:
+    def _vote_without_altitude(self, stamp_ns: int) -> None:
+        """Let a live velocity input or what was foreseen decide once the altitude is lost."""
         if self._detected_ns is not None:
             return
-        has_descended = self._descended.update(stamp_ns, is_falling)
-        lost = self._ascent.peak - fit.altitude(now)
-        is_low = lost > self._params.drop and fit.velocity(now) < 0.0
-        has_dropped = self._dropped.update(stamp_ns, is_low)
-        if has_descended:
-            self._decide(stamp_ns, 'descent')
-        elif has_dropped:
-            self._decide(stamp_ns, 'drop')
-
-    def _vote_without_altitude(self, stamp_ns: int) -> None:
-        """Let a live velocity input decide alone once the altitude has been lost in flight."""
-        is_live = self._velocity.is_live(stamp_ns)
+        speed, coast = self._velocity, self._coast
+        is_live = speed.is_live(stamp_ns)
+        if is_live and coast.agrees:
+            velocity, sigma = coast.velocity_at(stamp_ns), coast.velocity_sigma
+            speed.compare(stamp_ns, velocity, sigma + 0.5 * self._age(stamp_ns))
         if is_live and self._fit is not None and self._altitude_ns is not None:
             last = self._fit.altitude(self._tracker.seconds(self._altitude_ns))
-            self._ascent.reckon(stamp_ns, self._altitude_ns, last, self._velocity.latest)
-        falls = (
-            is_live
-            and self._velocity.latest < -self._params.descent_speed
-            and self._ascent.has_moved
-            and self._ascent.rise >= self._params.minimum_height
-            and not self._lockout.is_locked(stamp_ns, False)
-        )
-        has_fallen = self._fell_without.update(stamp_ns, falls)
-        if self._detected_ns is None and has_fallen:
-            self._decide(stamp_ns, 'velocity')
+            self._ascent.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
+        evidence = self._known(stamp_ns)
+        evidence.tracked = math.nan
+        if coast.agrees and coast.foresight is not None and not self._may_light:
+            apogee_ns, altitude, sigma = coast.foresight
+            evidence.height = max(evidence.height, altitude - self._ascent.pad)
+            evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, 3.0 * sigma)
+        self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 
     def _decide(self, stamp_ns: int, reason: str) -> None:
+        if not reason:
+            return
         self._detected_ns = stamp_ns
         self._reason = reason
         if reason == 'fit':
             return
         # Without a vertex of its own a descent takes the last one that was foreseen.
-        if self._foreseen is not None and self._foreseen[0] <= stamp_ns:
-            self._apogee_ns, self._apogee_altitude, self._sigma = self._foreseen
+        foreseen = self._coast.foresight if self._coast.is_trusted else self._foreseen
+        if foreseen is not None and foreseen[0] <= stamp_ns:
+            self._apogee_ns, self._apogee_altitude, self._sigma = foreseen
         else:
             self._apogee_ns, self._apogee_altitude = self._ascent.peak_ns, self._ascent.peak
             self._sigma = math.nan

@@ -11,11 +11,23 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 class Detector(Protocol):
     """An apogee detector, as the flight state calls it."""
 
+    @property
+    def has_flown(self) -> bool:
+        """Whether what was seen can only be a flight."""
+        ...
+
     def reset(self) -> None:
         """Forget the flight."""
 
     def withdraw(self) -> None:
         """Undo the detection, keeping what is known of the flight."""
+
+    def expect_burn(self, may_light: bool) -> None:
+        """Take whether a stage may still light."""
+
+    def wait(self, stamp_ns: int) -> ApogeeEstimate:
+        """Let time go on to a stamp that no sample has."""
+        ...
 
     def update(
         self,

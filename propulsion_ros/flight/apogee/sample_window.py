@@ -94,6 +94,12 @@ class SampleWindow:
         while self._first < self._end and self._time[self._first] < seconds:
             self._first += 1
 
+    def drop_after(self, seconds: float) -> None:
+        """Drop the points newer than a time since the epoch [s]."""
+        while self._first < self._end and self._time[self._end - 1] > seconds:
+            self._end -= 1
+            self._slot, self._merged = -1, 0
+
     def _slot_of(self, stamp_ns: int) -> int:
         return (2 * (stamp_ns - self._epoch_ns) + self._interval_ns) // (2 * self._interval_ns)
 

@@ -36,6 +36,9 @@ class LegacyApogeeDetector:
         Of which `window`, `capacity`, `minimum_height`, `lockout_speed` and `lockout_hold` count.
     """
 
+    has_flown = False
+    """What the original does not know."""
+
     def __init__(self, params: ApogeeParams) -> None:
         self._params = params
         self._spacing_ms = round(params.window / params.capacity * 1e3)
@@ -59,6 +62,13 @@ class LegacyApogeeDetector:
     def withdraw(self) -> None:
         """Undo the detection, keeping what is known of the flight."""
         self._detected_ns = None
+
+    def expect_burn(self, may_light: bool) -> None:
+        """Take what the original does not know."""
+
+    def wait(self, stamp_ns: int) -> ApogeeEstimate:
+        """Take an unknown altitude, as the original would."""
+        return self.update(stamp_ns, math.nan)
 
     def update(
         self,

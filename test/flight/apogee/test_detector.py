@@ -195,13 +195,26 @@ def test_entry_under_the_parachute_is_a_descent():
     assert math.isnan(last.sigma)
 
 
-def test_frozen_in_the_climb_is_no_apogee():
+def _frozen_throw():
     time, altitude, velocity, _ = _throw()
     frozen = int(np.searchsorted(time, 3.0))
     altitude[frozen:], velocity[frozen:] = altitude[frozen], velocity[frozen]
-    estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude, velocity)
-    assert not estimates[-1].detected
-    assert estimates[-1].health == 'frozen'
+    return time, altitude, velocity
+
+
+def test_frozen_in_the_climb_is_no_apogee_until_that_is_foreseen():
+    estimates = _feed(ApogeeDetector(ApogeeParams()), *_frozen_throw())
+    assert estimates[-1].reason == 'foreseen'
+    assert 0.8 < _delay(estimates) < 2.0
+
+
+def test_nothing_is_foreseen_while_a_stage_may_still_light():
+    detector = ApogeeDetector(ApogeeParams())
+    detector.expect_burn(True)
+    assert not _feed(detector, *_frozen_throw())[-1].detected
+    # What burns now was not part of the coast that was seen.
+    detector.expect_burn(False)
+    assert not detector.wait(20_000_000_000).detected
 
 
 @pytest.mark.parametrize('value', [math.nan, 120.0], ids=['lost', 'frozen'])
@@ -264,10 +277,19 @@ def test_static_ports_near_mach_one_are_no_apogee():
     ],
 )
 def test_lockout_by_the_inputs(more, velocity, expected):
-    time, altitude, *_ = _throw(end=_APOGEE - 0.5)
-    fast = velocity + np.random.default_rng(0).normal(0.0, 0.1, len(time))
+    time, altitude, speed, _ = _throw(end=_APOGEE - 0.4)
+    fast = speed + np.random.default_rng(0).normal(0.0, 0.1, len(time))
+    fast[time > time[-1] - 2.0] += velocity
     estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude, fast, **more)
     assert estimates[-1].health == expected
+
+
+def test_a_velocity_input_that_is_wrong_for_longer_than_any_dip_locks_no_more():
+    time, altitude, *_ = _throw(end=_APOGEE - 0.4)
+    wild = 200.0 + np.random.default_rng(0).normal(0.0, 0.1, len(time))
+    for more in ({}, {'mach': 0.9}):
+        estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude, wild, **more)
+        assert estimates[-1].health == 'ok'
 
 
 def test_a_velocity_input_stuck_high_delays_but_never_prevents():
@@ -281,7 +303,9 @@ def test_the_fit_locks_while_fast():
     by_time = {round(e.stamp_ns * 1e-9, 2): e for e in estimates}
     unlocked = (_SPEED - 30.0) / STANDARD_GRAVITY + 1.0
     assert by_time[2.5].health == 'lockout'
-    assert by_time[round(unlocked + 0.2, 1)].health == 'ok'
+    # The coast is known by then, and cannot be over yet.
+    assert by_time[round(unlocked + 0.2, 1)].health == 'early'
+    assert by_time[round(_APOGEE - 0.4, 1)].health == 'ok'
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,10 @@ def fired_at(engine, downs, step_ms=100):
 
 def replay(case):
     """Return (time [ms], actions) of every update of a recorded case, time 0 = not yet."""
-    engine = EventEngine(read_flight_config(json.dumps(case['config'])).events)
+    # The flown software waits for no second sample.
+    events = [{'for_ms': 0, **event} for event in case['config']['Events']]
+    config = {**case['config'], 'Events': events}
+    engine = EventEngine(read_flight_config(json.dumps(config)).events)
     out = []
     for row in case['script']:
         if row == 'RESET':

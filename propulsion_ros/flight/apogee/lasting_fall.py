@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fall that has lasted: the altitude below its peak and lower with each look."""
+from __future__ import annotations
+
+import math
+from collections import deque
+
+_LOOK_NS = 500_000_000  # over which samples are filtered to their median
+_LOOKS = 5  # that are kept
+_MARGIN = 10.0  # below the peak [m]
+
+
+class LastingFall:
+    """Follows medians of the altitude over half a second, or single samples of a slower sensor.
+
+    No error of static ports falls for so long: this ends every veto.
+
+    Parameters
+    ----------
+    duration : float
+        For how long it must fall, look after look [s].
+
+    Attributes
+    ----------
+    peak : float
+        Highest that two looks in a row have reached [m]; -inf before.
+    looks : deque of (int, float)
+        The latest looks: time [ns] and median [m].
+    """
+
+    def __init__(self, duration: float) -> None:
+        self._duration_ns = round(duration * 1e9)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the flight."""
+        self.peak = -math.inf
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a new look, keeping the peak."""
+        self._values: list[float] = []
+        self._begun_ns = self._ended_ns = 0
+        self.looks: deque[tuple[int, float]] = deque(maxlen=_LOOKS)
+        self._since_ns: int | None = None
+
+    def shift(self, shift_ns: int) -> None:
+        """Move all stamps by a clock jump."""
+        self.restart()
+
+    def add(self, stamp_ns: int, altitude: float) -> bool:
+        """Take a new altitude [m]; return whether a look has ended before it."""
+        is_over = bool(self._values) and stamp_ns - self._begun_ns >= _LOOK_NS
+        if is_over:
+            self._look()
+        if not self._values:
+            self._begun_ns = stamp_ns
+        self._ended_ns = stamp_ns
+        self._values.append(altitude)
+        return is_over
+
+    @property
+    def has_lasted(self) -> bool:
+        """Whether the altitude has fallen for long enough, and is below its peak."""
+        if not self.looks or self._since_ns is None:
+            return False
+        latest_ns, altitude = self.looks[-1]
+        return latest_ns - self._since_ns >= self._duration_ns and altitude < self.peak - _MARGIN
+
+    def _look(self) -> None:
+        values = sorted(self._values)
+        middle = values[len(values) // 2]
+        self._values = []
+        latest = self.looks[-1] if self.looks else None
+        if latest is None or middle >= latest[1]:
+            self._since_ns = None
+        elif self._since_ns is None:
+            self._since_ns = latest[0]
+        if latest is not None:
+            # A look of a single wild sample is no height.
+            self.peak = max(self.peak, min(middle, latest[1]))
+        self.looks.append(((self._begun_ns + self._ended_ns) // 2, middle))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The velocity input: whether it is alive, believed, and what it is without its bias."""
+from __future__ import annotations
+
+import math
+
+from propulsion_ros.flight.apogee.input_mean import InputMean
+
+_FAR = 12.0  # difference to the altitude's speed that is a wrong input [m/s]
+_FINE = 1.5  # sigma of the altitude's speed that tells the bias [m/s]
+_SHARE_TIME = 4.0  # time constant of the share of values that are far [s]
+_WRONG, _RIGHT = 0.5, 0.2  # that share of an input that is off, after 2.8 s, and of one that is not
+_MEMORY = 1.5  # of bias and scatter [s]
+_WILD = 6.0  # scatter about the bias that makes an input useless [m/s]
+
+
+class SpeedInput(InputMean):
+    """A velocity input that is compared with the speed of the altitude.
+
+    A difference that lasts longer than any error of static ports is an error of the input, which
+    then locks and contradicts nothing until the two have agreed for as long again.
+
+    Attributes
+    ----------
+    is_believed : bool
+        Whether it has not been found wrong.
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+        super().__init__()
+
+    def forget(self) -> None:
+        """Forget what was found."""
+        self.is_believed = True
+        self._bias, self._square = 0.0, 0.0
+        self._compared_ns: int | None = None
+        self._far = 0.0
+
+    @property
+    def corrected(self) -> float:
+        """Latest value without its bias [m/s]; NaN where it is not to be used."""
+        is_useful = self.is_believed and self._square < _WILD * _WILD
+        return self.latest - self._bias if is_useful else math.nan
+
+    def shift(self, shift_ns: int) -> None:
+        """Move all stamps by a clock jump."""
+        self._compared_ns = None
+
+    def compare(self, stamp_ns: int, velocity: float, sigma: float) -> None:
+        """Compare the latest value with the altitude's speed [m/s], and learn its bias."""
+        if not self.is_live(stamp_ns):
+            return
+        difference = self.latest - velocity
+        is_far = abs(difference) > _FAR + 3.0 * sigma
+        since = 0.0 if self._compared_ns is None else (stamp_ns - self._compared_ns) * 1e-9
+        self._compared_ns = stamp_ns
+        self._far += (is_far - self._far) * min(since / _SHARE_TIME, 0.2)
+        if self._far > _WRONG:
+            self.is_believed = False
+        elif self._far < _RIGHT:
+            self.is_believed = True
+        if not is_far and sigma < _FINE:
+            share = min(since / _MEMORY, 0.5)
+            self._bias += share * (difference - self._bias)
+            self._square += share * ((difference - self._bias) ** 2 - self._square)
