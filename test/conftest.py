@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +26,8 @@ _ROS_HOME = tempfile.TemporaryDirectory(prefix='ros_home_')
 os.environ['ROS_HOME'] = _ROS_HOME.name
 # Fast DDS may crash over the shared memory of a process that was killed, as tests kill some.
 os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
+# A shell that runs this in the background ignores Ctrl-C, and so would every process of a test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 NETWORK = ExitStack()
 NETWORK.enter_context(own_network())
 

@@ -20,7 +20,9 @@ LIFTOFF, BURNOUT, SPEED, ACCELERATION, GRAVITY = 4.0, 7.0, 90.0, 30.0, 9.8
 APOGEE = BURNOUT + SPEED / GRAVITY
 TOP = 0.5 * ACCELERATION * 9.0 + 0.5 * SPEED**2 / GRAVITY
 DESCENT = 20.0
-MAIN = APOGEE + 2.0 + (TOP - 0.5 * GRAVITY * 4.0 - 450.0) / DESCENT
+DWELL = 0.3
+"""For how long an altitude must call for a deployment, by default [s]."""
+MAIN = APOGEE + 2.0 + (TOP - 0.5 * GRAVITY * 4.0 - 450.0) / DESCENT + DWELL
 
 
 def altitude(t):

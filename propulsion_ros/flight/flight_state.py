@@ -293,7 +293,7 @@ class FlightState:
         controls, fired = self._events.update(
             self._clock.now_ns, known if self._is_legacy else self._watch.filtered(known),
             self._course, self.subphase, is_frozen,
-            Permits(self.may_deploy and not self._is_time_doubtful, self._may_ignite),
+            self._permits,
         )
         return self._report(
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls
@@ -319,6 +319,13 @@ class FlightState:
         return self._is_time_doubtful and ascent_ns < limit_ns
 
     @property
+    def _permits(self) -> Permits:
+        return Permits(
+            self.may_deploy and not self._is_time_doubtful, self._may_ignite,
+            is_grounded=self.ascent is None and not self._is_legacy,
+        )
+
+    @property
     def _may_ignite(self) -> bool:
         """Whether engines may be lit; after apogee the engine bank itself refuses."""
         if self._is_legacy or self.phase is Phase.RECOVERY:
@@ -340,8 +347,6 @@ class FlightState:
                 now_ns, sample.altitude, sample.velocity, sample.acceleration,
                 self._watch.fitted_velocity,
             )
-            if self._watch.has_flown:
-                self._liftoff.witness(now_ns)
 
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""

@@ -144,11 +144,6 @@ class LiftoffDetector:
             self.liftoff = self.ascent or confirmed
         return self.liftoff
 
-    def witness(self, clock_ns: int) -> None:
-        """Take that the vehicle has been seen in flight, as by glimpses too short for a vote."""
-        self.ascent = self.ascent or Liftoff(clock_ns, 'climb')
-        self.liftoff = self.liftoff or self.ascent
-
     def _sense(self, clock_ns: int, altitude: float, acceleration: float) -> None:
         self._altitude.update(clock_ns, altitude)
         self._range.update(clock_ns, altitude)

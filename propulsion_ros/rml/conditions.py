@@ -15,6 +15,7 @@ from propulsion_ros.flight.events.conditions import (
     MoreThan,
     Not,
     NoValue,
+    leaves,
 )
 from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.settings.json_node import JsonNode
@@ -141,8 +142,4 @@ class ConditionReader:
 
 def reads_altitude(condition: Condition) -> bool:
     """Return whether any leaf of a condition reads the altitude."""
-    parts = (*getattr(condition, 'operands', ()), getattr(condition, 'operand', None))
-    if any(part is not None and reads_altitude(part) for part in parts):
-        return True
-    leaf = getattr(condition, 'variable', ''), getattr(condition, 'component', 0)
-    return leaf in (('Position', _DOWN), ('Position', _NORM))
+    return any(leaf in (('Position', _DOWN), ('Position', _NORM)) for leaf in leaves(condition))

@@ -92,8 +92,6 @@ ONE_G_FOR_TWO_SECONDS = OPEN + """
 class NoDetector:
     """Never detects; apogee is commanded."""
 
-    has_flown = False
-
     def expect_burn(self, may_light):
         pass
 

@@ -26,7 +26,7 @@ from flown_vehicle import (
     wiggle,
 )
 from parts import few_of
-from propulsion_ros.flight.events.conditions import All, MoreThan
+from propulsion_ros.flight.events.conditions import All, Any, LessThan, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.phases import Phase
@@ -624,12 +624,26 @@ def test_commands_between_two_samples_never_leave_a_booster_burning(commands, ev
 
 
 def test_no_engine_lights_on_the_pad_before_ignition_is_commanded():
-    slow = EventSpec(0, 'slow', MoreThan('Position', 2, -1e6), (Action('engine', 0, 1.0),),
-                     phases=('launch', 'flight'))
-    vehicle = Vehicle(events=(slow,)).arm()
+    event = EventSpec(0, 'slow', MoreThan('TimeSinceIgnition', 0, 0.0), (Action('engine', 0, 1.0),),
+                      phases=('launch', 'flight'))
+    vehicle = Vehicle(events=(event,)).arm()
     assert vehicle.thrust == 0.0
     assert vehicle.command('ignition') == ''
     assert vehicle.fly(vehicle.t + 0.1, at_rest).thrust == 1000.0
+
+
+@pytest.mark.parametrize('condition', [
+    pytest.param(MoreThan('Position', 2, -1e6), id='low'),
+    pytest.param(LessThan('Velocity', 2, 5.0), id='slow'),
+    pytest.param(Any((MoreThan('TimeSinceLiftoff', 0, 2e3), LessThan('Tilt', 0, 1.0))),
+                 id='upright'),
+])
+def test_on_the_pad_engines_are_lit_by_the_time_since_ignition_alone(condition):
+    event = EventSpec(0, 'sustainer', condition, (Action('engine', 0, 1.0),))
+    vehicle = Vehicle(events=(event,)).arm()
+    assert vehicle.command('ignition') == ''
+    vehicle.fly(vehicle.t + 10.0, at_rest)
+    assert vehicle.thrust == 0.0
 
 
 def test_no_sustainer_lights_on_the_ground_after_a_liftoff_that_was_none():

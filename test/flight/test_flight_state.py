@@ -62,8 +62,6 @@ class FakeDetector:
     def withdraw(self):
         self.latched = False
 
-    has_flown = False
-
     def expect_burn(self, may_light):
         self.may_light = may_light
 

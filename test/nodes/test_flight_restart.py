@@ -32,7 +32,8 @@ LIFTOFF, BURNOUT, SPEED, ACCELERATION, GRAVITY = 4.0, 7.0, 90.0, 30.0, 9.80665
 APOGEE = BURNOUT + SPEED / GRAVITY
 TOP = 0.5 * ACCELERATION * 9.0 + 0.5 * SPEED**2 / GRAVITY
 DROGUE, DESCENT = APOGEE + 2.0, 20.0
-MAIN = DROGUE + (TOP - 0.5 * GRAVITY * 4.0 - 450.0) / DESCENT
+DWELL = 0.3  # of what deploys by the altitude, by default [s]
+MAIN = DROGUE + (TOP - 0.5 * GRAVITY * 4.0 - 450.0) / DESCENT + DWELL
 DOWN = 1.0  # for how long the computer is off [s]
 BLOCK = 25  # samples on their way at a time
 

@@ -115,9 +115,10 @@ def test_whole_flight(flown):
     assert names == ['drogue parachute', 'main parachute']
     drogue, main = (stamp_to_ns(array.header.stamp) * 1e-9 for array in flown.events)
     assert APOGEE < drogue < APOGEE + 0.6
-    assert altitude(main) == pytest.approx(450.0, abs=4.0)
+    # What deploys by the altitude waits for 0.3 s by default.
+    assert altitude(main - 0.3) == pytest.approx(450.0, abs=4.0)
     why = flown.events[1].status[0].message
-    assert why == 'altitude <= 450 m and time since apogee >= 0 s'
+    assert why == '(altitude <= 450 m and time since apogee >= 0 s) for 0.3 s'
 
 
 def test_pyros_are_on_for_their_time_and_never_latched(flown):

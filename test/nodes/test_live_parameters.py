@@ -215,7 +215,7 @@ def test_running_node_keeps_its_source_of_time(graph, is_simulated):
 
 def test_newest_centre_of_mass_holds_heard_or_set(graph):
     node = graph.add(ActuatorNode, 'fam', {'family': 'fam', 'use_sim_time': True})
-    node.loop.core.set_com(np.array([0.1, 0.0, 0.0]))
+    node.loop.core.com.set(np.array([0.1, 0.0, 0.0]))
     asked = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0])
     heard = node.loop.family.allocate(asked).thrust
     node.set_parameters([Parameter('com', value=[0.0, 0.0, 0.0])])

@@ -51,7 +51,9 @@ def draw(tmp_path, capsys):
 )
 def test_picture_is_written_beside_the_answer(draw, content):
     code, out, err, picture = draw(content)
-    assert (code, err) == (0, '')
+    assert code == 0
+    is_found = json.loads(out)['detected_time'] is not None
+    assert [': no apogee: ' in line for line in err.splitlines()] == [True] * (not is_found)
     assert set(json.loads(out)) >= {'detected_time', 'reason'}
     data = picture.read_bytes()
     assert data.startswith(_SIGNATURE)

@@ -89,11 +89,6 @@ class AscentWatch:
         return replace(sample, altitude=altitude, velocity=velocity, acceleration=acceleration)
 
     @property
-    def has_flown(self) -> bool:
-        """Whether the detector has seen what can only be a flight."""
-        return self._detector.has_flown
-
-    @property
     def fitted_velocity(self) -> float:
         """Slope of the altitude [m/s], NaN where the fit says nothing of the motion now."""
         estimate = self.estimate

@@ -45,7 +45,6 @@ _NEAR_APOGEE = 0.7  # time to go below which the fit knows the vertex better [s]
 _EARLY = 0.2  # beyond 3 sigma, by which an apogee must lie ahead to keep a vote back [s]
 _KEPT_SPANS = 2.0  # windows that a gap may be long and still be fitted over
 _LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [m/s]
-_FLOWN = 1.5  # for so long a coast must have been followed to show a flight [s]
 _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
 _INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
 _LASTING_FALL = 3.0  # that overrules every veto [s]
@@ -313,12 +312,6 @@ class ApogeeDetector:
         if self._coast.is_trusted:
             reached = max(reached, self._coast.altitude)
         return max(self._ascent.rise, reached - self._ascent.pad)
-
-    @property
-    def has_flown(self) -> bool:
-        """Whether a coast far above the pad has been followed: nothing else looks like one."""
-        is_high = self._height >= self._params.minimum_height
-        return is_high and self._ascent.has_moved and self._coast.standing >= _FLOWN
 
     def _begin_coast(self, stamp_ns: int, fit: Parabola, now: float) -> None:
         """Begin to follow a coast where a fit shows one, of the window or its end."""

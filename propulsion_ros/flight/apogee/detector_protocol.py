@@ -11,11 +11,6 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 class Detector(Protocol):
     """An apogee detector, as the flight state calls it."""
 
-    @property
-    def has_flown(self) -> bool:
-        """Whether what was seen can only be a flight."""
-        ...
-
     def reset(self) -> None:
         """Forget the flight."""
 

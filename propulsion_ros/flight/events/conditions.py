@@ -215,3 +215,13 @@ def _joined(word: str, operands: tuple[Condition, ...]) -> str:
         f'({operand})' if isinstance(operand, (All, Any)) else str(operand)
         for operand in operands
     )
+
+
+def leaves(condition: Condition) -> Iterator[tuple[str, int]]:
+    """Yield the flight variable and component of each comparison in a condition."""
+    parts = (*getattr(condition, 'operands', ()), getattr(condition, 'operand', None))
+    for part in parts:
+        if part is not None:
+            yield from leaves(part)
+    if isinstance(condition, _Leaf):
+        yield condition.variable, condition.component

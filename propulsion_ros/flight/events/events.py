@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from propulsion_ros.flight.events.conditions import All, Any, Condition
+from propulsion_ros.flight.events.conditions import All, Any, Condition, leaves
 from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import Variables
 from propulsion_ros.timing.dwell import Dwell
@@ -109,11 +109,17 @@ class EventSpec:
         """Whether an engine is lit."""
         return any(action.ignites for action in self.actions)
 
+    @cached_property
+    def follows_ignition(self) -> bool:
+        """Whether its condition reads the time since ignition."""
+        return any(variable == 'TimeSinceIgnition' for variable, _ in leaves(self.condition))
+
     def is_permitted(self, permits: Permits) -> bool:
         """Return whether the flight allows it now."""
+        may_ignite = permits.ignite and (self.follows_ignition or not permits.is_grounded)
         return (
             (permits.deploy or not self.deploys)
-            and (permits.ignite or not self.ignites)
+            and (may_ignite or not self.ignites)
             and permits.climb <= self.max_climb
         )
 

@@ -29,11 +29,14 @@ class Permits(NamedTuple):
         Whether engines may be lit.
     climb : float
         Upward speed for which events with a limit wait [m/s]; minus infinity for none.
+    is_grounded : bool
+        Whether no ascent was seen: engines are lit by the time since ignition alone.
     """
 
     deploy: bool = True
     ignite: bool = True
     climb: float = -math.inf
+    is_grounded: bool = False
 
 
 ANYTHING = Permits()

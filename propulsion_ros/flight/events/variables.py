@@ -59,7 +59,8 @@ class Sample:
 
 def sane(value: float) -> float:
     """Return a value in SI units, NaN where no vehicle of this world reaches it."""
-    return value if abs(value) <= _FARTHEST else NAN
+    # A float of numpy compares to a bool of numpy, which is not True.
+    return float(value) if abs(value) <= _FARTHEST else NAN
 
 
 def bounded(sample: Sample) -> Sample:

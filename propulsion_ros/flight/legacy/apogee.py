@@ -36,9 +36,6 @@ class LegacyApogeeDetector:
         Of which `window`, `capacity`, `minimum_height`, `lockout_speed` and `lockout_hold` count.
     """
 
-    has_flown = False
-    """What the original does not know."""
-
     def __init__(self, params: ApogeeParams) -> None:
         self._params = params
         self._spacing_ms = round(params.window / params.capacity * 1e3)
