@@ -316,7 +316,8 @@ class FlightState:
         """Whether the vehicle still climbs, and only a doubtful gap makes the timer run out."""
         limit_ns = self._params.max_ascent_time * 1e9 + self._doubt_ns
         ascent_ns = 0 if self.liftoff is None else self._clock.now_ns - self.liftoff.clock_ns
-        return self._is_time_doubtful and ascent_ns < limit_ns
+        is_early = self._doubt_ns > 0 and ascent_ns < limit_ns
+        return is_early and self._is_climbing and not self._is_legacy
 
     @property
     def _permits(self) -> Permits:

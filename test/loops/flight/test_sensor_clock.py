@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from flight_computer import APOGEE, CONFIG, MAIN, PERIOD, Computer, Disk, altitude
+from flight_computer import APOGEE, CONFIG, LIFTOFF, MAIN, PERIOD, Computer, Disk, altitude
 
 from fake_host import FakeHost, message
 from parts import few_of
@@ -20,14 +20,14 @@ CHARGES = ['drogue parachute', 'main parachute']
 class Robot(Computer):
     """A computer on a robot, whose clock and boot clock go on with the flight."""
 
-    def __init__(self, path, at=0.0, boot='A', ahead=0.0):
+    def __init__(self, path, at=0.0, boot='A', ahead=0.0, timer=25.0):
         self.host, self.source = FakeHost(), 'pressure'
         # Another boot has just come.
         self._boot_ns = round((100 + at) * 1e9) if boot == 'A' else 300_000_000
         self.host.now, self.host.steady = round((EPOCH + at + ahead) * 1e9), 5 * 10**9
         params = build(FlightLoopParams, {
             'config_file': CONFIG, 'altitude_source': 'pressure', 'on_time_clock': 'steady',
-            'required_checks': ('altitude',), 'flight.max_ascent_time': 25.0,
+            'required_checks': ('altitude',), 'flight.max_ascent_time': timer,
             'state_file': str(path),
         })
         begun_ns = self.host.steady
@@ -55,9 +55,9 @@ class Robot(Computer):
         return {stamp.value: n for stamp, n in self.loop._state.stamp_counts.items() if n}
 
 
-def flown(path, at=10.0, lag=0.0):
+def flown(path, at=10.0, lag=0.0, **settings):
     """Return a computer that has flown up to a time."""
-    robot = Robot(path)
+    robot = Robot(path, **settings)
     robot.feed(0.0, 2.0, shift=lambda t: -lag)
     robot.command('launch')
     robot.feed(2.0, at, shift=lambda t: -lag)
@@ -162,3 +162,15 @@ def test_clock_that_is_ahead_after_a_boot_fires_nothing_early(tmp_path, at, ahea
     assert robot.charges == CHARGES
     drogue = robot.fired[0][1] - EPOCH - ahead
     assert APOGEE - 1.5 < drogue < APOGEE + 0.5
+
+
+@pytest.mark.parametrize('ahead', [2.0, 3.0, 3.9])
+def test_timer_that_may_be_early_after_a_boot_waits_for_the_end_of_the_climb(tmp_path, ahead):
+    """A clock that is so little ahead passes for the time that the power was off."""
+    timer = APOGEE + 0.8 - LIFTOFF
+    flown(tmp_path / 'r.json', 8.0, timer=timer)
+    robot = Robot(tmp_path / 'r.json', 9.0, 'B', ahead, timer)
+    robot.wait(0.1)
+    robot.feed(9.1, MAIN + 3.0, shift=lambda t: ahead)
+    assert robot.charges == CHARGES
+    assert APOGEE - 0.1 < robot.fired[0][1] - EPOCH - ahead < APOGEE + 1.5
