@@ -528,6 +528,8 @@ class FlightState:
             self._is_rearmed = True
             if found is not None:
                 self._lift_off(sample, Liftoff(now_ns - age_ns, found.source))
+            elif record.is_aloft:
+                self._lift_off(sample, Liftoff(now_ns, 'climb'))
         else:
             self._rest.moved_ns = now_ns
 

@@ -62,9 +62,10 @@ class Resumption:
 
     A flight goes on where the vehicle is high above its pad and moves up or down, or is in free
     fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
-    an ascent is seen. A flight also goes on where no sensor gives anything new, if the process
-    was away shortly by the clock since boot: that clock is never set. What is stuck gives
-    nothing new, which counts only where the record has a seen ascent.
+    an ascent is seen, or where it is high and moves for three times as long after a short restart.
+    A flight also goes on where no sensor gives anything new, if the process was away shortly by
+    the clock since boot: that clock is not set by anyone. What is stuck gives nothing new, which
+    counts only where the record has a seen ascent.
 
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
     again if the process was away shortly; else its record is set aside. A record that is too old
@@ -87,6 +88,14 @@ class Resumption:
     least_age : float
         Time since a boot that came after the record, when this object is made [s]; NaN where there
         was none, or none is known. Stamps count only where they add up to ``resume_heartbeat``.
+
+    Attributes
+    ----------
+    is_aside : bool
+        Whether it was armed on its pad, rests, and is resumed only once an ascent is seen.
+    is_aloft : bool
+        Whether it was armed on its pad and is high and moving after a short restart: its ascent
+        went unseen.
     """
 
     def __init__(
@@ -99,6 +108,7 @@ class Resumption:
     ) -> None:
         self.snapshot = snapshot
         self.is_aside = False
+        self.is_aloft = False
         self._params = params
         self._heartbeat_age, self._least_age = heartbeat_age, least_age
         self._trusts_stamps = trusts_stamps
@@ -179,9 +189,11 @@ class Resumption:
         rests = self._rests(clock_ns, altitude, velocity, acceleration)
         is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
         if self.snapshot.phase is Phase.LAUNCH:
+            moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain=False)
+            self.is_aloft = moves and is_high and self._was_away_shortly and not self.is_aside
             is_near = abs(altitude) <= self._params.resume_height
             return self._judge_pad(
-                clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended
+                clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended or self.is_aloft
             )
         is_certain = self._is_certain(clock_ns, stamp_ns)
         moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain)

@@ -29,7 +29,7 @@ from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import Stamp
 
-WALKS = int(os.environ.get('WALKS', amount('walks', 60, 3000)))
+WALKS = int(os.environ.get('WALKS', amount('walks', 60, 5000)))
 SAVED = max(WALKS // 4, 20)
 CHUNK = 50
 pytestmark = pytest.mark.part('walks')

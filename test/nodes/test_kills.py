@@ -47,10 +47,15 @@ OPEN, DESCENT, MAIN_ALTITUDE = APOGEE + 1.2, 4.0, 90.0
 MAIN = OPEN + (TOP - 0.5 * GRAVITY * 1.2**2 - MAIN_ALTITUDE) / DESCENT
 END = MAIN + 3.0
 PULSE = 0.8
-LATEST_RESUME = 5.0
-"""How long after its start a flight is resumed [s]: topics are connected 4 s late after a kill."""
-LATEST = 1.5
-"""How long after a flight was resumed what was due has fired [s]."""
+LATEST_RESUME = 6.5
+"""How long after its start a flight is resumed [s].
+
+Topics are connected 4 s late after a kill, and one whose ascent went unseen must move for 1.5 s.
+"""
+LATEST = 3.5
+"""How long after a flight was resumed what was due has fired [s]: a slow fall must last for 3 s."""
+DELIVERY = 0.3
+"""How late a message of a killed process may come [s]; a new one needs longer to start."""
 SAID = re.compile(r'\[(\d+\.\d+)\] \[flight_state\]: (.*)')
 STARTS = 1.5
 """After this long the flight stands still for a process that is not there yet [s].
@@ -196,7 +201,8 @@ class Flight:
         """Return begin and end of each pulse of a deployer; a killed process ends its own."""
         found, begin = [], None
         kills = [(t, None, None) for t in self.down]
-        for t, names, efforts in sorted(self.on + kills, key=operator.itemgetter(0)):
+        on = [row for row in self.on if not any(0 <= row[0] - t < DELIVERY for t in self.down)]
+        for t, names, efforts in sorted(on + kills, key=operator.itemgetter(0)):
             is_on = names is not None and efforts[names.index(name)] == 1.0
             if begin is not None and not is_on:
                 found.append((begin, t))

@@ -230,6 +230,8 @@ class AltitudeTracker:
             residual, _ = self._fit_plain()
         else:
             residual = altitude - self.fit.altitudes(time)
+        if len(residual) == 0:
+            return
         floor = _FLOOR_RATIO * self._noise_prior
         for _ in range(2):
             weight = reweight(residual, floor)
@@ -251,7 +253,8 @@ class AltitudeTracker:
 
     def _begin_anew(self, time: FloatArray, weight: FloatArray, now: float) -> bool:
         """Surrender to a long run of outliers at the end: keep only that run."""
-        last = int((weight >= _REJECTED).nonzero()[0][-1])
+        kept = (weight >= _REJECTED).nonzero()[0]
+        last = int(kept[-1]) if len(kept) else -1
         if len(time) - 1 - last < _MINIMUM_POINTS:
             return False
         begin = float(time[last + 1])

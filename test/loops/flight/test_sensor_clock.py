@@ -7,6 +7,7 @@ from flight_computer import APOGEE, CONFIG, LIFTOFF, MAIN, PERIOD, Computer, Dis
 
 from fake_host import FakeHost, message
 from parts import few_of
+from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
@@ -174,3 +175,21 @@ def test_timer_that_may_be_early_after_a_boot_waits_for_the_end_of_the_climb(tmp
     robot.feed(9.1, MAIN + 3.0, shift=lambda t: ahead)
     assert robot.charges == CHARGES
     assert APOGEE - 0.1 < robot.fired[0][1] - EPOCH - ahead < APOGEE + 1.5
+
+
+def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_path):
+    """It was killed before liftoff was certain, and its topics were connected at the apogee."""
+    flown(tmp_path / 'r.json', LIFTOFF + 0.2)
+    robot = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
+    robot.feed(LIFTOFF + 1.0, LIFTOFF + 6.0, motion=lambda t: 300.0 - 4.0 * (t - LIFTOFF))
+    assert robot.loop._state.phase is Phase.RECOVERY
+    assert robot.charges[:1] == CHARGES[:1]
+
+
+@pytest.mark.parametrize('seconds', [0.2, 0.5])
+def test_readings_that_settle_after_a_restart_on_the_pad_are_no_flight(tmp_path, seconds):
+    flown(tmp_path / 'r.json', LIFTOFF - 0.5)
+    robot = Robot(tmp_path / 'r.json', LIFTOFF)
+    robot.feed(LIFTOFF, LIFTOFF + 30.0,
+               motion=lambda t: max(500.0 * (1.0 - (t - LIFTOFF) / seconds), 0.0))
+    assert robot.charges == []
