@@ -494,7 +494,7 @@ class FlightState:
     def _consider_record(self, sample: Sample, velocity: float) -> None:
         """Judge the record by a sample and a velocity that is measured."""
         record = self._record.judge(
-            self._clock.now_ns, sample, velocity, has_ascended=self._liftoff.ascent is not None
+            self._clock.now_ns, sample, velocity, self._liftoff.ascent
         )
         if record is not None:
             self._resume(record, sample)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.liftoff import Liftoff
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.resumption import Outcome, Resumption
 from propulsion_ros.flight.snapshot import Snapshot
@@ -59,15 +60,16 @@ class RecordedFlight:
         )
 
     def judge(
-        self, clock_ns: int, sample: Sample, velocity: float, *, has_ascended: bool
+        self, clock_ns: int, sample: Sample, velocity: float, ascent: Liftoff | None
     ) -> Resumption | None:
-        """Take a sample with its measured velocity, and return what is to be resumed now."""
+        """Take a sample, its measured velocity and an ascent; return what is to be resumed now."""
         record = self._resumption
         if record is None:
             return None
         verdict = record.judge(
             clock_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration,
-            has_ascended=has_ascended,
+            has_ascended=ascent is not None,
+            has_fallen=ascent is not None and ascent.source == 'fall',
         )
         if verdict.outcome is Outcome.RESUME:
             self._resumption = None

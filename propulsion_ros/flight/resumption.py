@@ -168,6 +168,7 @@ class Resumption:
         acceleration: float = math.nan,
         *,
         has_ascended: bool = False,
+        has_fallen: bool = False,
     ) -> Verdict:
         """Take a sample and return what becomes of the flight.
 
@@ -179,6 +180,8 @@ class Resumption:
             As measured, up positive [m], [m/s], [m/s^2] net of gravity; NaN where unknown.
         has_ascended : bool
             Whether an ascent was seen since the restart.
+        has_fallen : bool
+            Whether all that was seen of it is a fall.
         """
         if self._begun_ns is None:
             self._begun_ns = self._known_ns = self._news_ns = clock_ns
@@ -190,7 +193,10 @@ class Resumption:
         is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
         if self.snapshot.phase is Phase.LAUNCH:
             moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain=False)
-            self.is_aloft = moves and is_high and self._was_away_shortly and not self.is_aside
+            is_aloft = moves and is_high
+            self.is_aloft = is_aloft and self._was_away_shortly and not self.is_aside
+            # A barometer that settles after a start falls too, but not for so long.
+            has_ascended = has_ascended and (is_aloft or not has_fallen)
             is_near = abs(altitude) <= self._params.resume_height
             return self._judge_pad(
                 clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended or self.is_aloft

@@ -59,6 +59,8 @@ def main(path: str, limit: int) -> None:
     """Print an expanded file, or what is wrong with it and exit with code 1."""
     # Ctrl-C reaches this process too; the one that waits for it reports that.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Nor is it an error that the one that waits has ended.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

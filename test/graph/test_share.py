@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -99,3 +101,15 @@ def test_another_python_is_looked_for_inside_a_simulator(monkeypatch, tmp_path):
     assert 'python3' in share._python()
     monkeypatch.setenv('PATH', '')
     assert share._python() == str(tmp_path / 'gz-sim-server')
+
+
+def test_expansion_whose_reader_has_ended_ends_quietly():
+    read, write = os.pipe()
+    os.close(read)
+    path = next(iter(sorted((share_directory() / 'urdf').glob('*.xacro'))))
+    line = f'from propulsion_ros.graph.expand_xacro import main; main({str(path)!r}, {SIZE_LIMIT})'
+    process = subprocess.run(
+        [sys.executable, '-c', line], stdout=write, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(write)
+    assert process.stderr == ''

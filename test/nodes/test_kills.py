@@ -198,7 +198,11 @@ class Flight:
                 break
 
     def pulses(self, name):
-        """Return begin and end of each pulse of a deployer; a killed process ends its own."""
+        """Return begin and end of each pulse of a deployer; a killed process ends its own.
+
+        The topic may be connected in the middle of a pulse, whose begin is in the log then.
+        """
+        begun = self.said(f'event {name}') + self.said(f"the pulse of '{name}'")
         found, begin = [], None
         kills = [(t, None, None) for t in self.down]
         on = [row for row in self.on if not any(0 <= row[0] - t < DELIVERY for t in self.down)]
@@ -208,7 +212,7 @@ class Flight:
                 found.append((begin, t))
                 begin = None
             elif begin is None and is_on:
-                begin = t
+                begin = max((b for b in begun if t - PULSE < b <= t), default=t)
         return found
 
     def _is_complete(self):

@@ -186,7 +186,7 @@ def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_
     assert robot.charges[:1] == CHARGES[:1]
 
 
-@pytest.mark.parametrize('seconds', [0.2, 0.5])
+@pytest.mark.parametrize('seconds', [0.2, 0.5, 1.0, 1.5])
 def test_readings_that_settle_after_a_restart_on_the_pad_are_no_flight(tmp_path, seconds):
     flown(tmp_path / 'r.json', LIFTOFF - 0.5)
     robot = Robot(tmp_path / 'r.json', LIFTOFF)
