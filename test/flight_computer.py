@@ -9,8 +9,9 @@ from fake_host import FakeHost, message
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
-from propulsion_ros.loops.flight.record_file import encode, write_state
+from propulsion_ros.loops.flight.record_file import encode
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
+from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
 
 MS = 1_000_000
@@ -64,7 +65,7 @@ class Disk:
         if not self.hangs and not self.error:
             self.written = len(self.records)
             if self.path is not None:
-                write_state(self.path, encode(record))
+                replace_durably(self.path, encode(record))
         return len(self.records)
 
     def wait(self, number, seconds):

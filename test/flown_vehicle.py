@@ -41,7 +41,7 @@ ENGINE = EngineSpec(
 
 
 def wiggle(i: int) -> float:
-    """Return noise of the last digit: what tells a live sensor from a stuck one."""
+    """Return noise of the last digit: which a live sensor has and a stuck one has not."""
     return 1e-3 * (-1) ** i
 
 

@@ -306,18 +306,21 @@ class FlightState:
         return not (self._keeps_flight and (is_committed or self.holds_record))
 
     @property
+    def _climbs_in_doubt(self) -> bool:
+        """Whether the vehicle climbs, and flight time may be ahead because a clock was set."""
+        return self._doubt_ns > 0 and self._is_climbing and not self._is_legacy
+
+    @property
     def _is_time_doubtful(self) -> bool:
-        """Whether the flight still climbs and its time may be wrong because a clock was set."""
-        is_doubtful = self._clock.now_ns < self._doubt_end_ns
-        return is_doubtful and self._is_climbing and not self._is_legacy
+        """Whether no charge acts yet, since its time may be wrong."""
+        return self._climbs_in_doubt and self._clock.now_ns < self._doubt_end_ns
 
     @property
     def _is_timer_early(self) -> bool:
-        """Whether the vehicle still climbs, and only a doubtful gap makes the timer run out."""
+        """Whether only a doubtful gap makes the timer run out."""
         limit_ns = self._params.max_ascent_time * 1e9 + self._doubt_ns
         ascent_ns = 0 if self.liftoff is None else self._clock.now_ns - self.liftoff.clock_ns
-        is_early = self._doubt_ns > 0 and ascent_ns < limit_ns
-        return is_early and self._is_climbing and not self._is_legacy
+        return self._climbs_in_doubt and ascent_ns < limit_ns
 
     @property
     def _permits(self) -> Permits:

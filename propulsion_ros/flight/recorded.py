@@ -67,9 +67,7 @@ class RecordedFlight:
         if record is None:
             return None
         verdict = record.judge(
-            clock_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration,
-            has_ascended=ascent is not None,
-            has_fallen=ascent is not None and ascent.source == 'fall',
+            clock_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration, ascent
         )
         if verdict.outcome is Outcome.RESUME:
             self._resumption = None

@@ -6,6 +6,7 @@ import math
 from enum import Enum
 from typing import NamedTuple
 
+from propulsion_ros.flight.liftoff import Liftoff
 from propulsion_ros.flight.motion.lasting import Lasting
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.reckoning import REST_ACCELERATION
@@ -64,7 +65,7 @@ class Resumption:
     fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
     an ascent is seen, or where it is high and moves for three times as long after a short restart.
     A flight also goes on where no sensor gives anything new, if the process was away shortly by
-    the clock since boot: that clock is not set by anyone. What is stuck gives nothing new, which
+    the clock since boot, which is never set. What is stuck gives nothing new, which
     counts only where the record has a seen ascent.
 
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
@@ -166,9 +167,7 @@ class Resumption:
         altitude: float,
         velocity: float,
         acceleration: float = math.nan,
-        *,
-        has_ascended: bool = False,
-        has_fallen: bool = False,
+        ascent: Liftoff | None = None,
     ) -> Verdict:
         """Take a sample and return what becomes of the flight.
 
@@ -178,10 +177,8 @@ class Resumption:
             On the flight clock, and as stamped [ns].
         altitude, velocity, acceleration : float
             As measured, up positive [m], [m/s], [m/s^2] net of gravity; NaN where unknown.
-        has_ascended : bool
-            Whether an ascent was seen since the restart.
-        has_fallen : bool
-            Whether all that was seen of it is a fall.
+        ascent : Liftoff or None
+            What was seen of an ascent since the restart.
         """
         if self._begun_ns is None:
             self._begun_ns = self._known_ns = self._news_ns = clock_ns
@@ -193,13 +190,13 @@ class Resumption:
         is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
         if self.snapshot.phase is Phase.LAUNCH:
             moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain=False)
-            is_aloft = moves and is_high
-            self.is_aloft = is_aloft and self._was_away_shortly and not self.is_aside
+            flies = moves and is_high
+            self.is_aloft = flies and self._was_away_shortly and not self.is_aside
             # A barometer that settles after a start falls too, but not for so long.
-            has_ascended = has_ascended and (is_aloft or not has_fallen)
+            is_seen = ascent is not None and (flies or ascent.source != 'fall')
             is_near = abs(altitude) <= self._params.resume_height
             return self._judge_pad(
-                clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended or self.is_aloft
+                clock_ns, rests=rests, is_near=is_near, has_ascended=is_seen or self.is_aloft
             )
         is_certain = self._is_certain(clock_ns, stamp_ns)
         moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain)

@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from flown_vehicle import wiggle
 from propulsion_ros.flight.liftoff import LiftoffDetector
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -21,11 +22,6 @@ def run(samples, step_ns=STEP_NS):
         if liftoff is not None:
             return i, liftoff
     return None
-
-
-def wiggle(i):
-    """Return noise of the last digit: what tells a live sensor from a stuck one."""
-    return 1e-3 * (-1) ** i
 
 
 def boost(i, a=20.0, step=0.01):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flown_vehicle import wiggle
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.conditions import MoreThan
@@ -48,11 +49,6 @@ EVENTS = (
     EventSpec(1, 'drogue', MoreThan('TimeSinceApogee', 0, 0.0)),
     EventSpec(2, 'main', MoreThan('TimeSinceApogee', 0, 0.0), (Action('deployment', 1, 1.0),)),
 )
-
-
-def wiggle(i):
-    """Return noise of the last digit: what tells a live sensor from a stuck one."""
-    return 1e-3 * (-1) ** i
 
 
 def rest(height=0.0, seconds=10.0):

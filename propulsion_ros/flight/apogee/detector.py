@@ -53,15 +53,10 @@ _LASTING_FALL = 3.0  # that overrules every veto [s]
 class ApogeeDetector:
     """Detect the apogee of a flight from its altitude, and predict it on the way up.
 
-    Successive parabolas are fitted to the last two seconds (`AltitudeTracker`). Apogee is
-    decided by a vote, never under the lockout nor below the minimum height:
-
-    * the fit: its vertex has passed, its acceleration is that of a free fall and its downward
-      velocity is significant;
-    * the sign of the velocity input, where there is a live one: agreement makes the fit's word
-      enough at once, contradiction makes it wait until it is clear and has lasted;
-    * the backup: a certain descent, or a loss of height below the peak, whatever the curvature;
-      or a falling velocity input where the altitude has been lost.
+    Successive parabolas are fitted to the last two seconds (`AltitudeTracker`), and a filter
+    follows the coast where they cannot (`CoastFilter`). Both are evidence for a list of votes; the
+    first vote that has held for its time decides. None decides below the minimum height, and only
+    a fall that has lasted decides under the lockout.
 
     An error e of the fitted velocity moves the decision by e / g only, so the velocity needs
     little significance; that the flight is in free fall at all is what must be certain.
@@ -70,6 +65,8 @@ class ApogeeDetector:
     ----------
     params : ApogeeParams
         Gates and window.
+    votes : sequence of Vote
+        In order of preference.
     """
 
     def __init__(self, params: ApogeeParams, votes: Sequence[Vote] = VOTES) -> None:

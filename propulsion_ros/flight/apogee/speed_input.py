@@ -7,7 +7,7 @@ import math
 from propulsion_ros.flight.apogee.input_mean import InputMean
 
 _FAR = 12.0  # difference to the altitude's speed that is a wrong input [m/s]
-_FINE = 1.5  # sigma of the altitude's speed that tells the bias [m/s]
+_FINE = 1.5  # largest sigma of the altitude's speed that the bias is learnt from [m/s]
 _SHARE_TIME = 4.0  # time constant of the share of values that are far [s]
 _WRONG, _RIGHT = 0.5, 0.2  # that share of an input that is off, after 2.8 s, and of one that is not
 _MEMORY = 1.5  # of bias and scatter [s]

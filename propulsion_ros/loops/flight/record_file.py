@@ -15,7 +15,7 @@ from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_bytes, replace_durably
+from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_bytes
 from propulsion_ros.settings.json_node import JsonNode
 
 _FORMAT = 'propulsion_ros flight record 2'
@@ -125,17 +125,6 @@ def decode(content: bytes) -> FlightRecord:
         flight['boot_id'].text(),
         flight['boot_ns'].integer(_NS),
     )
-
-
-def write_state(path: Path, content: bytes) -> None:
-    """Replace a file as a whole, on the disk before this returns.
-
-    Raises
-    ------
-    OSError
-        Where that fails; the old file stays then.
-    """
-    replace_durably(path, content)
 
 
 def read_state(path: Path) -> FlightRecord | None:

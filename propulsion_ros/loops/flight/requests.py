@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from propulsion_ros.flight.flight_state import FlightState
@@ -154,10 +154,11 @@ class FlightRequests:
         if self._now is None:
             return
         dropped = [request.name for request in self._asides.drop_requests()]
-        for name in (*dropped, *self._repetitions.drop()):
-            self._host.complain(
-                'refused', f"request '{name}' is dropped: the phase is {phase} now"
-            )
+        self._report_dropped((*dropped, *self._repetitions.drop()), f'the phase is {phase} now')
+
+    def _report_dropped(self, names: Iterable[str], reason: str) -> None:
+        for name in names:
+            self._host.complain('refused', f"request '{name}' is dropped: {reason}")
 
     def follow(self, request: _Message) -> None:
         """Follow a request that is due now, or complain."""
@@ -237,8 +238,8 @@ class FlightRequests:
         self._changed()
         if reason:
             raise CommandError(reason)
-        self._repetitions.drop()
         text = f"'{name}' accepted"
+        self._report_dropped(self._repetitions.drop(), text)
         if objections and self._state.phase.is_armed:
             text = f"{text}, but {'; '.join(objections.values())}"
             self._host.log('warn', text)

@@ -20,9 +20,9 @@ from propulsion_ros.loops.flight.record_file import (
     decode,
     encode,
     read_state,
-    write_state,
 )
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import replace_durably
 
 NS = st.integers(-(2**63), 2**63 - 1)
 MARKS = st.none() | st.builds(Mark, NS, NS, st.text(max_size=10))
@@ -58,7 +58,7 @@ def test_file_is_replaced_as_a_whole(tmp_path):
     path = tmp_path / 'flight.json'
     assert read_state(path) is None
     for content in (encode(RECORD) + b' ' * 1000, encode(RECORD)):
-        write_state(path, content)
+        replace_durably(path, content)
         assert path.read_bytes() == content
     assert read_state(path) == RECORD
     assert [file.name for file in tmp_path.iterdir()] == ['flight.json']
@@ -66,14 +66,14 @@ def test_file_is_replaced_as_a_whole(tmp_path):
 
 def test_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / 'flight.json'
-    write_state(path, encode(RECORD))
+    replace_durably(path, encode(RECORD))
 
     def no_disk(descriptor):
         raise OSError(28, 'No space left on device')
 
     monkeypatch.setattr('os.fsync', no_disk)
     with pytest.raises(OSError, match='No space left'):
-        write_state(path, b'new')
+        replace_durably(path, b'new')
     assert read_state(path) == RECORD
 
 

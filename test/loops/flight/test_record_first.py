@@ -24,12 +24,12 @@ from propulsion_ros.loops.flight.record_file import (
     OwedPulse,
     encode,
     read_state,
-    write_state,
 )
 from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.loops.flight.record_writer import RecordWriter
 from propulsion_ros.loops.flight.recorder import LONGEST_WAIT
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
 
 
@@ -226,7 +226,7 @@ def test_brown_out_loop_ends_after_three_attempts(tmp_path):
         assert 'main parachute' not in [name for name, _ in computer.fired]
         if not attempts:
             break
-        write_state(path, encode(attempts[0]))
+        replace_durably(path, encode(attempts[0]))
         t += 3.0
     assert begun == 3
     assert any('is given up: it was begun 3 times' in line for line in computer.host.said('error'))
@@ -237,7 +237,7 @@ def test_attempts_are_a_second_apart_and_the_next_event_does_not_wait(tmp_path):
     path, t = cut(tmp_path, clock.boot)
     record = read_state(path)
     # An instant restart: only the resumption itself takes time.
-    write_state(path, encode(replace(record, boot_ns=round(clock.now * 1e9))))
+    replace_durably(path, encode(replace(record, boot_ns=round(clock.now * 1e9))))
     second = Computer(state_file=str(path), boot=clock.boot)
     second.feed(t, t + 3.0, motion=lambda s: 460.0 - 20.0 * (s - t))
     resumed = next(

@@ -241,6 +241,17 @@ def test_reset_is_followed_at_once_at_rest_however_often_it_was_requested_before
     assert computer.flags['phase'] == 'preflight'
 
 
+def test_request_that_waits_is_reported_where_another_one_drops_it():
+    """Once, by the change of phase."""
+    computer = armed(is_simulated=True)
+    by_service(computer)
+    computer.feed(2.0, 3.0)
+    by_service(computer)
+    assert computer.call('abort')[1].startswith("'abort' accepted")
+    reports = [line for line in computer.warnings if 'is dropped' in line]
+    assert reports == ["request 'liftoff_override' is dropped: the phase is preflight now"]
+
+
 def test_override_that_was_made_twice_is_recorded_so_that_it_replays():
     """The first of the two was not recorded, and the second one alone was refused in a replay."""
     live = armed(is_simulated=True)

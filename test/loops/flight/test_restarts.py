@@ -18,10 +18,11 @@ from flight_computer import APOGEE, CONFIG, MAIN, MS, Computer, altitude, odomet
 
 from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.owed_pulses import ATTEMPTS
-from propulsion_ros.loops.flight.record_file import OwedPulse, encode, read_state, write_state
+from propulsion_ros.loops.flight.record_file import OwedPulse, encode, read_state
 from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.loops.flight.record_writer import RecordWriter
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import replace_durably
 
 THANOS = str(Path(CONFIG).with_name('thanos_flight.jsonc'))
 VALVES = ('ox_vent_valve', 'fuel_vent_valve', 'fuel_press_valve')
@@ -105,7 +106,7 @@ def test_shutdown_that_a_kill_may_have_lost_is_commanded_again_after_the_restart
     first.host.publish = look
     first.feed(10.0, 11.5)
     (as_it_was_published,) = known
-    write_state(path, as_it_was_published)
+    replace_durably(path, as_it_was_published)
     second = Computer(config_file=THANOS, state_file=str(path))
     second.feed(12.0, 15.5)
     assert 'shutdown' not in [name for name, _ in second.fired]
@@ -129,7 +130,7 @@ def landed(tmp_path, clock):
     record = read_state(path)
     assert record.snapshot.has_landed
     assert record.pulses == ()
-    write_state(path, encode(replace(record, pulses=(OwedPulse(0, 0, 1000 * MS),))))
+    replace_durably(path, encode(replace(record, pulses=(OwedPulse(0, 0, 1000 * MS),))))
     return path
 
 
@@ -217,7 +218,7 @@ class Faulty:
     def __call__(self, path, content):
         if self.error is not None:
             raise OSError(self.error, os.strerror(self.error))
-        write_state(path, content)
+        replace_durably(path, content)
 
 
 class OnDisk(Computer):
@@ -298,13 +299,13 @@ HUNG = """
 import sys, threading
 sys.path[:0] = sys.argv[2:]
 from flight_computer import APOGEE, MAIN
-from propulsion_ros.loops.flight.record_file import write_state
+from propulsion_ros.settings.files import replace_durably
 from test_restarts import OnDisk
 
 def write(path, content):
     if computer and computer[0].loop.stamp_ns > 8e9:
         threading.Event().wait()
-    write_state(path, content)
+    replace_durably(path, content)
 
 computer = []
 computer.append(OnDisk(write, sys.argv[1]))
