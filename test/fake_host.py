@@ -18,7 +18,7 @@ class FakeHost:
         self.published = []
         self.lines = []
         self.publishers = Counter()
-        self.subscriptions = Counter()
+        self.subscriptions = Counter({'~/deployers': 1})
         self.now = self.steady = 0
 
     def run(self, loop):

@@ -21,6 +21,9 @@ from propulsion_ros.settings.errors import CommandError
 _TICK = 0.02
 """How finely on-times end on the steady clock [s]."""
 
+_CONNECTED_WITHIN_NS = 4_000_000_000
+"""A pulse waits at most so long for a first subscriber, as after a restart [ns]."""
+
 
 def _outlet(topic: str, qos: str = 'command', names: tuple[str, ...] = ()) -> Outlet:
     return Outlet(topic, 'sensor_msgs/msg/JointState', qos, names=names, overridable=False)
@@ -66,6 +69,7 @@ class FlightActuation:
         self.actuators = Actuators(self._config.deployers, self._config.engines)
         self._owed = OwedPulses()
         self._resumed: list[OwedPulse] = []
+        self._unreceived_ns: int | None = None
         self._stamp_ns = 0
         self._published_ns = 0
         self._rows: list[EngineRow] = []
@@ -232,8 +236,22 @@ class FlightActuation:
         if self._config.engines and not self.is_waiting:
             self._publish_engines(now_ns, is_beat=is_beat)
 
+    def _prolong_unreceived(self, now_ns: int) -> None:
+        """Begin the on-times anew while no driver is connected that could follow them."""
+        self._finish(now_ns)
+        if not self._owed.on or self._host.subscriptions_to(self._deployers):
+            self._unreceived_ns = None
+            return
+        if self._unreceived_ns is None:
+            self._unreceived_ns = now_ns
+        if now_ns - self._unreceived_ns < _CONNECTED_WITHIN_NS:
+            self.actuators.complete(
+                [(pulse.deployer, pulse.on_time_ns) for pulse in self._owed.on], now_ns
+            )
+
     def _on_timer(self) -> None:
         now_ns = self.now_ns
+        self._prolong_unreceived(now_ns)
         is_beat = now_ns - self._published_ns >= PERIOD_NS
         if is_beat:
             self._published_ns = now_ns

@@ -39,9 +39,14 @@ class OwedPulses:
         return bool(self._waiting)
 
     @property
+    def on(self) -> tuple[OwedPulse, ...]:
+        """Pulses that were begun, and may be complete since `finish` was called."""
+        return tuple(self._on.values())
+
+    @property
     def owed(self) -> tuple[OwedPulse, ...]:
         """All that is not complete."""
-        return (*self._on.values(), *self._waiting.values())
+        return (*self.on, *self._waiting.values())
 
     def begin(self, pulse: OwedPulse) -> None:
         """Take a pulse that begins now."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flight_computer import CONFIG, Computer, altitude
+from flight_computer import APOGEE, CONFIG, Computer, altitude
 
 THANOS = str(Path(CONFIG).with_name('thanos_flight.jsonc'))
 
@@ -34,3 +34,29 @@ def test_servo_is_turned_again_after_a_kill_as_its_event_was_published(tmp_path)
     second.feed(17.0, 20.0, motion=altitude)
     positions = [row.position for row in second.values('~/deployers')]
     assert any(np.isfinite(np.asarray(row, float)).any() for row in positions)
+
+
+@pytest.mark.parametrize(('away', 'until'), [
+    pytest.param(0.0, 1.0, id='connected'),
+    pytest.param(0.7, 1.7, id='soon'),
+    pytest.param(3.9, 4.9, id='late'),
+    pytest.param(9.0, 5.0, id='never'),
+])
+def test_pulse_is_given_whole_to_a_driver_that_is_connected_late(away, until):
+    """After a restart a driver received the end of a pulse, or nothing of it."""
+    computer = Computer(on_time_clock='steady')
+    computer.host.subscriptions['~/deployers'] = int(away == 0.0)
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    publish, received = computer.host.publish, []
+
+    def see(outlet, stamp_ns, payload):
+        if outlet.topic == '~/deployers' and payload.effort[0] == 1.0:
+            received.append(computer.host.steady * 1e-9)
+            if received[-1] - received[0] >= away:
+                computer.host.subscriptions['~/deployers'] = 1
+        publish(outlet, stamp_ns, payload)
+
+    computer.host.publish = see
+    computer.feed(2.0, APOGEE + 8.0)
+    assert received[-1] - received[0] == pytest.approx(until, abs=0.15)
