@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from propulsion_ros.flight.motion.extremes import Extremes
+from propulsion_ros.flight.motion.fall import Fall
 from propulsion_ros.flight.motion.lasting import Lasting
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.push import Push
@@ -16,6 +17,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 _CONFIRMED_TIME = 0.2  # for how long a push must be confirmed [s]
 _SLOPE_TIME = 1.0  # for how long the altitude must deny a velocity input [s]
 _DENIED_TIME = 2.0  # for how long a climb must last against an accelerometer that rests [s]
+_DEEP_TIME = 5.0  # for how long a climb must last that is below the pad [s]
 _COAST_TIME = 1.0  # for how long a fall must follow a push that the altitude denies [s]
 _COAST = -0.5 * STANDARD_GRAVITY  # acceleration net of gravity, at most, of what flies unpowered
 _PACE = 0.5  # of the limit of speed, by which the altitude must have gone on meanwhile
@@ -37,7 +39,7 @@ class Liftoff(NamedTuple):
 class _Vote(NamedTuple):
     """One way to find something: what is measured, and whether it has the sign of a liftoff."""
 
-    path: Lasting
+    path: Lasting | Fall
     source: str
     news: float
     holds: bool
@@ -52,10 +54,11 @@ class LiftoffDetector:
     ascent is seen by any of these votes, which are all a liftoff too:
 
     * climb: the vertical speed and the recent rise are above their limits, and the altitude goes
-      on accordingly. The slope of the altitude takes the place of a velocity input that is stuck
-      or never filled in. An accelerometer that lives and rests makes the vote wait for 2 s.
+      on accordingly, above the pad. The slope of the altitude takes the place of a velocity input
+      that is stuck or never filled in. An accelerometer that lives and rests makes the vote wait
+      for 2 s, and a climb below the pad, as of a barometer that settles, for 5 s.
     * fall: the same downward, of a vehicle that has been away from its pad for 5 s or was never
-      seen there: a feed that begins after apogee, or a drop.
+      seen there: a feed that begins after apogee, or a drop. `Fall` has how long it must last.
     * acceleration: a push has added up to the limit of speed, which lasts where the altitude is
       dead, and is confirmed by a rise where it is alive.
     * coast: a push has added up to the limit of speed, and an unpowered flight of 1 s followed,
@@ -84,10 +87,11 @@ class LiftoffDetector:
         self._range = Extremes(_MEMORY)
         lasts = params.liftoff_rise_time
         self._confirmed = {'speed': Lasting(_CONFIRMED_TIME), 'rise': Lasting(_CONFIRMED_TIME)}
-        self._climb = {'climb': Lasting(lasts), 'fall': Lasting(lasts)}
-        self._slope = {
-            'climb': Lasting(max(lasts, _SLOPE_TIME)), 'fall': Lasting(max(lasts, _SLOPE_TIME))
+        self._climb = {
+            'velocity': Lasting(lasts), 'slope': Lasting(max(lasts, _SLOPE_TIME)),
+            'deep': Lasting(max(lasts, _DEEP_TIME)),
         }
+        self._fall = Fall()
         self._denied = {
             'velocity': Lasting(max(lasts, _DENIED_TIME)),
             'slope': Lasting(max(lasts, _DENIED_TIME)),
@@ -104,10 +108,11 @@ class LiftoffDetector:
         self._acceleration = LiveValue(self._params.frozen_time)
         self._push.reset()
         self._range.reset()
-        for group in (self._confirmed, self._climb, self._slope, self._denied, self._pushed):
+        for group in (self._confirmed, self._climb, self._denied, self._pushed):
             for path in group.values():
                 path.reset()
         self._coast.reset()
+        self._fall.reset()
         self._has_sped = False
         self._near_ns: int | None = None
         self.liftoff: Liftoff | None = None
@@ -154,26 +159,32 @@ class LiftoffDetector:
             self._has_sped = False
         if self._altitude.is_new and altitude <= self._params.liftoff_rise:
             self._near_ns = clock_ns
+        self._fall.sense(clock_ns, altitude, rests=self._rests(clock_ns))
+
+    def _rests(self, clock_ns: int) -> bool:
+        """Return whether an accelerometer that is alive rests."""
+        return self._push.is_resting and self._acceleration.is_alive(clock_ns)
 
     def _climbs(
         self, clock_ns: int, altitude: float, velocity: float, slope: float
     ) -> Iterator[_Vote]:
         """Yield the votes of altitude and speed."""
         limit, rise = self._params.liftoff_velocity, self._params.liftoff_rise
-        rests = self._push.is_resting and self._acceleration.is_alive(clock_ns)
+        rests, is_above = self._rests(clock_ns), altitude > rise
         has_risen = altitude - self._range.lowest > rise
         climbs, steepens = has_risen and velocity > limit, has_risen and slope > limit
         pace = _PACE * limit
-        yield _Vote(self._climb['climb'], 'climb', altitude, climbs and not rests, pace)
-        yield _Vote(self._slope['climb'], 'climb', altitude, steepens and not rests, pace)
-        yield _Vote(self._denied['velocity'], 'climb', altitude, climbs, pace)
-        yield _Vote(self._denied['slope'], 'climb', altitude, steepens, pace)
+        for name, found in (('velocity', climbs), ('slope', steepens)):
+            yield _Vote(
+                self._climb[name], 'climb', altitude, found and is_above and not rests, pace
+            )
+            yield _Vote(self._denied[name], 'climb', altitude, found and is_above, pace)
+        yield _Vote(self._climb['deep'], 'climb', altitude, steepens, pace)
         has_fallen = (
-            self._range.highest - altitude > rise and altitude > rise and self._is_away(clock_ns)
+            self._range.highest - altitude > rise and is_above and self._is_away(clock_ns)
         )
-        falls, sinks = has_fallen and velocity < -limit, has_fallen and slope < -limit
-        yield _Vote(self._climb['fall'], 'fall', altitude, falls, -pace)
-        yield _Vote(self._slope['fall'], 'fall', altitude, sinks, -pace)
+        falls = has_fallen and (velocity < -limit or slope < -limit)
+        yield _Vote(self._fall, 'fall', altitude, falls, -pace)
 
     def _is_away(self, clock_ns: int) -> bool:
         return self._near_ns is None or clock_ns - self._near_ns >= _AWAY_NS

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from propulsion_ros.flight.liftoff import Liftoff
+from propulsion_ros.flight.motion.fall import Fall
 from propulsion_ros.flight.motion.lasting import Lasting
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.reckoning import REST_ACCELERATION
@@ -21,6 +22,7 @@ _LATEST_START_NS = 500_000_000  # samples may be on their way while a record is 
 _UNCERTAIN = 3.0  # times as long must motion last where the age of the record is uncertain
 _WINDOWS = (1.0, 2.0, 4.0)  # of `resume_moving_time`: the noisier the altitude, the longer
 _REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
+_FRESH_NS = 60_000_000_000  # what has flown so shortly before is on no bench
 _FEWEST = 5  # readings that agree
 _FALL = 3.0 - STANDARD_GRAVITY  # net acceleration, at most, of what flies unpowered [m/s^2]
 _AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
@@ -64,6 +66,8 @@ class Resumption:
     A flight goes on where the vehicle is high above its pad and moves up or down, or is in free
     fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
     an ascent is seen, or where it is high and moves for three times as long after a short restart.
+    Of a vehicle that was not certainly flying within the last minute, an altitude that sinks is
+    believed as `Fall` does: a barometer that settles after a start sinks too.
     A flight also goes on where no sensor gives anything new, if the process was away shortly by
     the clock since boot, which is never set. What is stuck gives nothing new, which
     counts only where the record has a seen ascent.
@@ -129,6 +133,7 @@ class Resumption:
             for certain, scale in ((True, 1.0), (False, _UNCERTAIN))
         }
         self._falls = {True: _Repeated(time), False: _Repeated(_UNCERTAIN * time)}
+        self._fall, self._calm = Fall(), Dwell(time)
         self._high = _Repeated(time)
         self._rest = Dwell(params.resume_time)
 
@@ -190,16 +195,20 @@ class Resumption:
         is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
         if self.snapshot.phase is Phase.LAUNCH:
             moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain=False)
-            flies = moves and is_high
-            self.is_aloft = flies and self._was_away_shortly and not self.is_aside
-            # A barometer that settles after a start falls too, but not for so long.
-            is_seen = ascent is not None and (flies or ascent.source != 'fall')
+            self.is_aloft = (
+                moves and is_high and self._was_away_shortly and not self.is_aside
+            )
             is_near = abs(altitude) <= self._params.resume_height
+            has_ascended = ascent is not None or self.is_aloft
             return self._judge_pad(
-                clock_ns, rests=rests, is_near=is_near, has_ascended=is_seen or self.is_aloft
+                clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended
             )
         is_certain = self._is_certain(clock_ns, stamp_ns)
-        moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain)
+        is_fresh = is_certain and self.gap_ns(clock_ns, stamp_ns) < _FRESH_NS
+        moves = self._moves(
+            clock_ns, altitude, velocity, acceleration, is_certain,
+            may_settle=not (self._is_flown and is_fresh),
+        )
         if moves and (is_high or not self._altitude.is_alive(clock_ns)):
             return _RESUME
         if self._is_silent(clock_ns):
@@ -228,9 +237,7 @@ class Resumption:
         What is stuck counts as silent only in a flight whose ascent was seen: a coarse barometer
         at rest on its pad repeats itself too.
         """
-        snapshot = self.snapshot
-        is_flown = snapshot.phase is not Phase.LAUNCH and snapshot.ascent is not None
-        silence_ns = clock_ns - (self._news_ns if is_flown else self._known_ns)
+        silence_ns = clock_ns - (self._news_ns if self._is_flown else self._known_ns)
         return self._was_away_shortly and silence_ns >= self._params.resume_silence * 1e9
 
     def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
@@ -270,13 +277,23 @@ class Resumption:
 
     def _moves(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float,
-        is_certain: bool,
+        is_certain: bool, *, may_settle: bool = True,
     ) -> bool:
-        """Take a sample and return whether the vehicle certainly moves up or down."""
+        """Take a sample and return whether the vehicle certainly moves up or down.
+
+        Parameters
+        ----------
+        clock_ns, altitude, velocity, acceleration
+            As of `judge`.
+        is_certain : bool
+            Whether the age of the record is known.
+        may_settle : bool
+            Whether it may rest, and what sinks be a sensor that settles.
+        """
         limit = self._params.resume_velocity
-        found = False
+        found = sinks = False
         for certain in (True, False):
-            climbs = [
+            climbs, drops = [
                 speed.update(clock_ns, velocity, sign * velocity > limit and agrees)
                 for speed, sign, agrees in zip(
                     self._speeds[certain], (1.0, -1.0), self._agreement(clock_ns, velocity),
@@ -287,9 +304,20 @@ class Resumption:
             for slope in self._slopes[certain]:
                 slope.update(clock_ns, altitude)
             if certain is is_certain:
-                slopes = any(slope.exceeds(limit) for slope in self._slopes[certain])
-                found = slopes or falls or any(climbs)
-        return found
+                slopes = [slope for slope in self._slopes[certain] if slope.exceeds(limit)]
+                rises = climbs or any(slope.value > 0.0 for slope in slopes)
+                sinks = drops or any(slope.value < 0.0 for slope in slopes)
+                found = rises or falls or (drops and not self._altitude.is_alive(clock_ns))
+        is_calm = self._calm.update(clock_ns, abs(acceleration) < REST_ACCELERATION)
+        rests = is_calm and self._acceleration.is_alive(clock_ns)
+        self._fall.sense(clock_ns, altitude, rests=rests)
+        is_fall = self._fall.update(clock_ns, altitude, sinks) is not None
+        return found or is_fall or (sinks and not may_settle)
+
+    @property
+    def _is_flown(self) -> bool:
+        """Whether the record is of a flight whose ascent was seen."""
+        return self.snapshot.phase is not Phase.LAUNCH and self.snapshot.ascent is not None
 
     def _agreement(self, clock_ns: int, velocity: float) -> tuple[bool, bool]:
         """Return whether a live altitude lets a velocity upward, and downward, be true."""

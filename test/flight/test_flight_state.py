@@ -266,7 +266,7 @@ def test_least_time_of_ascent_means_nothing_where_the_feed_begins_in_the_fall():
     flight = Flight(min_ascent_time=60.0)
     flight.sample(start, *motion_under_drogue(start))
     assert flight.command('launch', start) == ''
-    flight.feed(start + 0.02, start + 4.0, at=motion_under_drogue)
+    flight.feed(start + 0.02, start + 7.0, at=motion_under_drogue)
     assert flight.words == ['launch', 'flight', 'recovery']
 
 
@@ -352,9 +352,9 @@ def test_detection_stands_where_the_feed_begins_in_the_fall():
     flight.sample(start, *motion_under_drogue(start))
     assert flight.command('launch', start) == ''
     detector.is_told = True
-    flight.feed(start + 0.02, start + 0.5, at=motion_under_drogue)
+    flight.feed(start + 0.02, start + 3.5, at=motion_under_drogue)
     detector.is_told = False
-    flight.feed(start + 0.5, start + 2.0, at=motion_under_drogue)
+    flight.feed(start + 3.5, start + 5.0, at=motion_under_drogue)
     assert flight.words == ['launch', 'flight', 'recovery']
 
 

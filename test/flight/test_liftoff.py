@@ -120,21 +120,22 @@ def test_few_samples_across_gaps_are_no_liftoff_but_three_that_climb_are():
     [pytest.param(100.0, 'climb', id='ascending'), pytest.param(-20.0, 'fall', id='descending')],
 )
 def test_a_feed_that_begins_in_the_air_is_a_flight(velocity, source):
-    samples = [(800.0 + velocity * 0.01 * i, velocity, NAN) for i in range(300)]
+    samples = [(800.0 + velocity * 0.01 * i, velocity, NAN) for i in range(390)]
     _, liftoff = run(samples)
     assert liftoff.source == source
 
 
 @pytest.mark.parametrize(('slope', 'lasts', 'source'), [
     pytest.param(50.0, 100, 'climb', id='climb'),
-    pytest.param(-20.0, 100, 'fall', id='fall'),
+    pytest.param(-20.0, 300, 'fall', id='fall'),
+    pytest.param(-20.0, 299, None, id='fall, too short'),
     pytest.param(50.0, 99, None, id='climb, too short'),
     pytest.param(NAN, 300, None, id='without a slope'),
 ])
 def test_slope_of_the_altitude_is_enough_against_a_velocity_of_0(slope, lasts, source):
     detector = LiftoffDetector(FlightParams())
     found = None
-    for i in range(400):
+    for i in range(600):
         altitude = 800.0 + (0.0 if math.isnan(slope) else slope) * max(0, i - 99) * 0.01
         holds = 200 <= i <= 200 + lasts
         found = found or detector.update(
@@ -166,3 +167,29 @@ def test_missing_altitudes_do_not_hide_the_liftoff(period):
     assert found is not None
     assert found.source == 'climb'
     assert 1.0 < found.clock_ns * 1e-9 < 3.0
+
+
+def settling(offset, tau=0.5):
+    """Return the altitude of a vehicle at rest as a barometer that settles shows it."""
+    return [(offset * math.exp(-0.01 * i / tau) + wiggle(i), NAN, NAN) for i in range(1000)]
+
+
+@pytest.mark.parametrize('tau', [0.3, 0.7, 1.5])
+@pytest.mark.parametrize('offset', [-2000.0, -300.0, -60.0, 60.0, 300.0, 2000.0])
+def test_barometer_that_settles_is_no_liftoff(offset, tau):
+    """From below it was a climb, from above a fall: both charges fired on the pad."""
+    assert run([(wiggle(i), NAN, NAN) for i in range(600)] + settling(offset, tau)) is None
+    assert run(settling(offset, tau)) is None
+
+
+def test_climb_below_the_pad_is_a_liftoff_after_all():
+    """A barometer that jumped down for good takes no liftoff away."""
+    rows = [(-900.0 + 10.0 * (0.01 * i) ** 2, NAN, NAN, 0.2 * i) for i in range(900)]
+    i, liftoff = run(rows)
+    assert liftoff.source == 'climb'
+    assert rows[i][0] < 0.0
+
+
+def test_velocity_that_is_stuck_makes_no_climb_of_a_barometer_that_settles():
+    rows = [(altitude, 40.0, NAN, NAN) for altitude, *_ in settling(-500.0)]
+    assert run(rows) is None

@@ -273,9 +273,18 @@ def ground_walk(seed: int) -> Walk:
     knocks = rng.uniform(0.0, 30.0, rng.integers(4))
     lifts = rng.uniform(0.0, 30.0, rng.integers(4))
     noise = rng.choice([1e-3, 0.05, 0.3])
+    # Starts of the barometer, which settles by some height with a time constant.
+    starts = [
+        (begin, float(rng.choice([-500.0, -60.0, 60.0, 500.0])), rng.uniform(0.1, 1.0))
+        for begin in rng.uniform(0.0, 30.0, rng.integers(2))
+    ]
 
     def at(t):
         height = velocity = acceleration = 0.0
+        for begin, offset, tau in starts:
+            if t >= begin:
+                height += offset * math.exp(-(t - begin) / tau)
+                velocity -= offset * math.exp(-(t - begin) / tau) / tau
         for begin in lifts:
             # Lifted by a metre in half a second, and put down again.
             if begin <= t < begin + 1.0:
@@ -298,6 +307,8 @@ def ground_walk(seed: int) -> Walk:
             walk.command(str(rng.choice(['ignition', 'abort', 'apogee_override'])), stamp)
         if rng.random() < 0.001:
             walk.restart(rng.choice([1.0, math.inf]))
+            if rng.random() < 0.5:
+                starts.append((t, float(rng.choice([-500.0, 60.0, 500.0])), rng.uniform(0.1, 1.0)))
     return walk
 
 

@@ -98,8 +98,8 @@ def resumed(rows, *args, **options):
 ])
 @pytest.mark.parametrize('rows', [
     pytest.param(climb(), id='climbing, by altitude alone'),
-    pytest.param(climb(speed=-5.0), id='under the main, by altitude alone'),
-    pytest.param(climb(speed=-25.0), id='under the drogue, by altitude alone'),
+    pytest.param(climb(speed=-5.0, seconds=6.0), id='under the main, by altitude alone'),
+    pytest.param(climb(speed=-25.0, seconds=6.0), id='under the drogue, by altitude alone'),
     pytest.param(fall(), id='at apogee, all sensors'),
     pytest.param(only(fall(), 0, 2), id='at apogee, altitude and acceleration'),
     pytest.param(only(fall(speed=80.0), 2), id='in coast, acceleration alone'),
@@ -361,7 +361,7 @@ def test_clock_that_is_a_little_ahead_after_a_boot_adds_that_and_nothing_in_a_cl
 
 def test_spent_events_stay_spent_and_recovery_keeps_its_apogee():
     flight = state()
-    flight.offer(DESCENDING)
+    flight.offer(DESCENDING, heartbeat_age=1.0)
     reports = feed(flight, climb(400.0, -10.0, 4.0))
     assert fired(reports) == ['main', 'late']
     assert (flight.phase, flight.apogee) == (Phase.RECOVERY, DESCENDING.apogee)
@@ -371,7 +371,7 @@ def test_spent_events_stay_spent_and_recovery_keeps_its_apogee():
 def test_apogee_keeps_its_altitude_over_a_restart():
     vertex = Vertex(999 * S, 1234.5)
     flight = state()
-    flight.offer(replace(DESCENDING, vertex=vertex))
+    flight.offer(replace(DESCENDING, vertex=vertex), heartbeat_age=1.0)
     reports = feed(flight, climb(400.0, -10.0, 2.0))
     assert flight.vertex == reports[-1].vertex == flight.snapshot().vertex == vertex
 

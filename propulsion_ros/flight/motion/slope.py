@@ -9,6 +9,7 @@ from collections.abc import Sequence
 _FEWEST = 8  # four wild readings are no line
 _CERTAIN = 6.0  # sigma: it is judged at every sample
 _LEAST_NOISE = 0.05  # one sigma of the value, where the readings show less
+_TREND_SIGMA, _TREND_SHARE = 4.0, 0.05  # of a change of the slope, and least part of the slope
 _SHARE = 0.25  # of the slope that each half of the window must have
 _MOST_PERIODS = 4  # a slow sensor may take so many windows to give enough readings
 
@@ -65,10 +66,26 @@ class Slope:
         slope, sigma = _line(self._points)
         if abs(slope) <= limit + _CERTAIN * sigma:
             return False
+        return all(
+            half * math.copysign(1.0, slope) > _SHARE * abs(slope) for half, _ in self._halves()
+        )
+
+    @property
+    def trend(self) -> int:
+        """How the slope certainly changes over the window: -1, 0 where it is not certain, or 1."""
+        if not self.is_full:
+            return 0
+        (before, sigma_before), (after, sigma_after) = self._halves()
+        change, sigma = after - before, math.hypot(sigma_before, sigma_after)
+        if abs(change) <= max(_TREND_SIGMA * sigma, _TREND_SHARE * abs(self.value)):
+            return 0
+        return 1 if change > 0.0 else -1
+
+    def _halves(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the slope and its sigma of either half of the window."""
         points = list(self._points)
         middle = len(points) // 2
-        halves = _line(points[:middle])[0], _line(points[middle:])[0]
-        return all(half * math.copysign(1.0, slope) > _SHARE * abs(slope) for half in halves)
+        return _line(points[:middle]), _line(points[middle:])
 
 
 def _line(points: Sequence[Point] | deque[Point]) -> tuple[float, float]:

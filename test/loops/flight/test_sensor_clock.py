@@ -2,6 +2,8 @@
 """A flight computer whose sensor comes late, falls silent, or has its clock set."""
 from __future__ import annotations
 
+import math
+
 import pytest
 from flight_computer import APOGEE, CONFIG, LIFTOFF, MAIN, PERIOD, Computer, Disk, altitude
 
@@ -181,15 +183,47 @@ def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_
     """It was killed before liftoff was certain, and its topics were connected at the apogee."""
     flown(tmp_path / 'r.json', LIFTOFF + 0.2)
     robot = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
-    robot.feed(LIFTOFF + 1.0, LIFTOFF + 6.0, motion=lambda t: 300.0 - 4.0 * (t - LIFTOFF))
+    robot.feed(LIFTOFF + 1.0, LIFTOFF + 8.0, motion=lambda t: 300.0 - 4.0 * (t - LIFTOFF))
     assert robot.loop._state.phase is Phase.RECOVERY
     assert robot.charges[:1] == CHARGES[:1]
 
 
-@pytest.mark.parametrize('seconds', [0.2, 0.5, 1.0, 1.5])
-def test_readings_that_settle_after_a_restart_on_the_pad_are_no_flight(tmp_path, seconds):
+@pytest.mark.parametrize('boot', ['A', 'B'], ids=['same boot', 'another boot'])
+@pytest.mark.parametrize('seconds', [0.2, 1.0, 3.0])
+@pytest.mark.parametrize('offset', [-300.0, 60.0, 500.0])
+def test_readings_that_settle_after_a_restart_on_the_pad_are_no_flight(
+    tmp_path, offset, seconds, boot
+):
+    """Over 2 s and more they fired both charges, and from below the pad the timer fired them."""
     flown(tmp_path / 'r.json', LIFTOFF - 0.5)
-    robot = Robot(tmp_path / 'r.json', LIFTOFF)
+    robot = Robot(tmp_path / 'r.json', LIFTOFF, boot)
     robot.feed(LIFTOFF, LIFTOFF + 30.0,
-               motion=lambda t: max(500.0 * (1.0 - (t - LIFTOFF) / seconds), 0.0))
+               motion=lambda t: offset * max(1.0 - (t - LIFTOFF) / seconds, 0.0))
     assert robot.charges == []
+
+
+@pytest.mark.parametrize('seconds', [1.0, 3.0])
+@pytest.mark.parametrize('offset', [-300.0, 60.0, 500.0])
+def test_sensor_that_starts_anew_and_settles_on_an_armed_pad_is_no_flight(
+    tmp_path, offset, seconds
+):
+    robot = flown(tmp_path / 'r.json', LIFTOFF - 0.5)
+    robot.feed(LIFTOFF, LIFTOFF + 30.0,
+               motion=lambda t: offset * math.exp(-3.0 * (t - LIFTOFF) / seconds))
+    assert robot.charges == []
+
+
+@pytest.mark.parametrize('at', [10.0, MAIN - 2.0], ids=['in flight', 'in recovery'])
+@pytest.mark.parametrize('offset', [60.0, 500.0])
+@pytest.mark.parametrize('away', [120.0, 80000.0], ids=['minutes', 'a day'])
+def test_record_of_an_earlier_flight_on_the_bench_is_not_resumed_by_readings_that_settle(
+    tmp_path, at, offset, away
+):
+    """The charges of that flight fired on the bench."""
+    flown(tmp_path / 'r.json', at)
+    robot = Robot(tmp_path / 'r.json', at + away, 'B')
+    begin = at + away
+    robot.feed(begin, begin + 20.0,
+               motion=lambda t: offset * math.exp(-(t - begin) / 0.7))
+    assert robot.charges == []
+    assert any('is not resumed' in line for line in robot.warnings)
