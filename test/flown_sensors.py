@@ -133,6 +133,29 @@ def smooth_at(flown, time):
     return float(np.median(flown.altitude[near])) if near.any() else math.nan
 
 
+def fly_pressure(flown, stall=(NEVER, NEVER), latency=0.0, end=None, **settings):
+    """Fly a log's pressures: none from begin to end of a stall, all late after it, on a robot."""
+    is_simulated = stall[0] == NEVER
+    computer = Computer('pressure', is_simulated=is_simulated, **settings)
+    is_launched, now = False, flown.time[0]
+    for t, pascal in zip(flown.time, flown.pressure, strict=True):
+        if end is not None and t > end:
+            break
+        if stall[0] <= t < stall[1]:
+            continue
+        arrival = t + (latency if t >= stall[1] else 0.0)
+        if not is_simulated:
+            computer.wait(arrival - now)
+        now += 0.01 * round((arrival - now) / 0.01)
+        if not is_launched and t > flown.time[0] + PAD - 1.0:
+            computer.command('launch')
+            is_launched = True
+        computer.host.deliver('~/pressure', message(
+            round((t + START) * 1e9), fluid_pressure=float(pascal)
+        ))
+    return Outcome(flown, computer)
+
+
 def fly_sensors(flown, outages=(), end=None, **settings):
     """Fly a log on its raw sensors; the inertial one is silent from begin to end of each outage."""
     computer = Computer('sensors', is_simulated=True, **{
