@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flown logs over the network in real time, on a robot: a stall at the apogee, then late samples."""
+"""Flown logs over the network in real time, on a robot: a stall at the apogee, late samples."""
 from __future__ import annotations
 
 import time
