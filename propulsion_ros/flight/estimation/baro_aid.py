@@ -150,7 +150,9 @@ class BaroAid:
             )
         if self._lock.is_locked(stamp_ns):
             self.monitor.refuse(Status.LOCKOUT)
-            if self._lock.is_refuted(stamp_ns, self._is_beyond_ports(innovation, port, noise)):
+            # A speed that is wrong must not widen what refutes it: ports err most near Mach 1.
+            worst = -scale * dynamic_pressure(pascal, min(mach2, 1.0))
+            if self._lock.is_refuted(stamp_ns, self._is_beyond_ports(innovation, worst, noise)):
                 self._believe(stamp_ns, innovation, is_inertial=is_inertial)
             return
         if self._is_held(stamp_ns, pascal, up, math.sqrt(noise), stage):

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
+from rocket_truth import PAD_TIME, fly, pressure_of
 
+from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mach_lock import MachLock
+from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.state import Stage
 
 SOUND = 340.0
 
@@ -58,3 +62,28 @@ def test_is_refuted_by_what_lasts_longer_than_any_dip(lock):
     assert refuted.index(True) == 30
     assert not lock.is_refuted(ns(3.2), False)
     assert not lock.is_refuted(ns(3.3), True)
+
+
+@pytest.mark.parametrize('known', [Stage.COAST, Stage.BOOST], ids=['coast', 'no end of thrust'])
+def test_accelerometer_that_is_off_for_good_locks_the_barometer_out_for_seconds_only(known):
+    """3 g too much from 3 s on: the speed is never below Mach 0.75 again, and was believed so."""
+    truth = fly(1, 1, burn=3.5, push=120.0, duration=24.0)
+    estimator = Estimator(EstimatorParams(), Mounting())
+    pressures = pressure_of(truth.position[:, 0, 2])
+    apogee = float(truth.position[:, 0, 2].argmax()) / 100.0 - PAD_TIME
+    locked = []
+    for k, stamp in enumerate(truth.stamp_ns):
+        since = k / 100.0 - PAD_TIME
+        estimator.set_stage(
+            Stage.PAD if since < 0.1 else Stage.BOOST if since < 3.8 else known
+        )
+        force = truth.force[k, 0] + [0.0, 0.0, 30.0 * (since > 3.0)]
+        estimator.imu(stamp, truth.rate[k, 0].tolist(), force.tolist())
+        estimator.pressure(stamp, float(pressures[k]))
+        if 'pressure_lockout' in estimator.state(stamp).flags:
+            locked.append(since)
+        if since > apogee - 2.0:
+            up = estimator.state(stamp).position[2]
+            assert up == pytest.approx(truth.position[k, 0, 2], abs=15.0)
+    assert locked
+    assert locked[-1] < apogee - 3.0
