@@ -40,7 +40,8 @@ def fly(samples: Iterable[Sample], apogee: ApogeeParams) -> Iterator[FlightRepor
 
 
 def fly_live(
-    samples: Iterable[tuple[int, Sample]], apogee: ApogeeParams, *, may_light: bool = False
+    samples: Iterable[tuple[int, Sample]], apogee: ApogeeParams, *, may_light: bool = False,
+    lets_time_pass: bool = True,
 ) -> Iterator[tuple[int, FlightReport]]:
     """Yield when and what the flight logic reports of samples that arrive as on a robot.
 
@@ -54,6 +55,8 @@ def fly_live(
         Parameters of the detector; all others have their defaults.
     may_light : bool
         Whether the configuration has a stage that may still light.
+    lets_time_pass : bool
+        Whether time goes on while no sample arrives.
     """
     params = FlightLoopParams(apogee=apogee)
     config = FlightConfig((_LATER_STAGE,), ()) if may_light else read_config(params)
@@ -61,7 +64,7 @@ def fly_live(
     time, limit_ns = SampleTime(), round(params.silence_timeout * 1e9)
     looked_ns: int | None = None
     for arrival_ns, sample in samples:
-        while looked_ns is not None and looked_ns + _LOOK_NS < arrival_ns:
+        while lets_time_pass and looked_ns is not None and looked_ns + _LOOK_NS < arrival_ns:
             looked_ns += _LOOK_NS
             if time.silence_ns(looked_ns) >= limit_ns:
                 silent = Sample(time.now_ns(looked_ns), math.nan)

@@ -2,9 +2,12 @@
 """What the detectors make of faulty copies of flown logs."""
 from __future__ import annotations
 
+import functools
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +17,7 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.replay.logged_flight import fly_live
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.apogee_faults import FAULTS, Log
 from propulsion_ros.tools.apogee_references import Reference, read_references
 
@@ -37,7 +41,9 @@ class Outcome(NamedTuple):
     delay: float
 
 
-def fault_table(folder: Path, seeds: Sequence[int] = (0,)) -> Iterator[str]:
+def fault_table(
+    folder: Path, seeds: Sequence[int] = (0,), part: str = '', jobs: int = 1
+) -> Iterator[str]:
     """Yield the lines of a Markdown table of missed, premature and late decisions by fault.
 
     Parameters
@@ -46,23 +52,35 @@ def fault_table(folder: Path, seeds: Sequence[int] = (0,)) -> Iterator[str]:
         With ``real/*.csv`` and ``reference.json``.
     seeds : sequence of int
         Of the faults: each is drawn once a seed for each log.
+    part : str
+        Only the faults whose names have this in them.
+    jobs : int
+        How many processes fly.
 
     Raises
     ------
-    SourceError
-        Where a file is missing or malformed.
+    ConfigError
+        Where a file is missing or malformed, or no fault has such a name.
     """
     logs = read_logs(folder)
+    faults = [fault for fault in FAULTS if part in fault]
+    if not faults:
+        raise ConfigError('--fault', f'no fault has {part!r} in its name')
     yield _HEADER
     total: dict[str, list[Outcome]] = {method: [] for method in METHODS}
-    for fault in FAULTS:
-        found = {
-            method: list(outcomes(logs, (fault,), seeds, method)) for method in METHODS
-        }
-        yield _row(fault, found)
-        for method in METHODS:
-            total[method] += found[method]
+    fly = functools.partial(_by_method, logs, tuple(seeds))
+    with ProcessPoolExecutor(jobs, get_context('spawn')) as pool:
+        for fault, found in zip(faults, pool.map(fly, faults), strict=True):
+            yield _row(fault, found)
+            for method in METHODS:
+                total[method] += found[method]
     yield _row('all', total)
+
+
+def _by_method(
+    logs: Sequence[Log], seeds: Sequence[int], fault: str
+) -> dict[str, list[Outcome]]:
+    return {method: list(outcomes(logs, (fault,), seeds, method)) for method in METHODS}
 
 
 def read_logs(folder: Path) -> list[Log]:
@@ -92,9 +110,14 @@ def spoil(log: Log, fault: str, seed: int) -> Log:
 
 
 def decision(log: Log, method: str = 'robust') -> float:
-    """Return when the flight logic decides apogee, by the clock of arrival [s]; NaN for never."""
+    """Return when the flight logic decides apogee, by the clock of arrival [s]; NaN for never.
+
+    Legacy receives what the original did: nothing where no sample comes, or one without altitude.
+    """
     apogee = ApogeeParams(method=method)
-    arrivals = fly_live(_samples(log), apogee, may_light=log.is_staged)
+    is_legacy = method == 'legacy'
+    samples = _samples(log.kept(np.isfinite(log.altitude)) if is_legacy else log)
+    arrivals = fly_live(samples, apogee, may_light=log.is_staged, lets_time_pass=not is_legacy)
     for arrival_ns, report in arrivals:
         if report.apogee is not None:
             return arrival_ns * 1e-9

@@ -31,7 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--faults', type=Path, metavar='FOLDER',
-        help='instead, print what faulty copies of these logs lead to, drawn by --seed',
+        help='instead, print what faulty copies of these logs lead to, drawn by --seed, beside '
+        'legacy: the table of docs/apogee.md',
+    )
+    parser.add_argument(
+        '--fault', default='', metavar='TEXT', help='only faults whose names have this in them'
+    )
+    parser.add_argument(
+        '--jobs', type=int, default=1, help='processes that fly faults (default: %(default)d)'
     )
 
 
@@ -40,7 +47,9 @@ def run(args: argparse.Namespace) -> int:
     if args.table is not None:
         return _print_table(error_table(args.table))
     if args.faults is not None:
-        return _print_table(fault_table(args.faults, (args.seed,)))
+        return _print_table(fault_table(
+            args.faults, (args.seed,), args.fault, max(args.jobs, 1)
+        ))
     if args.flights < 1 or args.seed < 0:
         print('propulsion_ros apogee-trials: expected --flights of at least 1 and --seed of at '
               f'least 0, got {args.flights} and {args.seed}', file=sys.stderr)

@@ -35,7 +35,9 @@ class SimulatedFlight:
 
 
 @dataclass(frozen=True)
-class _Truth:
+class Truth:
+    """What really happened: index of the apogee, and rows at even times."""
+
     apogee: int
     time: FloatArray
     altitude: FloatArray
@@ -50,10 +52,10 @@ def simulate_flight(seed: int) -> SimulatedFlight:
     truth = _fly(rng)
     while truth.altitude[truth.apogee] < 130.0:
         truth = _fly(rng)
-    return _measure(rng, truth)
+    return measure(rng, truth)
 
 
-def _fly(rng: np.random.Generator) -> _Truth:
+def _fly(rng: np.random.Generator) -> Truth:
     """Integrate a point mass in a vertical plane: boosts, coast, drogue."""
     mass = 10.0 ** rng.uniform(0.0, 2.0)
     net = rng.uniform(2.0, 12.0) * STANDARD_GRAVITY
@@ -100,10 +102,10 @@ def _fly(rng: np.random.Generator) -> _Truth:
         position = position + velocity * _STEP + 0.5 * acceleration * _STEP**2
         velocity = velocity + acceleration * _STEP
         time += _STEP
-    return _Truth(apogee, *np.array(rows).T)
+    return Truth(apogee, *np.array(rows).T)
 
 
-def _measure(rng: np.random.Generator, truth: _Truth) -> SimulatedFlight:
+def measure(rng: np.random.Generator, truth: Truth) -> SimulatedFlight:
     """Sample a flight at a random rate with noise, shocks, losses and perhaps a fault."""
     rate = float(rng.choice([5.0, 10.0, 20.0, 50.0, 100.0, 200.0]))
     start, end = truth.time[0], truth.time[-1]
@@ -151,7 +153,7 @@ def _coloured(
     return np.interp(time, grid, rng.normal(0.0, sigma, len(grid)))
 
 
-def _port_shock(rng: np.random.Generator, time: FloatArray, truth: _Truth) -> FloatArray:
+def _port_shock(rng: np.random.Generator, time: FloatArray, truth: Truth) -> FloatArray:
     """Return the altitude error of static ports near Mach 1 [m]."""
     depth = rng.uniform(50.0, 800.0)
     mach = np.interp(time, truth.time, truth.mach)

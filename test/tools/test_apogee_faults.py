@@ -2,15 +2,17 @@
 """The apogee under faults of sensors, links and clocks, on flown logs."""
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.tools.apogee_fault_table import (
     Outcome,
+    decision,
     fault_table,
     judge,
     outcomes,
@@ -88,6 +90,30 @@ def test_a_slice_of_the_library(logs):
     assert missed == []
     assert len(premature) <= max(1, 0.01 * len(found)), premature
     assert len(late) <= max(1, 0.03 * len(found)), late
+
+
+def test_legacy_receives_nothing_for_what_is_missing():
+    log = _throw()
+    gap = log.between(2.0, 3.5)
+    lost = log.with_values('altitude', gap, np.nan)
+    silent = log.kept(~gap)
+    assert decision(silent, 'legacy') == decision(lost, 'legacy')
+    assert judge('fault', silent, decision(silent, 'legacy')).kind == ''
+
+
+def test_the_table_has_the_faults_of_a_name_beside_legacy(flights, tmp_path):
+    references = json.loads((flights / 'reference.json').read_text())
+    name = 'bella_lui_2020'
+    (tmp_path / 'real').mkdir()
+    (tmp_path / 'synthetic').mkdir()
+    (tmp_path / 'real' / f'{name}.csv').symlink_to(flights / 'real' / f'{name}.csv')
+    (tmp_path / 'reference.json').write_text(json.dumps({name: references[name]}))
+    (tmp_path / 'synthetic' / 'truth.json').write_text('{}')
+    rows = list(fault_table(tmp_path, part='gap of 2'))
+    names = [fault for fault in FAULTS if 'gap of 2' in fault]
+    assert [row.split(' | ')[0] for row in rows[1:]] == [f'| {key}' for key in (*names, 'all')]
+    with pytest.raises(ConfigError, match='no fault has'):
+        list(fault_table(tmp_path, part='nothing like this'))
 
 
 def test_a_folder_without_references_is_refused(tmp_path):

@@ -25,6 +25,7 @@ from propulsion_ros.flight.estimation.error_state import (
     ErrorStateFilter,
 )
 from propulsion_ros.flight.estimation.innovation_judge import InnovationJudge, Verdict, width_of
+from propulsion_ros.flight.estimation.mach_lock import MachLock
 from propulsion_ros.flight.estimation.pad import PadReference, mean_without_spikes
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
@@ -33,7 +34,9 @@ from propulsion_ros.timing.held import Held
 
 _UP = POSITION + 2
 _PAD_DELAY_NS = 1_000_000_000  # a reading joins the pad reference only where no liftoff followed
-_CERTAIN_SPEED = 30.0  # a horizontal speed less certain than this makes no Mach number [m/s]
+_STEP_DELAY_NS = 10_000_000_000  # and one far from it, that may be of a climb, after this time
+_NEAR_PAD = 15.0  # [m]
+_CERTAIN_SPEED = 30.0  # a speed less certain than this makes no Mach number [m/s]
 _IMPLAUSIBLE = 4.0  # sigma of its prior that no error of the barometer has
 _STEP_SIGMA = 5.0  # of the altitude bias after a step [m]
 _BIAS_SIGMA = 10.0  # that joins the accelerometer bias where the estimate went astray [m/s^2]
@@ -73,7 +76,7 @@ class BaroAid:
         self._gate = params.gate**2
         self._row = np.zeros(SIZE)
         self._row[[_UP, ALTITUDE_BIAS]] = 1.0
-        self._hold_ns = round(params.lockout_hold * 1e9)
+        self._lock = MachLock(params)
         self._judge = InnovationJudge(params.gate_time)
         self.monitor = SensorMonitor(params.pressure_timeout)
         self._reference = PadReference()
@@ -87,7 +90,7 @@ class BaroAid:
         self._judge.reset()
         self._reference.reset()
         self._pending.clear()
-        self._locked_until: int | None = None
+        self._lock.reset()
         self.pad_altitude = self._params.site_altitude
         self._held.reset()
         self.surprise = math.nan
@@ -127,56 +130,82 @@ class BaroAid:
         """
         altitude, temperature = altitude_and_temperature(pascal)
         if stage is Stage.PAD:
-            self._follow_pad(stamp_ns, altitude)
+            self._follow_pad(stamp_ns, altitude, is_inertial=is_inertial)
         elif self._pending:
             self._leave_pad()
         state = self._filter
         scale = metres_per_pascal(pascal, temperature)
-        mach2 = mach_squared(self._speed_squared(stage), temperature)
-        ascends = stage in (Stage.BOOST, Stage.COAST)
-        if is_inertial and ascends and mach2 > self._params.lockout_mach**2:
-            self._locked_until = stamp_ns + self._hold_ns
-        if self._locked_until is not None and stamp_ns < self._locked_until:
-            self.monitor.refuse(Status.LOCKOUT)
-            return
+        speed2 = self._speed_squared(stage)
+        mach2 = mach_squared(speed2, temperature)
         sigma = math.sqrt(variance) if variance > 0.0 else self._params.pressure_noise
         noise = (sigma * scale) ** 2
         up = state.position[2] + age * state.velocity[2]
+        row = self._row
+        # Without an inertial sensor nothing tells an error of the ports from the motion.
+        row[PORT] = port = -scale * dynamic_pressure(pascal, mach2) if is_inertial else 0.0
+        innovation = altitude - self.pad_altitude - up - state.altitude_bias - port * state.port
+        if is_inertial and stage in (Stage.BOOST, Stage.COAST) and self._is_climb_certain:
+            self._lock.take_speed(
+                stamp_ns, mach2, speed2, state.velocity[2], is_boost=stage is Stage.BOOST
+            )
+        if self._lock.is_locked(stamp_ns):
+            self.monitor.refuse(Status.LOCKOUT)
+            # A speed that is wrong must not widen what refutes it: ports err most near Mach 1.
+            worst = -scale * dynamic_pressure(pascal, min(mach2, 1.0))
+            if self._lock.is_refuted(stamp_ns, self._is_beyond_ports(innovation, worst, noise)):
+                self._believe(stamp_ns, innovation, is_inertial=is_inertial)
+            return
         if self._is_held(stamp_ns, pascal, up, math.sqrt(noise), stage):
             self.monitor.refuse(Status.FROZEN)
             return
-        row = self._row
-        row[PORT] = port = -scale * dynamic_pressure(pascal, mach2)
-        predicted = up + state.altitude_bias + port * state.port
-        innovation = altitude - self.pad_altitude - predicted
         self.surprise = state.correct(row, innovation, noise, self._gate)
-        if self.surprise <= self._gate and not self._is_strained():
-            self._judge.accept(stamp_ns, innovation)
-            self.monitor.use(stamp_ns)
+        if self.surprise <= self._gate:
+            self._settle(stamp_ns, altitude - self.pad_altitude - up, innovation, is_inertial)
             return
         self.monitor.refuse(Status.INNOVATION)
-        if self._is_strained():
-            # Drift too slow for the gate: the errors of the barometer took it, up to here.
-            self._believe(stamp_ns, altitude - self.pad_altitude - up - state.altitude_bias)
-            return
         width = width_of(innovation, self.surprise, self._params.gate)
-        self._act(self._judge.refuse(stamp_ns, innovation, width), stamp_ns, innovation, stage)
-
-    def _act(self, verdict: Verdict, stamp_ns: int, innovation: float, stage: Stage) -> None:
-        if verdict is Verdict.WAIT:
-            return
-        state = self._filter
+        # A step is known by the inertial sensor alone, and under a parachute none follows exactly.
+        may_step = is_inertial and stage in (Stage.PAD, Stage.BOOST, Stage.COAST)
+        verdict = self._judge.refuse(stamp_ns, innovation, width, may_step=may_step)
         if verdict is Verdict.STEP:
-            self.step_ns = stamp_ns
-            if stage is Stage.PAD:
-                self._reference.reset()
-                self._pending.clear()
-            else:
-                state.altitude_bias += innovation
-                state.forget(ALTITUDE_BIAS, _STEP_SIGMA**2)
-            self._judge.reset()
+            self._follow_step(stamp_ns, innovation, stage)
+        elif verdict is Verdict.LOST:
+            self._believe(stamp_ns, innovation, is_inertial=is_inertial)
+
+    def _settle(
+        self, stamp_ns: int, offset: float, innovation: float, is_inertial: bool
+    ) -> None:
+        """Accept a pressure that was fused, unless the barometer's own errors took it."""
+        if is_inertial and self._is_strained():
+            # Drift too slow for the gate: the errors of the barometer took it, up to here.
+            self.monitor.refuse(Status.INNOVATION)
+            self._believe(
+                stamp_ns, offset - self._filter.altitude_bias, is_inertial=is_inertial
+            )
+            return
+        self._judge.accept(stamp_ns, innovation)
+        self.monitor.use(stamp_ns)
+
+    def _follow_step(self, stamp_ns: int, innovation: float, stage: Stage) -> None:
+        self.step_ns = stamp_ns
+        if stage is Stage.PAD:
+            self._reference.reset()
+            self._pending.clear()
         else:
-            self._believe(stamp_ns, innovation)
+            self._filter.altitude_bias += innovation
+            self._filter.forget(ALTITUDE_BIAS, _STEP_SIGMA**2)
+        self._judge.reset()
+
+    @property
+    def _is_climb_certain(self) -> bool:
+        return self._filter.variance(VELOCITY + 2) < _CERTAIN_SPEED**2
+
+    def _is_beyond_ports(self, innovation: float, port: float, noise: float) -> bool:
+        """Return whether no error of the static ports explains an innovation."""
+        params = self._params
+        worst = _IMPLAUSIBLE * params.static_port_error * abs(port)
+        sigma = math.sqrt(self._filter.variance(_UP) + noise)
+        return abs(innovation) > worst + params.gate * sigma
 
     def _is_strained(self) -> bool:
         """Return whether the barometer's own errors have become implausible."""
@@ -186,7 +215,7 @@ class BaroAid:
             or abs(state.scale) > _IMPLAUSIBLE * params.altitude_scale_sigma
         )
 
-    def _believe(self, stamp_ns: int, innovation: float) -> None:
+    def _believe(self, stamp_ns: int, innovation: float, *, is_inertial: bool) -> None:
         """Give the estimate up as far as the barometer contradicts it."""
         state, params = self._filter, self._params
         self.imu_doubt_ns = stamp_ns
@@ -195,18 +224,26 @@ class BaroAid:
         state.forget(SCALE, params.altitude_scale_sigma**2)
         state.inflate(_UP, innovation**2)
         state.inflate(VELOCITY + 2, (innovation / params.gate_time) ** 2)
-        for axis in range(FORCE_BIAS, FORCE_BIAS + 3):
-            state.inflate(axis, _BIAS_SIGMA**2)
+        if is_inertial:
+            for axis in range(FORCE_BIAS, FORCE_BIAS + 3):
+                state.inflate(axis, _BIAS_SIGMA**2)
         self._judge.reset()
+        self._lock.end()
 
-    def _follow_pad(self, stamp_ns: int, altitude: float) -> None:
+    def _follow_pad(self, stamp_ns: int, altitude: float, *, is_inertial: bool) -> None:
         pending = self._pending
         pending.append((stamp_ns, altitude))
-        ripe = stamp_ns - pending[0][0] > _PAD_DELAY_NS
-        while stamp_ns - pending[0][0] > _PAD_DELAY_NS:
+        ripe = False
+        while stamp_ns - pending[0][0] > self._pad_delay_ns(pending[0][1], is_inertial):
             self._refer(pending.popleft()[1])
+            ripe = True
         if not ripe and math.isnan(self._reference.altitude):
             self.pad_altitude = mean_without_spikes([row[1] for row in pending])
+
+    def _pad_delay_ns(self, altitude: float, is_inertial: bool) -> int:
+        """Return after which time without liftoff a reading joins the pad reference."""
+        is_far = abs(altitude - self._reference.altitude) > _NEAR_PAD
+        return _STEP_DELAY_NS if is_far and not is_inertial else _PAD_DELAY_NS
 
     def _refer(self, altitude: float) -> None:
         self.pad_altitude = altitude - self._reference.above_pad(altitude)

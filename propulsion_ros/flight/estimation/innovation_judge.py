@@ -59,7 +59,9 @@ class InnovationJudge:
         self._good = innovation
         self._refused.reset()
 
-    def refuse(self, stamp_ns: int, innovation: float, width: float) -> Verdict:
+    def refuse(
+        self, stamp_ns: int, innovation: float, width: float, *, may_step: bool = True
+    ) -> Verdict:
         """Take an innovation beyond the gate.
 
         Parameters
@@ -70,6 +72,8 @@ class InnovationJudge:
             Measured less predicted.
         width : float
             Half width of the gate.
+        may_step : bool
+            Whether the estimate is good enough to tell a step of the sensor from a motion.
         """
         is_first = not self.is_refusing
         has_lasted = self._refused.update(stamp_ns, True)
@@ -80,7 +84,7 @@ class InnovationJudge:
             return Verdict.WAIT
         if abs(innovation - self._anchor) > max(_STEADY * abs(self._anchor), 0.5 * width):
             self._move_anchor(stamp_ns, innovation)
-        if not self._stepped:
+        if not (self._stepped and may_step):
             return Verdict.LOST if has_lasted else Verdict.WAIT
         if self._settled.update(stamp_ns, True):
             return Verdict.STEP

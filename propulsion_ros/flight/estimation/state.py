@@ -114,7 +114,8 @@ def sample_of(state: EstimatorState, params: EstimatorParams) -> Sample:
     position_sigma = np.sqrt(np.diagonal(state.pose_covariance)[:3]).tolist()
     velocity_sigma = np.sqrt(np.diagonal(state.twist_covariance)[:3]).tolist()
     far, fast = params.usable_altitude_sigma, params.usable_velocity_sigma
-    moves = velocity_sigma[2] < fast
+    # A speed that comes from the barometer alone is no second witness beside its altitude.
+    moves = velocity_sigma[2] < fast and state.mode is not Mode.BARO_ONLY
     drifts = not max(velocity_sigma[:2]) < fast
     strays = not max(position_sigma[:2]) < far
     unknown = (NAN, NAN)

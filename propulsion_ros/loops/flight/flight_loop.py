@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.air_temperature import AirTemperature
-from propulsion_ros.flight.estimation.state import EstimatorState, Mode, sample_of, stage_of
+from propulsion_ros.flight.estimation.state import EstimatorState, sample_of, stage_of
 from propulsion_ros.flight.events.variables import NAN, Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.home import Home
@@ -228,11 +228,7 @@ class FlightLoop:
 
     def _take_estimate(self, state: EstimatorState) -> None:
         self._estimate = state
-        sample = sample_of(state, self._params.estimator)
-        if self._state.is_resuming and state.mode is Mode.BARO_ONLY:
-            # A speed that only follows the altitude is no evidence of its own, and a noisy one.
-            sample = replace(sample, velocity=NAN)
-        self._take(sample)
+        self._take(sample_of(state, self._params.estimator))
 
     def _take_temperature(self, message: Any) -> None:
         self._asides.push(TEMPERATURE, message, message.temperature)

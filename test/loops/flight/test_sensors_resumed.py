@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from flight_computer import APOGEE, BURNOUT, GRAVITY, LIFTOFF, MAIN, PERIOD, Computer, altitude
+from flight_computer import APOGEE, BURNOUT, GRAVITY, LIFTOFF, MAIN, PERIOD, TOP, Computer, altitude
 
 from fake_host import message
 from propulsion_ros.loops.flight.record_file import read_state
@@ -65,6 +65,9 @@ def test_estimator_begins_anew_in_the_air_above_the_recorded_pad(tmp_path, at):
     for t, row in rows(second):
         if t > begun + 1.0:
             assert row.position[2] == pytest.approx(altitude(t), abs=8.0), t
+    stamp_ns, (_, _, top) = second.host.of('~/apogee')[-1]
+    assert stamp_ns * 1e-9 == pytest.approx(APOGEE, abs=0.5)
+    assert top == pytest.approx(TOP, abs=8.0), 'the apogee has its altitude after a restart'
 
 
 def test_at_rest_it_goes_back_to_the_pad(tmp_path):
