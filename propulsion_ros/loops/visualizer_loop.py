@@ -18,9 +18,9 @@ from propulsion_ros.drawing.shapes import (
     status_shape,
     thrust_shapes,
 )
-from propulsion_ros.loops.decoders import checked_stamp
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Timer
+from propulsion_ros.loops.stamped import stamp_of
 from propulsion_ros.loops.visualizer_params import VisualizerParams
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError, ConfigError
@@ -170,10 +170,8 @@ class VisualizerLoop:
 
     def _take_state(self, drawn: _Drawn, message: Any) -> None:
         source = drawn.block.name
-        try:
-            stamp_ns = checked_stamp(message.header.stamp)
-        except CommandError as error:
-            self._host.complain('refused', f'{source} refused: {error}')
+        stamp_ns = stamp_of(self._host, source, message)
+        if stamp_ns is None:
             return
         if self._pace.take(source, stamp_ns):
             # Simulated time began anew.
