@@ -104,10 +104,9 @@ def draw_phases(axis: Any, phases: Iterable[Span], alpha: float = 1.0) -> None:
         )
 
 
-def name_phases(axis: Any, phases: Iterable[Span], y: float = 0.5) -> list[Span]:
-    """Write the names of phases at a height (0 to 1) of an axis; return those without the room."""
+def name_phases(axis: Any, phases: Iterable[Span], y: float) -> None:
+    """Write the names of phases at a height (0 to 1) of an axis, where there is room for them."""
     low, high = axis.get_xlim()
-    narrow = []
     for span in phases:
         share = (min(span.end, high) - max(span.begin, low)) / (high - low)
         if share > 0.05:
@@ -116,9 +115,6 @@ def name_phases(axis: Any, phases: Iterable[Span], y: float = 0.5) -> list[Span]
                 va='center', fontsize=10 if share > 0.08 else 7,
                 transform=axis.get_xaxis_transform(),
             )
-        else:
-            narrow.append(span)
-    return narrow
 
 
 def draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None:
@@ -131,7 +127,7 @@ def draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None
             continue
         row = (row + 1) % 3 if mark.time - last < 0.09 * (high - low) else 0
         last = mark.time
-        is_near_end = mark.time > high - 0.12 * (high - low)
+        is_near_end = mark.time > high - 0.15 * (high - low)
         axis.annotate(
             mark.name, (mark.time, 1.0 - 0.065 * row), xycoords=('data', 'axes fraction'),
             xytext=(-3 if is_near_end else 3, -11), textcoords='offset points', fontsize=9,
@@ -152,20 +148,3 @@ def draw_vertex(axis: Any, time: float, altitude: float, is_named: bool = True) 
         time, altitude, 'o', color=COLOURS['fit'], markersize=5.0, zorder=5.0,
         label='vertex' if is_named else None,
     )
-
-
-def legend_above(axis: Any) -> None:
-    """Draw the legend of a panel in one row above it, where it covers nothing."""
-    handles, labels = axis.get_legend_handles_labels()
-    axis.legend(
-        handles, labels, loc='lower left', bbox_to_anchor=(0.0, 1.0), ncols=len(labels),
-        fontsize=8, frameon=False, borderaxespad=0.1, handlelength=1.5, columnspacing=1.2,
-    )
-
-
-def over_time(axis: Any, label: str, begin: float, end: float) -> None:
-    """Make a panel one of some quantity over a part of the time [s]."""
-    axis.set_ylabel(label)
-    axis.set_xlabel('time [s]')
-    axis.set_xlim(begin, max(end, begin + 1e-3))
-    axis.grid(alpha=0.3)

@@ -55,6 +55,8 @@ class Panel:
 
     heading: str
     lines: tuple[Line, ...]
+    span: tuple[float, float] | None = None
+    """Part of the time that it shows [s]; None for that of the page."""
 
     @property
     def names(self) -> tuple[str, ...]:

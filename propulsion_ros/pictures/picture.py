@@ -91,15 +91,16 @@ def _draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
     colours = _colours(len(panel.names))
     _draw_lines(axis, panel, colours)
     axis.set_title(panel.heading, loc='left', fontsize=10)
-    _draw_time(axis, page)
+    _draw_time(axis, page, panel.span)
     draw_marks(axis, page.marks, has_names)
     if has_names:
+        axis.margins(y=0.15)
         name_phases(axis, page.phases, y=0.05)
     _draw_legend(axis, panel, colours)
 
 
-def _draw_time(axis: Any, page: Page) -> None:
-    axis.set_xlim(page.begin, page.end)
+def _draw_time(axis: Any, page: Page, span: tuple[float, float] | None = None) -> None:
+    axis.set_xlim(*(span or (page.begin, page.end)))
     draw_phases(axis, page.phases, alpha=0.5)
     axis.grid(alpha=0.3)
     axis.ticklabel_format(useOffset=False, axis='x')

@@ -11,8 +11,8 @@ import math
 from pathlib import Path
 
 import pytest
-from deployments import deployments
 
+from deployments import deployments
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from deployments import deployments
 
+from deployments import deployments
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState

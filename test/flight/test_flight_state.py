@@ -5,8 +5,8 @@ import dataclasses
 import math
 
 import pytest
-from deployments import deployments
 
+from deployments import deployments
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate, ApogeeParams
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec

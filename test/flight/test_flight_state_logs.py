@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from deployments import deployments
 
+from deployments import deployments
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
