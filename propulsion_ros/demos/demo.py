@@ -10,8 +10,8 @@ from typing import Any
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import StepResponse
-from propulsion_ros.drawing.style import Mark, Span
 from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
+from propulsion_ros.pictures.signals import Mark, Span
 
 Row = tuple[str, str, str]
 """Name, value with its unit, and a note."""

@@ -11,7 +11,6 @@ from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of
 from propulsion_ros.demos.freeflyer_guidance import WITHIN_LIMITS, WrenchSequence
 from propulsion_ros.demos.pilot import Pilot, efforts
 from propulsion_ros.demos.recording import Recording
-from propulsion_ros.drawing.style import Span
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
@@ -19,7 +18,7 @@ from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross, move_wrench
 from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, Span
 from propulsion_ros.settings.quantity import FloatArray
 
 _SEQUENCE = WrenchSequence()

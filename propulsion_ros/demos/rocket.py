@@ -10,9 +10,8 @@ import numpy as np
 from propulsion_ros.demos.demo import Demo, Row, Summary, moment, page_of
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rocket_pilot import RocketPilot
-from propulsion_ros.drawing.style import Fit, Mark, Span, every
 from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND
+from propulsion_ros.pictures.signals import COMMAND, Fit, Mark, Span, every
 from propulsion_ros.settings.quantity import FloatArray
 
 _EXHAUST_VELOCITY = 1300.0 / 0.6025

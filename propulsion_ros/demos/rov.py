@@ -16,12 +16,11 @@ from propulsion_ros.demos.plan import marks_of, roll_pitch_yaw, target_at, wrapp
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
 from propulsion_ros.demos.step_response import StepResponse, step_response
-from propulsion_ros.drawing.style import Mark
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, wrench_to_msg
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, Mark
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
 _VERTICAL = tuple(f'{name}_up' for name in _HORIZONTAL)
