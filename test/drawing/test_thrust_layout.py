@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from propulsion_ros.drawing.drawn_blocks import layout_of
 from propulsion_ros.drawing.shapes import ThrustStateReader
-from propulsion_ros.drawing.thrust_layout import layout_of
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.models.common.family import BodyState, Command
