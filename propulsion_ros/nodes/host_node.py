@@ -47,8 +47,9 @@ class HostNode(PropulsionNode):
         self._outlets: dict[Outlet, tuple[Any, Encoder]] = {}
         self._awaited: dict[str, FirstMessage] = {}
         self._takes_lossy_clock = False
-        default = self.default_name or self.executable.removesuffix('_node')
-        super().__init__(name or default, **kwargs)
+        super().__init__(
+            name or self.default_name or self.executable.removesuffix('_node'), **kwargs
+        )
 
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:
