@@ -14,7 +14,7 @@ from propulsion_ros.drawing.shapes import (
     Shape,
     Style,
     ThrustState,
-    ThrustStateReader,
+    read_state,
     status_shape,
     thrust_shapes,
 )
@@ -46,8 +46,7 @@ class _Drawn:
 
     block: DrawnBlock
     layout: ThrustLayout
-    reader: ThrustStateReader
-    """Which they are, and how their state is read."""
+    """Which they are, and where."""
     unread: tuple[int, Sequence[str], Sequence[float], Sequence[float]] | None = None
     """Stamp, names, positions and efforts of the newest message; None once they are read."""
     state: ThrustState | None = None
@@ -110,7 +109,7 @@ class VisualizerLoop:
             if block.layout is None:
                 self._host.log('info', f'{block.name}: not drawn, its state has no thrusts')
             elif topic:
-                drawn = _Drawn(block, block.layout, ThrustStateReader(block.layout))
+                drawn = _Drawn(block, block.layout)
                 self._drawn.append(drawn)
                 take = functools.partial(self._take_state, drawn)
                 yield Port(topic, Kind.JOINTS, take, 'glance', overridable=False)
@@ -238,7 +237,7 @@ class VisualizerLoop:
             return
         stamp_ns, names, position, effort = unread
         try:
-            state = drawn.reader.read(names, position, effort)
+            state = read_state(drawn.layout, names, position, effort)
         except CommandError as error:
             drawn.is_silent = True
             self._host.complain('refused', f'{drawn.block.name}: state refused: {error}')
