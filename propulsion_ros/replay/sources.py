@@ -56,9 +56,9 @@ class BagSource(BagReader):
 
         Raises `SourceError` where there is none.
         """
-        count = self.count_of(robot.wanted)
+        count = self.count_of(robot.bus.wanted)
         if not count:
-            expected = ', '.join(sorted(robot.wanted))
+            expected = ', '.join(sorted(robot.bus.wanted))
             raise SourceError(
                 printable(self._path), f'has none of the topics that are wanted: {expected}'
             )
@@ -66,9 +66,9 @@ class BagSource(BagReader):
 
     def play(self, robot: Robot) -> Iterator[Moment]:
         """Yield what a robot makes of each message; raise `SourceError` for what is none."""
-        for i, recorded in enumerate(self.messages(robot.wanted)):
+        for i, recorded in enumerate(self.messages(robot.bus.wanted)):
             topic, stamp_ns = recorded.topic, recorded.stamp_ns
-            robot.check(topic, recorded.type)
+            robot.bus.check(topic, recorded.type)
             message = self._wire.read(recorded.data, recorded.type)
             yield Moment(stamp_ns, robot.feed(topic, message, stamp_ns), i + 1, True, recorded)
 
@@ -145,7 +145,7 @@ def _tick(robot: Robot, stamp_ns: int) -> list[Published]:
 
 def _check_wanted(place: str, header: Sequence[str], robot: Robot) -> None:
     """Raise `SourceError` for a column that no loop takes."""
-    wanted = {topic.rpartition('/')[2] for topic in robot.wanted}
+    wanted = {topic.rpartition('/')[2] for topic in robot.bus.wanted}
     for prefix, topic in (
         ('body.', 'odometry'), ('com.', 'inertia'), ('wrench.', 'wrench_command'),
     ):
