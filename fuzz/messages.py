@@ -19,12 +19,12 @@ from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.loops.decoders import checked_wrench, msg_to_com, msg_to_current, msg_to_motion
+from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.messages.readers import READERS, SHORTEST, MessageReader
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.host import CLOCK_TOPIC
 from propulsion_ros.replay.plain import clock_message
-from propulsion_ros.replay.recorder import message_type
 from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -114,7 +114,7 @@ def _bytes(data: bytes) -> None:
     which, share = data[:2] if len(data) > 1 else (0, 0)
     kind, body = _READ[which % len(_READ)], data[2:]
     middle = share * len(body) // 256
-    reader = READERS[message_type(kind)]()
+    reader = READERS[class_of(kind)]()
     for part in (body[:middle], body[middle:], body[:middle]):
         said = [_read_anew(part, kind), _read_by(reader, part, kind)]
         require(said[0] == said[1], f'{part!r}: read as {said[1]!r}, not as {said[0]!r}')
@@ -125,7 +125,7 @@ def _read_anew(data: bytes, kind: str) -> bytes | None:
     if len(data) < SHORTEST:
         return None
     try:
-        return _wire().write(deserialize_message(data, message_type(kind)), kind)
+        return _wire().write(deserialize_message(data, class_of(kind)), kind)
     except RuntimeError:
         return None
 
@@ -173,7 +173,7 @@ def _numbers(data: bytes) -> None:
 
 def _default(kind: str) -> bytes:
     """Return a message of a type as it is made: zeros, empty, turned by none."""
-    return _wire().write(message_type(kind)(), kind)
+    return _wire().write(class_of(kind)(), kind)
 
 
 def _contents() -> list[bytes]:

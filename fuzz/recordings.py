@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.wire import Wire
 from fuzz.target import Target, require, scratch, shipped, written
+from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.replay.bags import BagReader
-from propulsion_ros.replay.recorder import message_type
 from propulsion_ros.settings.errors import SourceError
 
 _MOST = 1000
@@ -22,7 +22,7 @@ def _read(path: Path) -> None:
         require(bag.count >= 0, f'{bag.count} messages')
         for kind in bag.topics.values():
             try:
-                message_type(kind)
+                class_of(kind)
             except LookupError as error:
                 require(str(error).isprintable(), f'{error!r}')
         for i, message in enumerate(bag.messages()):

@@ -8,6 +8,7 @@ ros2 topic pub -r 20 /rotors_allocator/wrench_command geometry_msgs/msg/WrenchSt
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from propulsion_ros.graph.launch_actions import ARGUMENTS
 from propulsion_ros.gz.launching import gazebo_actions
 
 
@@ -39,23 +40,9 @@ def generate_launch_description() -> LaunchDescription:
             'gui', default_value='true', choices=['true', 'false'],
             description="open Gazebo's window",
         ),
-        DeclareLaunchArgument(
-            'namespace', default_value='', description='namespace of all nodes'
-        ),
-        DeclareLaunchArgument(
-            'params_file', default_value='',
-            description='parameter file; its values win over those of the package',
-        ),
-        DeclareLaunchArgument(
-            'autostart', default_value='true', choices=['true', 'false'],
-            description='configure and activate every node at the start',
-        ),
-        DeclareLaunchArgument(
-            'visualize', default_value='false', choices=['true', 'false'],
-            description='publish the thrusts as markers for RViz, on visualizer/markers',
-        ),
-        DeclareLaunchArgument(
-            'log_level', default_value='info', description='log level of all nodes'
+        *(
+            DeclareLaunchArgument(name, **ARGUMENTS[name])
+            for name in ('namespace', 'params_file', 'autostart', 'visualize', 'log_level')
         ),
         OpaqueFunction(function=gazebo_actions),
     ])

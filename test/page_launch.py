@@ -12,7 +12,8 @@ def launch_arguments(name):
     """Return the arguments of a launch file with their choices, () for any value.
 
     They are literals in `propulsion_ros/graph/launch_actions.py`: `ARGUMENTS`, and ``arguments``
-    of the function that the file calls; or the file declares them itself.
+    of the function that the file calls; or the file declares them itself, some by their names in
+    `ARGUMENTS`.
     """
     path = REPOSITORY / 'launch' / name
     if not path.is_file():
@@ -31,15 +32,19 @@ def launch_arguments(name):
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == 'ARGUMENTS'
     )
     found = {}
-    for table in (common, *tables) if tables else ():
+    chosen = {
+        name for node in ast.walk(_parse(path)) if isinstance(node, ast.GeneratorExp)
+        for name in ast.literal_eval(node.generators[0].iter)
+    }
+    for table in (common, *tables) if tables or chosen else ():
         for key, value in zip(table.keys, table.values, strict=True):
-            if isinstance(key, ast.Constant):
+            if isinstance(key, ast.Constant) and (not chosen or key.value in chosen):
                 keys = [None if each is None else ast.literal_eval(each) for each in value.keys]
                 options = dict(zip(keys, value.values, strict=True))
                 # A launch file that changes a default keeps the choices.
                 found[key.value] = _choices(options.get('choices'), found.get(key.value, ()))
     for call in calls:
-        if ast.unparse(call.func) == 'DeclareLaunchArgument':
+        if ast.unparse(call.func) == 'DeclareLaunchArgument' and call.keywords[0].arg:
             options = {keyword.arg: keyword.value for keyword in call.keywords}
             found[ast.literal_eval(call.args[0])] = _choices(options.get('choices'), ())
     return found

@@ -78,7 +78,6 @@ OTHERS = {
     ('propulsion_ros/replay/bag_formats.py', 'sqlite3.connect'),
     # Pages and figures are written into files that the door has opened.
     ('propulsion_ros/pictures/picture.py', 'figure.savefig'),
-    ('propulsion_ros/demos/picture.py', 'figure.savefig'),
     # Begins a record, whose file is opened by the door.
     ('propulsion_ros/loops/flight/flight_loop.py', 'self._record.open'),
     # Streams, not files.

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from propulsion_ros.demos.panels import Panel
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import StepResponse
+from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
+from propulsion_ros.pictures.signals import Mark, Span
 
 Row = tuple[str, str, str]
 """Name, value with its unit, and a note."""
 Summary = Mapping[str, Any]
 """The numbers of a flight by name, in SI units; NaN for what was not reached."""
-
-
-def _whole(recording: Recording, summary: Summary) -> tuple[float, float]:
-    return 0.0, float(recording.series('motion')[-1, 0])
-
-
-def _nothing(axes: Mapping[str, Any], recording: Recording, summary: Summary) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -34,24 +27,31 @@ class Demo:
     the vehicle's own settings.
     """
 
-    title: str
-    """Of the picture."""
-    layout: Sequence[Sequence[str]]
-    """Names of the picture's panels, row by row; a repeated name is a wide panel."""
-    heights: Sequence[float]
-    """Of the rows [in]."""
-    panels: Mapping[str, Panel]
-    """What each panel shows."""
     make_pilot: Callable[[], Pilot]
     """Makes the node that flies, once rclpy is initialised."""
     summarise: Callable[[Recording], Summary]
     """``summarise(recording)`` returns the numbers of a flight."""
     table: Callable[[Summary, Recording], list[Row]]
     """``table(summary, recording)`` returns these numbers as rows of text."""
-    span: Callable[[Recording, Summary], tuple[float, float]] = _whole
-    """``span(recording, summary)`` returns the part of the time that panels show [s]."""
-    finish: Callable[[Mapping[str, Any], Recording, Summary], None] = _nothing
-    """``finish(axes, recording, summary)`` draws what is no line of a panel."""
+    page: Callable[[Summary, Recording], Page]
+    """``page(summary, recording)`` returns what the picture shows of them."""
+
+
+def page_of(
+    title: str,
+    recording: Recording,
+    panels: Iterable[Panel],
+    *,
+    begin: float = 0.0,
+    flight: FlightPanel | None = None,
+    phases: Iterable[Span] = (),
+    marks: Iterable[Mark] = (),
+) -> Page:
+    """Return the page of a flight from a time on [s] to its end; the rest is that of a `Page`."""
+    end = max(float(recording.series('motion')[-1, 0]), begin + 1e-3)
+    return Page(
+        title, 'time [s]', begin, end, flight, tuple(panels), tuple(phases), tuple(marks)
+    )
 
 
 def moment(name: str, stamp: float, note: str = '') -> Row:

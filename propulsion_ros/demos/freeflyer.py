@@ -2,27 +2,23 @@
 """The free-flyer: wrenches that saturate in part, and the estimate of what is really applied."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.demos import panels
-from propulsion_ros.demos.demo import Demo, Row, Summary, number
+from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of
 from propulsion_ros.demos.freeflyer_guidance import WITHIN_LIMITS, WrenchSequence
-from propulsion_ros.demos.panels import Curve, Panel, alike, curve
 from propulsion_ros.demos.pilot import Pilot, efforts
 from propulsion_ros.demos.recording import Recording
-from propulsion_ros.drawing.style import legend_above
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross, move_wrench
+from propulsion_ros.pictures.panels import Line, Page, Panel
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, Span
 from propulsion_ros.settings.quantity import FloatArray
 
 _SEQUENCE = WrenchSequence()
@@ -133,23 +129,35 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
     ]
 
 
-def _finish(axes: Mapping[str, Any], recording: Recording, summary: Summary) -> None:
-    """Make the errors logarithmic but near 0, and shade where the demand cannot be met."""
-    for name, linear in (('force error', 2.0), ('torque error', 0.1)):
-        axes[name].set_yscale('symlog', linthresh=linear, linscale=1.0)
-        ticks = linear * np.array([-100.0, -10.0, -1.0, 0.0, 1.0, 10.0, 100.0])
-        axes[name].set_yticks(ticks, [f'{tick:g}' for tick in ticks])
-        axes[name].set_ylim(-400.0 * linear, 400.0 * linear)
-    demand, estimate = recording.series('demand'), recording.series('estimate')
-    spans = _spans(demand[:, 0], _is_unmet(demand, estimate))
-    for axis in axes.values():
-        for k, span in enumerate(spans):
-            has_label = k == 0 and axis is axes['torque.x']
-            axis.axvspan(
-                *span, color='#f6e3b4', alpha=0.6, linewidth=0.0, zorder=0.0,
-                label='demand beyond the limits' if has_label else None,
-            )
-    legend_above(axes['torque.x'])
+def _page(summary: Summary, recording: Recording) -> Page:
+    demand, true, estimate = map(recording.series, ('demand', 'true', 'estimate'))
+    beyond = _spans(demand[:, 0], _is_unmet(demand, estimate))
+    return page_of(
+        'Free-flyer demo: fam, propulsion modules, inverse_fam and vehicle over ROS 2; '
+        'grey: more than the nozzles can give', recording, (
+            *(
+                Panel(f'{name.replace(".", " ")} [{"N" if i <= 3 else "N m"}]', (
+                    recording.line('true', 'true', i), recording.line('estimated', 'estimate', i),
+                    recording.line('true', 'demand', i, COMMAND),
+                ))
+                for i, name in enumerate(WRENCH_NAMES, start=1)
+            ),
+            *(
+                Panel(f'{part} estimated minus true [{unit}]', tuple(
+                    Line(axis, PUBLISHED, true[:, 0], 1000.0 * (estimate - true)[:, first + i])
+                    for i, axis in enumerate('xyz')
+                ))
+                for part, first, unit in (('force', 1, 'mN'), ('torque', 4, 'mN m'))
+            ),
+            *(
+                Panel(f'{name} nozzles [N]', recording.lines(
+                    'thrust', [str(i) for i in range(first, first + 6)], first
+                ))
+                for name, first in (('starboard', 1), ('port', 7))
+            ),
+        ), begin=_SEQUENCE.start - 1.0,
+        phases=[Span(*span, '') for span in beyond],
+    )
 
 
 def _is_unmet(demand: FloatArray, estimate: FloatArray) -> FloatArray:
@@ -215,51 +223,7 @@ def _largest(rows: FloatArray) -> tuple[float, ...]:
     return tuple(np.abs(rows[:, 1:]).max(axis=0).tolist())
 
 
-def _error(label: str, column: int, colour: str) -> Curve:
-    """Return the estimate less the truth as a line."""
-    def points(recording: Recording) -> FloatArray:
-        true, estimate = recording.series('true'), recording.series('estimate')
-        return np.column_stack((true[:, 0], (estimate - true)[:, column]))
-
-    return Curve(label, points, {'color': colour, 'linewidth': 0.9})
-
-
-_COLOURS = (panels.BLUE, panels.GOLD, panels.GREEN)
 FREEFLYER = Demo(
-    title='Free-flyer demo: fam, propulsion modules, inverse_fam and vehicle over ROS 2',
-    layout=(
-        ('force.x', 'torque.x'), ('force.y', 'torque.y'), ('force.z', 'torque.z'),
-        ('force error', 'torque error'), ('starboard', 'port'),
-    ),
-    heights=(1.8, 1.8, 1.8, 2.1, 2.3),
-    panels={
-        **{
-            name: Panel(
-                f'{name.replace(".", " ")} [{"N" if i <= 3 else "N m"}]', [
-                    curve('commanded', 'demand', i, color=panels.GREY, linewidth=1.0,
-                          linestyle='--', drawstyle='steps-post'),
-                    curve('true', 'true', i, color=panels.BLUE, alpha=0.55, linewidth=2.6),
-                    curve('estimated', 'estimate', i, color=panels.RED, linewidth=0.9),
-                ], has_legend=name == 'force.x',
-            )
-            for i, name in enumerate(WRENCH_NAMES, start=1)
-        },
-        **{
-            f'{part} error': Panel(f'{part} error [{unit}]', scale=1000.0, curves=[
-                _error('xyz'[i], first + i, colour) for i, colour in enumerate(_COLOURS)
-            ])
-            for part, first, unit in (('force', 1, 'mN'), ('torque', 4, 'mN m'))
-        },
-        **{
-            name: Panel(f'{name} nozzles [N]', alike(
-                'thrust', [str(i) for i in range(first, first + 6)], first
-            ))
-            for name, first in (('starboard', 1), ('port', 7))
-        },
-    },
-    make_pilot=FreeflyerPilot, summarise=_summarise, table=_table, finish=_finish,
-    span=lambda recording, summary: (
-        _SEQUENCE.start - 1.0, float(recording.series('motion')[-1, 0])
-    ),
+    make_pilot=FreeflyerPilot, summarise=_summarise, table=_table, page=_page
 )
 """A sequence of wrenches along each axis, then some that saturate."""

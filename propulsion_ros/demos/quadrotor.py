@@ -2,26 +2,22 @@
 """The quadrotor: it takes off, hovers, and follows steps of position, height and heading."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.demos import panels
-from propulsion_ros.demos.demo import Demo, Row, Summary, number, settled
-from propulsion_ros.demos.panels import Panel, alike, curve
+from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of, settled
 from propulsion_ros.demos.pilot import Pilot, efforts, mass
 from propulsion_ros.demos.plan import marks_of, roll_pitch_yaw, target_at
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import StepResponse, step_response
-from propulsion_ros.drawing.style import draw_marks, legend_above
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.pictures.panels import Line, Page, Panel
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED
 
 _LIMIT = 7.4
 """Largest thrust of a rotor [N]."""
@@ -116,35 +112,28 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
     ]
 
 
-def _finish(axes: Mapping[str, Any], recording: Recording, summary: Summary) -> None:
-    draw_marks(axes['position'], marks_of(_PLAN))
-    axes['thrust'].axhline(
-        summary['weight'] / 4.0, color=panels.GREY, linestyle=':', label='weight / 4'
+def _page(summary: Summary, recording: Recording) -> Page:
+    line, degrees = recording.line, 180.0 / np.pi
+    times = recording.series('motion')[[0, -1], _TIME]
+    share = Line('weight / 4', PUBLISHED, times, np.full(2, summary['weight'] / 4.0))
+    return page_of(
+        'Quadrotor demo: rotors, their allocator and vehicle over ROS 2', recording, (
+            Panel('position and target [m]', tuple(
+                line(axis, series, i, role) for i, axis in enumerate('xyz', start=1)
+                for series, role in (('motion', PUBLISHED), ('target', COMMAND))
+            )),
+            Panel('angle and target [deg]', (
+                line('roll', 'motion', _ROLL, scale=degrees),
+                line('pitch', 'motion', _PITCH, scale=degrees),
+                line('heading', 'motion', _YAW, scale=degrees),
+                line('heading', 'target', 4, COMMAND, scale=degrees),
+            )),
+            Panel('thrust [N]', (*recording.lines('thrust', _ROTORS), share)),
+        ), marks=marks_of(_PLAN),
     )
-    legend_above(axes['thrust'])
 
 
-_AXES = (('x', panels.SLATE), ('y', panels.GOLD), ('z', panels.GREEN))
-_TARGET: dict[str, Any] = {'linestyle': ':', 'linewidth': 1.2}
 QUADROTOR = Demo(
-    title='Quadrotor demo: rotors, their allocator and vehicle over ROS 2',
-    layout=(('position',) * 2, ('attitude', 'thrust')),
-    heights=(4.3, 3.7),
-    panels={
-        'position': Panel('position [m]', limits=(-1.3, 2.7), curves=[
-            each for i, (name, colour) in enumerate(_AXES, start=1) for each in (
-                curve(name, 'motion', i, color=colour),
-                curve(f'{name}, target', 'target', i, color=colour, **_TARGET),
-            )
-        ]),
-        'attitude': Panel('angle [deg]', scale=180.0 / np.pi, curves=[
-            curve('roll', 'motion', _ROLL, color=panels.GOLD),
-            curve('pitch', 'motion', _PITCH, color=panels.SLATE),
-            curve('heading', 'motion', _YAW, color=panels.GREEN),
-            curve('heading, target', 'target', 4, color=panels.GREEN, **_TARGET),
-        ]),
-        'thrust': Panel('thrust [N]', alike('thrust', _ROTORS)),
-    },
-    make_pilot=QuadrotorPilot, summarise=_summarise, table=_table, finish=_finish,
+    make_pilot=QuadrotorPilot, summarise=_summarise, table=_table, page=_page
 )
 """Take-off, hover, and three steps."""

@@ -2,10 +2,13 @@
 """What was recorded of a flight, as series of numbers."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from propulsion_ros.pictures.panels import Line
+from propulsion_ros.pictures.signals import PUBLISHED
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -34,3 +37,35 @@ class Recording:
         """Return how much a column grows between two times [s]; NaN without rows."""
         rows = self.between(name, begin, end)
         return float(rows[-1, column] - rows[0, column]) if len(rows) else np.nan
+
+    def line(
+        self,
+        label: str,
+        series: str,
+        column: int = 1,
+        role: str = PUBLISHED,
+        *,
+        scale: float = 1.0,
+        span: tuple[float, float] = (-np.inf, np.inf),
+    ) -> Line:
+        """Return a column of a series as a line of a picture.
+
+        Parameters
+        ----------
+        label, role : str
+            As of a `Line`.
+        series, column : str, int
+            What is shown; column 0 has the times.
+        scale : float
+            From the unit of the recording to that of the picture.
+        span : tuple of float
+            Part of the time that is shown [s].
+        """
+        rows = self.between(series, *span)
+        return Line(label, role, rows[:, 0], scale * rows[:, column])
+
+    def lines(self, series: str, names: Sequence[str], first: int = 1) -> tuple[Line, ...]:
+        """Return successive columns of a series as lines with these names."""
+        return tuple(
+            self.line(name.replace('_', ' '), series, i) for i, name in enumerate(names, first)
+        )

@@ -2,39 +2,22 @@
 """The rocket's flight to its main parachute, in numbers and as a picture."""
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from propulsion_ros.demos import panels
-from propulsion_ros.demos.demo import Demo, Row, Summary, moment
-from propulsion_ros.demos.panels import Panel, curve
+from propulsion_ros.demos.demo import Demo, Row, Summary, moment, page_of
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rocket_pilot import RocketPilot
-from propulsion_ros.drawing.style import (
-    COLOURS,
-    Fit,
-    Mark,
-    Span,
-    draw_fits,
-    draw_marks,
-    draw_phases,
-    every,
-    name_phases,
-    over_time,
-)
+from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
+from propulsion_ros.pictures.signals import COMMAND, Fit, Mark, Span, every
 from propulsion_ros.settings.quantity import FloatArray
 
 _EXHAUST_VELOCITY = 1300.0 / 0.6025
 """max_thrust over max_fuel_rate of the boosters [m/s]."""
 _LEAD = 5.0
 """How long before the apogee the prediction of the summary was made [s]."""
-_ZOOM = 1.0
-"""To either side of the apogee in its panel [s]."""
-_MARGIN = 1.05
-"""Leaves room for the name of the last event."""
 
 
 def _summarise(recording: Recording) -> Summary:
@@ -114,107 +97,57 @@ def _powered(recording: Recording, summary: Summary) -> tuple[float, float]:
     """Return the powered part of a flight [s]."""
     end = float(recording.series('motion')[-1, 0])
     burnout = summary['burnout'] if np.isfinite(summary['burnout']) else end
-    return np.nan_to_num(summary['liftoff']) - 1.0, burnout + 1.0
+    return float(np.nan_to_num(summary['liftoff'])) - 1.0, burnout + 1.0
 
 
-def _finish(axes: Mapping[str, Any], recording: Recording, summary: Summary) -> None:
+def _page(summary: Summary, recording: Recording) -> Page:
+    span, degrees = _powered(recording, summary), 180.0 / np.pi
+    line = functools.partial(recording.line, span=span)
     end = float(recording.series('motion')[-1, 0])
-    _draw_flight(axes['altitude'], recording, summary, end)
-    _draw_phases(axes['phase'], recording, end)
-    _draw_apogee(axes['apogee'], recording, summary)
-
-
-def _draw_flight(axis: Any, recording: Recording, summary: Summary, end: float) -> None:
-    motion = recording.series('motion')
-    axis.plot(motion[:, 0], motion[:, 1], color=panels.BLUE, label='altitude of the vehicle')
-    fits = [
-        Fit(*row) for row in recording.rows.get('fit', [])
-        if summary['burnout'] + 2.0 < row[0] < summary['true_apogee'] + 0.5
-    ]
-    draw_fits(axis, every(fits, 1.0), 2.0, 8.0)
-    over_time(axis, 'altitude [m]', 0.0, _MARGIN * end)
-    highest = float(motion[:, 1].max())
-    axis.set_ylim(-0.03 * highest, 1.22 * max(highest, 1.0))
-    axis.set_xlabel('')
-    axis.tick_params(labelbottom=False)
-    axis.legend(loc='lower center', bbox_to_anchor=(0.57, 0.04))
-    draw_marks(axis, [
-        Mark(summary['liftoff'], 'liftoff'), Mark(summary['burnout'], 'burnout'),
-        Mark(summary['true_apogee'], 'apogee'), *(Mark(*mark) for mark in recording.marks),
-    ])
-
-
-def _draw_phases(axis: Any, recording: Recording, end: float) -> None:
-    """Draw a strip of the phases; the names of short ones have a leader."""
     stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
-    spans = [
-        Span(stamps[i], stamps[i + 1], phase)
-        for i, (_, phase) in enumerate(recording.phases) if stamps[i + 1] > stamps[i]
-    ]
-    over_time(axis, 'phase', 0.0, _MARGIN * end)
-    axis.grid(visible=False)
-    axis.set_yticks([])
-    draw_phases(axis, spans)
-    for i, span in enumerate(name_phases(axis, spans)):
-        axis.annotate(
-            span.name, ((span.begin + span.end) / 2.0, 0.9), xycoords=axis.get_xaxis_transform(),
-            xytext=(0.12 * i, 1.25), textcoords='axes fraction', fontsize=8,
-            arrowprops={'arrowstyle': '-', 'color': COLOURS['mark'], 'linewidth': 0.8},
-        )
+    return page_of(
+        'Rocket demo: boosters, fins, flight_state and vehicle over ROS 2', recording, (
+            Panel('thrust [kN]', (
+                line('thrust', 'thrust', scale=1e-3),
+                line('thrust', 'command', 1, COMMAND, scale=1e-3),
+            ), span),
+            Panel('lean [deg]', (
+                line('to the east', 'lean', 1, scale=degrees),
+                line('to the north', 'lean', 2, scale=degrees),
+                line('to the east', 'lean', 3, COMMAND, scale=degrees),
+            ), span),
+            Panel('propellant [kg]', (line('propellant', 'propellant'),), span),
+            Panel('gimbals [deg]', (
+                line('about x', 'gimbal', 1, scale=degrees),
+                line('about y', 'gimbal', 2, scale=degrees),
+            ), span),
+        ), flight=_flight(summary, recording),
+        phases=[
+            Span(stamps[i], stamps[i + 1], phase) for i, (_, phase) in enumerate(recording.phases)
+            if stamps[i + 1] > stamps[i]
+        ],
+        marks=[
+            Mark(summary['liftoff'], 'liftoff'), Mark(summary['burnout'], 'burnout'),
+            Mark(summary['true_apogee'], 'apogee'), *(Mark(*mark) for mark in recording.marks),
+        ],
+    )
 
 
-def _draw_apogee(axis: Any, recording: Recording, summary: Summary) -> None:
-    """Draw where the apogee is, where flight_state finds it, and when."""
-    last = float(recording.series('motion')[-1, 0])
-    centre = summary['true_apogee'] if np.isfinite(summary['true_apogee']) else last
-    rows = recording.between('motion', centre - _ZOOM, centre + _ZOOM)
-    axis.plot(rows[:, 0], rows[:, 1], color=panels.BLUE, label='altitude of the vehicle')
-    for time, altitude, label, style in (
-        (summary['true_apogee'], summary['true_altitude'], 'apogee, true',
-         {'color': panels.BLUE, 'markersize': 10.0, 'markerfacecolor': 'none'}),
-        (summary['apogee'], summary['altitude'], 'apogee, found',
-         {'color': panels.RED, 'zorder': 5.0}),
-    ):
-        if np.isfinite(time):
-            axis.plot(time, altitude, 'o', label=f'{label}: {time:.2f} s', **style)
-    if np.isfinite(summary['detected']):
-        axis.axvline(
-            summary['detected'], color=COLOURS['detection'], linewidth=1.8,
-            label=f'decided: {summary["detected"]:.2f} s',
-        )
-    over_time(axis, '', centre - _ZOOM, centre + _ZOOM)
-    axis.set_title('altitude about the apogee [m]', fontsize=10)
-    axis.ticklabel_format(useOffset=False)
-    axis.legend(fontsize=9, loc='lower center')
+def _flight(summary: Summary, recording: Recording) -> FlightPanel:
+    """Return the altitude with the fits while coasting, and where the apogee was found."""
+    fits = every((Fit(*row) for row in recording.rows.get('fit', [])), 0.0)
+    coasting = (
+        fit for fit in fits if summary['burnout'] + 2.0 < fit.time < summary['true_apogee'] + 0.5
+    )
+    found = (summary['apogee'], summary['altitude']), summary['detected']
+    return FlightPanel(
+        lines=(recording.line('altitude of the vehicle', 'motion'),),
+        fits=tuple(every(coasting, 1.0)), ahead=8.0,
+        deciding=next((fit for fit in reversed(fits) if fit.time <= summary['detected']), None),
+        vertices=found[:1] if np.isfinite(found[0][0]) else (),
+        detections=found[1:] if np.isfinite(found[1]) else (),
+    )
 
 
-_COMMANDED: dict[str, Any] = {'color': panels.GREY, 'linestyle': '--', 'zorder': 3.0}
-_DEGREES = 180.0 / np.pi
-ROCKET = Demo(
-    title='Rocket demo: boosters, fins, flight_state and vehicle over ROS 2',
-    layout=(
-        ('altitude',) * 4 + ('apogee',) * 2, ('phase',) * 4 + ('apogee',) * 2,
-        ('thrust',) * 3 + ('lean',) * 3, ('propellant',) * 3 + ('gimbal',) * 3,
-    ),
-    heights=(4.0, 0.8, 2.1, 2.1),
-    panels={
-        'thrust': Panel('thrust [kN]', scale=1e-3, curves=[
-            curve('applied', 'thrust', color=panels.ORANGE),
-            curve('commanded', 'command', drawstyle='steps-post', **_COMMANDED),
-        ]),
-        'lean': Panel('lean [deg]', scale=_DEGREES, curves=[
-            curve('to the east', 'lean', 1, color=panels.SLATE),
-            curve('to the north', 'lean', 2, color=panels.GOLD),
-            curve('to the east, commanded', 'lean', 3, **_COMMANDED),
-        ]),
-        'propellant': Panel('propellant [kg]', has_legend=False, curves=[
-            curve('propellant', 'propellant', color=panels.GREEN),
-        ]),
-        'gimbal': Panel('gimbal [deg]', scale=_DEGREES, curves=[
-            curve('about x', 'gimbal', 1, color=panels.GOLD),
-            curve('about y', 'gimbal', 2, color=panels.SLATE),
-        ]),
-    },
-    make_pilot=RocketPilot, summarise=_summarise, table=_table, span=_powered, finish=_finish,
-)
+ROCKET = Demo(make_pilot=RocketPilot, summarise=_summarise, table=_table, page=_page)
 """A flight to its main parachute."""

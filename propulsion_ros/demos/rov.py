@@ -2,7 +2,6 @@
 """The underwater vehicle: depth, heading and speed by thrusters and fins, one of which fails."""
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,17 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.demos import panels
-from propulsion_ros.demos.demo import Demo, Row, Summary, number, settled
-from propulsion_ros.demos.panels import Panel, alike, curve, level
+from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of, settled
 from propulsion_ros.demos.pilot import Pilot, efforts
 from propulsion_ros.demos.plan import marks_of, roll_pitch_yaw, target_at, wrapped
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
 from propulsion_ros.demos.step_response import StepResponse, step_response
-from propulsion_ros.drawing.style import Mark, draw_marks
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, wrench_to_msg
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.pictures.panels import Line, Page, Panel
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, Mark
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
 _VERTICAL = tuple(f'{name}_up' for name in _HORIZONTAL)
@@ -151,41 +149,34 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
     ]
 
 
-def _finish(axes: Mapping[str, Any], recording: Recording, summary: Summary) -> None:
-    marks = [*marks_of(_PLAN), Mark(_FAULT, f'{_FAILS.replace("_", " ")} thruster fails')]
-    for name, axis in axes.items():
-        draw_marks(axis, marks, has_names=name == 'depth')
+def _page(summary: Summary, recording: Recording) -> Page:
+    line, degrees = recording.line, 180.0 / np.pi
+    times = recording.series('motion')[[0, -1], _TIME]
+    limits = (
+        Line('limit of the fins', PUBLISHED, times, np.full(2, sign * degrees * RovGains.max_fin))
+        for sign in (1.0, -1.0)
+    )
+    return page_of(
+        'ROV demo: thrusters, their allocator, fins and vehicle over ROS 2', recording, (
+            Panel('height and target [m]', (
+                line('height', 'motion', _Z), line('height', 'target', 1, COMMAND)
+            )),
+            Panel('heading and target [deg]', (
+                line('heading', 'motion', _YAW, scale=degrees),
+                line('heading', 'target', 2, COMMAND, scale=degrees),
+            )),
+            Panel('speed ahead and target [m/s]', (
+                line('speed', 'motion', _AHEAD), line('speed', 'target', 3, COMMAND)
+            )),
+            Panel('horizontal thrusters [N]', recording.lines('thrust', _HORIZONTAL)),
+            Panel('vertical thrusters [N]', recording.lines('vertical', _VERTICAL)),
+            Panel('angle [deg]', (
+                line('pitch', 'motion', _PITCH, scale=degrees),
+                line('fins', 'fin', scale=degrees), *limits,
+            )),
+        ), marks=[*marks_of(_PLAN), Mark(_FAULT, 'thruster fails')],
+    )
 
 
-_DEGREES = 180.0 / np.pi
-_TARGET: dict[str, Any] = {'linestyle': ':', 'color': panels.GREY}
-_LIMIT: dict[str, Any] = {'color': panels.GOLD, 'linestyle': '--', 'linewidth': 1.0}
-ROV = Demo(
-    title='ROV demo: thrusters, their allocator, fins and vehicle over ROS 2',
-    layout=(('depth', 'depth'), ('heading', 'speed'), ('thrust', 'vertical'), ('pitch', 'pitch')),
-    heights=(2.6, 2.2, 2.4, 2.1),
-    panels={
-        'depth': Panel('depth [m]', scale=-1.0, limits=(7.4, 4.4), curves=[
-            curve('depth', 'motion', _Z, color=panels.BLUE),
-            curve('target', 'target', 1, **_TARGET),
-        ]),
-        'heading': Panel('heading [deg]', scale=_DEGREES, limits=(-15.0, 115.0), curves=[
-            curve('heading', 'motion', _YAW, color=panels.GREEN),
-            curve('target', 'target', 2, **_TARGET),
-        ]),
-        'speed': Panel('speed ahead [m/s]', [
-            curve('speed ahead', 'motion', _AHEAD, color=panels.ORANGE),
-            curve('target', 'target', 3, **_TARGET),
-        ]),
-        'thrust': Panel('horizontal thrusters [N]', alike('thrust', _HORIZONTAL)),
-        'vertical': Panel('vertical thrusters [N]', alike('vertical', _VERTICAL)),
-        'pitch': Panel('angle [deg]', scale=_DEGREES, curves=[
-            curve('pitch', 'motion', _PITCH, color=panels.SLATE),
-            curve('fins', 'fin', color=panels.GOLD),
-            level('limit of the fins', RovGains.max_fin, **_LIMIT),
-            level('_', -RovGains.max_fin, **_LIMIT),
-        ]),
-    },
-    make_pilot=RovPilot, summarise=_summarise, table=_table, finish=_finish,
-)
+ROV = Demo(make_pilot=RovPilot, summarise=_summarise, table=_table, page=_page)
 """A dive, a turn, a rise under way, and a thruster that fails."""

@@ -6,12 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from propulsion_ros.drawing.thrust_layout import layout_of
-from propulsion_ros.models.common.layout import ThrustLayout
+import numpy as np
+
+from propulsion_ros.models.common.family import Allocatable, Family
+from propulsion_ros.models.common.layout import Drawable, ThrustLayout, placed_rows
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.block import ActuatorSpec
+
+_UNLIMITED = 1e9
+"""A limit beyond this [N] is there for the arithmetic and limits no actuator."""
+_PLACED = ('names', 'position', 'axis', 'link', 'rotation')
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,3 +73,28 @@ def _drawn(spec: ActuatorSpec, given: Mapping[str, Any]) -> DrawnBlock:
         zip(tanks.names, tanks.capacity.tolist(), strict=True)
     )
     return DrawnBlock(spec.name, spec.base_link, layout, capacities)
+
+
+def layout_of(params: Any, family: Family) -> ThrustLayout | None:
+    """Return how the actuators of a family are drawn, None for one that has no place for them.
+
+    Parameters
+    ----------
+    params : object
+        Configuration of the family.
+    family : Family
+        Built from it.
+    """
+    if isinstance(family, Drawable):
+        return family.thrust_layout()
+    if not all(hasattr(params, key) for key in _PLACED):
+        return None
+    limits = family.thrust_limits if isinstance(family, Allocatable) else (np.nan, np.nan)
+    lowest, highest = (_known(limit, len(params.names)) for limit in limits)
+    return ThrustLayout(**placed_rows(params), lowest=lowest, highest=highest)
+
+
+def _known(limit: Any, n: int) -> FloatArray:
+    """Return limits, (n,), NaN where they are none."""
+    limits = np.broadcast_to(limit, n)
+    return np.where(np.abs(limits) < _UNLIMITED, limits, np.nan)

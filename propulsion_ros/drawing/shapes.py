@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,65 +63,49 @@ class ThrustState:
     """Of the joints `ThrustLayout.angle_names` [rad], (k,)."""
 
 
-class ThrustStateReader:
-    """Takes from the names and values of a state what a layout needs.
+def read_state(
+    layout: ThrustLayout,
+    names: Sequence[str],
+    position: Sequence[float],
+    effort: Sequence[float],
+) -> ThrustState:
+    """Return the thrusts and angles that a layout needs of a state.
 
     Parameters
     ----------
     layout : ThrustLayout
         Of the actuators; other names in a state are left alone.
+    names : sequence of str
+        Columns of the state.
+    position, effort : sequence of float
+        [rad] and [N], one for each name; positions only where the layout has joints.
+
+    Raises
+    ------
+    CommandError
+        For names that are missing or repeated, a wrong count, or a value that is none.
     """
-
-    def __init__(self, layout: ThrustLayout) -> None:
-        self._layout = layout
-        self._known: tuple[str, ...] | None = None
-        self._columns: tuple[list[int], list[int]] = [], []
-
-    def read(
-        self, names: Sequence[str], position: Sequence[float], effort: Sequence[float]
-    ) -> ThrustState:
-        """Return the thrusts and angles of a state.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Columns of the state.
-        position, effort : sequence of float
-            [rad] and [N], one for each name; positions only where the layout has joints.
-
-        Raises
-        ------
-        CommandError
-            For names that are missing or repeated, a wrong count, or a value that is none.
-        """
-        key = tuple(names)
-        if key != self._known:
-            self._columns = self._find(key)
-            self._known = key
-        actuators, joints = self._columns
-        thrust = _picked('effort', effort, key, actuators)
-        angles = _picked('position', position, key, joints) if joints else np.empty(0)
-        angles = np.where(np.isnan(angles), self._layout.unknown_angle, angles)
-        for field, values, columns, bound in (
-            ('effort', thrust, actuators, _STRONGEST), ('position', angles, joints, math.inf)
-        ):
-            wrong = ~(np.isfinite(values) & (np.abs(values) <= bound))
-            if wrong.any():
-                name = key[columns[int(np.argmax(wrong))]]
-                raise CommandError(f'{name}: {field} {values[wrong][0]:g} is no state')
-        return ThrustState(thrust, angles)
-
-    def _find(self, key: tuple[str, ...]) -> tuple[list[int], list[int]]:
-        """Return the columns of the actuators and of the joints."""
-        if len(set(key)) != len(key):
-            twice = next(name for i, name in enumerate(key) if name in key[:i])
-            raise CommandError(f'{twice!r} is named twice')
-        places = {name: i for i, name in enumerate(key)}
-        wanted = self._layout.names, self._layout.angle_names
-        for name in (*wanted[0], *wanted[1]):
-            if name not in places:
-                raise CommandError(f'expected a state of {name!r} too')
-        return [places[name] for name in wanted[0]], [places[name] for name in wanted[1]]
+    places: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if places.setdefault(name, i) != i:
+            raise CommandError(f'{name!r} is named twice')
+    for name in (*layout.names, *layout.angle_names):
+        if name not in places:
+            raise CommandError(f'expected a state of {name!r} too')
+    thrust = _picked('effort', effort, places, layout.names)
+    angles = np.empty(0)
+    if layout.angle_names:
+        angles = _picked('position', position, places, layout.angle_names)
+        angles = np.where(np.isnan(angles), layout.unknown_angle, angles)
+    for field, values, wanted, bound in (
+        ('effort', thrust, layout.names, _STRONGEST),
+        ('position', angles, layout.angle_names, math.inf),
+    ):
+        wrong = ~(np.isfinite(values) & (np.abs(values) <= bound))
+        if wrong.any():
+            name = wanted[int(np.argmax(wrong))]
+            raise CommandError(f'{name}: {field} {values[wrong][0]:g} is no state')
+    return ThrustState(thrust, angles)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,14 +219,13 @@ def status_shape(
 
 
 def _picked(
-    field: str, values: Sequence[float], names: Sequence[str], columns: Sequence[int]
+    field: str, values: Sequence[float], places: Mapping[str, int], wanted: Sequence[str]
 ) -> FloatArray:
-    if len(values) != len(names):
+    if len(values) != len(places):
         raise CommandError(
-            f'{field}: expected {len(names)} values, one per name, got {len(values)}'
+            f'{field}: expected {len(places)} values, one per name, got {len(values)}'
         )
-    picked: FloatArray = np.array(values, dtype=float)[columns]
-    return picked
+    return np.array([float(values[places[name]]) for name in wanted])
 
 
 def _vector(values: Sequence[float]) -> Vector:

@@ -9,7 +9,6 @@ from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import EventFired
 from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase, PhaseChange, Subphase
-from propulsion_ros.flight.pyros.deployers import DeployerCommand
 from propulsion_ros.timing.flight_clock import Stamp
 
 
@@ -31,8 +30,6 @@ class FlightReport:
         Since the last report, commands included.
     events : tuple of EventFired
         In this update.
-    deployers : tuple of DeployerCommand
-        To be carried out now.
     ignition, liftoff, apogee : Mark or None
         Moments of this flight.
     flags : frozenset of str
@@ -57,7 +54,6 @@ class FlightReport:
     estimate: ApogeeEstimate | None
     phase_changes: tuple[PhaseChange, ...]
     events: tuple[EventFired, ...]
-    deployers: tuple[DeployerCommand, ...]
     ignition: Mark | None
     liftoff: Mark | None
     apogee: Mark | None

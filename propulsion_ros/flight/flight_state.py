@@ -34,7 +34,7 @@ from propulsion_ros.flight.phases.phases import (
     find_transition,
     refusal,
 )
-from propulsion_ros.flight.pyros.deployers import DeployerCommand, DeployerSpec, deployer_command
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.readiness import Readiness
 from propulsion_ros.flight.recorded import RecordedFlight
 from propulsion_ros.flight.resumption import Resumption
@@ -590,14 +590,6 @@ class FlightState:
         }
         return frozenset(name for name, is_set in found.items() if is_set)
 
-    def _deployer_commands(self, fired: Sequence[EventFired]) -> tuple[DeployerCommand, ...]:
-        return tuple(
-            deployer_command(self._deployers[action.target], event.stamp_ns, action.param)
-            for event in fired
-            for action in event.actions
-            if action.kind == 'deployment'
-        )
-
     def _report(
         self,
         stamp_ns: int,
@@ -615,7 +607,6 @@ class FlightState:
             self._watch.estimate,
             self._course.take_changes(),
             tuple(fired),
-            self._deployer_commands(fired),
             self.ignition,
             self.liftoff,
             self.apogee,

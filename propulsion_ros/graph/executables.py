@@ -14,7 +14,7 @@ from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.loops.ports import Host, Loop, Parameters
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 LoopMaker = Callable[[Parameters, Host], Loop]
@@ -46,12 +46,10 @@ def make_visualizer(parameters: Parameters, host: Host) -> Loop:
     params = build(VisualizerParams, parameters.declare_rest(parameters_of(VisualizerParams)))
     if not params.robot_description:
         raise ConfigError('robot_description', 'is required: it places the actuators')
-    files = [ParameterFile(path) for path in params.params_files]
     specs = actuators_from_urdf(params.robot_description, loop_params_of, params.base_link)
-    blocks = drawn_blocks(specs, lambda block: {
-        key: value for file in files
-        for key, value in file.of(block, parameters.node_namespace).items()
-    })
+    blocks = drawn_blocks(specs, lambda block: settings_of(
+        params.params_files, block, parameters.node_namespace
+    ))
     return VisualizerLoop(params, blocks, host)
 
 

@@ -68,38 +68,16 @@ CLOCK = BridgeTopic('/clock', '/clock', Kind.CLOCK, 'Clock', TO_ROS)
 """In a bridge of its own: in one with others it is late whenever they are many."""
 
 
-def sensor_topics(model: str) -> tuple[BridgeTopic, ...]:
-    """Return what Gazebo publishes of a model, on the topics of this package's simulated body."""
-    return tuple(
-        BridgeTopic(f'vehicle/{ros}', f'/model/{model}/{gz}', kind, message, TO_ROS)
-        for ros, gz, kind, message in (
-            ('odometry', 'odometry', Kind.ODOMETRY, 'Odometry'),
-            ('imu', 'imu', Kind.IMU, 'IMU'),
-            ('pressure', 'air_pressure', Kind.PRESSURE, 'FluidPressure'),
-        )
-    )
+def body_topic(name: str, kind: str, model: str, gz_name: str, gz_type: str) -> BridgeTopic:
+    """Return a topic of this package's simulated body, which Gazebo publishes of a model."""
+    return BridgeTopic(f'vehicle/{name}', f'/model/{model}/{gz_name}', kind, gz_type, TO_ROS)
 
 
-def joint_state_topic(model: str) -> BridgeTopic:
-    """Return the topic of a model's joint states."""
+def joint_topic(ros_topic: str, model: str, joint: str, command: str) -> BridgeTopic:
+    """Return the topic of a node's plain numbers, to a command of gz-sim to a joint."""
     return BridgeTopic(
-        'vehicle/joint_states', f'/model/{model}/joint_state', Kind.JOINTS,
-        'Model', TO_ROS,
+        ros_topic, f'/model/{model}/joint/{joint}/{command}', Kind.FLOAT, 'Double', TO_GZ
     )
-
-
-def thrust_topic(model: str, node: str, actuator: str, joint: str) -> BridgeTopic:
-    """Return the topic of an actuator's applied thrust, to gz-sim's Thruster of a joint."""
-    return _number(f'{node}/thrusts/{actuator}', f'/model/{model}/joint/{joint}/cmd_thrust')
-
-
-def position_topic(model: str, node: str, joint: str) -> BridgeTopic:
-    """Return the topic of a joint's achieved position, to gz-sim's JointPositionController."""
-    return _number(f'{node}/positions/{joint}', f'/model/{model}/joint/{joint}/0/cmd_pos')
-
-
-def _number(ros_topic: str, gz_topic: str) -> BridgeTopic:
-    return BridgeTopic(ros_topic, gz_topic, Kind.FLOAT, 'Double', TO_GZ)
 
 
 def bridge_yaml(topics: Iterable[BridgeTopic], release: Release = GZ) -> str:

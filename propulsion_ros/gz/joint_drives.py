@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from propulsion_ros.gz.bridge import BridgeTopic, position_topic, thrust_topic
+from propulsion_ros.gz.bridge import BridgeTopic, joint_topic
 from propulsion_ros.gz.sdf_elements import insert, plugin
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Family, Output
@@ -78,7 +78,7 @@ def drive(
     node, family, turned = group.spec.name, group.family, group.turned(tree)
     for name in turned:
         _require_masses(root, tree, tree.joints[name].child)
-        topic = position_topic(model, node, name)
+        topic = joint_topic(f'{node}/positions/{name}', model, name, '0/cmd_pos')
         insert(root, plugin(
             'joint-position-controller', 'JointPositionController', joint_name=name,
             topic=topic.gz_topic, use_velocity_commands='true',
@@ -96,7 +96,7 @@ def drive(
         turn = tree.pose(frame, group.spec.base_link).rotation
         _require_along(name, joint, turn.T @ group.output.axes[i])
         _require_masses(root, tree, frame)
-        topic = thrust_topic(model, node, name, joint.name)
+        topic = joint_topic(f'{node}/thrusts/{name}', model, joint.name, 'cmd_thrust')
         insert(root, plugin(
             'thruster', 'Thruster', namespace=model, joint_name=joint.name,
             velocity_control='true', thrust_coefficient=1, propeller_diameter=1, fluid_density=1,

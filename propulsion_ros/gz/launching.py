@@ -21,10 +21,10 @@ from launch_ros.actions import Node
 from propulsion_ros.graph.launch_actions import drawn_with, graph_actions
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.wiring import gazebo_graph
 from propulsion_ros.gz.body_effects import read_body
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, Release, bridge_yaml
-from propulsion_ros.gz.model import GazeboRobot
-from propulsion_ros.gz.vehicle import gazebo_vehicle
+from propulsion_ros.gz.model import GazeboRobot, gazebo_robot
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import write_text
@@ -47,23 +47,23 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
         if not _has(package):
             raise SourceError(package, 'is not installed; docs/gazebo.md names the packages')
     release = FORTRESS if given['fortress'] == 'true' else GZ
-    vehicle = gazebo_vehicle(
-        given['vehicle'], given['route'], given['model'], [*filter(None, [given['params_file']])],
-        given['namespace'], release, drawn_with(given),
+    share, vehicle, route = share_directory(), given['vehicle'], given['route']
+    files = [share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])]
+    robot = gazebo_robot(
+        given['model'] or share / 'urdf' / f'{vehicle}.urdf.xacro', route, files,
+        given['namespace'], release,
     )
-    robot, body = vehicle.robot, read_body(vehicle.params_files, given['namespace'])
-    world = given['world'] or str(
-        share_directory() / 'worlds' / f'{VEHICLES[given["vehicle"]].world}.sdf'
-    )
+    graph = gazebo_graph(vehicle, route == 'system', given['model'], drawn_with(given))
+    world = given['world'] or str(share / 'worlds' / f'{VEHICLES[vehicle].world}.sdf')
     folder = Path(launch.logging.launch_config.log_dir) / 'gazebo'
     folder.mkdir(parents=True, exist_ok=True)
     return [
         *(LogInfo(msg=note) for note in robot.notes),
         *(AppendEnvironmentVariable('PYTHONPATH', path) for path in python_path()),
         _gazebo(world, given['gui'] == 'true'),
-        _spawn(robot, folder, body),
+        _spawn(robot, folder, read_body(files, given['namespace'])),
         *_bridges(robot, release, folder, given['namespace']),
-        *graph_actions(given, vehicle.graph),
+        *graph_actions(given, graph),
     ]
 
 

@@ -12,16 +12,10 @@ from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.body_effects import add_body, read_body
-from propulsion_ros.gz.bridge import (
-    FORTRESS,
-    GZ,
-    BridgeTopic,
-    Release,
-    joint_state_topic,
-    sensor_topics,
-)
+from propulsion_ros.gz.bridge import FORTRESS, GZ, BridgeTopic, Release, body_topic
 from propulsion_ros.gz.joint_drives import Group, drive
 from propulsion_ros.gz.sdf_elements import insert, plugin, system_plugin
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import FloatArray
@@ -89,12 +83,18 @@ def gazebo_robot(
     _remove_blocks(root)
     for group in groups:
         _add_propellant(root, group)
-    topics, notes = list(sensor_topics(name)), []
+    topics, notes = [
+        body_topic('odometry', Kind.ODOMETRY, name, 'odometry', 'Odometry'),
+        body_topic('imu', Kind.IMU, name, 'imu', 'IMU'),
+        body_topic('pressure', Kind.PRESSURE, name, 'air_pressure', 'FluidPressure'),
+    ], []
     if route == 'system':
         _fix_joints(root, tree, groups)
         insert(root, system_plugin(model, params_files, namespace))
     else:
-        topics.append(joint_state_topic(name))
+        topics.append(
+            body_topic('joint_states', Kind.JOINTS, name, 'joint_state', 'Model')
+        )
         insert(root, plugin(
             'joint-state-publisher', 'JointStatePublisher', topic=topics[-1].gz_topic
         ))

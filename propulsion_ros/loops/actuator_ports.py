@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,11 +102,29 @@ class ActuatorPorts(StampedPorts):
             aside(f'~/wrenches/{name}', Kind.WRENCH, frame=link)
             for name, link in zip(each, family.actuator_frames, strict=False)
         ]
-        self._numbers = NumberOutlets(family, self._lossless) if publish_numbers else None
+        self._open_numbers(publish_numbers)
         self.outlets = [
             self._wrench, self._state, *self._tanks, *self._links,
-            *(self._numbers.outlets if self._numbers else ()),
+            *self._thrusts, *self._positions.values(),
         ]
+
+    def _open_numbers(self, publish_numbers: bool) -> None:
+        """Add thrusts and positions as plain numbers, each on a topic, for drives of joints."""
+        family = self.family
+        number = functools.partial(
+            Outlet, kind=Kind.FLOAT, qos='result', lossless=self._lossless, overridable=False
+        )
+        self._thrusts: list[Outlet] = []
+        self._positions: dict[int, Outlet] = {}
+        if publish_numbers:
+            _topics('names', (*family.actuator_names, *family.command_names))
+            columns = {name: i for i, name in enumerate(family.state_names)}
+            self._thrusts = [number(f'~/thrusts/{name}') for name in family.actuator_names]
+            self._positions = {
+                columns[name]: number(f'~/positions/{name}')
+                for name, field in zip(family.command_names, family.command_fields, strict=True)
+                if field == 'position' and name in columns
+            }
 
     def _open_ports(self, params: LoopParams, adapters: Collection[str]) -> None:
         family = self.family
@@ -219,8 +237,8 @@ class ActuatorPorts(StampedPorts):
         stamp_ns = self._last_ns()
         for outlet in (self._wrench, *self._links):
             self._host.publish(outlet, stamp_ns, np.zeros(6))
-        if self._numbers:
-            self._numbers.publish_zero(self._host.publish, stamp_ns)
+        for outlet in self._thrusts:
+            self._host.publish(outlet, stamp_ns, 0.0)
 
     def _publish(self, report: Report) -> None:
         self._report = report
@@ -244,8 +262,12 @@ class ActuatorPorts(StampedPorts):
         if report.links is not None:
             for outlet, link_wrench in zip(self._links, report.links, strict=True):
                 publish(outlet, stamp_ns, link_wrench)
-        if self._numbers:
-            self._numbers.publish(publish, stamp_ns, output)
+        if self._thrusts:
+            for outlet, thrust in zip(self._thrusts, output.thrusts.tolist(), strict=True):
+                publish(outlet, stamp_ns, thrust)
+        if output.position is not None:
+            for column, outlet in self._positions.items():
+                publish(outlet, stamp_ns, output.position[column])
         publish(self._wrench, stamp_ns, wrench)
 
     def health(self) -> Iterator[Health]:
@@ -270,59 +292,6 @@ class ActuatorPorts(StampedPorts):
             if warnings:
                 level, text = WARN, warnings[-1]
         yield 'actuators', level, text, values
-
-
-class NumberOutlets:
-    """Thrusts and positions as plain numbers, each on a topic, for drives of joints.
-
-    Parameters
-    ----------
-    family : Family
-        Whose actuators and joints they are.
-    lossless : bool
-        As of an `Outlet`.
-
-    Raises
-    ------
-    ConfigError
-        For a name that no topic can have.
-    """
-
-    def __init__(self, family: Family, lossless: bool) -> None:
-        _topics('names', (*family.actuator_names, *family.command_names))
-        columns = {name: i for i, name in enumerate(family.state_names)}
-        self._thrusts = [
-            _number(f'~/thrusts/{name}', lossless) for name in family.actuator_names
-        ]
-        self._positions = {
-            columns[name]: _number(f'~/positions/{name}', lossless)
-            for name, field in zip(family.command_names, family.command_fields, strict=True)
-            if field == 'position' and name in columns
-        }
-
-    @property
-    def outlets(self) -> list[Outlet]:
-        """All of them."""
-        return [*self._thrusts, *self._positions.values()]
-
-    def publish(
-        self, publish: Callable[[Outlet, int, Any], None], stamp_ns: int, output: Output
-    ) -> None:
-        """Publish what a step did: thrusts [N], positions [rad]."""
-        for outlet, thrust in zip(self._thrusts, output.thrusts.tolist(), strict=True):
-            publish(outlet, stamp_ns, thrust)
-        if output.position is not None:
-            for column, outlet in self._positions.items():
-                publish(outlet, stamp_ns, output.position[column])
-
-    def publish_zero(self, publish: Callable[[Outlet, int, Any], None], stamp_ns: int) -> None:
-        """Publish that nothing pushes; joints stay where they are."""
-        for outlet in self._thrusts:
-            publish(outlet, stamp_ns, 0.0)
-
-
-def _number(topic: str, lossless: bool) -> Outlet:
-    return Outlet(topic, Kind.FLOAT, 'result', lossless=lossless, overridable=False)
 
 
 def _topics(key: str, names: Sequence[str]) -> Sequence[str]:

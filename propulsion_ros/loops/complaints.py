@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable
 
-_LONGEST_LINE = 500
+from propulsion_ros.settings.errors import one_line
+
 _COMPLAINTS, _COMPLAINT_NS = 5, 5_000_000_000
 
 
@@ -33,15 +34,10 @@ class Complaints:
     def add(self, key: str, text: str) -> None:
         """Count a complaint of a kind, and log it unless that was done often already."""
         self.counts[key] += 1
-        line = one_line(text)
+        line = one_line(' '.join(text.split()))
         logged = self._logged.setdefault(key, deque(maxlen=_COMPLAINTS))
         now_ns = self._steady_ns()
         is_full = len(logged) == _COMPLAINTS and now_ns - logged[0][0] < _COMPLAINT_NS
         if not is_full and line not in [text for _, text in logged]:
             logged.append((now_ns, line))
             self._warn(line)
-
-
-def one_line(text: str) -> str:
-    """Return a text as one line of bearable length."""
-    return ' '.join(text.split())[:_LONGEST_LINE]

@@ -106,8 +106,6 @@ class WrenchReader:
         Frame that the demand must be in.
     """
 
-    names = WRENCH_NAMES
-
     def __init__(self, frame: str) -> None:
         self._frame = frame
         self._columns = np.arange(6)

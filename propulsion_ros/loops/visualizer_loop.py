@@ -14,13 +14,13 @@ from propulsion_ros.drawing.shapes import (
     Shape,
     Style,
     ThrustState,
-    ThrustStateReader,
+    read_state,
     status_shape,
     thrust_shapes,
 )
-from propulsion_ros.loops.decoders import checked_stamp
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Timer
+from propulsion_ros.loops.stamped import stamp_of
 from propulsion_ros.loops.visualizer_params import VisualizerParams
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError, ConfigError
@@ -46,8 +46,7 @@ class _Drawn:
 
     block: DrawnBlock
     layout: ThrustLayout
-    reader: ThrustStateReader
-    """Which they are, and how their state is read."""
+    """Which they are, and where."""
     unread: tuple[int, Sequence[str], Sequence[float], Sequence[float]] | None = None
     """Stamp, names, positions and efforts of the newest message; None once they are read."""
     state: ThrustState | None = None
@@ -110,7 +109,7 @@ class VisualizerLoop:
             if block.layout is None:
                 self._host.log('info', f'{block.name}: not drawn, its state has no thrusts')
             elif topic:
-                drawn = _Drawn(block, block.layout, ThrustStateReader(block.layout))
+                drawn = _Drawn(block, block.layout)
                 self._drawn.append(drawn)
                 take = functools.partial(self._take_state, drawn)
                 yield Port(topic, Kind.JOINTS, take, 'glance', overridable=False)
@@ -170,10 +169,8 @@ class VisualizerLoop:
 
     def _take_state(self, drawn: _Drawn, message: Any) -> None:
         source = drawn.block.name
-        try:
-            stamp_ns = checked_stamp(message.header.stamp)
-        except CommandError as error:
-            self._host.complain('refused', f'{source} refused: {error}')
+        stamp_ns = stamp_of(self._host, source, message)
+        if stamp_ns is None:
             return
         if self._pace.take(source, stamp_ns):
             # Simulated time began anew.
@@ -240,7 +237,7 @@ class VisualizerLoop:
             return
         stamp_ns, names, position, effort = unread
         try:
-            state = drawn.reader.read(names, position, effort)
+            state = read_state(drawn.layout, names, position, effort)
         except CommandError as error:
             drawn.is_silent = True
             self._host.complain('refused', f'{drawn.block.name}: state refused: {error}')

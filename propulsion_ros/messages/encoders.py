@@ -16,7 +16,6 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import (
     ImuRow,
     JointRow,
-    MassRow,
     OdometryRow,
     PressureRow,
     StatusRow,
@@ -115,64 +114,52 @@ class _Odometry:
 
 
 def _inertia(outlet: Outlet) -> Encoder:
-    def encode(stamp_ns: int, row: MassRow) -> Any:
-        return inertia_to_msg(stamp_ns, outlet.frame, row.mass, row.com, row.inertia)
-
-    return encode
+    return lambda stamp_ns, row: inertia_to_msg(stamp_ns, outlet.frame, *row)
 
 
-def _point(outlet: Outlet) -> Encoder:
-    def encode(stamp_ns: int, point: Sequence[float]) -> PointStamped:
-        message = PointStamped()
-        _head(message, stamp_ns, outlet.frame)
-        message.point.x, message.point.y, message.point.z = map(float, point)
-        return message
+def _stamped(kind: Any, write: Callable[[Any, Any], None]) -> Callable[[Outlet], Encoder]:
+    """Return what makes encoders of stamped messages; ``write(message, payload)`` fills them."""
+    def make(outlet: Outlet) -> Encoder:
+        def encode(stamp_ns: int, payload: Any) -> Any:
+            message = kind()
+            _head(message, stamp_ns, outlet.frame)
+            write(message, payload)
+            return message
 
-    return encode
+        return encode
 
-
-def _imu(outlet: Outlet) -> Encoder:
-    def encode(stamp_ns: int, row: ImuRow) -> Imu:
-        message = Imu()
-        _head(message, stamp_ns, outlet.frame)
-        force, rate = message.linear_acceleration, message.angular_velocity
-        force.x, force.y, force.z = map(float, row.specific_force)
-        rate.x, rate.y, rate.z = map(float, row.angular_velocity)
-        # Which means that there is no orientation.
-        message.orientation_covariance[0] = -1.0
-        return message
-
-    return encode
+    return make
 
 
-def _pressure(outlet: Outlet) -> Encoder:
-    def encode(stamp_ns: int, row: PressureRow) -> FluidPressure:
-        message = FluidPressure()
-        _head(message, stamp_ns, outlet.frame)
-        message.fluid_pressure, message.variance = float(row.pressure), float(row.variance)
-        return message
+def _write_point(message: PointStamped, point: Sequence[float]) -> None:
+    message.point.x, message.point.y, message.point.z = map(float, point)
 
-    return encode
+
+def _write_imu(message: Imu, row: ImuRow) -> None:
+    force, rate = message.linear_acceleration, message.angular_velocity
+    force.x, force.y, force.z = map(float, row.specific_force)
+    rate.x, rate.y, rate.z = map(float, row.angular_velocity)
+    # Which means that there is no orientation.
+    message.orientation_covariance[0] = -1.0
+
+
+def _write_pressure(message: FluidPressure, row: PressureRow) -> None:
+    message.fluid_pressure, message.variance = float(row.pressure), float(row.variance)
+
+
+def _write_statuses(message: DiagnosticArray, rows: Sequence[StatusRow]) -> None:
+    message.status = [
+        DiagnosticStatus(
+            level=LEVELS[row.level], name=row.name, message=row.message,
+            hardware_id=row.hardware_id,
+            values=[KeyValue(key=key, value=value) for key, value in row.values],
+        )
+        for row in rows
+    ]
 
 
 def _clock(outlet: Outlet) -> Encoder:
     return lambda stamp_ns, _: Clock(clock=ns_to_stamp(stamp_ns))
-
-
-def _statuses(outlet: Outlet) -> Encoder:
-    def encode(stamp_ns: int, rows: Sequence[StatusRow]) -> DiagnosticArray:
-        message = DiagnosticArray(status=[_status(row) for row in rows])
-        _head(message, stamp_ns, outlet.frame)
-        return message
-
-    return encode
-
-
-def _status(row: StatusRow) -> DiagnosticStatus:
-    return DiagnosticStatus(
-        level=LEVELS[row.level], name=row.name, message=row.message, hardware_id=row.hardware_id,
-        values=[KeyValue(key=key, value=value) for key, value in row.values],
-    )
 
 
 def _transforms(outlet: Outlet) -> Encoder:
@@ -202,14 +189,14 @@ def _head(message: Any, stamp_ns: int, frame: str) -> None:
 
 
 _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
-    'diagnostic_msgs/msg/DiagnosticArray': _statuses,
+    'diagnostic_msgs/msg/DiagnosticArray': _stamped(DiagnosticArray, _write_statuses),
     'geometry_msgs/msg/InertiaStamped': _inertia,
-    'geometry_msgs/msg/PointStamped': _point,
+    'geometry_msgs/msg/PointStamped': _stamped(PointStamped, _write_point),
     'geometry_msgs/msg/WrenchStamped': _wrench,
     'nav_msgs/msg/Odometry': _Odometry,
     'rosgraph_msgs/msg/Clock': _clock,
-    'sensor_msgs/msg/FluidPressure': _pressure,
-    'sensor_msgs/msg/Imu': _imu,
+    'sensor_msgs/msg/FluidPressure': _stamped(FluidPressure, _write_pressure),
+    'sensor_msgs/msg/Imu': _stamped(Imu, _write_imu),
     'sensor_msgs/msg/JointState': _JointStates,
     'std_msgs/msg/Bool': _plain(Bool, bool),
     'std_msgs/msg/Float64': _plain(Float64, float),

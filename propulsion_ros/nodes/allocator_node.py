@@ -30,7 +30,7 @@ class AllocatorNode(HostNode):
         have failed it knows nothing; compare with the group's own wrench.
     """
 
-    executable, default_name = 'allocator_node', 'allocator'
+    executable = 'allocator_node'
     loop: AllocatorLoop | None
 
 

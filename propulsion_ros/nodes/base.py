@@ -11,7 +11,6 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 
-from propulsion_ros.loops.complaints import one_line
 from propulsion_ros.loops.payloads import StatusRow
 from propulsion_ros.loops.ports import Health, Outlet
 from propulsion_ros.messages import qos
@@ -25,7 +24,7 @@ from propulsion_ros.messages.rclpy_private import (
 )
 from propulsion_ros.nodes.declare import declare
 from propulsion_ros.nodes.robust_node import RobustNode
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import ConfigError, one_line
 from propulsion_ros.settings.flat import Parameter, refuse_unknown
 
 _HEALTH = Outlet('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'state')
@@ -172,7 +171,7 @@ class PropulsionNode(RobustNode):
         return True
 
     def _fail(self, text: str) -> None:
-        self.get_logger().error(one_line(text))
+        self.get_logger().error(one_line(' '.join(text.split())))
         self.has_failed = True
 
     def declare_some(

@@ -82,7 +82,7 @@ NavSatFix
         std_srvs/Trigger; refused with a reason in the wrong phase.
     """
 
-    executable, default_name = 'flight_state_node', 'flight_state'
+    executable = 'flight_state_node'
 
     def __init__(self, name: str = '', **kwargs: Any) -> None:
         self._lock: RecordLock | None = None

@@ -38,8 +38,8 @@ class HostNode(PropulsionNode):
 
     executable: ClassVar[str]
     """What it is started by, which decides what it runs."""
-    default_name: ClassVar[str]
-    """Name where none is given."""
+    default_name: ClassVar[str] = ''
+    """Name where none is given; '' for that of the executable without ``_node``."""
 
     def __init__(self, name: str = '', **kwargs: Any) -> None:
         self.loop: Loop | None = None
@@ -47,7 +47,9 @@ class HostNode(PropulsionNode):
         self._outlets: dict[Outlet, tuple[Any, Encoder]] = {}
         self._awaited: dict[str, FirstMessage] = {}
         self._takes_lossy_clock = False
-        super().__init__(name or self.default_name, **kwargs)
+        super().__init__(
+            name or self.default_name or self.executable.removesuffix('_node'), **kwargs
+        )
 
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:

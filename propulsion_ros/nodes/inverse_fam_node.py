@@ -2,12 +2,8 @@
 """The wrench that Astrobee's propulsion modules apply, from their commands."""
 from __future__ import annotations
 
-from propulsion_ros.graph.family_params import NODE_KINDS
 from propulsion_ros.loops.estimate_ports import EstimatePorts
-from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.nodes.host_node import HostNode
-
-_NAME = NODE_KINDS[ESTIMATES].executable.removesuffix('_node')
 
 
 class InverseFamNode(HostNode):
@@ -51,7 +47,7 @@ class InverseFamNode(HostNode):
         Forget commands, demand and time.
     """
 
-    executable, default_name = 'inverse_fam_node', _NAME
+    executable = 'inverse_fam_node'
     loop: EstimatePorts | None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.loops.complaints import Complaints
-from propulsion_ros.loops.decoders import checked_clock, checked_stamp
+from propulsion_ros.loops.decoders import checked_clock
 from propulsion_ros.messages.rclpy_private import LenientLifecycleNode, RCLError, reason_of
 from propulsion_ros.settings.errors import CommandError
 
@@ -54,14 +54,6 @@ class RobustNode(LenientLifecycleNode):
 
         publisher.publish = try_publish
         return publisher
-
-    def stamp_of(self, source: str, stamp: Any) -> int | None:
-        """Return a message stamp [ns]; complain and return None for one that is no time."""
-        try:
-            return checked_stamp(stamp)
-        except CommandError as error:
-            self.complain('refused', f'{source} refused: {error}')
-            return None
 
     def complain(self, key: str, line: str) -> None:
         """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""

@@ -40,7 +40,7 @@ class VehicleNode(HostNode):
     state_topics, deployer_topic : sensor_msgs/JointState
     """
 
-    executable, default_name = 'vehicle_node', 'vehicle'
+    executable = 'vehicle_node'
     loop: VehicleLoop | None
 
     def now_ns(self) -> int:

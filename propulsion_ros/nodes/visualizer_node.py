@@ -28,7 +28,7 @@ class VisualizerNode(HostNode):
         per second.
     """
 
-    executable, default_name = 'visualizer_node', 'visualizer'
+    executable = 'visualizer_node'
 
 
 main = VisualizerNode.main

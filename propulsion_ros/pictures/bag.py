@@ -7,10 +7,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.drawing.style import Fit, Mark
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, RESIDUAL, Channel, Signals
+from propulsion_ros.pictures.signals import (
+    COMMAND,
+    PUBLISHED,
+    RESIDUAL,
+    Channel,
+    Fit,
+    Mark,
+    Signals,
+)
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable

@@ -2,6 +2,7 @@
 """What is on a page of plots: panels with their lines, and the flight above them, as data."""
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +10,20 @@ from pathlib import PurePath
 
 import numpy as np
 
-from propulsion_ros.drawing.style import LARGEST, Fit, Mark, Span, every, health_spans
 from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
     COMMAND,
+    LARGEST,
     PUBLISHED,
     QUANTITIES,
     Channel,
+    Fit,
     FlightSignals,
+    Mark,
     Rows,
     Signals,
+    Span,
+    every,
 )
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
@@ -32,6 +37,11 @@ _NAMES = 12
 _FITS = 30  # drawn in the phase flight
 _AHEAD = 0.35  # the part of that phase that a fit foresees
 _FITTED = {'climb': 'velocity', 'lift': 'acceleration'}
+_VETOES = {
+    'lockout': ('lockout',),
+    'fit not believed': ('shock', 'outliers', 'frozen', 'gap', 'no altitude'),
+}
+"""What kept a detector from deciding, and the words of its health for it."""
 _SHARED = ('mass', 'fuel_ratio', 'place', 'climb', 'lift')
 """Quantities of which all sources are in one panel."""
 
@@ -55,6 +65,8 @@ class Panel:
 
     heading: str
     lines: tuple[Line, ...]
+    span: tuple[float, float] | None = None
+    """Part of the time that it shows [s]; None for that of the page."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -360,7 +372,7 @@ def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPan
         deciding=next(
             (fit for fit in reversed(known) if shown and fit.time <= shown[-1]), None
         ),
-        health=tuple(health_spans([cut.mark(mark) for mark in flight.health], cut.end)),
+        health=tuple(_health_spans([cut.mark(mark) for mark in flight.health], cut.end)),
         predictions=cut.points(
             (time, altitude) for made, time, altitude in flight.predictions
             if made - cut.origin in times and time > made
@@ -368,3 +380,17 @@ def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPan
         vertices=cut.points(flight.vertices),
         detections=shown,
     )
+
+
+def _health_spans(states: Sequence[tuple[float, str]], end: float) -> list[Span]:
+    """Return where the health of a detector, (time, word) a sample, kept it from deciding."""
+    spans = []
+    for name, words in _VETOES.items():
+        first = 0
+        for is_in, run in itertools.groupby(states, key=lambda state: state[1] in words):
+            count = len(list(run))
+            last = min(first + count, len(states) - 1)
+            if is_in:
+                spans.append(Span(states[first][0], min(states[last][0], end), name))
+            first += count
+    return spans

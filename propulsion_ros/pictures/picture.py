@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,17 @@ matplotlib.use('Agg')
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 
-from propulsion_ros.drawing.style import (
-    COLOURS,
-    draw_detection,
-    draw_fits,
-    draw_health,
-    draw_marks,
-    draw_phases,
-    draw_vertex,
-    name_phases,
-)
 from propulsion_ros.pictures.panels import FlightPanel, Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, RESIDUAL
+from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, Fit, Mark, Span
 from propulsion_ros.settings.files import opened_to_write
 
+_COLOURS = {'altitude': '#1f4e79', 'fit': '#c0392b', 'detection': '#2e8b57', 'mark': '#555555'}
+_PHASE_COLOURS = {
+    'setup': '#eeeeee', 'preflight': '#dfe6ee', 'launch': '#f6e3b4', 'flight': '#cfe8d5',
+    'recovery': '#d6dcf5', 'debug': '#f3d9ee',
+}
+_OTHER_PHASE = '#eeeeee'
+_SHADES = {'lockout': '#f4b6b0', 'fit not believed': '#d9d9d9'}
 _DASHES: dict[str, Any] = {COMMAND: '--', RESIDUAL: ':'}
 _BESIDE: dict[str, Any] = {
     'loc': 'upper left', 'bbox_to_anchor': (1.0, 1.03), 'fontsize': 7, 'frameon': False,
@@ -91,16 +88,17 @@ def _draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
     colours = _colours(len(panel.names))
     _draw_lines(axis, panel, colours)
     axis.set_title(panel.heading, loc='left', fontsize=10)
-    _draw_time(axis, page)
-    draw_marks(axis, page.marks, has_names)
+    _draw_time(axis, page, panel.span)
+    _draw_marks(axis, page.marks, has_names)
     if has_names:
-        name_phases(axis, page.phases, y=0.05)
+        axis.margins(y=0.15)
+        _name_phases(axis, page.phases, y=0.05)
     _draw_legend(axis, panel, colours)
 
 
-def _draw_time(axis: Any, page: Page) -> None:
-    axis.set_xlim(page.begin, page.end)
-    draw_phases(axis, page.phases, alpha=0.5)
+def _draw_time(axis: Any, page: Page, span: tuple[float, float] | None = None) -> None:
+    axis.set_xlim(*(span or (page.begin, page.end)))
+    _draw_phases(axis, page.phases)
     axis.grid(alpha=0.3)
     axis.ticklabel_format(useOffset=False, axis='x')
 
@@ -132,7 +130,7 @@ def _draw_legend(axis: Any, panel: Panel, colours: Sequence[Any]) -> None:
         for i, name in enumerate(panel.legend)
     ]
     handles += [
-        Line2D([], [], color=COLOURS['mark'], linestyle=dashes, label=role)
+        Line2D([], [], color=_COLOURS['mark'], linestyle=dashes, label=role)
         for role, dashes in _DASHES.items() if any(line.role == role for line in panel.lines)
     ]
     axis.legend(handles=handles, **_BESIDE)
@@ -140,24 +138,24 @@ def _draw_legend(axis: Any, panel: Panel, colours: Sequence[Any]) -> None:
 
 def _draw_flight(axis: Any, page: Page, flight: FlightPanel) -> None:
     """Draw altitude with fits, phases, marks and detection."""
-    draw_health(axis, flight.health)
-    draw_fits(axis, flight.fits, _BACK, flight.ahead)
+    _draw_health(axis, flight.health)
+    _draw_fits(axis, flight.fits, _BACK, flight.ahead)
     for i, line in enumerate(flight.lines):
         axis.plot(
-            line.time, line.value, color=[COLOURS['altitude'], *_colours(10)][i % 11],
+            line.time, line.value, color=[_COLOURS['altitude'], *_colours(10)][i % 11],
             linewidth=1.8, label=line.label,
         )
     if flight.predictions:
         axis.plot(
-            *np.transpose(flight.predictions), '.', color=COLOURS['fit'], markersize=4.0,
+            *np.transpose(flight.predictions), '.', color=_COLOURS['fit'], markersize=4.0,
             label='predicted vertex',
         )
     _draw_time(axis, page)
     axis.set_ylim(*_limits(flight.lines))
     axis.set_title('altitude [m]', loc='left', fontsize=10)
     _draw_detections(axis, flight)
-    draw_marks(axis, page.marks)
-    name_phases(axis, page.phases, y=0.03)
+    _draw_marks(axis, page.marks)
+    _name_phases(axis, page.phases, y=0.03)
     axis.legend(**_BESIDE)
 
 
@@ -168,12 +166,12 @@ def _draw_apogee(axis: Any, flight: FlightPanel) -> None:
     for line in flight.lines:
         inside = (np.abs(line.time - centre) <= _ZOOM) & np.isfinite(line.value)
         axis.plot(
-            line.time[inside], line.value[inside], '.', color=COLOURS['altitude'], alpha=0.5,
+            line.time[inside], line.value[inside], '.', color=_COLOURS['altitude'], alpha=0.5,
             markersize=3.0 if np.count_nonzero(inside) > 100 else 6.0,
         )
         values.append(line.value[inside & (line.time <= centre + 1.0)])
     if flight.deciding is not None:
-        draw_fits(axis, [flight.deciding], _BACK, 1.0)
+        _draw_fits(axis, [flight.deciding], _BACK, 1.0)
         axis.lines[-1].set(linewidth=2.0, zorder=3.0)
     known = np.concatenate(values) if values else np.zeros(0)
     if known.size:
@@ -187,10 +185,16 @@ def _draw_apogee(axis: Any, flight: FlightPanel) -> None:
 
 
 def _draw_detections(axis: Any, flight: FlightPanel) -> None:
+    """Draw when apogee was detected, and the vertices of the fits that decided."""
     for i, time in enumerate(flight.detections):
-        draw_detection(axis, time, is_named=not i)
-    for i, (time, altitude) in enumerate(flight.vertices):
-        draw_vertex(axis, time, altitude, is_named=not i)
+        axis.axvline(
+            time, color=_COLOURS['detection'], linewidth=1.8, label=None if i else 'detection'
+        )
+    for i, vertex in enumerate(flight.vertices):
+        axis.plot(
+            *vertex, 'o', color=_COLOURS['fit'], markersize=5.0, zorder=5.0,
+            label=None if i else 'vertex',
+        )
 
 
 def _limits(lines: Sequence[Line]) -> tuple[float, float]:
@@ -201,3 +205,65 @@ def _limits(lines: Sequence[Line]) -> tuple[float, float]:
     low, high = np.percentile(known, (0.5, 99.5))
     span = max(high - min(low, 0.0), 10.0)
     return min(low, 0.0) - 0.08 * span, min(low, 0.0) + 1.22 * span
+
+
+def _draw_fits(axis: Any, fits: Sequence[Fit], back: float, ahead: float) -> None:
+    """Draw fits dotted, each from ``back`` before its time to ``ahead`` after it [s]."""
+    t = np.linspace(-back, ahead, 80)
+    for i, fit in enumerate(fits):
+        axis.plot(
+            fit.time + t, fit.altitude + fit.velocity * t + 0.5 * fit.acceleration * t**2, ':',
+            color=_COLOURS['fit'], linewidth=0.9, alpha=0.75,
+            label=None if i else 'successive quadratic fits',
+        )
+
+
+def _draw_health(axis: Any, spans: Iterable[Span]) -> None:
+    """Shade where the detector was kept from deciding."""
+    named = set()
+    for span in spans:
+        axis.axvspan(
+            span.begin, span.end, color=_SHADES[span.name], alpha=0.55, linewidth=0.0,
+            label=None if span.name in named else span.name,
+        )
+        named.add(span.name)
+
+
+def _draw_phases(axis: Any, phases: Iterable[Span]) -> None:
+    """Shade phases behind what else is drawn."""
+    for span in phases:
+        axis.axvspan(
+            span.begin, span.end, color=_PHASE_COLOURS.get(span.name, _OTHER_PHASE), alpha=0.5,
+            linewidth=0.0, zorder=0.0,
+        )
+
+
+def _name_phases(axis: Any, phases: Iterable[Span], y: float) -> None:
+    """Write the names of phases at a height (0 to 1) of an axis, where there is room for them."""
+    low, high = axis.get_xlim()
+    for span in phases:
+        share = (min(span.end, high) - max(span.begin, low)) / (high - low)
+        if share > 0.05:
+            axis.text(
+                (max(span.begin, low) + min(span.end, high)) / 2, y, span.name, ha='center',
+                va='center', fontsize=10 if share > 0.08 else 7,
+                transform=axis.get_xaxis_transform(),
+            )
+
+
+def _draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None:
+    """Draw a line for each moment; names that would touch go on lines of their own."""
+    last, row = -np.inf, 0
+    low, high = axis.get_xlim()
+    for mark in sorted(mark for mark in marks if low <= mark.time <= high):
+        axis.axvline(mark.time, color=_COLOURS['mark'], linewidth=0.8, linestyle=':')
+        if not has_names:
+            continue
+        row = (row + 1) % 3 if mark.time - last < 0.09 * (high - low) else 0
+        last = mark.time
+        is_near_end = mark.time > high - 0.15 * (high - low)
+        axis.annotate(
+            mark.name, (mark.time, 1.0 - 0.065 * row), xycoords=('data', 'axes fraction'),
+            xytext=(-3 if is_near_end else 3, -11), textcoords='offset points', fontsize=9,
+            ha='right' if is_near_end else 'left', color='#333333',
+        )

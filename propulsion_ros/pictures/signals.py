@@ -2,18 +2,52 @@
 """What an input has that can be plotted: series by what they are, and what a flight was."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from propulsion_ros.drawing.style import Fit, Mark
 
 PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
 """Roles: what a node publishes, its commands, and what is missing of them."""
 
+LARGEST = 1e100
+"""No larger value is drawn: limits and ticks of an axis overflow."""
 
 Rows = Sequence[tuple[float, float]]
 """Time [s] and value."""
+
+
+class Fit(NamedTuple):
+    """A parabola: h = altitude + velocity t + acceleration t^2 / 2, t since its time [s]."""
+
+    time: float
+    altitude: float
+    velocity: float
+    acceleration: float
+
+
+class Span(NamedTuple):
+    """A named part of the time axis [s]."""
+
+    begin: float
+    end: float
+    name: str
+
+
+class Mark(NamedTuple):
+    """A named moment [s]."""
+
+    time: float
+    name: str
+
+
+def every(fits: Iterable[Fit], interval: float) -> list[Fit]:
+    """Return the known ones of some fits, at least an interval [s] apart."""
+    chosen: list[Fit] = []
+    for fit in fits:
+        is_next = not chosen or fit.time >= chosen[-1].time + interval
+        if is_next and all(abs(value) < LARGEST for value in fit[1:]):
+            chosen.append(fit)
+    return chosen
 
 
 class Channel(NamedTuple):

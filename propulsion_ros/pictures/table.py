@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from propulsion_ros.drawing.style import Fit
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, RESIDUAL, Channel, Signals
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, RESIDUAL, Channel, Fit, Signals
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import (
     KEPT_LIMIT,

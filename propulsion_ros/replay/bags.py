@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from propulsion_ros.replay.bag_files import checked
 from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
@@ -17,6 +17,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, FOLDER, kind_of, printable
 
 _SUFFIXES = ('.mcap', '.db3')
+ReaderT = TypeVar('ReaderT', bound='BagReader')
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class BagReader:
         self._stack = ExitStack()
         self._reader: Any = None
 
-    def __enter__(self) -> BagReader:
+    def __enter__(self: ReaderT) -> ReaderT:
         try:
             # Only those who use bags need it.
             from rosbags.rosbag2 import Reader

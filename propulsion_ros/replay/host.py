@@ -135,6 +135,8 @@ class LoopHost:
         How often each kind of complaint was made.
     is_active : bool
         Whether the loop runs.
+    loop : Loop
+        What runs, from `run` on.
     """
 
     def __init__(
@@ -156,18 +158,11 @@ class LoopHost:
         self.counts: Counter[str] = complaints.counts
         self.is_active = False
         self._outlets: dict[Outlet, tuple[str, Maker]] = {}
-        self._loop: Loop | None = None
-
-    @property
-    def loop(self) -> Loop:
-        """The loop that runs."""
-        if self._loop is None:
-            raise RuntimeError(f'{self.name} runs no loop yet')
-        return self._loop
+        self.loop: Loop
 
     def run(self, loop: Loop) -> None:
         """Connect a loop and start it."""
-        self._loop = loop
+        self.loop = loop
         for outlet in loop.outlets:
             self._outlets[outlet] = self.resolve_topic_name(outlet.topic), maker_of(outlet)
         for port in loop.ports:

@@ -14,8 +14,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.messages.fields import ns_to_stamp
+from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.replay.bags import Recorded
-from propulsion_ros.replay.recorder import message_type
 
 _DEPTH = 10_000
 _LOOK = 0.05  # how often the graph is looked at [s]
@@ -67,7 +67,7 @@ class Player(Node):
         insists : bool
             Whether to open topics that another node publishes too.
         """
-        kinds = {topic: message_type(kind) for topic, kind in topics.items()}
+        kinds = {topic: class_of(kind) for topic, kind in topics.items()}
         end = time.monotonic() + limit
         known: dict[str, tuple[int, int]] = {}
         changed = time.monotonic()

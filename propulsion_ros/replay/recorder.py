@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import functools
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -22,37 +18,15 @@ from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.graph_names import full_name
+from propulsion_ros.messages.graph_names import class_of, full_name
 from propulsion_ros.messages.rclpy_private import RCLError, reason_of
 from propulsion_ros.replay.bags import Recorded
 
-_TYPE_NAME = re.compile(r'([a-z][a-z0-9_]{0,99})/msg/([A-Z][A-Za-z0-9]{0,99})')
-_SHOWN = 80
 _DEPTH = 10_000
 _SEARCH = 0.2  # how often new topics are looked for [s]
 _SETTLED = 1.0  # for how long no new one may come [s]
 _QUESTION = 'get_parameters'
 _REPEAT = 1.0  # of a request without a response [s]
-
-
-def message_type(name: str) -> Any:
-    """Return the class of a message type such as 'std_msgs/msg/String'.
-
-    Raises `LookupError` where its package is not installed, or has no such message.
-    """
-    parts = _TYPE_NAME.fullmatch(name)
-    if parts is None:
-        raise LookupError(f'{name[:_SHOWN]!r} is no name of a message type')
-    package, kind = parts.groups()
-    try:
-        # A bag may name any package: only one with messages is imported, which runs its code.
-        spec = find_spec(package)
-        folders = (spec.submodule_search_locations if spec else None) or ()
-        if not any(Path(folder, 'msg').is_dir() for folder in folders):
-            raise ImportError(f'{package} has no messages')
-        return getattr(import_module(f'{package}.msg'), kind)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise LookupError(f'message type {name} is not installed') from error
 
 
 class Recorder(Node):
@@ -156,7 +130,7 @@ class Recorder(Node):
                 continue
             self._subscribed[topic] = None
             try:
-                kind = message_type(types[0])
+                kind = class_of(types[0])
             except LookupError as error:
                 self.get_logger().warning(f'{topic} is not recorded: {error}')
                 continue

@@ -90,6 +90,8 @@ class Robot:
     ----------
     hosts : list of LoopHost
         One for each node, those that command others first.
+    bus : Bus
+        What joins them.
     place : str
         Where the input stands, for lines that warn; '' for nowhere.
 
@@ -106,7 +108,7 @@ class Robot:
         self._published: list[Published] = []
         # With several messages at once, depth first is not the order in which they came; bags
         # were always replayed so, and their bytes stay.
-        self._bus = Bus(self._take, inputs.topics, depth_first=not inputs.is_bare)
+        self.bus = Bus(self._take, inputs.topics, depth_first=not inputs.is_bare)
         self.place = ''
         given = ParameterFile(choice.config)
         files, specs = _specs(choice, given, inputs)
@@ -121,7 +123,7 @@ class Robot:
         """Make the loop of a node and start it."""
         choice, values = self._choice, self._parameters(spec, files)
         host = LoopHost(
-            spec.name, choice.namespace, self._bus, spec.remappings,
+            spec.name, choice.namespace, self.bus, spec.remappings,
             bool(values.get('use_sim_time')), self._warn,
         )
         parameters = _Parameters(spec.name, values, choice.namespace, self._inputs)
@@ -147,25 +149,16 @@ class Robot:
         """Hosts of the loops that take commands."""
         return [host for host in self.hosts if isinstance(host.loop, StampedPorts)]
 
-    @property
-    def wanted(self) -> frozenset[str]:
-        """Topics that the loops take messages from."""
-        return self._bus.wanted
-
-    def check(self, topic: str, kind: str) -> None:
-        """Raise `SourceError` where a topic is not of the type that the loops take."""
-        self._bus.check(topic, kind)
-
     def feed(self, topic: str, message: Any, stamp_ns: int) -> list[Published]:
         """Give a message to the loops in turn and return what they publish."""
-        self._bus.feed(topic, message, stamp_ns)
+        self.bus.feed(topic, message, stamp_ns)
         return self._taken()
 
     def feed_together(
         self, messages: Iterable[tuple[str, Any]], stamp_ns: int
     ) -> list[Published]:
         """Give messages of one moment to the loops and return what they publish."""
-        self._bus.feed_together(messages, stamp_ns)
+        self.bus.feed_together(messages, stamp_ns)
         return self._taken()
 
     def counts(self) -> Counter[str]:

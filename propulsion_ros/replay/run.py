@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -62,12 +62,6 @@ def replay(
     return Counter({given.unit: count, 'written': writer.count}) + robot.counts()
 
 
-def recordings(moment: Moment, wire: Wire) -> Iterator[Recorded]:
-    """Yield what loops have published as messages of a bag."""
-    for topic, kind, message in moment.published:
-        yield Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind))
-
-
 def _into_bag(path: Path, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
     """Write what loops publish into a new bag, at the times of what caused it."""
     writer, wire = BagWriter(path), Wire()
@@ -75,8 +69,8 @@ def _into_bag(path: Path, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
     def write(moment: Moment) -> None:
         if keeps_inputs and moment.recorded is not None:
             writer.write(moment.recorded)
-        for recorded in recordings(moment, wire):
-            writer.write(recorded)
+        for topic, kind, message in moment.published:
+            writer.write(Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind)))
 
     return writer, write
 

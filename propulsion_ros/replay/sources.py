@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from propulsion_ros.loops.actuator_loop import CURRENT, ODOMETRY
 from propulsion_ros.replay.bags import BagReader, Recorded
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.command_table import Columns, read_header
 from propulsion_ros.replay.host import CLOCK_TOPIC
 from propulsion_ros.replay.plain import clock_message
@@ -36,13 +35,8 @@ class Moment(NamedTuple):
     """The message that came, of a bag."""
 
 
-class BagSource:
-    """The messages of a bag.
-
-    Parameters
-    ----------
-    path : Path
-        The bag.
+class BagSource(BagReader):
+    """The messages of a bag, for a robot.
 
     Attributes
     ----------
@@ -52,29 +46,19 @@ class BagSource:
 
     unit = 'messages'
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._reader, self._wire = path, BagReader(path), Wire()
-
-    def __enter__(self) -> BagSource:
-        self._reader.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._reader.__exit__(*error)
-
     @property
     def inputs(self) -> Inputs:
         """What a robot is given."""
-        return Inputs(set(self._reader.topics))
+        return Inputs(set(self.topics))
 
     def total(self, robot: Robot) -> int:
         """Return how many messages are for a robot.
 
         Raises `SourceError` where there is none.
         """
-        count = self._reader.count_of(robot.wanted)
+        count = self.count_of(robot.bus.wanted)
         if not count:
-            expected = ', '.join(sorted(robot.wanted))
+            expected = ', '.join(sorted(robot.bus.wanted))
             raise SourceError(
                 printable(self._path), f'has none of the topics that are wanted: {expected}'
             )
@@ -82,9 +66,9 @@ class BagSource:
 
     def play(self, robot: Robot) -> Iterator[Moment]:
         """Yield what a robot makes of each message; raise `SourceError` for what is none."""
-        for i, recorded in enumerate(self._reader.messages(robot.wanted)):
+        for i, recorded in enumerate(self.messages(robot.bus.wanted)):
             topic, stamp_ns = recorded.topic, recorded.stamp_ns
-            robot.check(topic, recorded.type)
+            robot.bus.check(topic, recorded.type)
             message = self._wire.read(recorded.data, recorded.type)
             yield Moment(stamp_ns, robot.feed(topic, message, stamp_ns), i + 1, True, recorded)
 
@@ -161,7 +145,7 @@ def _tick(robot: Robot, stamp_ns: int) -> list[Published]:
 
 def _check_wanted(place: str, header: Sequence[str], robot: Robot) -> None:
     """Raise `SourceError` for a column that no loop takes."""
-    wanted = {topic.rpartition('/')[2] for topic in robot.wanted}
+    wanted = {topic.rpartition('/')[2] for topic in robot.bus.wanted}
     for prefix, topic in (
         ('body.', 'odometry'), ('com.', 'inertia'), ('wrench.', 'wrench_command'),
     ):

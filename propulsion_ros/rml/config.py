@@ -41,39 +41,26 @@ SIZE_LIMIT = 1024 * 1024
 
 @dataclass(frozen=True)
 class FlightConfig:
-    """What a configuration file contains.
-
-    Attributes
-    ----------
-    events : tuple of EventSpec
-        In order of evaluation, at least one.
-    deployers : tuple of DeployerSpec
-        By id. A file without the block gets one for each id up to the highest that is used.
-    unread : tuple of str
-        Blocks of the language that the file has, whose keys are right, and that set nothing here.
-    engines : tuple of EngineSpec
-        By id.
-    controllers : tuple of PidSpec
-        By id.
-    sensors : SensorsConfig
-        How the sensors sit on the board.
-    orientation : OrientationConfig
-        How the board sits in the rocket.
-    semantics : str
-        'safe' or 'legacy': how events are evaluated.
-    fingerprint : str
-        Differs where the text or the semantics differ.
-    """
+    """What a configuration file contains."""
 
     events: tuple[EventSpec, ...]
+    """In order of evaluation, at least one."""
     deployers: tuple[DeployerSpec, ...]
+    """By id. A file without the block gets one for each id up to the highest that is used."""
     unread: tuple[str, ...] = ()
+    """Blocks of the language that the file has, whose keys are right, and that set nothing here."""
     engines: tuple[EngineSpec, ...] = ()
+    """By id."""
     controllers: tuple[PidSpec, ...] = ()
+    """By id."""
     sensors: SensorsConfig = field(default_factory=SensorsConfig)
+    """How the sensors sit on the board."""
     orientation: OrientationConfig = field(default_factory=OrientationConfig)
+    """How the board sits in the rocket."""
     semantics: str = 'safe'
+    """'safe' or 'legacy': how events are evaluated."""
     fingerprint: str = ''
+    """Differs where the text or the semantics differ."""
 
 
 def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfig:
@@ -98,9 +85,7 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
         raise SourceError(f'{printable(path)}: {e.key}', e.problem) from e
 
 
-def read_flight_config(
-    text: str, semantics: str = 'safe', max_nesting: int | None = None
-) -> FlightConfig:
+def read_flight_config(text: str, semantics: str = 'safe') -> FlightConfig:
     """Return what a JSONC text configures; see `load_flight_config`.
 
     Parameters
@@ -108,15 +93,10 @@ def read_flight_config(
     text : str
         The file's text.
     semantics : str
-        'safe' or 'legacy'.
-    max_nesting : int, optional
-        Deepest nesting of the text; by default 10 in legacy, as the flown parser.
+        'safe' or 'legacy', whose text may be nested as deeply as the flown parser takes it.
     """
     is_legacy = semantics == 'legacy'
-    if max_nesting is None:
-        document = parse(text, LEGACY_NESTING) if is_legacy else parse(text)
-    else:
-        document = parse(text, max_nesting)
+    document = parse(text, LEGACY_NESTING) if is_legacy else parse(text)
     document.check_keys((*BLOCKS, *UNREAD))
     unread = check_unread(document)
     sensors = read_sensors(document['Sensors']) if document.has('Sensors') else SensorsConfig()

@@ -78,24 +78,16 @@ _ON_TIMES_MS = (1.0, 60_000.0)
 
 @dataclass(frozen=True)
 class Devices:
-    """What actions may name.
-
-    Attributes
-    ----------
-    deployers : tuple of DeployerSpec or None
-        None where the file does not describe them.
-    engines : tuple of EngineSpec or None
-        The same.
-    controllers : int
-        How many there are.
-    limit : int
-        How many devices of a kind a file may name that does not describe them.
-    """
+    """What actions may name."""
 
     deployers: tuple[DeployerSpec, ...] | None
+    """None where the file does not describe them."""
     engines: tuple[EngineSpec, ...] | None
+    """The same."""
     controllers: int
+    """How many there are."""
     limit: int
+    """How many devices of a kind a file may name that does not describe them."""
 
 
 class EventReader:

@@ -24,10 +24,8 @@ def identity(kind: str) -> tuple[Parameter, Parameter]:
     )
 
 
-def read_place(node: JsonNode, place: int, *, is_optional: bool = False) -> int:
+def read_place(node: JsonNode, place: int) -> int:
     """Return the place of an element, which its id must repeat."""
-    if is_optional and not node.has('id'):
-        return place
     given = node['id']
     if given.value != place or isinstance(given.value, bool):
         raise given.error(f'expected {place}, its place in the list, got {given.value!r}')

@@ -53,38 +53,23 @@ ESTIMATOR = (key('Orientation', 'of the board in the rocket', JsonNode, None),)
 
 @dataclass(frozen=True)
 class SensorsConfig:
-    """The block ``Sensors``.
-
-    Attributes
-    ----------
-    axes : tuple of int
-        For x, y, z of the board: the axis of the sensor, 0 to 2.
-    flips : tuple of int
-        1 where that axis points the other way.
-    millivolts : tuple of (str, float)
-        Limits of the supplies.
-    """
+    """The block ``Sensors``."""
 
     axes: tuple[int, int, int] = (0, 1, 2)
+    """For x, y, z of the board: the axis of the sensor, 0 to 2."""
     flips: tuple[int, int, int] = (0, 0, 0)
-    millivolts: tuple[tuple[str, float], ...] = tuple(_MILLIVOLTS.items())
+    """1 where that axis points the other way."""
 
 
 @dataclass(frozen=True)
 class OrientationConfig:
-    """How the board sits in the rocket.
-
-    Attributes
-    ----------
-    type : str
-        'euler' (roll, pitch, yaw [rad]), 'quaternion' (w, x, y, z), 'axisAlign' (three axes, three
-        inversions), or '' where the file names none.
-    values : tuple of float
-        In the order above.
-    """
+    """How the board sits in the rocket."""
 
     type: str = ''
+    """'euler' (roll, pitch, yaw [rad]), 'quaternion' (w, x, y, z), 'axisAlign' (three axes,
+    three inversions), or '' where the file names none."""
     values: tuple[float, ...] = ()
+    """In the order above."""
 
     @property
     def rotation(self) -> FloatArray | None:
@@ -116,9 +101,7 @@ def read_sensors(node: JsonNode) -> SensorsConfig:
         limits = [values[f'{rail}_{level}_VOLTAGE'] for level in ('MIN', 'LOW', 'MAX')]
         if limits != sorted(limits):
             raise node.error(f'expected {rail}_MIN <= LOW <= MAX_VOLTAGE, got {limits} mV')
-    return SensorsConfig(
-        (x, y, z), (flip_x, flip_y, flip_z), tuple((name, values[name]) for name in _MILLIVOLTS)
-    )
+    return SensorsConfig((x, y, z), (flip_x, flip_y, flip_z))
 
 
 def read_estimator(node: JsonNode) -> OrientationConfig:

@@ -51,8 +51,9 @@ def run(options: argparse.Namespace) -> int:
     if not options.until > 0.0:  # nor NaN
         return fail('demo', f'--until {options.until:g} is not above 0 s')
     try:
-        from propulsion_ros.demos import DEMOS, flight, picture
+        from propulsion_ros.demos import DEMOS, flight
         from propulsion_ros.demos.demo import text_of
+        from propulsion_ros.pictures.picture import draw
     except ImportError as error:
         return fail('demo', missing(error))
     try:
@@ -85,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         text = json.dumps(_known(summary), indent=2, allow_nan=False)
         write_text(written, f'{text}\n')
         written = output / f'{vehicle}.png'
-        picture.draw(demo, recording, summary, written)
+        draw(demo.page(summary, recording), written)
     except OSError as error:
         return fail('demo', f'{printable(written)}: {error.strerror or error}')
     print(f'picture: {printable(written)}')

@@ -8,6 +8,7 @@ import math
 import signal
 from pathlib import Path
 
+from propulsion_ros.messages.graph_names import is_installed
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.progress import progress
@@ -77,7 +78,7 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
         topic: kind for topic, kind in bag.topics.items()
         if (topic in args.topic or not args.topic) and topic not in taken
     }
-    for topic in [t for t in chosen if t not in args.topic and not _is_installed(chosen[t])]:
+    for topic in [t for t in chosen if t not in args.topic and not is_installed(chosen[t])]:
         # One type of another robot is no reason to play nothing.
         note('play', f'not played, {chosen.pop(topic)} is not installed: {topic}')
     player = Player(args.rate, args.clock)
@@ -100,13 +101,3 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
     if lost:
         return fail('play', f'not received by all: {", ".join(lost)}')
     return 0
-
-
-def _is_installed(kind: str) -> bool:
-    from propulsion_ros.replay.recorder import message_type
-
-    try:
-        message_type(kind)
-    except LookupError:
-        return False
-    return True

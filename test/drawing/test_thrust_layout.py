@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.drawing.shapes import ThrustStateReader
-from propulsion_ros.drawing.thrust_layout import layout_of
+from propulsion_ros.drawing.drawn_blocks import layout_of
+from propulsion_ros.drawing.shapes import read_state
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.models.common.family import BodyState, Command
@@ -63,7 +63,7 @@ def state_of(family, layout, output):
     """Return what the layout reads of the family's published state."""
     none = np.full(len(family.state_names), np.nan)
     position = none if output.position is None else output.position
-    return ThrustStateReader(layout).read(family.state_names, position, output.effort)
+    return read_state(layout, family.state_names, position, output.effort)
 
 
 @pytest.mark.parametrize(('vehicle', 'name'), BLOCKS)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from deployments import deployments
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
@@ -268,7 +269,9 @@ def test_10_every_action_keeps_its_own_parameter():
     on_times = []
     for i in range(100):
         flight.feed(i / RATE, (i + 1) / RATE)
-        on_times += [command.on_time_ns // MS for command in flight.report.deployers]
+        on_times += [
+            command.on_time_ns // MS for command in deployments(flight.report, (PYRO,))
+        ]
     assert on_times == [100, 200, 101, 201, 102, 202]
 
 

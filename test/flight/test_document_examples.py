@@ -9,6 +9,7 @@ import math
 
 import pytest
 
+from deployments import deployments
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
@@ -117,7 +118,7 @@ class Flown:
             FlightParams(), NoDetector(), config.events, config.deployers,
             semantics=semantics,
         )
-        self.deployed = []
+        self.deployers, self.deployed = config.deployers, []
 
     def sample(self, ms, altitude, acceleration=0.0):
         # No feed repeats itself to the last digit: one that does is taken for frozen.
@@ -125,7 +126,8 @@ class Flown:
             Sample(ms * MS, altitude + 1e-6 * (ms % 7), 0.0, acceleration + 1e-7 * (ms % 11))
         )
         self.deployed += [
-            (ms, command.name, command.on_time_ns // MS) for command in report.deployers
+            (ms, command.name, command.on_time_ns // MS)
+            for command in deployments(report, self.deployers)
         ]
 
     def command(self, name, ms):

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from deployments import deployments
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate, ApogeeParams
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
@@ -132,7 +133,7 @@ class Flight:
             for c in self.report.phase_changes
         ]
         self.fired += [(e.name, e.stamp_ns / S - self.offset) for e in self.report.events]
-        self.commands += self.report.deployers
+        self.commands += deployments(self.report, DEPLOYERS)
         if self.report.subphase.value not in self.subphases[-1:]:
             self.subphases.append(self.report.subphase.value)
         return self.report

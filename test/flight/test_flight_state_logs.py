@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deployments import deployments
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
@@ -59,7 +60,7 @@ def fly(samples, minimum_height=100.0):
     deployed = []
     for sample in samples[1:]:
         report = state.update(sample)
-        deployed += [command.name for command in report.deployers]
+        deployed += [command.name for command in deployments(report, CONFIG.deployers)]
     return report, deployed
 
 
@@ -114,7 +115,7 @@ def test_main_never_fires_above_its_altitude(name):
     time = np.array([sample.stamp_ns for sample in samples]) * 1e-9
     altitude = np.array([sample.altitude for sample in samples])
     for sample in samples[1:]:
-        if state.update(sample).deployers:
+        if deployments(state.update(sample), CONFIG.deployers):
             near = np.abs(time - sample.stamp_ns * 1e-9) < 2.0
             assert np.nanmedian(altitude[near]) < _MAIN + 25.0
             return

@@ -18,6 +18,7 @@ from propulsion_ros.gz.body_effects import drag_coefficients
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
 from propulsion_ros.gz.joint_drives import _speed_limit
 from propulsion_ros.gz.model import gazebo_robot
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -154,7 +155,8 @@ def test_bridge_file_has_topics_of_gazebo_and_of_the_vehicle(vehicle, route, gra
                 'publish_numbers': True,
             })
             spoken |= {
-                node.resolve_topic_name(outlet.topic) for outlet in node.loop._numbers.outlets
+                node.resolve_topic_name(outlet.topic) for outlet in node.loop.outlets
+                if outlet.kind == Kind.FLOAT
             }
     for row in rows:
         topic = f'/{row["ros_topic_name"]}'

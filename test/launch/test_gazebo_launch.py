@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.gz.vehicle import gazebo_vehicle
+from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 
@@ -157,9 +157,11 @@ def test_bridged_rotors_say_their_thrust_as_plain_numbers(stand_ins, graph):
         graph.until(pushed, 'a thrust')
     # The clock has a bridge of its own.
     clock_bridge, bridge = sorted(bridges, key=len)
-    assert bridge == {
-        topic.ros_topic for topic in gazebo_vehicle('quadrotor', 'bridge').robot.topics
-    }
+    share = share_directory()
+    robot = gazebo_robot(
+        share / 'urdf' / 'quadrotor.urdf.xacro', 'bridge', [share / 'config' / 'quadrotor.yaml']
+    )
+    assert bridge == {topic.ros_topic for topic in robot.topics}
     assert clock_bridge == {'/clock'}
     assert {f'rotors/thrusts/{name}' for name in ('front_left', 'rear_right')} < bridge
 

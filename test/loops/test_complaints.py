@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from propulsion_ros.loops.complaints import Complaints, one_line
+from propulsion_ros.loops.complaints import Complaints
 
 S = 1_000_000_000
 
@@ -36,5 +36,8 @@ def test_different_lines_of_a_kind_are_logged_five_times_in_five_seconds():
     assert log.complaints.counts == {'refused': 10, 'other_time': 1}
 
 
-def test_a_line_is_cut():
-    assert len(one_line('x' * 10_000)) == 500
+def test_a_line_is_cut_and_moves_no_cursor():
+    log = Log()
+    log.add('refused', 'x' * 10_000, '\x1b[2J')
+    assert len(log.lines[0]) <= 1005
+    assert log.lines[1] == '\\x1b[2J'

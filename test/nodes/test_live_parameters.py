@@ -154,7 +154,7 @@ def test_degraded_rotor_says_the_same_in_state_wrench_and_numbers(graph):
     numbers = graph.listen(Float64, 'group/thrusts/b', qos.COMMAND)
     graph.until(
         lambda: all(group.node.subscriptions_to(outlet) == 1 for outlet in (
-            group.node.loop._wrench, group.node.loop._numbers.outlets[1]
+            group.node.loop._wrench, group.node.loop._thrusts[1]
         )), 'the probe'
     )
     assert list(group.at(10, 4.0).effort) == [4.0, 4.0]

@@ -156,17 +156,18 @@ def test_largest_thrust_is_half_a_metre_long_unless_told(graph):
     assert shown['status', 0].action == Marker.DELETE
 
 
-def count_reads(scene, monkeypatch):
-    """Return a list that grows with each state that the node reads."""
-    reader, reads = scene.loop._drawn[0].reader, []
-    read = reader.read
-    monkeypatch.setattr(reader, 'read', lambda *fields: reads.append(1) or read(*fields))
+def count_reads(monkeypatch):
+    """Return a list that grows with each state that is read."""
+    read, reads = visualizer_loop.read_state, []
+    monkeypatch.setattr(
+        visualizer_loop, 'read_state', lambda *fields: reads.append(1) or read(*fields)
+    )
     return reads
 
 
 def test_at_most_ten_pictures_in_a_second_of_the_stamps(graph, monkeypatch):
     scene = Scene(graph, QUADROTOR, 'rotors/state')
-    reads = count_reads(scene, monkeypatch)
+    reads = count_reads(monkeypatch)
     for ms in range(4, 1004, 20):
         scene.hear(rotors(ms))
     scene.hear(rotors(5000))
@@ -263,7 +264,7 @@ def test_silence_before_the_first_state_is_not_drawn(graph):
 
 def test_nothing_is_drawn_for_nobody(graph, monkeypatch):
     scene = Scene(graph, QUADROTOR, 'rotors/state', watched=False)
-    drawn, reads = [], count_reads(scene, monkeypatch)
+    drawn, reads = [], count_reads(monkeypatch)
     monkeypatch.setattr(scene.node, 'publish', lambda *payload: drawn.append(payload))
     for ms in (0, 200, 400):
         scene.hear(rotors(ms))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from plot_pages import panels, points
 
-from propulsion_ros.drawing.style import Fit
 from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.signals import Fit
 from propulsion_ros.pictures.table import join_commands
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools.plot import read_signals

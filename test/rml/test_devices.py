@@ -222,7 +222,6 @@ def test_errors_name_the_place_and_the_remedy(blocks, error):
 def test_defaults_that_the_flown_software_never_reached():
     config = read(Engines=[ENGINE], Sensors={})
     assert [(v.closed, v.open) for v in config.engines[0].valves] == [(0.0, math.pi)] * 3
-    assert dict(config.sensors.millivolts)['LOGIC_LOW_VOLTAGE'] == 3400.0
 
 
 def test_fingerprint_tells_configurations_apart():

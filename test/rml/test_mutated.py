@@ -97,7 +97,7 @@ def outcome(seed):
     semantics = 'legacy' if seed % 5 == 0 else 'safe'
     refusal = None
     try:
-        config = read_flight_config(text, semantics, 200)
+        config = read_flight_config(text, semantics)
     except SourceError as error:
         refusal = error
     if refusal is not None:

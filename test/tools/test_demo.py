@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import yaml
-from matplotlib import pyplot
 
 from parts import few_of
 from propulsion_ros.demos import DEMOS
 from propulsion_ros.demos.demo import text_of
-from propulsion_ros.demos.picture import draw, figure_of
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.pictures.picture import draw
+from propulsion_ros.pictures.signals import PUBLISHED
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 
@@ -34,39 +34,38 @@ PARTS = {'rocket': 4.0, 'quadrotor': 2.5, 'rov': 6.0, 'freeflyer': 17.5}
 """How much of a flight is flown again [s]; the table of the rest is in the README."""
 PANELS = {
     'rocket': {
-        'altitude': ['altitude of the vehicle', 'successive quadratic fits'],
-        'phase': [],
-        'apogee': ['altitude of the vehicle', 'apogee, true: 19.35 s', 'apogee, found: 19.36 s',
-                   'decided: 19.42 s'],
-        'thrust': ['applied', 'commanded'],
-        'lean': ['to the east', 'to the north', 'to the east, commanded'],
-        'propellant': ['propellant'],
-        'gimbal': ['about x', 'about y'],
+        'thrust [kN]': ['thrust', 'thrust command'],
+        'lean [deg]': ['to the east', 'to the north', 'to the east command'],
+        'propellant [kg]': ['propellant'],
+        'gimbals [deg]': ['about x', 'about y'],
     },
     'quadrotor': {
-        'position': ['x', 'x, target', 'y', 'y, target', 'z', 'z, target'],
-        'attitude': ['roll', 'pitch', 'heading', 'heading, target'],
-        'thrust': ['front left', 'front right', 'rear left', 'rear right', 'weight / 4'],
+        'position and target [m]': ['x', 'x command', 'y', 'y command', 'z', 'z command'],
+        'angle and target [deg]': ['roll', 'pitch', 'heading', 'heading command'],
+        'thrust [N]': ['front left', 'front right', 'rear left', 'rear right', 'weight / 4'],
     },
     'rov': {
-        'depth': ['depth', 'target'],
-        'heading': ['heading', 'target'],
-        'speed': ['speed ahead', 'target'],
-        'thrust': ['front left', 'front right', 'rear left', 'rear right'],
-        'vertical': ['front left up', 'front right up', 'rear left up', 'rear right up'],
-        'pitch': ['pitch', 'fins', 'limit of the fins'],
+        'height and target [m]': ['height', 'height command'],
+        'heading and target [deg]': ['heading', 'heading command'],
+        'speed ahead and target [m/s]': ['speed', 'speed command'],
+        'horizontal thrusters [N]': ['front left', 'front right', 'rear left', 'rear right'],
+        'vertical thrusters [N]': [
+            'front left up', 'front right up', 'rear left up', 'rear right up',
+        ],
+        'angle [deg]': ['pitch', 'fins', 'limit of the fins', 'limit of the fins'],
     },
     'freeflyer': {
         **{
-            f'{part}.{axis}': ['commanded', 'true', 'estimated']
-            for part in ('force', 'torque') for axis in 'xyz'
+            f'{part} {axis} [{unit}]': ['true', 'estimated', 'true command']
+            for part, unit in (('force', 'N'), ('torque', 'N m')) for axis in 'xyz'
         },
-        **{f'{part} error': ['x', 'y', 'z'] for part in ('force', 'torque')},
-        'starboard': ['1', '2', '3', '4', '5', '6'],
-        'port': ['7', '8', '9', '10', '11', '12'],
+        'force estimated minus true [mN]': ['x', 'y', 'z'],
+        'torque estimated minus true [mN m]': ['x', 'y', 'z'],
+        'starboard nozzles [N]': ['1', '2', '3', '4', '5', '6'],
+        'port nozzles [N]': ['7', '8', '9', '10', '11', '12'],
     },
 }
-"""Labelled lines of each panel of a picture."""
+"""Lines of each panel of a picture, with their roles but for what is published."""
 # The command itself, which keeps its recording on the side.
 COMMAND = """
 import json, sys
@@ -197,30 +196,34 @@ def test_picture_is_there(runs, vehicle):
 
 @pytest.mark.parametrize('vehicle', FLOWN)
 def test_every_line_of_every_panel_is_drawn(runs, vehicle):
-    run = runs[vehicle][0]
-    demo, recording = DEMOS[vehicle], run.recording
-    figure = figure_of(demo, recording, demo.summarise(recording))
-    drawn = {}
-    for axis in figure.axes:
-        lines = drawn[axis.get_label()] = {}
-        for line in axis.get_lines():
-            if not line.get_label().startswith('_'):
-                seen = np.isfinite(np.asarray(line.get_ydata(), dtype=float))
-                lines[line.get_label()] = bool(seen.any())
-    pyplot.close(figure)
-    assert drawn == {
-        panel: dict.fromkeys(labels, True) for panel, labels in PANELS[vehicle].items()
-    }
+    demo, recording = DEMOS[vehicle], runs[vehicle][0].recording
+    page = demo.page(demo.summarise(recording), recording)
+    assert {
+        panel.heading: [
+            line.label if line.role == PUBLISHED else f'{line.label} {line.role}'
+            for line in panel.lines
+        ]
+        for panel in page.panels
+    } == PANELS[vehicle]
+    for panel in page.panels:
+        begin, end = panel.span or (page.begin, page.end)
+        for line in panel.lines:
+            seen = (line.time >= begin) & (line.time <= end) & np.isfinite(line.value)
+            assert seen.any(), (panel.heading, line.label)
 
 
 @pytest.mark.slow
-def test_every_phase_of_the_rocket_is_named(runs):
+def test_page_of_the_rocket_has_every_phase_and_the_apogee(runs):
     demo, recording = DEMOS['rocket'], runs['rocket'][0].recording
-    figure = figure_of(demo, recording, demo.summarise(recording))
-    named = next(axis for axis in figure.axes if axis.get_label() == 'phase').texts
-    assert {text.get_text() for text in named} == {phase for _, phase in recording.phases}
-    assert {'preflight', 'launch'} <= {text.get_text() for text in named}
-    pyplot.close(figure)
+    summary = demo.summarise(recording)
+    page = demo.page(summary, recording)
+    assert [span.name for span in page.phases] == [phase for _, phase in recording.phases]
+    assert {'preflight', 'launch'} <= {span.name for span in page.phases}
+    assert page.flight.vertices == ((summary['apogee'], summary['altitude']),)
+    assert page.flight.detections == (summary['detected'],)
+    assert page.flight.deciding.time <= summary['detected']
+    assert len(page.flight.fits) > 5
+    assert {'liftoff', 'burnout', 'apogee', 'main parachute'} <= {mark.name for mark in page.marks}
 
 
 @pytest.mark.parametrize('rows', [1, 2, 10])
@@ -233,7 +236,7 @@ def test_flight_of_a_few_steps_has_a_table_and_a_picture(runs, tmp_path, vehicle
     text = text_of(demo.table(summary, recording))
     assert 'not reached' in text
     assert 'nan' not in text
-    draw(demo, recording, summary, picture)
+    draw(demo.page(summary, recording), picture)
     assert picture.read_bytes().startswith(b'\x89PNG')
 
 

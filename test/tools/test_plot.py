@@ -14,10 +14,9 @@ import pytest
 from plot_pages import panels, points
 
 from parts import few_of
-from propulsion_ros.drawing.style import Fit, Mark, Span
 from propulsion_ros.pictures.log import signals_of_log
 from propulsion_ros.pictures.panels import Line, Panel, page_of
-from propulsion_ros.pictures.signals import COMMAND, Channel, Signals
+from propulsion_ros.pictures.signals import COMMAND, Channel, Fit, Mark, Signals, Span
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import plot

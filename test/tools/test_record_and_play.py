@@ -23,11 +23,11 @@ from benchmarks.wire import Wire
 from parts import few_of
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
-from propulsion_ros.messages.graph_names import full_name, type_name
+from propulsion_ros.messages.graph_names import class_of, full_name, type_name
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded
 from propulsion_ros.replay.player import Player
-from propulsion_ros.replay.recorder import Recorder, message_type
+from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.tools import cli
 from ros_graph import LIMIT, close
 
@@ -226,10 +226,10 @@ def test_number_that_plays_nothing_is_one_line(capsys, option, value):
 
 def test_type_that_is_not_installed_is_named():
     with pytest.raises(LookupError, match='message type nowhere/msg/Nothing is not installed'):
-        message_type('nowhere/msg/Nothing')
+        class_of('nowhere/msg/Nothing')
     with pytest.raises(LookupError, match='std_msgs/msg/Nothing'):
-        message_type('std_msgs/msg/Nothing')
-    assert message_type('geometry_msgs/msg/WrenchStamped') is WrenchStamped
+        class_of('std_msgs/msg/Nothing')
+    assert class_of('geometry_msgs/msg/WrenchStamped') is WrenchStamped
 
 
 @pytest.mark.parametrize('name', [
@@ -238,7 +238,7 @@ def test_type_that_is_not_installed_is_named():
 ])
 def test_only_packages_of_messages_are_imported(name):
     with pytest.raises(LookupError, match='message type'):
-        message_type(name)
+        class_of(name)
     assert 'antigravity' not in sys.modules
 
 
