@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flown_vehicle import wiggle
+from parts import amount
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.conditions import MoreThan
@@ -148,7 +149,7 @@ def test_sensors_present_and_at_rest_never_resume(rows, start, snapshot):
 @pytest.mark.parametrize('noise', [0.0, 0.3, 1.0, 3.0])
 def test_noise_at_rest_never_resumes(noise):
     rng = np.random.default_rng(5)
-    for _ in range(20):
+    for _ in range(amount('rest', 5, 20)):
         rows = [(50.0 + h, NAN, NAN) for h in rng.normal(0.0, noise + 1e-6, 500)]
         assert not resumed(rows)
 

@@ -202,7 +202,7 @@ def test_values_beyond_what_an_axis_can_show_are_not_drawn():
     assert [value for value in values if value == value] == [1.0, 2.0]
 
 
-@pytest.mark.parametrize('value', few_of([1e99, 1e308, -1e308, math.inf], 2), ids=str)
+@pytest.mark.parametrize('value', few_of([math.inf, 1e99, 1e308, -1e308], 2), ids=str)
 @pytest.mark.parametrize('field', ['altitude', 'velocity', 'acceleration'])
 def test_fits_beyond_what_an_axis_can_show_are_not_drawn(tmp_path, field, value):
     pytest.importorskip('matplotlib')
