@@ -40,3 +40,12 @@ def test_a_message_is_waited_for_until_it_is_due(graph, clock, longest):
     player.play(messages, idle, lambda message: published.append(time.monotonic() - begun))
     assert all(0.0 < wait <= longest for wait in idle.waits)
     assert all(at >= 0.1 * i for i, at in enumerate(published))
+
+
+def test_it_waits_until_every_subscription_that_it_knows_of_is_matched(graph, monkeypatch):
+    monkeypatch.setattr(Player, '_subscribing', lambda self, topic: 1)
+    player, begun = Player(context=graph.context), time.monotonic()
+    graph.executor.add_node(player)
+    player.choose({'/flag': 'std_msgs/msg/Bool'}, graph.executor, 1.2)
+    assert time.monotonic() - begun >= 1.2
+    assert player.unmatched() == ['/flag']
