@@ -134,6 +134,18 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it():
         plt.close(figure)
 
 
+def test_fits_that_begin_late_are_spread_over_their_own_time():
+    made = Signals('late.csv')
+    for i in range(2000):
+        t = 0.1 * i
+        made.add(Channel('', 'altitude', 'log'), t, 0.0)
+        if t > 100.0:
+            made.flight.fits.append(Fit(t, 0.0, 0.0, -10.0))
+    flight = page_of(made).flight
+    assert len(flight.fits) == 30
+    assert flight.ahead == pytest.approx(0.35 * (199.9 - 100.1), rel=0.01)
+
+
 @pytest.mark.parametrize(('part', 'times', 'phases', 'marks'), [
     pytest.param({}, range(11), [(0.0, 5.0, 'launch'), (5.0, 10.0, 'flight')], ['early', 'late'],
                  id='all'),
