@@ -55,8 +55,8 @@ def pytest_collection_modifyitems(config, items):
     items[:] = kept
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish():
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop():
     """Leave what was read out of every collection of garbage: each test of nodes makes one."""
     gc.collect()
     gc.freeze()
