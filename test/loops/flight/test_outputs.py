@@ -23,3 +23,11 @@ def test_the_apogee_is_predicted_while_the_vehicle_climbs_and_not_after():
     computer.feed(APOGEE + 1.0, APOGEE + 4.0)
     assert len(computer.values('~/fit')) > fits
     assert computer.host.of('~/predicted_apogee') == predictions
+
+
+def test_the_sub_phase_is_published_where_it_changes():
+    computer = Computer()
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    computer.feed(2.0, APOGEE + 1.0)
+    assert computer.values('~/subphase') == ['', 'boost', 'coast', 'descent']
