@@ -134,6 +134,25 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it():
         plt.close(figure)
 
 
+def test_what_lies_near_the_apogee_is_drawn_larger():
+    pytest.importorskip('matplotlib')
+    import matplotlib.pyplot as plt
+
+    from propulsion_ros.pictures.picture import figure_of
+
+    made = Signals('high.csv')
+    for t in range(21):
+        made.add(Channel('', 'altitude', 'log'), float(t), 500.0 - (t - 10.0) ** 2)
+    made.flight.phases.append(Mark(0.0, 'flight'))
+    made.flight.detections.append(10.0)
+    figure = figure_of(page_of(made))
+    try:
+        (axis,) = (a for a in figure.axes if a.get_title(loc='left') == 'about the apogee')
+        assert axis.lines[0].get_xdata().tolist() == [7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0]
+    finally:
+        plt.close(figure)
+
+
 def test_fits_that_begin_late_are_spread_over_their_own_time():
     made = Signals('late.csv')
     for i in range(2000):
