@@ -10,6 +10,8 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 RUN = $(VENV)/bin
 PYTEST = $(RUN)/python -m pytest -n $(WORKERS) --maxprocesses 32 --dist worksteal
 export VENV
+# What is compiled is kept, also where the environment forbids it: tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help demo test test-all lint benchmarks soak fuzz install-check setup clean
 

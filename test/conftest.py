@@ -2,6 +2,7 @@
 """What all tests share: golden vectors, flight logs, and an own corner of the network."""
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -15,6 +16,8 @@ from hypothesis import settings
 from parts import PART, PARTS, is_run
 from propulsion_ros.tools.domains import own_network
 
+# Thousands of tests are read, and none of that is ever garbage.
+gc.disable()
 # How long an example takes is the machine's.
 settings.register_profile('untimed', deadline=None, max_examples=300 if PART else 30)
 settings.load_profile('untimed')
@@ -50,6 +53,14 @@ def pytest_collection_modifyitems(config, items):
         (kept if is_kept else others).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = kept
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop():
+    """Leave what was read out of every collection of garbage: each test of nodes makes one."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure():

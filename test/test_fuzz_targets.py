@@ -14,7 +14,7 @@ from fuzz.target import outcome
 from fuzz.targets import TARGETS
 from parts import amount
 
-EXAMPLES = int(os.environ.get('FUZZ_EXAMPLES', amount('fuzz', 50, 2000)))
+EXAMPLES = int(os.environ.get('FUZZ_EXAMPLES', amount('fuzz', 25, 2000)))
 """For each target; the examples are the same in every run unless there are more."""
 pytestmark = pytest.mark.part('fuzz')
 FEW = settings(

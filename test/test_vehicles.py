@@ -10,6 +10,7 @@ import yaml
 from defusedxml.ElementTree import fromstring
 from scipy.spatial.transform import Rotation
 
+from parts import few_of
 from propulsion_ros.demos.rocket_guidance import RocketGuidance
 from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams
 from propulsion_ros.graph.share import load_robot_description, share_directory
@@ -422,7 +423,7 @@ def test_rov_goes_forward_when_told():
     assert rov.motion.position[1] == pytest.approx(0.0, abs=1e-6)
 
 
-@pytest.mark.parametrize(('axis', 'demand'), [
+@pytest.mark.parametrize(('axis', 'demand'), few_of([
     pytest.param(0, 0.2, id='forward'),
     pytest.param(0, -0.2, id='backward'),
     pytest.param(1, 0.2, id='starboard'),
@@ -430,7 +431,7 @@ def test_rov_goes_forward_when_told():
     pytest.param(3, 0.02, id='roll'),
     pytest.param(4, -0.02, id='pitch'),
     pytest.param(5, 0.02, id='yaw'),
-])
+], 4))
 def test_freeflyer_moves_along_the_commanded_axis(axis, demand):
     flyer = Simulation('freeflyer', ('propulsion_modules',))
     fam = make('freeflyer', 'fam')

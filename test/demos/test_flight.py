@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from parts import few_of
 from propulsion_ros.demos import DEMOS, flight
 
 
@@ -46,7 +47,7 @@ def child_of(process):
     pytest.fail(process.stderr.read())
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', few_of([signal.SIGINT, signal.SIGTERM], 2))
 def test_flight_that_is_stopped_ends_in_one_line_and_leaves_nothing_running(tmp_path, number):
     command = [sys.executable, '-m', 'propulsion_ros.tools.cli', 'demo', '--vehicle', 'rov',
                '--output', str(tmp_path)]

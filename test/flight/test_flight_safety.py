@@ -83,7 +83,7 @@ def test_vehicle_lifted_by_hand_is_not_in_flight_and_fires_nothing(sensors, push
     assert vehicle.fired == []
 
 
-@pytest.mark.parametrize('lasts', [0.24, 0.4, 0.48])
+@pytest.mark.parametrize('lasts', few_of([0.48, 0.24, 0.4], 3))
 @pytest.mark.parametrize('sensors', [ODOMETRY, ALL], ids=['odometry', 'with an accelerometer'])
 def test_glitch_of_the_odometry_is_not_a_flight_and_fires_nothing(sensors, lasts):
     vehicle = armed(sensors, params=TIMED)
@@ -98,12 +98,12 @@ def test_altitude_and_speed_that_do_not_agree_are_not_a_flight():
     assert vehicle.phases == ['launch']
 
 
-@pytest.mark.parametrize('fault', [
+@pytest.mark.parametrize('fault', few_of([
     pytest.param(lambda t: 60.0 if t < 0.1 else 0.0, id='knock'),
     pytest.param(lambda t: 30.0 if t < 1.0 else 0.0, id='a second of noise'),
     pytest.param(lambda t: 30.0, id='wrong for good'),
     pytest.param(lambda t: 6.0, id='offset'),
-])
+], 2))
 def test_acceleration_that_a_live_altitude_denies_is_no_liftoff(fault):
     vehicle = armed(BOTH, params=TIMED)
     vehicle.fly(60.0, lambda t: (0.0, 0.0, fault(t) if t >= 0.0 else 0.0))
@@ -122,12 +122,12 @@ def test_acceleration_of_a_vehicle_that_is_handled_is_no_liftoff_without_an_alti
     assert vehicle.phases == ['launch']
 
 
-@pytest.mark.parametrize('acceleration', [
+@pytest.mark.parametrize('acceleration', few_of([
     pytest.param({}, id='missing'),
     pytest.param({ACCELERATION: (0.0, NAN)}, id='silent'),
     pytest.param({ACCELERATION: (0.0, 0.001)}, id='stuck'),
     pytest.param({ACCELERATION: (0.1, 16.0)}, id='saturated'),
-])
+], 2))
 @pytest.mark.parametrize('sensors', [ODOMETRY, BARO], ids=['odometry', 'barometer'])
 def test_speed_and_rise_that_last_are_liftoff_alone_where_acceleration_is_dead(
     sensors, acceleration
@@ -433,7 +433,7 @@ def test_detection_and_timer_hold_no_charge_whatever_the_speed_says():
 # The clock on the pad. Restarts are in test_resumption.py.
 
 
-@pytest.mark.parametrize('back', [5.0, 90.0, 1e5], ids=lambda back: f'{back:g} s back')
+@pytest.mark.parametrize('back', few_of([90.0, 5.0, 1e5], 3), ids=lambda back: f'{back:g} s back')
 def test_clock_set_back_on_the_pad_leaves_a_robot_armed_and_its_flight_is_flown(back):
     vehicle = armed(ALL)
     vehicle.offset -= back
@@ -567,7 +567,7 @@ class Refusals(Vehicle):
 
 
 @pytest.mark.parametrize('event', [SUSTAINER, EVERYWHERE], ids=['default phases', 'every phase'])
-@pytest.mark.parametrize('until', [2.0, 3.9], ids=['abort at 2 s', 'abort at 3.9 s'])
+@pytest.mark.parametrize('until', few_of([3.9, 2.0], 2), ids=lambda t: f'abort at {t:g} s')
 def test_sustainer_does_not_light_after_an_abort(event, until):
     motion = Motion()
     vehicle = Refusals(events=(event,)).arm().fly(until, motion)

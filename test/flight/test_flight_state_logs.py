@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from deployments import deployments
+from parts import few_of
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
@@ -67,11 +68,11 @@ def fly(samples, minimum_height=100.0):
 @pytest.mark.parametrize('only_altitude', [False, True], ids=['all', 'altitude'])
 @pytest.mark.parametrize(
     'name',
-    [
-        'bella_lui_2020', 'ndrt_2020', 'cavour_2023', 'prometheus_2022_telemega', 'astra_upv_2022',
-        'syn_subsonic_1km_timejump_back', 'syn_low_thrust_long_burn', 'syn_two_stage',
+    few_of([
+        'bella_lui_2020', 'ndrt_2020', 'cavour_2023', 'syn_subsonic_1km_timejump_back',
+        'prometheus_2022_telemega', 'syn_low_thrust_long_burn', 'syn_two_stage', 'astra_upv_2022',
         'syn_low_hop',
-    ],
+    ], 3),
 )
 def test_a_flight_lifts_off_once_and_the_drogue_comes_at_apogee(name, only_altitude):
     samples, reference = read(name)
@@ -98,9 +99,9 @@ def test_nothing_is_deployed_where_the_log_shows_no_apogee(name):
 _MAIN = 450.0  # [m]
 
 
-@pytest.mark.parametrize('name', sorted(
+@pytest.mark.parametrize('name', few_of(sorted(
     path.stem for path in FLIGHTS.glob('real/*.csv') if 'time_s' in path.open().readline()
-))
+), 5))
 def test_main_never_fires_above_its_altitude(name):
     samples, _ = read(name)
     main = EventSpec(

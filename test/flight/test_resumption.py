@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flown_vehicle import wiggle
+from parts import amount
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.conditions import MoreThan
@@ -148,7 +149,7 @@ def test_sensors_present_and_at_rest_never_resume(rows, start, snapshot):
 @pytest.mark.parametrize('noise', [0.0, 0.3, 1.0, 3.0])
 def test_noise_at_rest_never_resumes(noise):
     rng = np.random.default_rng(5)
-    for _ in range(20):
+    for _ in range(amount('rest', 5, 20)):
         rows = [(50.0 + h, NAN, NAN) for h in rng.normal(0.0, noise + 1e-6, 500)]
         assert not resumed(rows)
 
@@ -518,3 +519,18 @@ def test_clock_set_back_after_the_restart_is_still_the_same_flight():
     reports = feed(flight, climb(950.0, 50.0, 1.0), start=1.0)
     assert reports[-1].phase is Phase.FLIGHT
     assert flight.liftoff == LIFTOFF
+
+
+@pytest.mark.parametrize('interval', [0.3, 1.0])
+def test_five_readings_of_a_slow_sensor_are_enough(interval):
+    """Of its velocity: the time alone is over after two or three of them."""
+    resumption, taken = Resumption(FlightParams(), FLYING, 1.0), 0
+    outcome = Outcome.WAIT
+    while outcome is Outcome.WAIT:
+        since = S + round(taken * interval * S)
+        height = 400.0 + 40.0 * interval * taken
+        outcome = resumption.judge(
+            FLYING.clock_ns + since, NOW + since, height, 40.0 + 0.1 * (taken % 2)
+        ).outcome
+        taken += 1
+    assert (outcome, taken) == (Outcome.RESUME, 5)

@@ -62,6 +62,19 @@ def test_a_plugin_block_makes_a_group(rov, source):
     )
 
 
+def test_what_the_reader_of_a_block_noted_is_logged():
+    description = (
+        '<robot name="r"><link name="base_link"/><link name="hub"/>'
+        '<joint name="arm" type="continuous"><parent link="base_link"/><child link="hub"/></joint>'
+        '<gazebo><plugin filename="propulsion_ros" name="rotors"><rotor name="a"><link>hub</link>'
+        '<max_thrust>9</max_thrust><motor_constant>1e-5</motor_constant></rotor></plugin></gazebo>'
+        '</robot>'
+    )
+    host = FakeHost()
+    make_actuators(NodeParameters('rotors', {'robot_description': description}), host)
+    assert "joint 'arm' moves 'a', which stays where position 0 has it" in host.said('info')
+
+
 def test_the_allocator_of_a_group_has_its_names(rov):
     parameters = NodeParameters(
         'thrusters_allocator', {'robot_description': rov, 'plugin': 'thrusters'}

@@ -6,7 +6,7 @@ import pytest
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import check_settings, vehicle_graph
+from propulsion_ros.graph.wiring import check_settings, inputs_of, vehicle_graph
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools.cli import main
 
@@ -91,3 +91,15 @@ def test_flight_computer_is_started_again_within_half_a_second_of_its_end(name):
     ]
     assert all(delay is not None and 0.0 <= delay <= 0.5 for delay in delays)
     assert len(delays) == (name == 'rocket')
+
+
+@pytest.mark.parametrize(('families', 'found'), [
+    pytest.param({'module': 'fam'}, {
+        '~/command': 'module/state', '~/wrench_command': 'module/wrench_command',
+        '~/inertia': 'module/inertia',
+    }, id='its commander'),
+    pytest.param({'left': 'fam', 'right': 'fam'}, {}, id='two that could be'),
+    pytest.param({'rotors': 'rotors'}, {}, id='none'),
+])
+def test_inputs_come_from_the_only_commander(families, found):
+    assert inputs_of('inverse_fam', families) == found

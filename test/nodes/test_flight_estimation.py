@@ -22,11 +22,11 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 START = 1_000_000_000
-RATE = 100
+RATE = amount('flights', 50, 100)
 pytestmark = pytest.mark.part('flights')
-IN_SIMULATION_AND_ON_A_ROBOT = pytest.mark.parametrize('is_simulated', [
-    pytest.param(True, id='simulation'), pytest.param(False, id='robot'),
-])
+IN_SIMULATION_AND_ON_A_ROBOT = pytest.mark.parametrize('is_simulated', few_of([
+    pytest.param(False, id='robot'), pytest.param(True, id='simulation'),
+], 2))
 
 
 class Flight:
@@ -171,10 +171,10 @@ def test_configuration_that_makes_no_estimate_is_refused(graph, capfd):
 
 
 @pytest.mark.parametrize(('topic', 'kind', 'offset'), few_of([
+    pytest.param('fix', NavSatFix, 18.0, id='GPS time'),
     pytest.param('magnetic_field', MagneticField, 5.0, id='magnetometer ahead'),
     pytest.param('magnetic_field', MagneticField, 3600.0, id='magnetometer of another clock'),
-    pytest.param('fix', NavSatFix, 18.0, id='GPS time'),
-], 2))
+], 3))
 def test_sensor_with_a_clock_of_its_own_moves_no_time_and_fires_nothing(
     graph, topic, kind, offset
 ):

@@ -193,7 +193,7 @@ class Flight:
             if self.now >= following:
                 self.send()
                 following = max(following + PERIOD, self.now - PERIOD)
-            self.graph.executor.spin_once(timeout_sec=0.003)
+            self.graph.executor.spin_once(min(max(following - self.now, 0.001), PERIOD))
             if self.now > END and self._is_complete():
                 break
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import rclpy
 
+from parts import few_of
 from policy_form import LAUNCH, read_policy, seen
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import vehicle_graph
@@ -73,7 +74,7 @@ def test_enclave_is_named_after_the_vehicle(vehicle):
     assert policy_of(vehicle)[0] == f'/{vehicle}'
 
 
-@pytest.mark.parametrize('namespace', ['', '/fleet/one'])
+@pytest.mark.parametrize('namespace', few_of(['/fleet/one', ''], 2))
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_nodes_do_what_their_policy_allows_and_nothing_else(graph, start, vehicle, namespace):
     allowed = profiles_of(vehicle)

@@ -123,7 +123,7 @@ def test_signal_ends_it_with_a_zero_wrench_and_code_0(graph, start, params_file,
     graph.until(lambda: thrust.wrenches[-1].wrench.force.z == 0.0, 'the last word')
 
 
-@pytest.mark.parametrize(('text', 'problem'), [
+@pytest.mark.parametrize(('text', 'problem'), few_of([
     pytest.param(GOOD.replace('max_thrust', 'max_trust'),
                  "parameter 'max_trust': unknown, did you mean 'max_thrust'?",
                  id='misspelt required key'),
@@ -137,7 +137,7 @@ def test_signal_ends_it_with_a_zero_wrench_and_code_0(graph, start, params_file,
     pytest.param(GOOD.replace('[1000]', '[1000, 0.5]'),
                  'Sequence should be of same type', id='integers and numbers in one list'),
     pytest.param('a: [', "Couldn't parse params file", id='not YAML'),
-])
+], 3))
 def test_wrong_file_ends_it_with_code_1_and_one_line(start, params_file, text, problem):
     process = start('actuator_node', '-r', '__node:=boosters', '--params-file', params_file(text))
     code, err = process.end()
@@ -266,12 +266,12 @@ def test_stack_runs_a_robot_of_ones_own(graph, start, tmp_path):
     assert 'active, takes commands for booster_1, booster_2, booster_1_gimbal_x' in err
 
 
-@pytest.mark.parametrize(('text', 'problem'), [
+@pytest.mark.parametrize(('text', 'problem'), few_of([
     pytest.param(None, 'cannot be read: No such file or directory', id='no file'),
     pytest.param('<robot name="r"><link name="base_link"/></robot>',
                  'no <plugin filename="propulsion_ros">, nor one of UUV\'s, in any <gazebo>',
                  id='no block'),
-])
+], 2))
 def test_stack_refuses_a_robot_without_actuators(tmp_path, text, problem):
     model = tmp_path / 'mine.urdf'
     if text:
@@ -297,7 +297,7 @@ def test_stack_refuses_a_namespace_that_is_none():
     pytest.param('/**/boosters', '', ['-p', 'boosters:command_timeout:=4'], 4.0,
                  id='command line for one node, an integer'),
     pytest.param('/**/boosters', '', 'second file', 7.0, id='a later file'),
-], 2))
+], 3))
 def test_parameters_come_from_everywhere(
     graph, start, params_file, tmp_path, pattern, namespace, extra, expected
 ):

@@ -82,7 +82,7 @@ def interrupted(arguments, path, number):
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize('arguments', few_of(NODES, 3))
+@pytest.mark.parametrize('arguments', few_of(NODES, 5))
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
 def test_node_that_is_stopped_in_its_imports_ends_quietly(tmp_path, arguments, number):
     (tmp_path / 'rclpy.py').write_text(SLOW)
@@ -101,7 +101,7 @@ ABSENT = 'raise ModuleNotFoundError("No module named {0!r}", name={0!r})\n'
 
 
 @pytest.mark.parametrize('arguments', [
-    *few_of(NODES, 3),
+    *few_of(NODES, 5),
     pytest.param(['-m', 'propulsion_ros.tools.cli', 'record', 'bag'], id='record'),
     pytest.param(['-m', 'propulsion_ros.tools.cli', 'play', 'bag'], id='play'),
     pytest.param(['-m', 'propulsion_ros.tools.cli', 'demo'], id='demo'),

@@ -2,12 +2,16 @@
 """Bags are read as they were written, and what is wrong with one is said in one line."""
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
+from special_bags import HEAD, foot
 
 from benchmarks.wire import Wire
-from propulsion_ros.replay.bag_formats import bound_chunks
+from propulsion_ros.replay.bag_formats import bound_chunks, check_mcap
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.yaml_file import YamlBudget
 
 rosbags = pytest.importorskip('rosbags')
 
@@ -196,3 +200,15 @@ def test_chunks_are_unpacked_by_what_the_library_has_for_it():
     assert {'zstd', 'lz4'} <= storage_mcap.DECOMPRESSORS.keys()
     for name in ('zstd', 'lz4'):
         assert storage_mcap.DECOMPRESSORS[name].__module__ == bound_chunks.__module__
+
+
+@pytest.mark.parametrize(('kind', 'is_record'), [
+    (0x00, False), (0x01, True), (0x0F, True), (0x10, False), (0x7F, False), (0x80, True),
+    (0xFF, True),
+])
+def test_records_of_a_file_are_those_of_the_format_and_private_ones(tmp_path, kind, is_record):
+    path = tmp_path / 'bag.mcap'
+    record = bytes([kind]) + bytes(8)
+    path.write_bytes(HEAD + record + foot(0))
+    with nullcontext() if is_record else pytest.raises(SourceError, match='no record at offset'):
+        check_mcap(path, YamlBudget(str(path)))

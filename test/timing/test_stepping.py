@@ -184,3 +184,15 @@ def test_rates_must_divide():
         ticks_per('publish_rate', 100.0, 30.0)
     with pytest.raises(ConfigError, match='200 Hz does not divide 100 Hz'):
         ticks_per('publish_rate', 100.0, 200.0)
+
+
+def test_source_that_fell_silent_is_not_waited_for_beyond_the_lag():
+    log = Log(('a', 'b'), wait_for=('a', 'b'), max_lag_ns=50 * MS).push('b', 0).push('a', 0)
+    assert log.lines == [0]
+    log.push('a', 40)
+    assert log.lines == [0]
+    log.push('a', 80)
+    assert log.lines == [0, 1, 2, 3]
+    # One that is there again counts at once.
+    log.push('b', 70)
+    assert log.lines == [0, 1, 2, 3, 4, 5, 6, 7]

@@ -133,6 +133,37 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it():
         plt.close(figure)
 
 
+def test_what_lies_near_the_apogee_is_drawn_larger():
+    pytest.importorskip('matplotlib')
+    import matplotlib.pyplot as plt
+
+    from propulsion_ros.pictures.picture import figure_of
+
+    made = Signals('high.csv')
+    for t in range(21):
+        made.add(Channel('', 'altitude', 'log'), float(t), 500.0 - (t - 10.0) ** 2)
+    made.flight.phases.append(Mark(0.0, 'flight'))
+    made.flight.detections.append(10.0)
+    figure = figure_of(page_of(made))
+    try:
+        (axis,) = (a for a in figure.axes if a.get_title(loc='left') == 'about the apogee')
+        assert axis.lines[0].get_xdata().tolist() == [7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0]
+    finally:
+        plt.close(figure)
+
+
+def test_fits_that_begin_late_are_spread_over_their_own_time():
+    made = Signals('late.csv')
+    for i in range(2000):
+        t = 0.1 * i
+        made.add(Channel('', 'altitude', 'log'), t, 0.0)
+        if t > 100.0:
+            made.flight.fits.append(Fit(t, 0.0, 0.0, -10.0))
+    flight = page_of(made).flight
+    assert len(flight.fits) == 30
+    assert flight.ahead == pytest.approx(0.35 * (199.9 - 100.1), rel=0.01)
+
+
 @pytest.mark.parametrize(('part', 'times', 'phases', 'marks'), [
     pytest.param({}, range(11), [(0.0, 5.0, 'launch'), (5.0, 10.0, 'flight')], ['early', 'late'],
                  id='all'),
@@ -201,7 +232,7 @@ def test_values_beyond_what_an_axis_can_show_are_not_drawn():
     assert [value for value in values if value == value] == [1.0, 2.0]
 
 
-@pytest.mark.parametrize('value', few_of([1e99, 1e308, -1e308, math.inf], 2), ids=str)
+@pytest.mark.parametrize('value', few_of([math.inf, 1e99, 1e308, -1e308], 2), ids=str)
 @pytest.mark.parametrize('field', ['altitude', 'velocity', 'acceleration'])
 def test_fits_beyond_what_an_axis_can_show_are_not_drawn(tmp_path, field, value):
     pytest.importorskip('matplotlib')

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate, ApogeeParams
+from propulsion_ros.flight.apogee.parabola import Parabola
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.errors import ConfigError
 
@@ -70,6 +71,13 @@ def test_final_apogee_lies_within_its_sigma():
         assert estimate.reason == 'fit'
     # Deciding when the vertex has passed selects, so a little more than one sigma is honest.
     assert math.sqrt(np.mean(np.square(errors))) < 2.0
+
+
+@pytest.mark.parametrize(('sigma', 'falls'), [(0.5, True), (2.0, False)])
+def test_fall_over_the_window_counts_where_it_is_five_sigma(sigma, falls):
+    fit = Parabola(0.0, 500.0, -6.0, 0.0, 0.0, 0.1, 1.0, sigma**-2, 1.0)
+    # The velocity of now is too uncertain.
+    assert ApogeeDetector(ApogeeParams())._is_falling(fit, -6.0, 5.0) is falls
 
 
 def test_apogee_is_predicted_while_climbing():

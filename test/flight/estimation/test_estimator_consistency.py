@@ -8,6 +8,7 @@ from rocket_truth import FIELD, NORTH, PAD_TIME, fly, product, turn
 from rocket_truth import pressure_of as pressure
 from scipy.stats import chi2
 
+from parts import amount
 from propulsion_ros.flight.estimation.barometer import (
     dynamic_pressure,
     mach_squared,
@@ -19,7 +20,7 @@ from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 
-RUNS = 200
+RUNS = amount('rest', 60, 200)
 RATE = 50.0
 BURN = 2.0
 END = 11.0  # of the evaluation, before the apogee of all runs [s after liftoff]

@@ -81,3 +81,4 @@ def test_after_a_jump_of_the_inertial_sensor_the_others_follow():
     )
     assert found == 'yyyyy'
     assert host.counts['jumps'] == 1
+    assert 'time of the sensors jumped by -45.000 s' in host.said('warn')

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,6 +45,12 @@ def test_angles_come_back(rpy):
     same(rotation.roll_pitch_yaw(matrix.tolist()), rpy, 1e-9)
     same(rotation.matrix_of(rotation.quaternion_of_rpy(rpy)), matrix)
     same(rotation.matrix_of(rotation.quaternion_of(matrix)), matrix)
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_pitch_of_a_matrix_that_rounding_made_too_large_is_a_quarter_turn(sign):
+    rows = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-sign * (1.0 + 1e-12), 0.0, 0.0))
+    assert rotation.roll_pitch_yaw(rows)[1] == sign * math.pi / 2.0
 
 
 @given(VECTOR.filter(lambda v: np.linalg.norm(v) > 1e-3))

@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import amount
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.params import angle_from_count
@@ -107,7 +108,7 @@ def test_impeller_ramps_up_to_nominal(fraction, time):
 
 
 @given(parts=st.lists(st.floats(1e-4, 0.1), min_size=1, max_size=12))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=amount('rest', 10, 100), deadline=None)
 def test_splitting_a_step_changes_nothing(parts):
     asked, total = command(np.arange(12) * 20, [207, 166]), sum(parts)
     whole, split = PropulsionModules(PLAIN), PropulsionModules(PLAIN)
@@ -161,7 +162,7 @@ def test_gyroscopic_torque(sense, sign):
     velocity=st.lists(st.floats(allow_infinity=False), min_size=14, max_size=14).map(np.array),
     dt=st.floats(1e-6, 2.0),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=amount('rest', 15, 100), deadline=None)
 def test_no_finite_command_leaves_the_stops(position, velocity, dt):
     modules = PropulsionModules(PLAIN)
     asked = Command(position=position, velocity=velocity)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pressure is held against the height at its own time, not at the filter's."""
+from __future__ import annotations
+
+import pytest
+from rocket_truth import PAD_TIME, fly, pressure_of
+
+from propulsion_ros.flight.estimation.estimator import Estimator
+from propulsion_ros.flight.estimation.mounting import Mounting
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.state import Stage
+
+
+@pytest.mark.parametrize('age', [0.045, -0.045])
+def test_pressure_between_two_inertial_samples_is_of_its_own_time(age):
+    truth = fly(5, 1, 20.0, duration=10.0)
+    up, climb = truth.position[:, 0, 2], truth.velocity[:, 0, 2]
+    # 4 m in one interval: by the height at the filter's time the error would grow to metres.
+    assert climb.max() * abs(age) > 4.0
+    estimator = Estimator(EstimatorParams(pressure_noise=1.0), Mounting())
+    for i, stamp in enumerate(truth.stamp_ns):
+        since = i / 20.0 - PAD_TIME
+        estimator.set_stage(
+            Stage.PAD if since < 0.05 else Stage.BOOST if since < 2.2 else Stage.COAST
+        )
+        estimator.imu(stamp, truth.rate[i, 0], truth.force[i, 0])
+        estimator.pressure(max(stamp + round(age * 1e9), 0), pressure_of(up[i] + age * climb[i]))
+        assert abs(estimator.state(stamp).position[2] - up[i]) < 1.0

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a flight computer publishes of its estimates, and in which phase."""
+from __future__ import annotations
+
+import pytest
+from flight_computer import APOGEE, LIFTOFF, TOP, Computer
+
+
+def test_the_apogee_is_predicted_while_the_vehicle_climbs_and_not_after():
+    computer = Computer()
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    computer.feed(2.0, LIFTOFF)
+    assert not computer.values('~/predicted_apogee')
+    computer.feed(LIFTOFF, APOGEE + 1.0)
+    assert computer.values('~/phase')[-1] == 'recovery'
+    predictions = computer.host.of('~/predicted_apogee')
+    assert len(predictions) > 10
+    stamp_ns, (_, _, height) = predictions[-1]
+    assert stamp_ns * 1e-9 == pytest.approx(APOGEE, abs=0.1)
+    assert height == pytest.approx(TOP, abs=2.0)
+    fits = len(computer.values('~/fit'))
+    computer.feed(APOGEE + 1.0, APOGEE + 4.0)
+    assert len(computer.values('~/fit')) > fits
+    assert computer.host.of('~/predicted_apogee') == predictions
+
+
+def test_the_sub_phase_is_published_where_it_changes():
+    computer = Computer()
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    computer.feed(2.0, APOGEE + 1.0)
+    assert computer.values('~/subphase') == ['', 'boost', 'coast', 'descent']

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command that records: it fails where something that was asked for never came."""
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+pytest.importorskip('rosbags')
+pytest.importorskip('rclpy')
+
+from rclpy.executors import SingleThreadedExecutor
+from std_msgs.msg import Bool
+
+from propulsion_ros.messages import qos
+from propulsion_ros.replay.bags import BagReader
+from propulsion_ros.tools import cli
+
+
+class UntilReceived(SingleThreadedExecutor):
+    """Sends Ctrl-C once the recorder has received something."""
+
+    def spin_once(self, timeout_sec=None):
+        super().spin_once(timeout_sec=timeout_sec)
+        if any(node.counts for node in self.get_nodes()):
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def _keep_process(monkeypatch):
+    """Undo what the command does to signals, and leave the handler of crashes alone."""
+    monkeypatch.setattr(
+        'propulsion_ros.nodes.spin.make_executor', lambda kind: UntilReceived()
+    )
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(('topics', 'missed'), [
+    pytest.param(['/flag'], '', id='all came'),
+    pytest.param(['/flag', 'none'], '/none', id='one did not come'),
+])
+def test_what_did_not_come_is_named(graph, tmp_path, capsys, topics, missed):
+    graph.talk_later(Bool, '/flag', qos.LATCHED).publish(Bool(data=True))
+    bag = tmp_path / 'bag'
+    options = [word for topic in topics for word in ('--topic', topic)]
+    assert cli.main(['record', str(bag), *options, '--duration', '40']) == bool(missed)
+    err = capsys.readouterr().err
+    assert f'{bag}: 1 messages of 1 topics' in err
+    assert ('nothing was received' in err) == bool(missed)
+    assert not missed or err.endswith(f'nothing was received of {missed}\n')
+    with BagReader(bag) as reader:
+        assert reader.topics == {'/flag': 'std_msgs/msg/Bool'}
+
+
+def test_duration_of_no_time_is_refused(tmp_path, capsys):
+    assert cli.main(['record', str(tmp_path / 'bag'), '--duration', '0']) == 1
+    assert '--duration: expected more than 0 s, got 0' in capsys.readouterr().err
+    assert not (tmp_path / 'bag').exists()
