@@ -85,7 +85,9 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
         raise SourceError(f'{printable(path)}: {e.key}', e.problem) from e
 
 
-def read_flight_config(text: str, semantics: str = 'safe') -> FlightConfig:
+def read_flight_config(
+    text: str, semantics: str = 'safe', max_nesting: int | None = None
+) -> FlightConfig:
     """Return what a JSONC text configures; see `load_flight_config`.
 
     Parameters
@@ -93,10 +95,15 @@ def read_flight_config(text: str, semantics: str = 'safe') -> FlightConfig:
     text : str
         The file's text.
     semantics : str
-        'safe' or 'legacy', whose text may be nested as deeply as the flown parser takes it.
+        'safe' or 'legacy'.
+    max_nesting : int, optional
+        Deepest nesting of the text; by default 10 in legacy, as the flown parser.
     """
     is_legacy = semantics == 'legacy'
-    document = parse(text, LEGACY_NESTING) if is_legacy else parse(text)
+    if max_nesting is None:
+        document = parse(text, LEGACY_NESTING) if is_legacy else parse(text)
+    else:
+        document = parse(text, max_nesting)
     document.check_keys((*BLOCKS, *UNREAD))
     unread = check_unread(document)
     sensors = read_sensors(document['Sensors']) if document.has('Sensors') else SensorsConfig()
