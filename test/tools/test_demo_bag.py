@@ -16,7 +16,6 @@ from benchmarks.wire import Wire
 from parts import few_of
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.robot import Choice, Robot
-from propulsion_ros.replay.run import recordings
 from propulsion_ros.replay.sources import BagSource
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
@@ -57,8 +56,9 @@ def flight():
     with BagSource(BAG) as source:
         robot = Robot(Choice(CONFIG, 'rocket'), source.inputs)
         for moment in source.play(robot):
-            for said in recordings(moment, wire):
-                replayed.setdefault(said.topic, []).append(wire.read(said.data, said.type))
+            for topic, kind, message in moment.published:
+                data = wire.serialise(message, kind)
+                replayed.setdefault(topic, []).append(wire.read(data, kind))
         assert not robot.counts()
     return live, replayed
 
