@@ -17,7 +17,7 @@ from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
-from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
@@ -145,6 +145,28 @@ def fins(axes: Any) -> None:
     axes[1].set_ylabel('force along the normal [N]')
 
 
+def stall(axes: Any) -> None:
+    """Draw the force on a flapped surface, and the power that it takes from the fluid."""
+    deflection = np.radians(80.0)
+    alpha = np.radians(np.linspace(-180.0, 180.0, 721))
+    flow = 20.0 * np.exp(-1j * alpha)
+    for label, compat, width in (('original', 'pyflyt', 2.5), ('here', 'none', 1.2)):
+        force, _ = LiftingSurface(LiftingSurfaceParams(
+            fin=['flap'], chord_length=0.1, span_length=1.0, max_stall_angle=1.2,
+            min_stall_angle=-1.2,
+        ), compat).coefficients(flow[:, None], np.full((alpha.size, 1), deflection)).loads(
+            flow[:, None]
+        )
+        coefficient = np.abs(force[:, 0]) / (0.5 * 1.225 * 0.1 * 20.0**2)
+        power = (force[:, 0] * flow.conj()).real
+        axes[0].plot(np.degrees(alpha), coefficient, label=label, linewidth=width)
+        axes[1].plot(np.degrees(alpha), power / 1e3, label=label, linewidth=width)
+    for axis, name in zip(axes, ('force coefficient', 'power into the body [kW]'), strict=True):
+        axis.set_xlabel('angle of attack [degrees], flap at 80')
+        axis.set_ylabel(name)
+        axis.set_yscale('symlog', linthresh=1.0)
+
+
 def allocation(axes: Any) -> None:
     """Draw what a vehicle with one weak thruster gets of a surge, with a constant yaw."""
     corners = np.array([[1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]])
@@ -165,7 +187,7 @@ def allocation(axes: Any) -> None:
 
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
-    'allocation': allocation,
+    'allocation': allocation, 'stall': stall,
 }
 
 
