@@ -185,9 +185,35 @@ def allocation(axes: Any) -> None:
         axis.set_xlabel('demanded surge [N]')
 
 
+def step_value(axes: Any) -> None:
+    """Draw the thrust of a rising rotor by the mean and the end of its steps, and the impulse."""
+    def thrusts(value: str, steps: int) -> np.ndarray:
+        model: Any = Rotors(RotorsParams(
+            names=['r'], max_thrust=10.0, motor_constant=1.4e-5, time_constant_up=0.06,
+            step_value=value,
+        ))
+        command = Command(effort=np.array([10.0]))
+        return np.array([
+            model.step(command, _STILL, 0.3 / steps, 0).applied[0] for _ in range(steps)
+        ])
+
+    times = np.linspace(0.0, 0.3, 301)
+    axes[0].plot(times, 10.0 * np.expm1(-times / 0.06) ** 2, 'k:', label='thrust')
+    rates = np.array([10, 20, 30, 50, 100, 200, 400])
+    exact = thrusts('mean', 1)[0]
+    for value in ('end', 'mean'):
+        axes[0].stairs(thrusts(value, 6), np.linspace(0.0, 0.3, 7), label=value)
+        means = np.array([thrusts(value, round(0.3 * rate)).mean() for rate in rates])
+        axes[1].plot(rates, 100.0 * (means / exact - 1.0), '.-', label=value)
+    axes[0].set_ylabel('thrust [N]')
+    axes[1].set_xscale('log')
+    axes[1].set_xlabel('steps per second')
+    axes[1].set_ylabel('impulse too large by [%]')
+
+
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
-    'allocation': allocation, 'stall': stall,
+    'allocation': allocation, 'stall': stall, 'step_value': step_value,
 }
 
 

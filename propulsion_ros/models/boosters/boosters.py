@@ -71,14 +71,16 @@ class Boosters(Degrading):
         self._noise_ratio = params.noise_ratio
         self._noise = TickNoise(params.noise_seed, batch)
         self._noisy = bool(np.any(params.noise_ratio > 0.0))
-        self._lag = Lag(params.time_constant, integrator=params.integrator)
+        self._lag = Lag(
+            params.time_constant, integrator=params.integrator, step_value=params.step_value
+        )
         self._exact_final_step = params.exact_final_step
 
         self._axis = unit_rows('axis', params.axis)
         self._rotation = params.rotation
         # Wrench per thrust; gimbals turn the rows of theirs.
         self._rows = allocation_matrix(params.position, self._axis).T.copy()
-        self._gimbals = Gimbals(params.gimbals, batch) if g else None
+        self._gimbals = Gimbals(params.gimbals, batch, params.step_value) if g else None
         if self._gimbals:
             at = np.array([params.names.index(b) for b in params.gimbals.booster], int)
             self._gimballed: IntArray | None = None if np.array_equal(at, np.arange(n)) else at
@@ -192,15 +194,18 @@ class Boosters(Degrading):
         # fmax takes the other where one is NaN.
         demand = np.minimum(np.fmax(throttle_demand, self._min_throttle), 1.0)
         flags = {'saturated': ignition & (demand != throttle_demand)}
-        self.throttle = self._lag.step(self.throttle, np.where(self.ignition, demand, 0.0), dt)
+        self.throttle, ratio = self._lag.advance(
+            self.throttle, np.where(self.ignition, demand, 0.0), dt
+        )
         if self._curves:
             at = self._solid
             flags['saturated'][..., at] = False
-            mean = self._curves.step(self.ignition[..., at], dt)
-            self.throttle[..., at] = mean / self._max_thrust[at]
+            mean = self._curves.step(self.ignition[..., at], dt) / self._max_thrust[at]
+            self.throttle[..., at] = ratio[..., at] = mean
         if self._tanks and np.count_nonzero(self._tanks.is_dry):
-            self.throttle = self.throttle * self._per_booster(~self._tanks.is_dry)
-        ratio = self.throttle
+            fed = self._per_booster(~self._tanks.is_dry)
+            self.throttle, ratio = self.throttle * fed, ratio * fed
+        steady = ratio
         if self._noisy:
             ratio = np.maximum(ratio * (1.0 + self._noise_ratio * self._noise.at(tick)), 0.0)
         ratio = self._burn(ratio, dt)
@@ -208,7 +213,9 @@ class Boosters(Degrading):
 
         rows, axis = self._rows, self._axis
         if self._gimbals:
-            if gimbal_command is not None:
+            if gimbal_command is None:
+                self._gimbals.hold()
+            else:
                 flags['gimbal_limit'] = self._gimbals.step(gimbal_command, dt)
             rows = self._carried(self._gimbals)
             axis = rows[..., :3]
@@ -221,7 +228,7 @@ class Boosters(Degrading):
             wrench=wrench,
             thrusts=thrust,
             axes=axis,
-            computed=self.throttle * self._max_thrust,
+            computed=steady * self._max_thrust,
             applied=thrust,
             flags=flags,
             tanks=self._tanks.state() if self._tanks else None,

@@ -10,6 +10,7 @@ from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
@@ -63,6 +64,7 @@ class BoostersParams:
         'exact', doc='exact, or the explicit step of the original', kind=str,
         choices=('exact', 'euler'),
     )
+    step_value: str = step_value()
     exact_final_step: bool = quantity(
         True, kind=bool,
         doc='scale the thrust of the step that empties a tank to the propellant left',

@@ -59,6 +59,7 @@ class RotorBank:
             params.integrator, params.mixing, params.lag_on, shape,
             constants['time_constant_up'], constants['time_constant_down'],
             self._root_rate, _limit(params.max_thrust_rate), work[3:],
+            params.step_value if params.lags else 'end',
         )
 
     def prepare(self, dt: float) -> None:
@@ -90,7 +91,8 @@ class RotorBank:
         """Advance the state in place by ``dt`` [s].
 
         The wanted value is a thrust [N] or a rotor speed [rad/s] by `command_interface`; NaN is the
-        smallest. Writes the thrust after the step, and ``applied``, that in its limits [N].
+        smallest. Writes the thrust of the step, its mean or its end, and ``applied``, that in its
+        limits [N].
         """
         # fmax takes the other where one is NaN.
         demand = np.fmax(wanted, self._low, out=self._demand)
@@ -107,6 +109,8 @@ class RotorBank:
                 np.sqrt(demand, out=demand)
             self._lag.step(state, demand, dt)
             np.square(state, out=thrust)
+        if self._lag.takes_mean and dt > 0.0:
+            self._lag.mean_thrust(demand, out=thrust)
         np.maximum(thrust, self._min_thrust, out=applied)
         np.minimum(applied, self._max_thrust, out=applied)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.rotors.constants import drawn_range
 from propulsion_ros.models.rotors.integrators import INTEGRATORS
 from propulsion_ros.settings.errors import ConfigError
@@ -80,6 +81,7 @@ class RotorsParams:
         'exact', doc='exact, a right-signed explicit scheme, or one as Isaac Lab has it',
         kind=str, choices=INTEGRATORS,
     )
+    step_value: str = step_value()
     mixing: str = quantity(
         'discrete', kind=str, choices=('discrete', 'continuous'),
         doc='step ratio of the isaaclab integrators: dt / (dt + time_constant), or their quotient',
@@ -94,6 +96,13 @@ class RotorsParams:
             )
         for name in DRAWN:
             self._check_range(name)
+
+    @property
+    def lags(self) -> bool:
+        """Whether any rotor can be between its start and its demand at the end of a step."""
+        slow = ('time_constant_up', 'time_constant_down', 'max_rotor_acceleration',
+                'max_thrust_rate', 'time_constant_up_range', 'time_constant_down_range')
+        return any(bool(np.any(getattr(self, name) > 0.0)) for name in slow)
 
     def _check_range(self, name: str) -> None:
         key = f'{name}_range'

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from propulsion_ros.models.common.step_mean import PiecewiseQuadratic
 from propulsion_ros.models.thrusters.dynamics import LARGEST, columns_by_kind, require_constants
 from propulsion_ros.models.thrusters.table import Table, ThrustTables, parse_table
 from propulsion_ros.settings.quantity import (
@@ -101,6 +102,8 @@ class _Curve(Protocol):
 
     def speed(self, thrust: FloatArray, advance: FloatArray | None) -> FloatArray: ...
 
+    def pieces(self, advance: FloatArray | None) -> PiecewiseQuadratic: ...
+
 
 class ThrustCurves:
     """Steady thrust of n thrusters over rotor speed, each by its own curve, and back.
@@ -162,6 +165,21 @@ class ThrustCurves:
             result[..., columns] = curve.speed(thrust[..., columns], _of(advance, columns))
         return result
 
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the same curves as quadratic pieces over the speed, (..., n, k)."""
+        parts = [
+            (columns, curve.pieces(_of(advance, columns))) for columns, curve in self._curves
+        ]
+        shape = _shape(self.min_speed, advance)
+        size = max(part.knots.shape[-1] for _, part in parts)
+        whole = PiecewiseQuadratic(
+            np.full((*shape, size), np.inf), *(np.zeros((*shape, size + 1)) for _ in range(3))
+        )
+        for columns, part in parts:
+            for row, own in zip(whole, part, strict=True):
+                row[..., columns, : own.shape[-1]] = own
+        return whole
+
 
 def _shape(values: FloatArray, advance: FloatArray | None) -> tuple[int, ...]:
     return values.shape if advance is None else np.broadcast_shapes(values.shape, advance.shape)
@@ -221,6 +239,10 @@ class Basic(_Formula):
         """Return the rotor speed [rad/s]."""
         return np.copysign(np.sqrt(np.abs(thrust) / self._constant), thrust)
 
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the curve as quadratic pieces."""
+        return _both_ways(np.zeros_like(self._constant), self._constant)
+
 
 class DeadZone(_Formula):
     """T = c_left (b - delta_left) below, c_right (b - delta_right) above, b = w |w|; 0 between.
@@ -259,6 +281,17 @@ class DeadZone(_Formula):
         squared = np.where(up | down, thrust / constant + edge, 0.0)
         return np.copysign(np.sqrt(np.abs(squared)), thrust)
 
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the curve as quadratic pieces."""
+        none = np.zeros_like(self._left)
+        edges = np.sqrt(-self._delta_left), np.sqrt(self._delta_right)
+        return PiecewiseQuadratic(*(np.stack(columns, axis=-1) for columns in (
+            (-edges[0], edges[1]),
+            (-self._left * self._delta_left, none, -self._right * self._delta_right),
+            (none, none, none),
+            (-self._left, none, self._right),
+        )))
+
 
 class Propeller(_Formula):
     """T = c w |w| + e v |w|, v the speed of advance.
@@ -296,3 +329,18 @@ class Propeller(_Formula):
             size = (loss + np.sqrt(loss * loss + self._size * np.abs(thrust))) / self._size
             size = np.where(sign == 0.0, 0.0, size)
         return np.copysign(size, thrust * self._hand)
+
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the curve as quadratic pieces at a speed of advance [m/s]."""
+        slope = np.zeros_like(self._slope) if advance is None else self._slope * advance
+        return _both_ways(slope, self._constant)
+
+
+def _both_ways(linear: FloatArray, square: FloatArray) -> PiecewiseQuadratic:
+    """Return linear |w| + square w |w|."""
+    none = np.zeros((*linear.shape, 2))
+    square = np.broadcast_to(square, linear.shape)
+    return PiecewiseQuadratic(
+        none[..., :1], none, np.stack((-linear, linear), axis=-1),
+        np.stack((-square, square), axis=-1),
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from propulsion_ros.models.common.step_mean import PiecewiseQuadratic
 from propulsion_ros.models.common.thrust_curve import check_cells
 from propulsion_ros.models.thrusters.dynamics import LARGEST
 from propulsion_ros.settings.errors import ConfigError
@@ -104,6 +105,10 @@ class ThrustTables:
         speed = self._speed.at(thrust, segment)
         return np.where(self._speed.within(thrust, segment), speed, self._nearest[segment])
 
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the tables as lines between knots."""
+        return self._thrust.pieces()
+
 
 class _Segments:
     """n piecewise linear functions, constant beyond their ends.
@@ -132,6 +137,13 @@ class _Segments:
         """Return the values at x, (..., n), exact on the knots."""
         part = (x - self._knot[segment]) / self._width[segment]
         return np.asarray(self._leave[segment] + self._rise[segment] * part)
+
+    def pieces(self) -> PiecewiseQuadratic:
+        """Return the same functions by constants and slopes."""
+        slope = self._rise / self._width
+        return PiecewiseQuadratic(
+            self._knots, self._leave - slope * self._knot, slope, np.zeros_like(slope)
+        )
 
 
 class _Steps:

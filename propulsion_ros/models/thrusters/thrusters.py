@@ -21,6 +21,7 @@ from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.models.thrusters.dynamics import (
@@ -29,6 +30,7 @@ from propulsion_ros.models.thrusters.dynamics import (
     DynamicsParams,
     RotorDynamics,
 )
+from propulsion_ros.models.thrusters.mean_thrust import MeanThrust
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, per_row, quantity
 
@@ -69,6 +71,7 @@ class ThrustersParams(CurvesParams, DynamicsParams):
         1, kind=int, lo=-1, hi=1,
         doc='1: turns right-handed about its axis to push along it; -1: left-handed',
     )
+    step_value: str = step_value()
     position: FloatArray = placement.position('where the thrust acts')
     axis: FloatArray = placement.direction(
         'direction of positive thrust, in the link of the thruster', (1.0, 0.0, 0.0)
@@ -142,6 +145,9 @@ class Thrusters(PlacedActuators):
         input_limit = np.abs(params.gain) * np.maximum(-params.min_command, params.max_command)
         self._dynamics = RotorDynamics(params, input_limit)
         self._curves = ThrustCurves(params)
+        mean = MeanThrust(self._dynamics, self._curves)
+        takes_mean = params.step_value == 'mean' and params.integrator == 'exact'
+        self._mean = mean if takes_mean and not mean.is_end else None
         self._by_thrust = params.command_interface == 'effort'
         self._has_deadband = bool(np.any(params.thrust_deadband > 0.0))
         efficiency = params.thrust_efficiency
@@ -187,9 +193,14 @@ class Thrusters(PlacedActuators):
         params = self._params
         advance = self._advance(body)
         demand, saturated = self._demand(command, advance)
-        self.rotor_speed = self._dynamics.step(self.rotor_speed, demand, dt)
+        start = self.rotor_speed
+        self.rotor_speed = self._dynamics.step(start, demand, dt)
         speed = self._propeller_efficiency * self.rotor_speed
-        computed = self._thrust_efficiency * self._curves.thrust(speed, advance)
+        made = self._curves.thrust(speed, advance)
+        if self._mean is not None and dt > 0.0:
+            way = start, demand, self.rotor_speed
+            made = self._mean.of(way, self._propeller_efficiency, dt, advance, made)
+        computed = self._thrust_efficiency * made
         thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
         off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
         return Output(

@@ -104,7 +104,7 @@ def test_a_booster_that_cannot_be_cut_burns_until_its_tank_is_empty():
 
 
 def test_a_cut_booster_decays_with_its_time_constant_and_still_burns():
-    model = fuelled([1000.0], time_constant=0.5)
+    model = fuelled([1000.0], time_constant=0.5, step_value='end')
     push(model, 100.0, dt=1e3)
     before = model.propellant
     output = push(model, 0.0, dt=0.25)
@@ -114,7 +114,7 @@ def test_a_cut_booster_decays_with_its_time_constant_and_still_burns():
 
 @given(st.lists(st.floats(0.0, 0.3), min_size=1, max_size=8))
 def test_step_response_is_the_closed_form_whatever_the_steps(steps):
-    model = boosters(time_constant=0.1)
+    model = boosters(time_constant=0.1, step_value='end')
     for dt in steps:
         output = push(model, 80.0, dt=dt)
     assert output.applied[0] == pytest.approx(-80.0 * np.expm1(-sum(steps) / 0.1), abs=1e-11)

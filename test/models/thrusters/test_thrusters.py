@@ -105,6 +105,7 @@ def test_every_recorded_scenario_is_in_a_table():
 def test_the_original_plugin_is_reproduced(scenario):
     model = thrusters(
         **LAG, **SQUARE, **OUR_SETTINGS[scenario['name']], axis=scenario['joint_axis'],
+        step_value='end',
     )
     is_on = True
     found, before = [], None
