@@ -211,9 +211,30 @@ def step_value(axes: Any) -> None:
     axes[1].set_ylabel('impulse too large by [%]')
 
 
+def rotor_start(axes: Any) -> None:
+    """Draw how a rotor with a smallest thrust starts, in Isaac Lab's scheme and here."""
+    times = _times(0.4)
+    asked = np.where(times < 0.2, 0.0, 4.0)
+    for label, settings, width in (
+        ('original', {'integrator': 'isaaclab_euler'}, 2.5), ('here', {}, 1.2),
+    ):
+        model: Any = Rotors(RotorsParams(
+            names=['r'], max_thrust=10.0, min_thrust=1.0, motor_constant=1.4e-5,
+            time_constant_up=0.1, **settings,
+        ))
+        outputs = [
+            model.step(Command(effort=np.array([effort])), _STILL, _DT, 0) for effort in asked
+        ]
+        axes[0].plot(times, [output.applied[0] for output in outputs], label=label, lw=width)
+        axes[1].plot(times, [output.velocity[0] for output in outputs], label=label, lw=width)
+    axes[0].set_ylabel('thrust [N]')
+    axes[1].set_ylabel('rotor speed [rad/s]')
+
+
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
-    'allocation': allocation, 'stall': stall, 'step_value': step_value,
+    'allocation': allocation, 'rotor_start': rotor_start, 'stall': stall,
+    'step_value': step_value,
 }
 
 

@@ -21,6 +21,11 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 INTEGRATORS = ('exact', 'euler', 'rk4', 'isaaclab_euler', 'isaaclab_rk4')
 
 
+def is_original(integrator: str) -> bool:
+    """Return whether a scheme repeats Isaac Lab's, errors included."""
+    return integrator.startswith('isaaclab')
+
+
 def spread(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     """Return values as one number where all are equal, else in full shape.
 
@@ -34,11 +39,13 @@ def spread(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
 def scheme_ratio(integrator: str, mixing: str, time_constant: FloatArray, dt: float) -> FloatArray:
     """Return dt over the time constant as a scheme sees it, 0 for dt = 0.
 
-    Isaac Lab's discrete mixing takes dt / (dt + time_constant).
+    Isaac Lab's discrete mixing takes dt / (dt + time_constant), which no exact step does.
     """
     if dt == 0.0:
         return np.zeros_like(time_constant)
-    discrete = integrator.startswith('isaaclab') and mixing == 'discrete'
+    discrete = integrator != 'exact' and (
+        mixing == 'discrete' or (not mixing and is_original(integrator))
+    )
     with np.errstate(divide='ignore'):
         return np.asarray(dt / (time_constant + dt if discrete else time_constant))
 
@@ -74,8 +81,8 @@ class RotorLag:
     ----------
     integrator : str
         One of `INTEGRATORS`.
-    mixing : {'discrete', 'continuous'}
-        Of the isaaclab schemes, see `scheme_ratio`.
+    mixing : {'', 'discrete', 'continuous'}
+        Of the explicit schemes, see `scheme_ratio`.
     lag_on : {'rotor_speed', 'thrust'}
         What y is: the root of the thrust [sqrt N], which goes with the rotor speed, or the
         thrust [N].
@@ -131,7 +138,7 @@ class RotorLag:
                 key, f'{integrator} limits only the rate of what lags, the '
                 f'{lag_on.replace("_", " ")}; expected 0, or the exact integrator',
             )
-        self._reflects = integrator.startswith('isaaclab') and not on_thrust
+        self._reflects = is_original(integrator) and not on_thrust
         self._error, self._move, self._fall = work
         self._met: tuple[BoolArray, FloatArray, FloatArray] | None = None
         self.takes_mean = step_value == 'mean' and integrator == 'exact'

@@ -10,7 +10,7 @@ from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.rotors.constants import drawn_range
-from propulsion_ros.models.rotors.integrators import INTEGRATORS
+from propulsion_ros.models.rotors.integrators import INTEGRATORS, is_original
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     FloatArray,
@@ -34,7 +34,7 @@ class RotorsParams:
     names: tuple[str, ...] = names('rotor names, the order of all arrays')
     max_thrust: FloatArray = per_row(unit='N', doc='largest thrust', lo=0.0)
     min_thrust: FloatArray = per_row(
-        0.0, 'N', doc='smallest thrust, also without a command', lo=0.0
+        0.0, 'N', doc='smallest thrust to settle at, also without a command', lo=0.0
     )
     motor_constant: FloatArray = per_row(
         unit='N s^2/rad^2', doc='thrust over the square of the rotor speed', lo=1e-12
@@ -83,8 +83,9 @@ class RotorsParams:
     )
     step_value: str = step_value()
     mixing: str = quantity(
-        'discrete', kind=str, choices=('discrete', 'continuous'),
-        doc='step ratio of the isaaclab integrators: dt / (dt + time_constant), or their quotient',
+        '', kind=str, choices=('', 'discrete', 'continuous'),
+        doc='step ratio of the explicit schemes: discrete, dt / (dt + time_constant), or '
+        'continuous, their quotient; empty: discrete for the isaaclab schemes alone',
     )
 
     def __post_init__(self) -> None:
@@ -96,6 +97,18 @@ class RotorsParams:
             )
         for name in DRAWN:
             self._check_range(name)
+        if not is_original(self.integrator):
+            self._check_start()
+
+    def _check_start(self) -> None:
+        """Raise where a rotor would start with more than its largest thrust."""
+        constant = np.maximum(self.motor_constant, self.motor_constant_range[:, 1])
+        start = constant * np.square(self.initial_rotor_speed)
+        for i in np.flatnonzero(start > self.max_thrust * (1.0 + 1e-9)).tolist():
+            raise ConfigError(
+                'initial_rotor_speed', f'{self.initial_rotor_speed[i]:g} rad/s gives {start[i]:g} '
+                f'N, expected at most max_thrust, {self.max_thrust[i]:g} N', i,
+            )
 
     @property
     def lags(self) -> bool:

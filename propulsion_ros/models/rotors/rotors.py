@@ -35,8 +35,8 @@ class Rotors(PlacedActuators, Degrading):
     """n rotors, each with its own lag, limits, axis and sense of rotation.
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
-    what min_thrust and max_thrust allow; NaN is the smallest thrust. Rotor speeds have no sign,
-    `direction` gives the sense.
+    what min_thrust and max_thrust allow; NaN is the smallest thrust. A rotor pushes by its speed
+    alone: one that stands does not push. Rotor speeds have no sign, `direction` gives the sense.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Rotors(PlacedActuators, Degrading):
     Attributes
     ----------
     thrust : FloatArray
-        Thrust before the clamp to [min_thrust, max_thrust] and `efficiency` [N], shape (..., n).
+        Thrust before its limits and `efficiency` [N], shape (..., n).
     constants : RotorConstants
         Motor and time constants in use, as fixed or drawn.
     """
@@ -166,7 +166,7 @@ class Rotors(PlacedActuators, Degrading):
         """Advance by ``dt`` [s] without the wrench.
 
         Thrusts [N] or rotor speeds [rad/s] by `command_interface` are wanted, (..., n). Returns the
-        thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n). Raises
+        thrust that acts, with its limits and `efficiency` [N], (..., n). Raises
         `ConfigError` where an explicit integrator diverges for this dt.
         """
         wanted = self._in_rows(wanted)
