@@ -66,7 +66,8 @@ class CurvesParams:
     )
     thrust_coefficient: FloatArray = per_row(
         0.0, '', lo=-LARGEST, hi=LARGEST,
-        doc='propeller: Kt in T = Kt rho D^4 w |w| with w in rad/s; negative: left-handed',
+        doc='propeller: Kt in T = Kt rho D^4 w |w| with w in rad/s; negative: left-handed, so that '
+        'direction must be -1 where there is a moment_constant',
     )
     propeller_diameter: FloatArray = per_row(0.0, 'm', doc='propeller: D', lo=0.0, hi=LARGEST)
     fluid_density: FloatArray = per_row(1000.0, 'kg/m^3', doc='propeller: rho', lo=0.0, hi=LARGEST)

@@ -90,9 +90,21 @@ class ThrustersParams(CurvesParams, DynamicsParams):
                 )
         for i in np.flatnonzero(self.direction == 0).tolist():
             raise ConfigError('direction', 'expected 1 or -1, got 0', i)
+        self._check_hands()
         for i, kind in enumerate(self.conversion):
             if kind == 'linear_interp':
                 self._check_table(i)
+
+    def _check_hands(self) -> None:
+        """Raise where the propeller turns against `direction`, and it matters."""
+        turns = (np.array(self.conversion) == 'propeller') & (self.moment_constant > 0.0)
+        against = turns & (self.thrust_coefficient < 0.0) & (self.direction > 0)
+        for i in np.flatnonzero(against).tolist():
+            raise ConfigError(
+                'direction', f'expected -1, as thrust_coefficient {self.thrust_coefficient[i]:g} '
+                'is that of a left-handed propeller, got 1: the reaction torque of '
+                'moment_constant would turn the body the wrong way', i,
+            )
 
     def _check_table(self, i: int) -> None:
         table = self.table(i)
