@@ -207,7 +207,9 @@ class Boosters(Degrading):
             self.throttle, ratio = self.throttle * fed, ratio * fed
         steady = ratio
         if self._noisy:
-            ratio = np.maximum(ratio * (1.0 + self._noise_ratio * self._noise.at(tick)), 0.0)
+            # Cut alike on both sides, so that a thrust that cannot pull keeps its mean.
+            noise = np.clip(self._noise_ratio * self._noise.at(tick), -1.0, 1.0)
+            ratio = ratio * (1.0 + noise)
         ratio = self._burn(ratio, dt)
         thrust = self._degrade(ratio * self._max_thrust)
 

@@ -39,7 +39,9 @@ class BoostersParams:
         True, doc='false: once lit it burns until its tank is empty', kind=bool
     )
     noise_ratio: FloatArray = per_row(
-        0.0, '', doc='standard deviation of the thrust over the thrust', lo=0.0, hi=1.0
+        0.0, '', lo=0.0, hi=1.0,
+        doc='standard deviation of the thrust over the thrust; noise is cut at 0 and twice the '
+        'thrust, so that its mean is 0',
     )
     noise_seed: IntArray = per_row(
         0, doc='seed of the noise; equal seeds give equal noise', kind=int, lo=0

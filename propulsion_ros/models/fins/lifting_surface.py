@@ -24,9 +24,9 @@ class LiftingSurfaceParams:
     """Configuration of flapped surfaces; angles are those at flap angle 0."""
 
     fin: tuple[str, ...] = names('fins with this model', ())
-    chord_length: FloatArray = per_row((), 'm', doc='mean chord', above=0.0)
+    chord_length: FloatArray = per_row((), 'm', doc='mean chord', lo=1e-6, hi=1e6)
     span_length: FloatArray = per_row(
-        (), 'm', doc='length of the surface along its span', above=0.0
+        (), 'm', doc='length of the surface along its span', lo=1e-6, hi=1e6
     )
     lift_slope: FloatArray = per_row(
         2.0 * np.pi, '1/rad', above=0.0, hi=4.0 * np.pi,

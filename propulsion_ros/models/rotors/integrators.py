@@ -46,7 +46,7 @@ def scheme_ratio(integrator: str, mixing: str, time_constant: FloatArray, dt: fl
     discrete = integrator != 'exact' and (
         mixing == 'discrete' or (not mixing and is_original(integrator))
     )
-    with np.errstate(divide='ignore'):
+    with np.errstate(divide='ignore', over='ignore'):
         return np.asarray(dt / (time_constant + dt if discrete else time_constant))
 
 

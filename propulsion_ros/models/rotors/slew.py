@@ -77,7 +77,7 @@ class _Run:
         self._thrust_rate = thrust_rate
         # Without a lag an infinite limit leaves no error behind: 0 where inf * 0 is undefined.
         lagging = time_constant > 0.0
-        with np.errstate(invalid='ignore'):
+        with np.errstate(all='ignore'):
             self._lead = np.where(lagging, root_rate * time_constant, 0.0)
             self._thrust_lead = np.where(lagging, thrust_rate * time_constant, 0.0)
             # Above this root the thrust rate is the tighter limit.

@@ -13,7 +13,12 @@ from typing import Protocol
 import numpy as np
 
 from propulsion_ros.models.common.step_mean import PiecewiseQuadratic
-from propulsion_ros.models.thrusters.dynamics import LARGEST, columns_by_kind, require_constants
+from propulsion_ros.models.thrusters.dynamics import (
+    LARGEST,
+    columns_by_kind,
+    require_constants,
+    within_reach,
+)
 from propulsion_ros.models.thrusters.table import Table, ThrustTables, parse_table
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -269,6 +274,8 @@ class DeadZone(_Formula):
 
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N]; the speed of advance does not matter."""
+        # An infinite speed times a constant of 0 would be no number.
+        speed = within_reach(speed)
         squared = speed * np.abs(speed)
         below = np.minimum(squared - self._delta_left, 0.0)
         above = np.maximum(squared - self._delta_right, 0.0)
@@ -318,6 +325,7 @@ class Propeller(_Formula):
         turning = np.abs(speed)
         if advance is None:
             return self._constant * turning * speed
+        speed = within_reach(speed)
         return np.asarray((self._constant * speed + self._slope * advance) * turning)
 
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:

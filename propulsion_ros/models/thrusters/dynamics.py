@@ -30,6 +30,8 @@ from propulsion_ros.settings.quantity import (
 
 SMALLEST, LARGEST = 1e-12, 1e12
 """Range of every constant that is divided by, so that no finite input overflows."""
+FASTEST = 1e100
+"""No speed that a tiny constant makes is larger [rad/s]: its square is finite in every curve."""
 
 _NEEDED = {
     'yoerger': ('alpha', 'beta'),
@@ -105,6 +107,11 @@ def columns_by_kind(kinds: Sequence[str]) -> dict[str, IntArray | slice]:
         return {kinds[0]: slice(None)}
     row = np.array(kinds)
     return {kind: np.flatnonzero(row == kind) for kind in dict.fromkeys(kinds)}
+
+
+def within_reach(speed: FloatArray) -> FloatArray:
+    """Return speeds of at most `FASTEST`."""
+    return np.minimum(np.maximum(speed, -FASTEST), FASTEST)
 
 
 class _Stepper(Protocol):
@@ -198,7 +205,7 @@ class RotorDynamics:
         result: FloatArray = demand.copy()
         for columns, stepper in self._steppers:
             result[..., columns] = stepper.steady_speed(demand[..., columns])
-        return result
+        return within_reach(result)
 
 
 def _stepper(

@@ -89,7 +89,9 @@ class ThrustTables:
 
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N]; the speed of advance does not matter."""
-        return self._thrust.at(speed, self._thrust.segment(speed))
+        # Beyond the ends the value is that at the end, at infinity too.
+        inside = np.minimum(np.maximum(speed, self.min_speed), self.max_speed)
+        return self._thrust.at(inside, self._thrust.segment(inside))
 
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N].

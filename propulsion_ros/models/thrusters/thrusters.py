@@ -29,6 +29,7 @@ from propulsion_ros.models.thrusters.dynamics import (
     SMALLEST,
     DynamicsParams,
     RotorDynamics,
+    within_reach,
 )
 from propulsion_ros.models.thrusters.mean_thrust import MeanThrust
 from propulsion_ros.settings.errors import ConfigError
@@ -270,6 +271,7 @@ class Thrusters(PlacedActuators):
     def _input_for(self, thrust: FloatArray, advance: FloatArray | None) -> FloatArray:
         """Return the command that settles at a thrust with everything as configured."""
         speed = self._curves.speed(thrust * self._per_thrust_efficiency, advance)
+        speed = within_reach(speed)
         speed = np.minimum(np.maximum(speed * self._per_propeller_efficiency, -LARGEST), LARGEST)
         return self._dynamics.steady_input(speed) * self._per_gain
 

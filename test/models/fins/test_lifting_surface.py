@@ -241,7 +241,9 @@ def test_rest_is_without_load():
 @pytest.mark.parametrize(
     ('change', 'text'),
     [
-        pytest.param({'span_length': 0.0}, "'span_length': 0 must be above 0 m", id='span'),
+        pytest.param({'span_length': 0.0}, "'span_length': 0 is below 1e-06 m", id='span'),
+        pytest.param({'chord_length': 5e-324}, "'chord_length': 4.94066e-324 is below 1e-06 m",
+                     id='chord'),
         pytest.param({'flap_to_chord': 1.2}, "'flap_to_chord': 1.2 is above 1", id='flap'),
         pytest.param({'lift_slope': 13.0}, "'lift_slope': 13 is above 12.5664 1/rad", id='slope'),
         pytest.param(

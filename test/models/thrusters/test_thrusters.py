@@ -200,8 +200,8 @@ def test_stream_along_the_axis_takes_thrust():
 @pytest.mark.parametrize('coefficient', [0.004, -0.004])
 def test_body_turns_against_the_hand_of_the_propeller(coefficient):
     hand = 1 if coefficient > 0.0 else -1
-    model = thrusters(conversion='propeller', thrust_coefficient=coefficient, propeller_diameter=0.2,
-                      moment_constant=0.05, direction=hand)
+    model = thrusters(conversion='propeller', thrust_coefficient=coefficient,
+                      propeller_diameter=0.2, moment_constant=0.05, direction=hand)
     output = settled(model, velocity(hand * 60.0))
     assert output.wrench[0] > 0.0
     # Right-handed about the axis where the speed is positive: the body turns the other way.
