@@ -134,6 +134,12 @@ class VehicleLoop:
         wrench, stamp_ns = msg_to_wrench(message), stamp_to_ns(message.header.stamp)
         if not np.all(np.isfinite(wrench)):
             self._refuse(f'{topic}: the wrench is not finite')
+        elif not self._body.can_follow(wrench, self._ticks.dt):
+            most = float(np.max(np.abs(wrench)))
+            self._refuse(
+                f'{topic}: the wrench is too large, expected one that the body can follow in '
+                f'steps of {self._ticks.dt:g} s, got up to {most:g} N or N m'
+            )
         elif self._is_last(stamp_ns, wrench):
             # Its actuator has replied to that step already.
             return
