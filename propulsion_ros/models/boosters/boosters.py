@@ -21,7 +21,13 @@ from propulsion_ros.models.boosters.tanks import Tanks
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.facts import FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.family import (
+    BodyState,
+    Command,
+    Output,
+    given_or_safe,
+    restarted,
+)
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.noise import TickNoise
@@ -124,20 +130,29 @@ class Boosters(Degrading):
         if self._tanks:
             self._tanks.retune(params.tanks)
 
-    def rest(self) -> None:
+    def rest(self, indices: Any = None) -> None:
         """Shut down and centre the gimbals; tanks and burnt grains stay as they are."""
-        self.ignition: BoolArray = np.zeros((*self._batch, self._n), bool)
-        self.throttle: FloatArray = np.zeros((*self._batch, self._n))
+        none, unlit = np.zeros((*self._batch, self._n)), np.zeros((*self._batch, self._n), bool)
+        whole = indices is None
+        self.ignition: BoolArray = restarted(
+            unlit if whole else self.ignition, unlit, indices, self._batch
+        )
+        self.throttle: FloatArray = restarted(
+            none if whole else self.throttle, none, indices, self._batch
+        )
         if self._gimbals:
-            self._gimbals.reset()
+            self._gimbals.reset(indices)
 
-    def reset(self) -> None:
-        """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals."""
-        self.rest()
+    def reset(self, indices: Any = None) -> None:
+        """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals.
+
+        With ``indices`` of the batch only those environments; see `restarted`.
+        """
+        self.rest(indices)
         if self._curves:
-            self._curves.reset()
+            self._curves.reset(indices)
         if self._tanks:
-            self._tanks.reset()
+            self._tanks.reset(indices)
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the boosters push; see `Drawable`."""
@@ -158,6 +173,7 @@ class Boosters(Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
+        command.refuse_other(self.command_names, self.command_fields)
         effort = self._no_effort if command.effort is None else command.effort[..., : self._n]
         gimbal_command = None
         if self._gimbals and command.position is not None:

@@ -7,9 +7,11 @@ Axis 1 is the outer one and carries axis 2, so the thrust axis u points along R1
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.common.family import restarted
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.wrench import cross, move_wrench, unit_rows
 from propulsion_ros.settings.quantity import (
@@ -100,9 +102,11 @@ class Gimbals:
         self._shape = (*batch, g, 2)
         self.reset()
 
-    def reset(self) -> None:
-        """Return all angles to 0."""
-        self.angles: FloatArray = np.zeros(self._shape)
+    def reset(self, indices: Any = None) -> None:
+        """Return the angles to 0, all or those of some environments; see `restarted`."""
+        none = np.zeros(self._shape)
+        now = none if indices is None else self.angles
+        self.angles: FloatArray = restarted(now, none, indices, self._shape[:-2])
         self._applied = self.angles
 
     def step(self, command: FloatArray, dt: float) -> BoolArray:

@@ -6,14 +6,20 @@ mean deflection over the step, or that at its end; the originals use the one bef
 """
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.facts import LIFT, FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.family import (
+    BodyState,
+    Command,
+    Output,
+    given_or_safe,
+    restarted,
+)
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.placed import PlacedActuators
@@ -116,11 +122,10 @@ class Fins(PlacedActuators, Degrading):
         self.retune(params)
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the safe deflection."""
-        self.deflection: FloatArray = np.broadcast_to(
-            self.safe_command, (*self._batch, self._n)
-        ).copy()
+    def reset(self, indices: Any = None) -> None:
+        """Return to the safe deflection, all or some environments; see `restarted`."""
+        now = self._safe if indices is None else self.deflection
+        self.deflection: FloatArray = restarted(now, self._safe, indices, self._batch)
         self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
         self._moment: FloatArray = np.zeros_like(self.deflection)
 
@@ -130,6 +135,7 @@ class Fins(PlacedActuators, Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
+        command.refuse_other(self.command_names, self.command_fields)
         wanted = self._safe
         if command.position is not None:
             wanted = given_or_safe(command.position, self.safe_command)

@@ -123,6 +123,7 @@ class Rotors(PlacedActuators, Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
+        command.refuse_other(self.command_names, self.command_fields)
         wanted = self._in_rows(command.velocity if self._by_speed else command.effort)
         self._prepare(dt)
         thrust, applied, speed = (np.empty(self._rows) for _ in range(3))

@@ -12,14 +12,20 @@ Models of the rotor and curves of the thrust mix freely within one array.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.family import (
+    BodyState,
+    Command,
+    Output,
+    given_or_safe,
+    restarted,
+)
 from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
@@ -184,9 +190,11 @@ class Thrusters(PlacedActuators):
         self.retune(params)
         self.reset()
 
-    def reset(self) -> None:
-        """Stop all rotors."""
-        self.rotor_speed: FloatArray = np.zeros(self._shape)
+    def reset(self, indices: Any = None) -> None:
+        """Stop all rotors, or those of some environments; see `restarted`."""
+        still = np.zeros(self._shape)
+        now = still if indices is None else self.rotor_speed
+        self.rotor_speed: FloatArray = restarted(now, still, indices, self._shape[:-1])
 
     def retune(self, params: ThrustersParams) -> None:
         """Take the efficiencies of a configuration, as faults: no command makes up for them."""
@@ -203,6 +211,7 @@ class Thrusters(PlacedActuators):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
+        command.refuse_other(self.command_names, self.command_fields)
         params = self._params
         advance = self._advance(body)
         demand, saturated = self._demand(command, advance)

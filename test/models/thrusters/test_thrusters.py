@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
 PLUGIN = json.loads((GOLDEN / 'uuv_thruster_plugin.json').read_text())['scenarios']
@@ -268,8 +268,10 @@ def test_never_commanded_is_safe_and_rests(interface, kind):
         np.testing.assert_array_equal(model.rotor_speed, [0.0])
 
 
-def test_other_field_is_not_a_command():
-    assert thrusters(**SQUARE).step(effort(5.0), STILL, 0.1, 0).applied[0] == 0.0
+def test_other_field_is_refused():
+    with pytest.raises(CommandError, match=r'^t0: expected velocity, got effort 5; leave'):
+        thrusters(**SQUARE).step(effort(5.0), STILL, 0.1, 0)
+    assert thrusters(**SQUARE).step(effort(np.nan), STILL, 0.1, 0).applied[0] == 0.0
 
 
 def test_speed_beyond_the_table_is_flagged():
