@@ -20,6 +20,7 @@ from propulsion_ros.models.boosters.params import BoostersParams
 from propulsion_ros.models.boosters.tanks import Tanks
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
 from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import (
     BodyState,
@@ -43,8 +44,9 @@ class Boosters(Degrading):
     """n boosters that share or own m tanks, some of them gimballed.
 
     Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
-    clamped to [min_thrust, max_thrust]) and an angle [rad] per gimbal joint (position). A booster
-    with a thrust curve is lit by any thrust above 0 and burns out.
+    clamped to [min_thrust, max_thrust]), or a throttle alike (position), and an angle [rad] per
+    gimbal joint (position). A booster with a thrust curve is lit by any thrust above 0 and burns
+    out.
 
     Parameters
     ----------
@@ -102,7 +104,10 @@ class Boosters(Degrading):
 
         joints = params.gimbals.joints
         self.command_names = (*params.names, *joints)
-        self.command_fields = ('effort',) * n + ('position',) * len(joints)
+        self._esc = esc_of(params, lowest=0.0)
+        self.command_fields = (
+            (FIELDS[params.command_interface],) * n + ('position',) * len(joints)
+        )
         self.safe_command = np.zeros(len(self.command_names))
         self.nan_is_safe = (True,) * n + (False,) * len(joints)
         self.uses_body = False
@@ -160,28 +165,36 @@ class Boosters(Degrading):
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative thrust."""
-        if command.effort is None:
+        field = self.command_fields[0]
+        given: FloatArray | None = getattr(command, field)
+        if given is None:
             return
-        effort = command.effort[..., : self._n]
+        effort = given[..., : self._n]
         negative = effort < 0.0
         if np.count_nonzero(negative):
             i = int(np.argwhere(negative)[0, -1])
             raise CommandError(
-                f'{self.command_names[i]}: effort {effort[negative][0]:g} N is negative, '
+                f'{self.command_names[i]}: {field} {effort[negative][0]:g}'
+                f'{"" if self._esc else " N"} is negative, '
                 'a booster only pushes'
             )
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
         command.refuse_other(self.command_names, self.command_fields)
-        effort = self._no_effort if command.effort is None else command.effort[..., : self._n]
+        given: FloatArray | None = getattr(command, self.command_fields[0])
+        effort = self._no_effort if given is None else given[..., : self._n]
         gimbal_command = None
         if self._gimbals and command.position is not None:
             angles = command.position[..., self._n:]
             gimbal_command = given_or_safe(angles, self._centred).reshape(
                 *angles.shape[:-1], -1, 2
             )
-        return self.advance(effort > 0.0, effort / self._max_thrust, gimbal_command, dt, tick)
+        demand = self._esc.demand(effort) if self._esc else effort
+        output = self.advance(effort > 0.0, demand / self._max_thrust, gimbal_command, dt, tick)
+        if self._esc:
+            output.flags['saturated'][...] |= beyond(effort)
+        return output
 
     def advance(
         self,

@@ -48,7 +48,7 @@ class RotorBank:
         shape = work[0].shape
         self._params, self._constants, self._shape = params, constants, shape
         self._on_thrust = params.lag_on == 'thrust'
-        self._by_speed = params.command_interface == 'velocity'
+        self._by_speed = params.by_speed
         # Isaac Lab's rotors push with at least min_thrust while they still stand.
         self._clamps_up = is_original(params.integrator)
         # Limits in full shape: to clamp to one number takes numpy twice as long, to a row longer.

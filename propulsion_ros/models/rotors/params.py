@@ -8,6 +8,7 @@ import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.esc import EscParams, esc_of
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.rotors.constants import drawn_range
 from propulsion_ros.models.rotors.integrators import INTEGRATORS, is_original
@@ -28,7 +29,7 @@ DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RotorsParams:
+class RotorsParams(EscParams):
     """Configuration of n rotors."""
 
     names: tuple[str, ...] = names('rotor names, the order of all arrays')
@@ -70,8 +71,9 @@ class RotorsParams:
     link: tuple[str, ...] = placement.link()
     rotation: FloatArray = placement.rotation()
     command_interface: str = quantity(
-        'effort', doc='what is commanded: effort [N], or velocity, the rotor speed [rad/s]',
-        kind=str, choices=('effort', 'velocity'),
+        'effort', kind=str, choices=('effort', 'velocity', 'throttle'),
+        doc='what is commanded: effort [N], velocity, the rotor speed [rad/s], or throttle, 0 to 1 '
+        'in position, through esc_curve',
     )
     lag_on: str = quantity(
         'rotor_speed', doc='what follows its demand with the lag', kind=str,
@@ -99,6 +101,7 @@ class RotorsParams:
             self._check_range(name)
         if not is_original(self.integrator):
             self._check_start()
+        esc_of(self, lowest=0.0)
 
     def _check_start(self) -> None:
         """Raise where a rotor would start with more than its largest thrust."""
@@ -109,6 +112,13 @@ class RotorsParams:
                 'initial_rotor_speed', f'{self.initial_rotor_speed[i]:g} rad/s gives {start[i]:g} '
                 f'N, expected at most max_thrust, {self.max_thrust[i]:g} N', i,
             )
+
+    @property
+    def by_speed(self) -> bool:
+        """Whether rotor speeds are commanded, by themselves or by a throttle."""
+        if self.command_interface == 'throttle':
+            return self.esc_gives == 'speed'
+        return self.command_interface == 'velocity'
 
     @property
     def lags(self) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.esc import FIELDS, EscParams, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import (
     BodyState,
@@ -43,12 +44,13 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, pe
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ThrustersParams(CurvesParams, DynamicsParams):
+class ThrustersParams(CurvesParams, DynamicsParams, EscParams):
     """Configuration of n thrusters."""
 
     command_interface: str = quantity(
-        'velocity', kind=str, choices=('velocity', 'effort'),
-        doc='velocity: the input of the dynamics (rad/s; bessa: V); effort: the thrust [N]',
+        'velocity', kind=str, choices=('velocity', 'effort', 'throttle'),
+        doc='velocity: the input of the dynamics (rad/s; bessa: V); effort: the thrust [N]; '
+        'throttle: 0 to 1 in position, through esc_curve to either of these',
     )
     min_command: FloatArray = per_row(
         -LARGEST, doc='lowest input, before the gain; the default is no limit', lo=-LARGEST, hi=0.0
@@ -98,9 +100,17 @@ class ThrustersParams(CurvesParams, DynamicsParams):
         for i in np.flatnonzero(self.direction == 0).tolist():
             raise ConfigError('direction', 'expected 1 or -1, got 0', i)
         self._check_hands()
+        esc_of(self)
         for i, kind in enumerate(self.conversion):
             if kind == 'linear_interp':
                 self._check_table(i)
+
+    @property
+    def by_thrust(self) -> bool:
+        """Whether thrusts are commanded, by themselves or by a throttle."""
+        if self.command_interface == 'throttle':
+            return self.esc_gives == 'thrust'
+        return self.command_interface == 'effort'
 
     def _check_hands(self) -> None:
         """Raise where the propeller turns against `direction`, and it matters."""
@@ -120,7 +130,7 @@ class ThrustersParams(CurvesParams, DynamicsParams):
             raise ConfigError(
                 'output_values', f'a thruster at rest would push {at_rest:g} N, expected 0', i
             )
-        if self.command_interface == 'effort' and not table.rises:
+        if self.by_thrust and not table.rises:
             raise ConfigError(
                 'output_values',
                 'falls as input_values rise; command_interface effort needs one speed per thrust',
@@ -159,7 +169,7 @@ class Thrusters(PlacedActuators):
 
     def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
-        super().__init__(params, params.command_interface)
+        super().__init__(params, FIELDS[params.command_interface])
         self._params, self._shape = params, (*batch, n)
         input_limit = np.abs(params.gain) * np.maximum(-params.min_command, params.max_command)
         self._dynamics = RotorDynamics(params, input_limit)
@@ -167,7 +177,10 @@ class Thrusters(PlacedActuators):
         mean = MeanThrust(self._dynamics, self._curves)
         takes_mean = params.step_value == 'mean' and params.integrator == 'exact'
         self._mean = mean if takes_mean and not mean.is_end else None
-        self._by_thrust = params.command_interface == 'effort'
+        self._by_thrust = params.by_thrust
+        self._esc = esc_of(params)
+        if self._esc:
+            self.safe_command = self._esc.throttle(np.zeros(n))
         self._has_deadband = bool(np.any(params.thrust_deadband > 0.0))
         efficiency = params.thrust_efficiency
         # 0 where there is nothing to divide by: such a thruster pushes by no command.
@@ -254,21 +267,26 @@ class Thrusters(PlacedActuators):
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the water."""
-        return thrust if self._by_thrust else self._input_for(np.asarray(thrust), None)
+        demand = thrust if self._by_thrust else self._input_for(np.asarray(thrust), None)
+        return self._esc.throttle(np.asarray(demand)) if self._esc else demand
 
     def _demand(
         self, command: Command, advance: FloatArray | None
     ) -> tuple[FloatArray, BoolArray]:
         """Return the inputs of the dynamics and which commands were limited, (..., n)."""
         params = self._params
-        given = command.effort if self._by_thrust else command.velocity
+        given: FloatArray | None = getattr(command, self.command_fields[0])
         wanted = self.safe_command
         if given is not None:
             wanted = given_or_safe(given, self.safe_command)
-        order, limited = wanted, np.zeros((), bool)
+        limited = np.zeros((), bool)
+        if self._esc:
+            limited = beyond(wanted)
+            wanted = self._esc.demand(wanted)
+        order = wanted
         if self._by_thrust:
             wanted = np.minimum(np.maximum(wanted, self._lowest_order), self._highest_order)
-            limited = wanted != order
+            limited = limited | (wanted != order)
             order = self._input_for(wanted, advance)
         held = np.minimum(np.maximum(order, params.min_command), params.max_command)
         demand = params.gain * held
