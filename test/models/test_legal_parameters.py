@@ -59,7 +59,8 @@ def tables(rng):
 
 def thrusters(rng):
     given = Draw(rng).fields(
-        ThrustersParams, rows(), integrator='exact', **tables(rng),
+        ThrustersParams, rows(), integrator='exact', **tables(rng), esc_curve='-20 50',
+        esc_kind='polynomial',
         direction=rng.choice([-1, 1], COUNT).tolist(),
     )
     sized(given)
@@ -84,7 +85,7 @@ def test_thrusters(seed):
     body = BodyState(velocity=rng.uniform(-50.0, 50.0, 3))
     for tick in range(4):
         values = numbers(rng)
-        output = model.step(Command(**{params.command_interface: values}), body, dt, tick)
+        output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
         for array in (output.applied, output.velocity, output.wrench, output.computed):
             assert np.all(np.isfinite(array))
         assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
@@ -97,6 +98,7 @@ def test_rotors(seed):
     given = Draw(rng).fields(
         RotorsParams, rows(), integrator='exact', motor_constant_range=none,
         time_constant_up_range=none, time_constant_down_range=none, initial_rotor_speed=0.0,
+        esc_curve='0 5 1', esc_kind='polynomial',
         direction=rng.choice([-1, 1], COUNT).tolist(),
     )
     in_order(given, 'min_thrust', 'max_thrust')
@@ -104,7 +106,7 @@ def test_rotors(seed):
     model, dt = Rotors(params), steps(rng)
     for tick in range(4):
         before, values = model.rotor_speed, np.abs(numbers(rng))
-        output = model.step(Command(**{params.command_interface: values}), BodyState(), dt, tick)
+        output = model.step(Command(**{model.command_fields[0]: values}), BodyState(), dt, tick)
         for array in (output.applied, output.velocity, output.wrench):
             assert np.all(np.isfinite(array))
         assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust))
@@ -121,14 +123,15 @@ def test_boosters(seed):
     tanks = TanksParams(**draw.fields(TanksParams, [f't{i}' for i in range(COUNT)]))
     given = draw.fields(
         BoostersParams, rows(), tank=list(tanks.names), tanks=tanks, integrator='exact',
-        noise_seed=1, exact_final_step=True,
+        noise_seed=1, exact_final_step=True, esc_gives='thrust',
     )
     in_order(given, 'min_thrust', 'max_thrust')
     params = BoostersParams(**given)
     model, dt = Boosters(params), steps(rng)
     for tick in range(4):
         before = model.propellant
-        output = model.step(Command(effort=np.abs(numbers(rng))), BodyState(), dt, tick)
+        command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
+        output = model.step(command, BodyState(), dt, tick)
         for array in (output.applied, output.wrench, output.tanks.mass, output.tanks.inertia):
             assert np.all(np.isfinite(array))
         assert np.all(output.applied >= 0.0)

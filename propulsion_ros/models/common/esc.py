@@ -20,6 +20,8 @@ FIELDS = {'effort': 'effort', 'velocity': 'velocity', 'throttle': 'position'}
 
 _SAMPLES = 1001
 _HALVINGS = 60
+_NO_LIMIT = 1e12
+"""The largest thrust of a thruster that has none [N]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,7 +60,7 @@ class Esc:
     params : EscParams
         Validated configuration.
     largest : FloatArray
-        Thrust at throttle 1 where there is no curve [N], (n,); 1e12 and more has no meaning.
+        Thrust at throttle 1 where there is no curve [N], (n,); `_NO_LIMIT` is none.
     lowest : float
         Least value that makes sense: 0 for what only pushes.
 
@@ -134,7 +136,7 @@ def _numbers(text: str, index: int) -> list[float]:
 
 
 def _proportional(params: EscParams, largest: float, table: bool, index: int) -> list[float]:
-    if params.esc_gives == 'speed' or not largest < 1e12:
+    if params.esc_gives == 'speed' or largest == _NO_LIMIT:
         raise ConfigError(
             'esc_curve', 'is required with command_interface throttle: without it only a thrust '
             'with a largest thrust is in proportion', index,

@@ -54,6 +54,8 @@ class LagRun(NamedTuple):
     """[s], above 0."""
     dt: float
     """[s], above 0."""
+    moments: tuple[FloatArray, FloatArray]
+    """`ramp_moments` of dt over the time constants, which a user keeps for each dt."""
 
 
 class PiecewiseQuadratic(NamedTuple):
@@ -69,13 +71,16 @@ class PiecewiseQuadratic(NamedTuple):
     def mean(self, run: LagRun) -> FloatArray:
         """Return the mean value on the way, (..., n)."""
         shape = run.start.shape
-        knots, *factors = (np.broadcast_to(row, (*shape, row.shape[-1])) for row in self)
+        knots, *factors = (
+            row if row.shape[:-1] == shape else np.broadcast_to(row, (*shape, row.shape[-1]))
+            for row in self
+        )
         low = np.minimum(run.start, run.end)[..., None]
         high = np.maximum(run.start, run.end)[..., None]
-        at = np.count_nonzero(0.5 * (low + high) >= knots, axis=-1)[..., None]
-        here = [np.take_along_axis(factor, at, -1)[..., 0] for factor in factors]
-        moments = ramp_moments(run.dt / run.time_constant)
-        result = _mean_value(here, run.start, run.goal - run.start, moments)
+        at = np.count_nonzero(0.5 * (low + high) >= knots, axis=-1)
+        places = (*np.indices(shape, sparse=True), at)
+        here = [factor[places] for factor in factors]
+        result = _mean_value(here, run.start, run.goal - run.start, run.moments)
         crosses = np.any((knots > low) & (knots < high), axis=-1)
         if np.count_nonzero(crosses):
             start, goal, tau = (
@@ -84,7 +89,7 @@ class PiecewiseQuadratic(NamedTuple):
             )
             result[crosses] = _mean_across(
                 knots[crosses], [factor[crosses] for factor in factors],
-                LagRun(start, goal, goal, tau, run.dt),
+                LagRun(start, goal, goal, tau, run.dt, run.moments),
             )
         return result
 
@@ -93,7 +98,7 @@ def _mean_across(
     knots: FloatArray, factors: list[FloatArray], run: LagRun
 ) -> FloatArray:
     """Return the mean values of m functions whose lag, (m, 1), passes knots, (m,)."""
-    start, goal, _, time_constant, dt = run
+    start, goal, _, time_constant, dt, _ = run
     beyond = np.full((len(knots), 1), np.inf)
     low, high = np.hstack((-beyond, knots)), np.hstack((knots, beyond))
     rising = goal > start

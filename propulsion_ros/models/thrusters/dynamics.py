@@ -161,16 +161,16 @@ class RotorDynamics:
         self.drags: BoolArray = (kinds == 'yoerger') | (kinds == 'bessa')
         self._dt = -1.0
 
-    def drag_at(self, speed: FloatArray, demand: FloatArray, time: float) -> FloatArray:
-        """Return the speeds of those with drag after any ``time`` [s] of a step, (..., n).
+    def drag_at(self, speed: FloatArray, demand: FloatArray, times: FloatArray) -> FloatArray:
+        """Return the speeds of those with drag after times [s], (k, ..., 1), within a step.
 
-        The others get their input.
+        The result is (k, ..., n); the others get their input.
         """
-        result: FloatArray = np.broadcast_to(demand, speed.shape).copy()
+        result: FloatArray = np.broadcast_to(demand, (len(times), *speed.shape)).copy()
         for columns, stepper in self._steppers:
             if isinstance(stepper, QuadraticDrag):
                 own = demand[..., columns]
-                result[..., columns] = stepper.step(speed[..., columns], own, time)
+                result[..., columns] = stepper.step(speed[..., columns], own, times)
         return result
 
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from propulsion_ros.models.common.step_mean import LagRun
+from propulsion_ros.models.common.lag import lag_ratio
+from propulsion_ros.models.common.step_mean import LagRun, ramp_moments
 from propulsion_ros.models.thrusters.curves import ThrustCurves
 from propulsion_ros.models.thrusters.dynamics import RotorDynamics
 from propulsion_ros.settings.quantity import FloatArray
@@ -32,6 +33,7 @@ class MeanThrust:
         self._lags, self._drags = bool(dynamics.lags.any()), bool(dynamics.drags.any())
         self.is_end = not (self._lags or self._drags)
         self._pieces = curves.pieces()
+        self._dt, self._moments = -1.0, ramp_moments(np.zeros_like(dynamics.time_constant))
 
     def of(
         self, way: tuple[FloatArray, FloatArray, FloatArray], efficiency: FloatArray, dt: float,
@@ -56,14 +58,15 @@ class MeanThrust:
         if self._lags and not np.array_equal(start, end):
             pieces = self._pieces if advance is None else self._curves.pieces(advance)
             shape = thrust.shape
-            start_, goal, end_ = (np.broadcast_to(efficiency * row, shape) for row in way)
-            mean = pieces.mean(LagRun(start_, goal, end_, self._dynamics.time_constant, dt))
+            first, goal, last = (np.broadcast_to(efficiency * row, shape) for row in way)
+            tau = self._dynamics.time_constant
+            if dt != self._dt:
+                self._dt, self._moments = dt, ramp_moments(lag_ratio(tau, dt))
+            mean = pieces.mean(LagRun(first, goal, last, tau, dt, self._moments))
             thrust = np.where(self._dynamics.lags, mean, thrust)
         if self._drags:
-            speeds = np.stack([
-                efficiency * self._dynamics.drag_at(start, demand, 0.5 * (1.0 + node) * dt)
-                for node in _NODES
-            ])
+            times = (0.5 * dt * (1.0 + _NODES)).reshape(-1, *(1,) * start.ndim)
+            speeds = efficiency * self._dynamics.drag_at(start, demand, times)
             mean = np.tensordot(0.5 * _WEIGHTS, self._curves.thrust(speeds, advance), 1)
             thrust = np.where(self._dynamics.drags, mean, thrust)
         return thrust
