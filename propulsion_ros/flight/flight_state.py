@@ -71,6 +71,8 @@ class FlightState:
         Whether an armed flight, until it has landed, and a recorded one survive stamps from
         before them, as of a sensor that restarts without the time. In a simulation such stamps
         mean that it has started again, and end both.
+    may_settle : bool
+        Whether a sensor may start and settle while the vehicle is armed; see `Fall`.
 
     Raises
     ------
@@ -88,6 +90,7 @@ class FlightState:
         semantics: str = 'safe',
         required: Collection[str] = (),
         keeps_flight: bool = False,
+        may_settle: bool = True,
     ) -> None:
         self._params = params
         self._readiness = Readiness(params, events, deployers)
@@ -104,7 +107,7 @@ class FlightState:
         # A feed is frozen at the limit itself.
         self._frozen = Held(round(params.frozen_time * 1e9) - 1)
         self._mach = MachMeter(params.site_altitude)
-        self._liftoff = LiftoffDetector(params)
+        self._liftoff = LiftoffDetector(params, may_settle=may_settle)
         self._burn = BurnMonitor()
         self._landing = LandingDetector(params)
         self._rest = RestWatch(params)

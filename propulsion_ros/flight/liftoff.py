@@ -71,6 +71,8 @@ class LiftoffDetector:
     ----------
     params : FlightParams
         The ``liftoff_`` limits, and ``frozen_time``.
+    may_settle : bool
+        Whether a sensor may start and settle meanwhile. Else a fall counts as soon as a climb.
 
     Attributes
     ----------
@@ -78,7 +80,7 @@ class LiftoffDetector:
         What was found since the last reset.
     """
 
-    def __init__(self, params: FlightParams) -> None:
+    def __init__(self, params: FlightParams, *, may_settle: bool = True) -> None:
         self._params = params
         self._altitude = LiveValue(params.frozen_time)
         self._push = Push(
@@ -91,7 +93,7 @@ class LiftoffDetector:
             'velocity': Lasting(lasts), 'slope': Lasting(max(lasts, _SLOPE_TIME)),
             'deep': Lasting(max(lasts, _DEEP_TIME)),
         }
-        self._fall = Fall()
+        self._fall = Fall() if may_settle else Fall(lasts)
         self._denied = {
             'velocity': Lasting(max(lasts, _DENIED_TIME)),
             'slope': Lasting(max(lasts, _DENIED_TIME)),

@@ -29,7 +29,7 @@ def fly(samples: Iterable[Sample], apogee: ApogeeParams) -> Iterator[FlightRepor
     apogee : ApogeeParams
         Parameters of the detector; all others have their defaults.
     """
-    params = FlightLoopParams(apogee=apogee)
+    params = FlightLoopParams(apogee=apogee, replay=True)
     state = make_flight_state(params, read_config(params), in_simulation=False)
     for i, sample in enumerate(samples):
         report = state.update(sample)
@@ -58,7 +58,7 @@ def fly_live(
     lets_time_pass : bool
         Whether time goes on while no sample arrives.
     """
-    params = FlightLoopParams(apogee=apogee)
+    params = FlightLoopParams(apogee=apogee, replay=True)
     config = FlightConfig((_LATER_STAGE,), ()) if may_light else read_config(params)
     state = make_flight_state(params, config, in_simulation=False)
     time, limit_ns = SampleTime(), round(params.silence_timeout * 1e9)

@@ -18,15 +18,21 @@ class Fall:
 
     * 1 s where it speeds up, and no accelerometer that is alive rests meanwhile;
     * 3 s where it is steady;
-    * 10 s where it slows down.
+    * ``longest`` where it slows down.
 
     Until then nothing shows that it is one; the ends are there for what falls after all.
+
+    Parameters
+    ----------
+    longest : float
+        After which any fall counts [s]. Where nothing is fired, as in a log or a simulation, no
+        sensor needs to be distrusted, and less will do.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float = _ANY_TIME) -> None:
         self._slope = Slope(_WINDOW)
         self._faster, self._steady = Lasting(_FASTER_TIME), Lasting(_STEADY_TIME)
-        self._any = Lasting(_ANY_TIME)
+        self._any = Lasting(longest)
         self._rests = False
 
     def reset(self) -> None:

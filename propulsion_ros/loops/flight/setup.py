@@ -44,6 +44,7 @@ def make_flight_state(
         config.controllers, config.semantics,
         required_checks(params.required_checks, config.semantics, is_live=not params.replay),
         keeps_flight=not in_simulation,
+        may_settle=not (in_simulation or params.replay),
     )
 
 

@@ -12,9 +12,9 @@ S = 1_000_000_000
 DT = 0.02
 
 
-def found_at(altitude, *, rests=False, noise=0.0, seed=0, seconds=15.0):
+def found_at(altitude, *, rests=False, noise=0.0, seed=0, seconds=15.0, **options):
     """Return when an altitude that sinks throughout is a fall [s], None where it never is."""
-    fall, rng = Fall(), np.random.default_rng(seed)
+    fall, rng = Fall(**options), np.random.default_rng(seed)
     for i in range(round(seconds / DT)):
         z = altitude(i * DT) + rng.normal(0.0, noise) + 1e-6 * i
         fall.sense(round(i * DT * S), z, rests=rests)
@@ -58,6 +58,11 @@ def test_sensor_that_settles_is_no_fall_before_it_has_settled(offset, tau, noise
 def test_what_slows_down_for_ten_seconds_falls():
     """From a great height drag grows as fast as the air does."""
     assert found_at(lambda t: 9000.0 - 400.0 * t + 15.0 * t * t) == pytest.approx(10.0, abs=0.1)
+
+
+def test_any_fall_counts_after_the_longest_time():
+    time = found_at(lambda t: 500.0 * math.exp(-t), longest=0.5)
+    assert time == pytest.approx(0.5, abs=0.1)
 
 
 def test_what_does_not_sink_is_no_fall():
