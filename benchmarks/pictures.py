@@ -17,7 +17,7 @@ from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
-from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
@@ -145,6 +145,28 @@ def fins(axes: Any) -> None:
     axes[1].set_ylabel('force along the normal [N]')
 
 
+def stall(axes: Any) -> None:
+    """Draw the force on a flapped surface, and the power that it takes from the fluid."""
+    deflection = np.radians(80.0)
+    alpha = np.radians(np.linspace(-180.0, 180.0, 721))
+    flow = 20.0 * np.exp(-1j * alpha)
+    for label, compat, width in (('original', 'pyflyt', 2.5), ('here', 'none', 1.2)):
+        force, _ = LiftingSurface(LiftingSurfaceParams(
+            fin=['flap'], chord_length=0.1, span_length=1.0, max_stall_angle=1.2,
+            min_stall_angle=-1.2,
+        ), compat).coefficients(flow[:, None], np.full((alpha.size, 1), deflection)).loads(
+            flow[:, None]
+        )
+        coefficient = np.abs(force[:, 0]) / (0.5 * 1.225 * 0.1 * 20.0**2)
+        power = (force[:, 0] * flow.conj()).real
+        axes[0].plot(np.degrees(alpha), coefficient, label=label, linewidth=width)
+        axes[1].plot(np.degrees(alpha), power / 1e3, label=label, linewidth=width)
+    for axis, name in zip(axes, ('force coefficient', 'power into the body [kW]'), strict=True):
+        axis.set_xlabel('angle of attack [degrees], flap at 80')
+        axis.set_ylabel(name)
+        axis.set_yscale('symlog', linthresh=1.0)
+
+
 def allocation(axes: Any) -> None:
     """Draw what a vehicle with one weak thruster gets of a surge, with a constant yaw."""
     corners = np.array([[1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]])
@@ -163,9 +185,56 @@ def allocation(axes: Any) -> None:
         axis.set_xlabel('demanded surge [N]')
 
 
+def step_value(axes: Any) -> None:
+    """Draw the thrust of a rising rotor by the mean and the end of its steps, and the impulse."""
+    def thrusts(value: str, steps: int) -> np.ndarray:
+        model: Any = Rotors(RotorsParams(
+            names=['r'], max_thrust=10.0, motor_constant=1.4e-5, time_constant_up=0.06,
+            step_value=value,
+        ))
+        command = Command(effort=np.array([10.0]))
+        return np.array([
+            model.step(command, _STILL, 0.3 / steps, 0).applied[0] for _ in range(steps)
+        ])
+
+    times = np.linspace(0.0, 0.3, 301)
+    axes[0].plot(times, 10.0 * np.expm1(-times / 0.06) ** 2, 'k:', label='thrust')
+    rates = np.array([10, 20, 30, 50, 100, 200, 400])
+    exact = thrusts('mean', 1)[0]
+    for value in ('end', 'mean'):
+        axes[0].stairs(thrusts(value, 6), np.linspace(0.0, 0.3, 7), label=value)
+        means = np.array([thrusts(value, round(0.3 * rate)).mean() for rate in rates])
+        axes[1].plot(rates, 100.0 * (means / exact - 1.0), '.-', label=value)
+    axes[0].set_ylabel('thrust [N]')
+    axes[1].set_xscale('log')
+    axes[1].set_xlabel('steps per second')
+    axes[1].set_ylabel('impulse too large by [%]')
+
+
+def rotor_start(axes: Any) -> None:
+    """Draw how a rotor with a smallest thrust starts, in Isaac Lab's scheme and here."""
+    times = _times(0.4)
+    asked = np.where(times < 0.2, 0.0, 4.0)
+    for label, settings, width in (
+        ('original', {'integrator': 'isaaclab_euler'}, 2.5), ('here', {}, 1.2),
+    ):
+        model: Any = Rotors(RotorsParams(
+            names=['r'], max_thrust=10.0, min_thrust=1.0, motor_constant=1.4e-5,
+            time_constant_up=0.1, **settings,
+        ))
+        outputs = [
+            model.step(Command(effort=np.array([effort])), _STILL, _DT, 0) for effort in asked
+        ]
+        axes[0].plot(times, [output.applied[0] for output in outputs], label=label, lw=width)
+        axes[1].plot(times, [output.velocity[0] for output in outputs], label=label, lw=width)
+    axes[0].set_ylabel('thrust [N]')
+    axes[1].set_ylabel('rotor speed [rad/s]')
+
+
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
-    'allocation': allocation,
+    'allocation': allocation, 'rotor_start': rotor_start, 'stall': stall,
+    'step_value': step_value,
 }
 
 

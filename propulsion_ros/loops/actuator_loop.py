@@ -17,7 +17,7 @@ from propulsion_ros.models.common.family import AboutCom, BodyState, Family, Out
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, quantity, validate
-from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate, ticks_per
+from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks, ticks_per
 
 _NEVER = -(2**63)
 _LONGEST = 1e6
@@ -75,14 +75,14 @@ class LoopParams:
 
     @property
     def grid(self) -> Grid:
-        """The same settings in whole nanoseconds."""
+        """The same settings in nanoseconds."""
         if self.step_on == 'clock':
             wait_for = self.wait_for or (CLOCK,)
         else:
             # Such a group gets no time of a clock.
             wait_for = tuple(source for source in self.wait_for if source != CLOCK)
         return Grid(
-            period_from_rate(self.update_rate),
+            Ticks.of_rate(self.update_rate),
             wait_for=wait_for,
             max_lag_ns=round(self.max_lag * 1e9) if self.max_lag else None,
         )
@@ -148,7 +148,7 @@ class ActuatorLoop:
             self._jumped,
             trusted=(CLOCK,),
         )
-        self._dt = grid.period_ns * 1e-9
+        self._dt = grid.ticks.dt
         self._every = params.publish_every
         self._with_links = with_links
         self._ticks = 0

@@ -19,7 +19,7 @@ from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.stepping import FixedStepRunner, Grid, period_from_rate
+from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
 
 _OLDEST_PYRO_NS = 200_000_000
@@ -53,7 +53,7 @@ class VehicleLoop:
         self._params, self._host = params, host
         self._frame, dry = _dry_mass(params)
         self._own_joints = joints_of_urdf(params.robot_description)
-        self._period_ns = period_from_rate(params.update_rate)
+        self._ticks = Ticks.of_rate(params.update_rate)
         self._body = SimulatedBody(params.body, params.parachutes, dry, params.wrench_topics)
         self._deployers = (params.deployer_topic,) if params.parachutes.names else ()
         self._noise = TickNoise(np.array([params.noise_seed]))
@@ -66,7 +66,7 @@ class VehicleLoop:
     def _make_runner(self) -> FixedStepRunner:
         sources = (*self._deployers, *self._params.tank_topics, *self._params.wrench_topics)
         return FixedStepRunner(
-            Grid(self._period_ns, wait_for=sources), sources, self._apply, self._step,
+            Grid(self._ticks, wait_for=sources), sources, self._apply, self._step,
             # A parachute pulls later than its pyro fires, so a step need not wait for the news.
             delays_ns=dict.fromkeys(self._deployers, self._body.parachutes.delay_ns),
         )
@@ -134,6 +134,12 @@ class VehicleLoop:
         wrench, stamp_ns = msg_to_wrench(message), stamp_to_ns(message.header.stamp)
         if not np.all(np.isfinite(wrench)):
             self._refuse(f'{topic}: the wrench is not finite')
+        elif not self._body.can_follow(wrench, self._ticks.dt):
+            most = float(np.max(np.abs(wrench)))
+            self._refuse(
+                f'{topic}: the wrench is too large, expected one that the body can follow in '
+                f'steps of {self._ticks.dt:g} s, got up to {most:g} N or N m'
+            )
         elif self._is_last(stamp_ns, wrench):
             # Its actuator has replied to that step already.
             return
@@ -149,7 +155,7 @@ class VehicleLoop:
 
     def _is_last(self, stamp_ns: int, wrench: FloatArray) -> bool:
         """Whether an actuator publishes this as it stops: no force, stamped one step before."""
-        return stamp_ns == self.time_ns - self._period_ns and not wrench.any()
+        return stamp_ns == self._ticks.stamp(self._tick - 1) and not wrench.any()
 
     def _is_expected(self, topic: str, header: Any) -> bool:
         """Whether a message is in the body's frame and of the step that waits for it."""
@@ -189,7 +195,7 @@ class VehicleLoop:
     @property
     def time_ns(self) -> int:
         """Simulated time [ns]."""
-        return self._tick * self._period_ns
+        return self._ticks.stamp(self._tick)
 
     def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
         if source in self._params.wrench_topics:
@@ -203,7 +209,7 @@ class VehicleLoop:
 
     def _step(self, tick: int, stamp_ns: int) -> None:
         try:
-            self._body.step(stamp_ns, self._period_ns * 1e-9)
+            self._body.step(stamp_ns, self._ticks.dt)
         except FloatingPointError as error:
             self._fail(f'stopped at {stamp_ns * 1e-9:.3f} s: {error}')
             return

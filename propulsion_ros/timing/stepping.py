@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -28,17 +29,53 @@ def ticks_per(key: str, rate: float, slower_rate: float) -> int:
 
 
 @dataclass(frozen=True)
+class Ticks:
+    """Where ticks lie: tick k at the whole nanosecond floor(k span_ns / count) from stamp 0.
+
+    Every ``count`` ticks take ``span_ns`` exactly, so that a rate whose period is no whole number
+    of nanoseconds does not drift: 240 ticks of 240 Hz take 1 s.
+    """
+
+    span_ns: int
+    count: int = 1
+
+    @classmethod
+    def of_rate(cls, rate: float) -> Ticks:
+        """Return the ticks of a rate [Hz]."""
+        period_ns = period_from_rate(rate)
+        if abs(period_ns * rate - 1e9) <= 1e-3:
+            return cls(period_ns)
+        # The rate as it is written, not the binary number next to it.
+        exact = Fraction(repr(float(rate)))
+        period = 1_000_000_000 / exact
+        return cls(period.numerator, period.denominator)
+
+    @property
+    def dt(self) -> float:
+        """Length of a step [s]: the same for all, though stamps are rounded down."""
+        return self.span_ns * 1e-9 if self.count == 1 else self.span_ns / self.count * 1e-9
+
+    def stamp(self, tick: int) -> int:
+        """Return the stamp of a tick [ns]."""
+        return tick * self.span_ns // self.count
+
+    def first_from(self, stamp_ns: int) -> int:
+        """Return the first tick that is not before a stamp."""
+        return -(-stamp_ns * self.count // self.span_ns)
+
+
+@dataclass(frozen=True)
 class Grid(Ordering):
     """When ticks run."""
 
-    period_ns: int
-    """Ticks lie at whole multiples of it, counted from stamp 0, not from the first arrival."""
+    ticks: Ticks
+    """Where they lie, counted from stamp 0 and not from the first arrival."""
 
 
 class FixedStepRunner(StampedInputs):
     """Applies stamped inputs in order and runs the ticks that are due.
 
-    Tick k lies at ``k * period_ns``. Before it runs, every input with a stamp up to the tick's
+    Tick k lies where `Ticks` says. Before it runs, every input with a stamp up to the tick's
     own is applied, see `StampedInputs`; a late one at the next tick.
 
     Parameters
@@ -61,7 +98,7 @@ class FixedStepRunner(StampedInputs):
         trusted: Sequence[str] = (),
         delays_ns: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        self._period_ns, self._step = grid.period_ns, step
+        self._ticks, self._step = grid.ticks, step
         super().__init__(grid, sources, apply, on_jump, trusted, delays_ns)
 
     def restart(self) -> None:
@@ -72,7 +109,7 @@ class FixedStepRunner(StampedInputs):
     @property
     def last_stamp_ns(self) -> int | None:
         """Stamp of the tick that ran last, None before the first."""
-        return None if self._next_tick is None else (self._next_tick - 1) * self._period_ns
+        return None if self._next_tick is None else self._ticks.stamp(self._next_tick - 1)
 
     def _is_late(self, source: str, stamp_ns: int) -> bool:
         """Return whether the tick that should have seen an input has run."""
@@ -83,14 +120,14 @@ class FixedStepRunner(StampedInputs):
         horizon = self._horizon()
         if horizon is None:
             return
-        period = self._period_ns
+        ticks = self._ticks
         if self._next_tick is None:
             # The first tick is the first one at which every awaited input exists.
             awaited = [self._first[s] for s in self._ordering.wait_for if s in self._first]
             first = max(awaited) if awaited else min(self._first.values())
-            self._next_tick = -(-first // period)
-        while self._next_tick * period <= horizon:
-            tick, stamp_ns = self._next_tick, self._next_tick * period
+            self._next_tick = ticks.first_from(first)
+        while (stamp_ns := ticks.stamp(self._next_tick)) <= horizon:
+            tick = self._next_tick
             self._apply_until(stamp_ns)
             self._next_tick = tick + 1
             self._step(tick, stamp_ns)

@@ -133,7 +133,9 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
         rows.append((_number(row, dialect), row))
     rows.sort(key=lambda row: row[0])
     path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
-    return Tag('plugin', '', path, family, tuple(row for _, row in rows))
+    # A robot of the original pushes as it does there, by the end of each step.
+    value = Tag('step_value', 'end', path)
+    return Tag('plugin', '', path, family, (value, *(row for _, row in rows)))
 
 
 def translated(row: Tag, family: str, notes: list[str]) -> Tag:

@@ -214,12 +214,35 @@ def test_tank_that_is_no_mass_is_refused(tank):
     assert 'with this inertia is no mass' in vehicle.host.said('warn')[0]
 
 
-def test_body_that_leaves_the_numbers_stops_the_vehicle():
-    vehicle = Vehicle().begin()
-    vehicle.push_all(0, 1e200)
-    assert not vehicle.host.is_active
-    (line,) = vehicle.host.said('error')
-    assert line.startswith('stopped at 0.000 s: the body left the numbers')
+@pytest.mark.parametrize('size', [1e6, 1e9, 1e15, 1e200, -1e15])
+@pytest.mark.parametrize('drag', [0.0, 0.5])
+def test_one_wrench_that_is_too_large_is_refused_and_the_flight_goes_on(size, drag):
+    if abs(size) < 1e9:
+        drag = max(drag, 5.0)
+    vehicle = Vehicle(**{
+        'body.drag_area': [drag] * 3, 'body.fluid_density': 1000.0, 'body.gravity': 0.0,
+    }).begin()
+    vehicle.push('b/wrench', 0)
+    vehicle.push('a/wrench', 0, size)
+    assert vehicle.ticks == [0]
+    assert vehicle.host.counts['refused'] == 1
+    (line,) = vehicle.host.said('warn')
+    assert line.startswith('a/wrench: the wrench is too large, expected one that the body can')
+    # The same source sends the right one for the same step, and the vehicle goes on.
+    vehicle.push('a/wrench', 0, 1.0)
+    for tick in range(1, 50):
+        vehicle.push_all(tick, 1.0)
+    assert vehicle.host.is_active
+    assert vehicle.ticks[-1] == 50
+    assert 0.0 < vehicle.speed < 1.0
+
+
+@pytest.mark.parametrize('up', [1e3, 1e5])
+def test_a_strong_wrench_in_air_is_followed(up):
+    vehicle = Vehicle(**{'body.drag_area': [0.01] * 3}).begin()
+    vehicle.push_all(0, up)
+    assert vehicle.host.counts['refused'] == 0
+    assert vehicle.speed == pytest.approx(2.0 * up / 2.0 * 0.01, rel=0.5)
 
 
 # Parachutes.

@@ -10,6 +10,7 @@ from propulsion_ros.timing.stamped_inputs import QUEUE_LIMIT
 from propulsion_ros.timing.stepping import (
     FixedStepRunner,
     Grid,
+    Ticks,
     period_from_rate,
     ticks_per,
 )
@@ -23,7 +24,7 @@ class Log:
     def __init__(self, sources=('a',), trusted=(), delays_ns=None, **grid):
         self.lines = []
         self.runner = FixedStepRunner(
-            Grid(10 * MS, **grid), sources,
+            Grid(Ticks(10 * MS), **grid), sources,
             apply=lambda source, stamp_ns, payload: self.lines.append(payload),
             step=lambda tick, stamp_ns: self.lines.append(tick),
             on_jump=lambda from_ns, to_ns: self.lines.append(('jump', from_ns, to_ns)),
@@ -176,6 +177,54 @@ def test_any_slicing_of_the_same_inputs_gives_the_same_ticks(gaps, ticks_between
 @pytest.mark.parametrize(('rate', 'period'), [(100.0, 10_000_000), (240.0, 4_166_667)])
 def test_period_is_whole_nanoseconds(rate, period):
     assert period_from_rate(rate) == period
+
+
+@pytest.mark.parametrize('rate', [1.0, 50.0, 62.5, 100.0, 250.0, 1000.0, 1e9 / 4_166_667, 1e9 / 7])
+def test_ticks_of_whole_nanoseconds_are_multiples_of_the_period(rate):
+    ticks, period = Ticks.of_rate(rate), period_from_rate(rate)
+    assert ticks == Ticks(period)
+    assert ticks.dt == period * 1e-9
+    for stamp in (0, 1, period - 1, period, period + 1, 1_700_000_000 * 10**9 + 3):
+        assert ticks.first_from(stamp) == -(-stamp // period)
+    assert ticks.stamp(12345) == 12345 * period
+
+
+@pytest.mark.parametrize(('rate', 'count', 'seconds'), [
+    (240.0, 240, 1), (60.0, 60, 1), (30.0, 30, 1), (29.97, 2997, 100), (333.3333, 3333333, 10000),
+    (0.3, 3, 10),
+])
+def test_ticks_of_other_rates_do_not_drift(rate, count, seconds):
+    ticks = Ticks.of_rate(rate)
+    for turn in (0, 1, 1_700_000_000 // seconds):
+        assert ticks.stamp(turn * count) == turn * seconds * 10**9
+    for tick in (1, 2, 7, count - 1, count * 12345 + 5):
+        assert ticks.stamp(tick) == tick * seconds * 10**9 // count
+    assert ticks.dt == pytest.approx(1.0 / rate, rel=1e-15)
+
+
+@given(rate=st.floats(1e-3, 1e4), tick=st.integers(0, 10**9))
+def test_first_tick_from_a_stamp(rate, tick):
+    ticks = Ticks.of_rate(rate)
+    stamp = ticks.stamp(tick)
+    assert ticks.first_from(stamp) == tick
+    assert ticks.first_from(stamp + 1) == tick + 1
+    assert isinstance(stamp, int)
+    assert abs(stamp - tick * 1e9 / rate) <= 1.0 + 1e-6 * stamp
+
+
+def test_runner_steps_240_times_a_second():
+    steps = []
+    runner = FixedStepRunner(
+        Grid(Ticks.of_rate(240.0)), ('a',), lambda *_: None, lambda *step: steps.append(step),
+    )
+    start = 1_700_000_000 * 10**9
+    runner.push('a', start)
+    runner.push('a', start + 10**9)
+    assert len(steps) == 241
+    assert steps[0] == (240 * 1_700_000_000, start)
+    assert steps[1][1] == start + 4_166_666
+    assert steps[-1][1] == start + 10**9
+    assert runner.last_stamp_ns == start + 10**9
 
 
 def test_rates_must_divide():

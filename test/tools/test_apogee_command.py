@@ -61,7 +61,7 @@ def test_nothing_detected_is_all_null(command, content):
 
 
 def test_unknown_times_are_null_and_never_nan(command):
-    rows = [f'{0.02 * i:.2f},{900.0 - 0.3 * i:.2f}' for i in range(100)]
+    rows = [f'{0.02 * i:.2f},{900.0 - 0.3 * i:.2f}' for i in range(300)]
     _, out, _ = command('\n'.join(['time_s,altitude_m', *rows]))
     found = json.loads(out, parse_constant=pytest.fail)
     assert found['reason'] == 'descent'

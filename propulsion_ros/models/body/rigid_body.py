@@ -15,6 +15,8 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 _MOST_SUBSTEPS = 1000
+_LARGEST_KICK = 1e5
+"""No step changes the speed of a body by more [m/s], whatever its fluid."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -176,18 +178,38 @@ class RigidBody:
         Quadratic drag damps a speed v at the rate rho * area * v / mass, and through its lever
         also the rotation. A Runge-Kutta step is stable for rate * dt below 2.8, accurate below 1.
         """
+        fastest = self._fastest(mass, rho, _norm(self._velocity), self._rate, extra_drag)
+        return min(max(1, int(np.ceil(fastest * dt))), _MOST_SUBSTEPS)
+
+    def can_follow(self, wrench: FloatArray, mass: MassProperties, dt: float) -> bool:
+        """Return whether steps of ``dt`` [s] can follow the motion after one under a wrench.
+
+        The wrench is as in `step`. Motion that is too fast already is not due to the wrench.
+        """
+        force, torque = wrench[:3], wrench[3:] - cross(mass.com, wrench[:3])
+        kick, spin = _norm(force) / mass.mass * dt, np.linalg.solve(mass.inertia, torque) * dt
+        rho = self._params.fluid_density or float(density(self._params.site_altitude))
+        speed, rate = _norm(self._velocity), np.abs(self._rate)
+        before = self._fastest(mass, rho, speed, rate, None)
+        after = self._fastest(mass, rho, speed + kick, rate + np.abs(spin), None)
+        return bool(kick <= _LARGEST_KICK and after <= max(_MOST_SUBSTEPS / dt, 2.0 * before))
+
+    def _fastest(
+        self, mass: MassProperties, rho: float, speed: float, rate: FloatArray,
+        extra_drag: tuple[float, FloatArray] | None,
+    ) -> float:
+        """Return the rate of the fastest motion at a speed and rates of turn [1/s]."""
         p = self._params
-        speed = float(np.sqrt(self._velocity @ self._velocity))
         moments = np.diag(mass.inertia)
         areas = [(float(p.drag_area.max()), p.centre_of_pressure)]
         areas += [extra_drag] if extra_drag is not None else []
-        fastest = float(np.sqrt(self._rate @ self._rate))
-        fastest += float(np.max(2.0 * rho * p.angular_drag * np.abs(self._rate) / moments))
+        fastest = _norm(rate)
+        fastest += float(np.max(2.0 * rho * p.angular_drag * np.abs(rate) / moments))
         for area, at in areas:
             lever = (at - mass.com) ** 2
             turning = float(np.max((lever.sum() - lever) / moments))
             fastest += rho * speed * area * (1.0 / mass.mass + turning)
-        return min(max(1, int(np.ceil(fastest * dt))), _MOST_SUBSTEPS)
+        return fastest
 
     def _advance(
         self,
@@ -290,3 +312,7 @@ class RigidBody:
             force = force + lift
             torque = torque + cross(p.centre_of_buoyancy - com, lift)
         return force, torque
+
+
+def _norm(vector: FloatArray) -> float:
+    return float(np.sqrt(vector @ vector))

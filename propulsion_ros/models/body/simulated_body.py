@@ -39,6 +39,9 @@ class SimulatedBody:
     ) -> None:
         self._body, self._dry, self._sources = RigidBody(body), dry, tuple(sources)
         self.parachutes = Parachutes(parachutes)
+        # An impulse that changes speed and rate by about 1 m/s and 1 rad/s needs no second look.
+        moment = float(np.linalg.eigvalsh(dry.inertia)[0])
+        self._gentle = min(dry.mass, moment / (1.0 + float(np.linalg.norm(dry.com))))
         self.reset()
 
     def reset(self) -> None:
@@ -67,6 +70,13 @@ class SimulatedBody:
     def push(self, source: str, wrench: FloatArray) -> None:
         """Take the wrench of a source [N] and [N m], about the origin of base_link, (6,)."""
         self._wrenches[source] = wrench
+
+    def can_follow(self, wrench: FloatArray, dt: float) -> bool:
+        """Return whether steps of ``dt`` [s] can follow it under a wrench; see `RigidBody`."""
+        if float(np.max(np.abs(wrench))) * dt <= self._gentle:
+            return True
+        mass = MassProperties.total([self._dry, *self._tanks.values()])
+        return self._body.can_follow(wrench, mass, dt)
 
     def weigh(self, source: str, tank: MassProperties) -> None:
         """Take what is in a tank."""

@@ -20,8 +20,15 @@ from propulsion_ros.models.boosters.params import BoostersParams
 from propulsion_ros.models.boosters.tanks import Tanks
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
 from propulsion_ros.models.common.facts import FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.family import (
+    BodyState,
+    Command,
+    Output,
+    given_or_safe,
+    restarted,
+)
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.noise import TickNoise
@@ -37,8 +44,9 @@ class Boosters(Degrading):
     """n boosters that share or own m tanks, some of them gimballed.
 
     Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
-    clamped to [min_thrust, max_thrust]) and an angle [rad] per gimbal joint (position). A booster
-    with a thrust curve is lit by any thrust above 0 and burns out.
+    clamped to [min_thrust, max_thrust]), or a throttle alike (position), and an angle [rad] per
+    gimbal joint (position). A booster with a thrust curve is lit by any thrust above 0 and burns
+    out.
 
     Parameters
     ----------
@@ -71,14 +79,16 @@ class Boosters(Degrading):
         self._noise_ratio = params.noise_ratio
         self._noise = TickNoise(params.noise_seed, batch)
         self._noisy = bool(np.any(params.noise_ratio > 0.0))
-        self._lag = Lag(params.time_constant, integrator=params.integrator)
+        self._lag = Lag(
+            params.time_constant, integrator=params.integrator, step_value=params.step_value
+        )
         self._exact_final_step = params.exact_final_step
 
         self._axis = unit_rows('axis', params.axis)
         self._rotation = params.rotation
         # Wrench per thrust; gimbals turn the rows of theirs.
         self._rows = allocation_matrix(params.position, self._axis).T.copy()
-        self._gimbals = Gimbals(params.gimbals, batch) if g else None
+        self._gimbals = Gimbals(params.gimbals, batch, params.step_value) if g else None
         if self._gimbals:
             at = np.array([params.names.index(b) for b in params.gimbals.booster], int)
             self._gimballed: IntArray | None = None if np.array_equal(at, np.arange(n)) else at
@@ -94,7 +104,10 @@ class Boosters(Degrading):
 
         joints = params.gimbals.joints
         self.command_names = (*params.names, *joints)
-        self.command_fields = ('effort',) * n + ('position',) * len(joints)
+        self._esc = esc_of(params, lowest=0.0)
+        self.command_fields = (
+            (FIELDS[params.command_interface],) * n + ('position',) * len(joints)
+        )
         self.safe_command = np.zeros(len(self.command_names))
         self.nan_is_safe = (True,) * n + (False,) * len(joints)
         self.uses_body = False
@@ -122,20 +135,29 @@ class Boosters(Degrading):
         if self._tanks:
             self._tanks.retune(params.tanks)
 
-    def rest(self) -> None:
+    def rest(self, indices: Any = None) -> None:
         """Shut down and centre the gimbals; tanks and burnt grains stay as they are."""
-        self.ignition: BoolArray = np.zeros((*self._batch, self._n), bool)
-        self.throttle: FloatArray = np.zeros((*self._batch, self._n))
+        none, unlit = np.zeros((*self._batch, self._n)), np.zeros((*self._batch, self._n), bool)
+        whole = indices is None
+        self.ignition: BoolArray = restarted(
+            unlit if whole else self.ignition, unlit, indices, self._batch
+        )
+        self.throttle: FloatArray = restarted(
+            none if whole else self.throttle, none, indices, self._batch
+        )
         if self._gimbals:
-            self._gimbals.reset()
+            self._gimbals.reset(indices)
 
-    def reset(self) -> None:
-        """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals."""
-        self.rest()
+    def reset(self, indices: Any = None) -> None:
+        """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals.
+
+        With ``indices`` of the batch only those environments; see `restarted`.
+        """
+        self.rest(indices)
         if self._curves:
-            self._curves.reset()
+            self._curves.reset(indices)
         if self._tanks:
-            self._tanks.reset()
+            self._tanks.reset(indices)
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the boosters push; see `Drawable`."""
@@ -143,27 +165,36 @@ class Boosters(Degrading):
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative thrust."""
-        if command.effort is None:
+        field = self.command_fields[0]
+        given: FloatArray | None = getattr(command, field)
+        if given is None:
             return
-        effort = command.effort[..., : self._n]
+        effort = given[..., : self._n]
         negative = effort < 0.0
         if np.count_nonzero(negative):
             i = int(np.argwhere(negative)[0, -1])
             raise CommandError(
-                f'{self.command_names[i]}: effort {effort[negative][0]:g} N is negative, '
+                f'{self.command_names[i]}: {field} {effort[negative][0]:g}'
+                f'{"" if self._esc else " N"} is negative, '
                 'a booster only pushes'
             )
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        effort = self._no_effort if command.effort is None else command.effort[..., : self._n]
+        command.refuse_other(self.command_names, self.command_fields)
+        given: FloatArray | None = getattr(command, self.command_fields[0])
+        effort = self._no_effort if given is None else given[..., : self._n]
         gimbal_command = None
         if self._gimbals and command.position is not None:
             angles = command.position[..., self._n:]
             gimbal_command = given_or_safe(angles, self._centred).reshape(
                 *angles.shape[:-1], -1, 2
             )
-        return self.advance(effort > 0.0, effort / self._max_thrust, gimbal_command, dt, tick)
+        demand = self._esc.demand(effort) if self._esc else effort
+        output = self.advance(effort > 0.0, demand / self._max_thrust, gimbal_command, dt, tick)
+        if self._esc:
+            output.flags['saturated'][...] |= beyond(effort)
+        return output
 
     def advance(
         self,
@@ -192,23 +223,30 @@ class Boosters(Degrading):
         # fmax takes the other where one is NaN.
         demand = np.minimum(np.fmax(throttle_demand, self._min_throttle), 1.0)
         flags = {'saturated': ignition & (demand != throttle_demand)}
-        self.throttle = self._lag.step(self.throttle, np.where(self.ignition, demand, 0.0), dt)
+        self.throttle, ratio = self._lag.advance(
+            self.throttle, np.where(self.ignition, demand, 0.0), dt
+        )
         if self._curves:
             at = self._solid
             flags['saturated'][..., at] = False
-            mean = self._curves.step(self.ignition[..., at], dt)
-            self.throttle[..., at] = mean / self._max_thrust[at]
+            mean = self._curves.step(self.ignition[..., at], dt) / self._max_thrust[at]
+            self.throttle[..., at] = ratio[..., at] = mean
         if self._tanks and np.count_nonzero(self._tanks.is_dry):
-            self.throttle = self.throttle * self._per_booster(~self._tanks.is_dry)
-        ratio = self.throttle
+            fed = self._per_booster(~self._tanks.is_dry)
+            self.throttle, ratio = self.throttle * fed, ratio * fed
+        steady = ratio
         if self._noisy:
-            ratio = np.maximum(ratio * (1.0 + self._noise_ratio * self._noise.at(tick)), 0.0)
+            # Cut alike on both sides, so that a thrust that cannot pull keeps its mean.
+            noise = np.clip(self._noise_ratio * self._noise.at(tick), -1.0, 1.0)
+            ratio = ratio * (1.0 + noise)
         ratio = self._burn(ratio, dt)
         thrust = self._degrade(ratio * self._max_thrust)
 
         rows, axis = self._rows, self._axis
         if self._gimbals:
-            if gimbal_command is not None:
+            if gimbal_command is None:
+                self._gimbals.hold()
+            else:
                 flags['gimbal_limit'] = self._gimbals.step(gimbal_command, dt)
             rows = self._carried(self._gimbals)
             axis = rows[..., :3]
@@ -221,7 +259,7 @@ class Boosters(Degrading):
             wrench=wrench,
             thrusts=thrust,
             axes=axis,
-            computed=self.throttle * self._max_thrust,
+            computed=steady * self._max_thrust,
             applied=thrust,
             flags=flags,
             tanks=self._tanks.state() if self._tanks else None,

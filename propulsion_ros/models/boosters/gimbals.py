@@ -7,9 +7,11 @@ Axis 1 is the outer one and carries axis 2, so the thrust axis u points along R1
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.common.family import restarted
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.wrench import cross, move_wrench, unit_rows
 from propulsion_ros.settings.quantity import (
@@ -73,6 +75,8 @@ class Gimbals:
         Validated configuration.
     batch : tuple of int
         Leading batch shape of the state.
+    step_value : {'end', 'mean'}
+        Of the angles, what turns the force of a step.
 
     Attributes
     ----------
@@ -80,24 +84,30 @@ class Gimbals:
         [rad], shape (..., g, 2).
     """
 
-    def __init__(self, params: GimbalsParams, batch: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, params: GimbalsParams, batch: tuple[int, ...] = (), step_value: str = 'end'
+    ) -> None:
         g = len(params.booster)
         self._lower, self._upper = -params.range, params.range
         self._lag = Lag(
             np.broadcast_to(params.time_constant[:, None], (g, 2)),
             np.broadcast_to(params.rate_limit[:, None], (g, 2)),
             params.integrator,
+            step_value,
         )
         self._axes, self._pivots = unit_rows('gimbals.axes', params.axes), params.pivots
         turn = _cross_matrices(self._axes)
         self._by_sine = _about(turn, params.pivots)
         self._by_versine = _about(turn @ turn, params.pivots)
         self._shape = (*batch, g, 2)
-        self.angles: FloatArray = np.zeros(self._shape)
+        self.reset()
 
-    def reset(self) -> None:
-        """Return all angles to 0."""
-        self.angles = np.zeros(self._shape)
+    def reset(self, indices: Any = None) -> None:
+        """Return the angles to 0, all or those of some environments; see `restarted`."""
+        none = np.zeros(self._shape)
+        now = none if indices is None else self.angles
+        self.angles: FloatArray = restarted(now, none, indices, self._shape[:-2])
+        self._applied = self.angles
 
     def step(self, command: FloatArray, dt: float) -> BoolArray:
         """Follow the commanded angles for dt [s].
@@ -115,28 +125,21 @@ class Gimbals:
             Whether each command was outside the range, shape (..., g, 2).
         """
         demand = np.minimum(np.maximum(command, self._lower), self._upper)
-        self.angles = self._lag.step(self.angles, demand, dt)
+        self.angles, self._applied = self._lag.advance(self.angles, demand, dt)
         return np.asarray(demand != command)
+
+    def hold(self) -> None:
+        """Keep the angles for one step."""
+        self._applied = self.angles
 
     def rotations(self) -> tuple[FloatArray, FloatArray]:
         """Return the outer rotation R1 and the whole rotation R1 R2, each (..., g, 3, 3)."""
         outer, whole = self._motions()
         return outer[..., :3, :3], whole[..., :3, :3]
 
-    def _parts(self) -> FloatArray:
-        """Return 1, sine and 1 - cosine of each angle, of which a rotation is a sum.
-
-        The shape is (..., g, 2, 3).
-        """
-        parts = np.empty((*self.angles.shape, 3))
-        parts[..., 0] = 1.0
-        np.sin(self.angles, out=parts[..., 1])
-        np.subtract(1.0, np.cos(self.angles), out=parts[..., 2])
-        return parts
-
     def _motions(self) -> tuple[FloatArray, FloatArray]:
         """Return what the outer axis and both do, as 4 x 4 matrices about the pivots."""
-        parts = self._parts()[..., None, None]
+        parts = _parts(self.angles)[..., None, None]
         each = _HERE + parts[..., 1, :, :] * self._by_sine + parts[..., 2, :, :] * self._by_versine
         outer = each[..., 0, :, :]
         return outer, outer @ each[..., 1, :, :]
@@ -164,12 +167,21 @@ class Gimbals:
         return both.reshape(-1, 9, 6)
 
     def wrenches(self, table: FloatArray) -> FloatArray:
-        """Return the wrench per force of each gimbal at its present angles, (..., g, 6)."""
-        parts = self._parts()
+        """Return the wrench per force of each gimbal over the last step, (..., g, 6)."""
+        parts = _parts(self._applied)
         # Both rotations together are the sum over all products of their parts.
         products = parts[..., 1, :, None] * parts[..., 0, None, :]
         weights = products.reshape(*products.shape[:-2], 1, 9)
         return np.asarray((weights @ table)[..., 0, :])
+
+
+def _parts(angles: FloatArray) -> FloatArray:
+    """Return 1, sine and 1 - cosine of each angle, of which a rotation is a sum, (..., 3)."""
+    parts = np.empty((*angles.shape, 3))
+    parts[..., 0] = 1.0
+    np.sin(angles, out=parts[..., 1])
+    np.subtract(1.0, np.cos(angles), out=parts[..., 2])
+    return parts
 
 
 def _turned_parts(wrench: FloatArray, axis: FloatArray, pivot: FloatArray) -> FloatArray:

@@ -10,6 +10,8 @@ from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.esc import EscParams, esc_of
+from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
@@ -26,10 +28,14 @@ from propulsion_ros.settings.quantity import (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoostersParams:
+class BoostersParams(EscParams):
     """Configuration of n boosters, their tanks and gimbals."""
 
     names: tuple[str, ...] = names('booster names, the order of all arrays')
+    command_interface: str = quantity(
+        'effort', kind=str, choices=('effort', 'throttle'),
+        doc='what is commanded: effort [N], or throttle, 0 to 1 in position, through esc_curve',
+    )
     max_thrust: FloatArray = per_row(unit='N', doc='thrust at throttle 1', above=0.0)
     min_thrust: FloatArray = per_row(0.0, 'N', doc='lowest thrust of a lit booster', lo=0.0)
     max_fuel_rate: FloatArray = per_row(unit='kg/s', doc='propellant burnt at throttle 1', lo=0.0)
@@ -38,7 +44,9 @@ class BoostersParams:
         True, doc='false: once lit it burns until its tank is empty', kind=bool
     )
     noise_ratio: FloatArray = per_row(
-        0.0, '', doc='standard deviation of the thrust over the thrust', lo=0.0, hi=1.0
+        0.0, '', lo=0.0, hi=1.0,
+        doc='standard deviation of the thrust over the thrust; noise is cut at 0 and twice the '
+        'thrust, so that its mean is 0',
     )
     noise_seed: IntArray = per_row(
         0, doc='seed of the noise; equal seeds give equal noise', kind=int, lo=0
@@ -63,6 +71,7 @@ class BoostersParams:
         'exact', doc='exact, or the explicit step of the original', kind=str,
         choices=('exact', 'euler'),
     )
+    step_value: str = step_value()
     exact_final_step: bool = quantity(
         True, kind=bool,
         doc='scale the thrust of the step that empties a tank to the propellant left',
@@ -91,6 +100,9 @@ class BoostersParams:
                         'thrust_curve',
                         f'peaks at {peak:g} N, expected max_thrust, {self.max_thrust[i]:g} N', i,
                     )
+        if self.esc_gives == 'speed':
+            raise ConfigError('esc_gives', 'expected thrust, a booster has no speed, got speed')
+        esc_of(self, lowest=0.0)
         commanded = (*self.names, *self.gimbals.joints)
         for i, joint in enumerate(self.gimbals.joints):
             if joint in commanded[: len(self.names) + i]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.family import TankState
+from propulsion_ros.models.common.family import TankState, restarted
 from propulsion_ros.models.common.wrench import IDENTITY
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -91,9 +92,10 @@ class Tanks:
         """Take the `starting_fuel_ratio` of a configuration, for the next `reset`."""
         self._start = np.broadcast_to(params.starting_fuel_ratio * params.capacity, self._shape)
 
-    def reset(self) -> None:
-        """Fill to `starting_fuel_ratio`."""
-        self._hold(self._start.copy())
+    def reset(self, indices: Any = None) -> None:
+        """Fill to `starting_fuel_ratio`, all or in some environments; see `restarted`."""
+        now = self._start if indices is None else self.propellant
+        self._hold(restarted(now, self._start, indices, self._shape[:-1]))
 
     def draw(self, wanted: FloatArray) -> FloatArray | None:
         """Take what is wanted [kg], (..., m), as far as there is any.

@@ -5,25 +5,81 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propulsion_ros.models.common.facts import FamilyFacts
+from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
 """Command names of a family that is commanded by a wrench."""
 
 
+def _arrays(given: Any, *keys: str) -> None:
+    """Turn lists in fields of a frozen dataclass into arrays."""
+    for key in keys:
+        value = getattr(given, key)
+        if value is not None and not isinstance(value, np.ndarray):
+            object.__setattr__(given, key, np.asarray(value, dtype=float))
+
+
 @dataclass(frozen=True)
 class Command:
-    """What was commanded, one column per name in `Family.command_names`."""
+    """What was commanded, one column per name in `Family.command_names`; lists are accepted."""
 
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
     """Shape (..., m), SI units; NaN where a name was never commanded or takes another field."""
+
+    def __post_init__(self) -> None:
+        _arrays(self, 'position', 'velocity', 'effort')
+
+    def refuse_other(self, names: Sequence[str], fields: Sequence[str]) -> None:
+        """Raise `CommandError` for a number in a field that none of the names takes."""
+        for field in ('position', 'velocity', 'effort'):
+            value = getattr(self, field)
+            if value is None or field in fields or np.isnan(value).all():
+                continue
+            taken = ' and '.join(dict.fromkeys(fields))
+            number = value[~np.isnan(value)].flat[0]
+            raise CommandError(
+                f'{", ".join(names)}: expected {taken}, got {field} {number:g}; leave a field out '
+                'that is not meant'
+            )
+
+
+T = TypeVar('T', bound=NDArray[Any])
+
+
+def restarted(state: T, start: T, indices: Any, batch: tuple[int, ...]) -> T:
+    """Return a state (..., n) whose environments of some indices are at the start again.
+
+    Parameters
+    ----------
+    state, start : ndarray
+        As it is, and as it begins.
+    indices : index or None
+        Of the leading batch axes; None for all of it.
+    batch : tuple of int
+        The batch axes.
+
+    Raises
+    ------
+    IndexError
+        For indices where there is no batch axis.
+    """
+    result: T = (start if indices is None else state).copy()
+    if indices is None:
+        return result
+    if not batch:
+        raise IndexError('reset: expected no indices, there is no batch axis')
+    # Outputs share the state, so it is replaced and not written to.
+    result[indices] = start[indices]
+    return result
 
 
 def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
@@ -42,6 +98,9 @@ class BodyState:
     """[rad/s], shape (..., 3)."""
     gravity: FloatArray | None = None
     """Acceleration of gravity [m/s^2], shape (..., 3)."""
+
+    def __post_init__(self) -> None:
+        _arrays(self, 'velocity', 'angular_velocity', 'gravity')
 
     @property
     def twist(self) -> FloatArray | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from propulsion_ros.models.common.step_mean import ramp_moments
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -27,8 +28,7 @@ def lag_gain(time_constant: FloatArray, dt: float, integrator: str = 'exact') ->
         For 'euler' with a step that diverges (dt above two time constants).
     """
     tau = np.asarray(time_constant, dtype=float)
-    with np.errstate(divide='ignore', invalid='ignore'):
-        ratio = np.where(tau > 0.0, dt / tau, np.inf if dt > 0.0 else 0.0)
+    ratio = lag_ratio(tau, dt)
     if integrator == 'exact':
         return np.asarray(-np.expm1(-ratio))
     if np.any(ratio > 2.0):
@@ -38,6 +38,12 @@ def lag_gain(time_constant: FloatArray, dt: float, integrator: str = 'exact') ->
             f'expected at least {dt / 2:g} s, or the exact integrator',
         )
     return ratio
+
+
+def lag_ratio(time_constant: FloatArray, dt: float) -> FloatArray:
+    """Return dt over time constants, infinite for a time constant of 0 unless dt is 0 too."""
+    with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
+        return np.where(time_constant > 0.0, dt / time_constant, np.inf if dt > 0.0 else 0.0)
 
 
 class Lag:
@@ -51,6 +57,8 @@ class Lag:
         Same shape, units of y per second; 0 means no limit.
     integrator : {'exact', 'euler'}
         See `lag_gain`.
+    step_value : {'end', 'mean'}
+        What `advance` returns beside y at the end; an explicit step knows its end alone.
     """
 
     def __init__(
@@ -58,6 +66,7 @@ class Lag:
         time_constant: FloatArray,
         rate_limit: FloatArray | None = None,
         integrator: str = 'exact',
+        step_value: str = 'end',
     ) -> None:
         self._tau = np.asarray(time_constant, dtype=float)
         rate = np.zeros_like(self._tau) if rate_limit is None else np.asarray(rate_limit, float)
@@ -65,8 +74,10 @@ class Lag:
         self._rate = np.where(rate > 0.0, rate, np.inf)
         self._integrator = integrator
         self._dt = -1.0
-        self._gain = np.zeros_like(self._tau)
+        self._gain = self._mean_gain = np.zeros_like(self._tau)
+        self._takes_mean = step_value == 'mean' and integrator == 'exact'
         self._follows: BoolArray | None = None
+        self._at_once: BoolArray = self._tau == 0.0
 
     def step(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
         """Return y after dt [s] under the constant input u; y and u are (..., n, ...)."""
@@ -74,6 +85,8 @@ class Lag:
             self._gain = lag_gain(self._tau, dt, self._integrator)
             follows = self._gain == 1.0
             self._follows = follows if follows.any() else None
+            if self._takes_mean:
+                self._mean_gain = ramp_moments(lag_ratio(self._tau, dt))[0]
             self._dt = dt
         if not self._limited:
             moved = y + self._gain * (u - y)
@@ -84,13 +97,41 @@ class Lag:
         travel = self._rate * dt
         return y + np.clip(self._gain * (u - y), -travel, travel)
 
+    def advance(
+        self, y: FloatArray, u: FloatArray, dt: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return y after dt [s], see `step`, and the value that the step stands for."""
+        end = self.step(y, u, dt)
+        if not self._takes_mean or dt == 0.0:
+            return end, end
+        if self._limited:
+            return end, self._slewed_mean(y, u, dt)
+        mean = y + self._mean_gain * (u - y)
+        return end, mean if self._follows is None else np.where(self._at_once, end, mean)
+
+    def _slewing(self, size: FloatArray, dt: float) -> tuple[FloatArray, FloatArray]:
+        """Return for how long the limit holds for errors of a size, and what it leaves of them."""
+        with np.errstate(divide='ignore', invalid='ignore'):
+            slewing = np.clip(size / self._rate - self._tau, 0.0, dt)
+            return slewing, size - np.where(slewing > 0.0, self._rate * slewing, 0.0)
+
+    def _slewed_mean(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
+        error = u - y
+        size = np.abs(error)
+        slewing, left = self._slewing(size, dt)
+        with np.errstate(invalid='ignore'):
+            remains = 1.0 - ramp_moments(lag_ratio(self._tau, 1.0) * (dt - slewing))[0]
+        # A time constant of 0 and no time left are 0 times infinity.
+        remains = np.where(slewing < dt, remains, 1.0)
+        area = 0.5 * slewing * (size + left) + (dt - slewing) * left * remains
+        return np.asarray(u - np.copysign(area / dt, error))
+
     def _slewed(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
         # The limit holds first, while the error is large; the free lag follows.
         error = u - y
         size = np.abs(error)
+        slewing, left = self._slewing(size, dt)
         with np.errstate(divide='ignore', invalid='ignore'):
-            slewing = np.clip(size / self._rate - self._tau, 0.0, dt)
-            left = size - np.where(slewing > 0.0, self._rate * slewing, 0.0)
             decay = np.where(self._tau > 0.0, np.exp(-(dt - slewing) / self._tau), 0.0)
         # Without a time constant the whole error is gone unless the limit lasted all the step.
         left = np.where((self._tau > 0.0) | (slewing < dt), left * decay, left)

@@ -34,7 +34,9 @@ class QuadraticDrag:
     def set_step(self, dt: float) -> None:
         """Prepare for steps of ``dt`` [s]: nothing is kept, the rate depends on the input."""
 
-    def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
+    def step(
+        self, speed: FloatArray, demand: FloatArray, dt: FloatArray | float
+    ) -> FloatArray:
         """Return the speed after ``dt`` [s], (..., n)."""
         drive = self._gain * demand
         mirror = np.copysign(1.0, drive)
@@ -54,7 +56,8 @@ class QuadraticDrag:
         return np.asarray((x * (1.0 - hs) + drive * s) / (1.0 + hs + self._quadratic * x * s))
 
     def _turned(
-        self, x: FloatArray, against: BoolArray, drive: FloatArray, dt: float
+        self, x: FloatArray, against: BoolArray, drive: FloatArray,
+        dt: FloatArray | float,
     ) -> FloatArray:
         """Return x after dt where some turn against the drive, down to rest or through it."""
         x, drive = np.broadcast_arrays(x, drive)
@@ -128,7 +131,9 @@ class EulerDrag(QuadraticDrag):
                 'max_command, or the exact integrator',
             )
 
-    def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
+    def step(
+        self, speed: FloatArray, demand: FloatArray, dt: FloatArray | float
+    ) -> FloatArray:
         """Return the speed after ``dt`` [s], (..., n)."""
         drag = self._linear * speed + self._quadratic * speed * np.abs(speed)
         return np.asarray(speed + dt * (self._gain * demand - drag))

@@ -7,9 +7,11 @@ the step, from the exact integral, so that the total impulse does not depend on 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.common.family import restarted
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -94,10 +96,13 @@ class BurnCurves:
         self._shape = (*batch, len(points))
         self.reset()
 
-    def reset(self) -> None:
-        """Return all motors to before ignition."""
-        self.elapsed: FloatArray = np.zeros(self._shape)
-        self._given = np.zeros(self._shape)
+    def reset(self, indices: Any = None) -> None:
+        """Return motors to before ignition, all or in some environments; see `restarted`."""
+        none, whole, batch = np.zeros(self._shape), indices is None, self._shape[:-1]
+        self.elapsed: FloatArray = restarted(
+            none if whole else self.elapsed, none, indices, batch
+        )
+        self._given: FloatArray = restarted(none if whole else self._given, none, indices, batch)
 
     def step(self, lit: BoolArray, dt: float) -> FloatArray:
         """Burn for ``dt`` [s] and return the mean thrusts [N], (..., k).

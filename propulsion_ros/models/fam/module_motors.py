@@ -7,10 +7,11 @@ are motors under the same kind of control, so both are columns of the same array
 """
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from propulsion_ros.models.common.family import restarted
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -89,6 +90,12 @@ class Motors:
         self.speed: FloatArray = np.zeros(shape)
         self.torque: FloatArray = np.zeros(shape)
 
+    def reset(self, indices: Any, batch: tuple[int, ...]) -> None:
+        """Stop the motors of some environments; see `restarted`."""
+        none = np.zeros_like(self.speed)
+        for name in ('_integral', '_filtered', 'speed', 'torque'):
+            setattr(self, name, restarted(getattr(self, name), none, indices, batch))
+
     def step(self, error: FloatArray) -> None:
         """Advance one control period under an error of what is controlled, (..., k)."""
         change = self._derivative * error - self._filtered
@@ -133,6 +140,13 @@ class Drives:
         self._driven = np.zeros((*batch, n))
         self._ramp = np.zeros((*batch, m))
         self.opening: FloatArray = np.zeros((*batch, n))
+
+    def reset(self, indices: Any, batch: tuple[int, ...]) -> None:
+        """Return the drives of some environments to the start; see `restarted`."""
+        self._motors.reset(indices, batch)
+        for name in ('_driven', '_ramp', 'opening'):
+            now = getattr(self, name)
+            setattr(self, name, restarted(now, np.zeros_like(now), indices, batch))
 
     @property
     def impeller_speed(self) -> FloatArray:

@@ -66,6 +66,7 @@ class CommandedNozzles(NozzleFamily):
 
     def _given(self, command: Command) -> tuple[FloatArray, FloatArray]:
         """Return angles (..., n) and speeds (..., m) of a command, NaN where there is none."""
+        command.refuse_other(self.command_names, self.command_fields)
         position = self._never_commanded if command.position is None else command.position
         velocity = self._never_commanded if command.velocity is None else command.velocity
         return position[..., : self._n], velocity[..., self._n:]

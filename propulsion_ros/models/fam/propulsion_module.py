@@ -7,13 +7,13 @@ pressure that the openings leave. It judges an estimate of the wrench without a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from propulsion_ros.models.common.efficiency import Degrading, live_factor
 from propulsion_ros.models.common.facts import FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.family import BodyState, Command, Output, restarted
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import PolynomialCurve, sampled_curve
@@ -104,13 +104,20 @@ class PropulsionModules(CommandedNozzles, Degrading):
         self.retune(params)
         self.reset()
 
-    def reset(self) -> None:
-        """Shut the nozzles and stop the impellers."""
-        self._drives = Drives(
-            self._travel, self._params.battery_voltage, self._n, self._m, self._batch
-        )
-        self.thrust: FloatArray = np.zeros((*self._batch, self._n))
-        self._left = 0.0
+    def reset(self, indices: Any = None) -> None:
+        """Shut the nozzles and stop the impellers, all or in some environments.
+
+        The control period goes on where only some are reset; see `restarted`.
+        """
+        if indices is None:
+            self._drives = Drives(
+                self._travel, self._params.battery_voltage, self._n, self._m, self._batch
+            )
+            self.thrust: FloatArray = np.zeros((*self._batch, self._n))
+            self._left = 0.0
+            return
+        self._drives.reset(indices, self._batch)
+        self.thrust = restarted(self.thrust, np.zeros_like(self.thrust), indices, self._batch)
 
     def rest(self) -> None:
         """Shut the nozzles and stop the impellers."""

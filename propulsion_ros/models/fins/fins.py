@@ -2,18 +2,24 @@
 """Fins in a flow: deflection with dynamics and limits, and the lift and drag it makes.
 
 After the UUV simulator's fin plugin and PyFlyt's lifting surfaces. The force belongs to the
-deflection at the end of the step; the originals use the one before it.
+mean deflection over the step, or that at its end; the originals use the one before it.
 """
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.facts import LIFT, FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.family import (
+    BodyState,
+    Command,
+    Output,
+    given_or_safe,
+    restarted,
+)
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.placed import PlacedActuators
@@ -77,7 +83,10 @@ class Fins(PlacedActuators, Degrading):
         self._rate_limit = params.rate_limit
         kinds = np.array(params.dynamics)
         tau = np.where(kinds == 'first_order', params.time_constant, 0.0)
-        self._lag = Lag(tau, params.rate_limit, params.integrator)
+        # The originals know the end of a step alone.
+        value = params.step_value if params.compat == 'none' else 'end'
+        self._lag = Lag(tau, params.rate_limit, params.integrator, value)
+        self._takes_mean = value == 'mean' and params.integrator == 'exact'
         self._driven = (kinds == 'yoerger') | (kinds == 'bessa')
         reach = np.maximum(np.abs(self._lower), np.abs(self._upper))
         self._drives = RotorDynamics(params, reach) if np.any(self._driven) else None
@@ -113,11 +122,10 @@ class Fins(PlacedActuators, Degrading):
         self.retune(params)
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the safe deflection."""
-        self.deflection: FloatArray = np.broadcast_to(
-            self.safe_command, (*self._batch, self._n)
-        ).copy()
+    def reset(self, indices: Any = None) -> None:
+        """Return to the safe deflection, all or some environments; see `restarted`."""
+        now = self._safe if indices is None else self.deflection
+        self.deflection: FloatArray = restarted(now, self._safe, indices, self._batch)
         self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
         self._moment: FloatArray = np.zeros_like(self.deflection)
 
@@ -127,15 +135,18 @@ class Fins(PlacedActuators, Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
+        command.refuse_other(self.command_names, self.command_fields)
         wanted = self._safe
         if command.position is not None:
             wanted = given_or_safe(command.position, self.safe_command)
         demand = self._limited(wanted)
         # Not every model settles at its command; the stops of the joint hold.
-        self.deflection = self._limited(self._moved(demand, dt))
+        moved, applied = self._moved(demand, dt)
+        self.deflection = self._limited(moved)
+        applied = self.deflection if applied is moved else self._limited(applied)
 
-        pose = None if self._turning is None else np.exp(self._turning * self.deflection)
-        force, self._moment, stalled = self._loads(body, pose)
+        pose = None if self._turning is None else np.exp(self._turning * applied)
+        force, self._moment, stalled = self._loads(body, applied, pose)
         self._force = force if pose is None else force * pose
         # A fin has no axis of its own to push along: its row of axes is that of its force.
         thrusts = np.abs(self._force)
@@ -164,19 +175,24 @@ class Fins(PlacedActuators, Degrading):
         force = self._in_base_link(self._force * np.exp(-1j * self.deflection))
         return in_link_axes(self._rotation, force, self._moment[..., None] * self._span)
 
-    def _moved(self, demand: FloatArray, dt: float) -> FloatArray:
-        """Return the deflections after ``dt`` [s] without the stops of the joints, (..., n)."""
-        moved = self._lag.step(self.deflection, demand, dt)
+    def _moved(self, demand: FloatArray, dt: float) -> tuple[FloatArray, FloatArray]:
+        """Return the deflections after ``dt`` [s] and those that make the forces of the step.
+
+        They are without the stops of the joints, (..., n).
+        """
+        moved, applied = self._lag.advance(self.deflection, demand, dt)
         if self._drives is None:
-            return moved
+            return moved, applied
         travel = np.where(self._rate_limit > 0.0, self._rate_limit * dt, np.inf)
         change = self._drives.step(self.deflection, demand, dt) - self.deflection
-        return np.where(
-            self._driven, self.deflection + np.clip(change, -travel, travel), moved
-        )
+        change = np.clip(change, -travel, travel)
+        driven = np.where(self._driven, self.deflection + change, moved)
+        if not self._takes_mean:
+            return driven, driven
+        return driven, np.where(self._driven, self.deflection + 0.5 * change, applied)
 
     def _loads(
-        self, body: BodyState, pose: ComplexArray | None
+        self, body: BodyState, deflection: FloatArray, pose: ComplexArray | None
     ) -> tuple[ComplexArray, FloatArray, BoolArray]:
         """Return force and moment on each fin, (..., n), in its axes as turned, and stall.
 
@@ -191,18 +207,18 @@ class Fins(PlacedActuators, Degrading):
             flow = np.broadcast_to(flow, self.deflection.shape)
         if pose is not None:
             flow = flow * pose.conj()
-        made = self._coefficients(flow)
+        made = self._coefficients(flow, deflection)
         force, moment = made.loads(flow)
         return self._degrade(force), self._degrade(moment), made.stalled
 
-    def _coefficients(self, flow: ComplexArray) -> Coefficients:
+    def _coefficients(self, flow: ComplexArray, deflection: FloatArray) -> Coefficients:
         """Return the coefficients of all fins in their flow, (..., n)."""
         if self._for_all is not None:
-            return self._for_all.coefficients(flow, self.deflection)
+            return self._for_all.coefficients(flow, deflection)
         shape = flow.shape
         made = Coefficients(np.empty(shape, complex), np.empty(shape), np.empty(shape, bool))
         for at, model in self._models:
-            part = model.coefficients(flow[..., at], self.deflection[..., at])
+            part = model.coefficients(flow[..., at], deflection[..., at])
             for whole, some in zip(made, part, strict=True):
                 whole[..., at] = some
         return made

@@ -88,7 +88,9 @@ class TwoLinesParams:
     area: FloatArray = per_row((), 'm^2', doc='planform area', above=0.0)
     fluid_density: FloatArray = per_row(1028.0, 'kg/m^3', doc='sea water where not given', lo=0.0)
     angle_offset: FloatArray = per_row(
-        0.0, 'rad', doc='added to the angle of attack (a0)', lo=-np.pi, hi=np.pi
+        0.0, 'rad', lo=-np.pi, hi=np.pi,
+        doc="added to the angle from the chord to the velocity; positive pushes away from the "
+        "normal, as UUV's a0 does and Gazebo's with the opposite sign",
     )
     stall_angle: FloatArray = per_row(
         (), 'rad', doc='angle of attack at which the slopes change', lo=0.0, hi=np.pi / 2

@@ -15,6 +15,8 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import ComplexArray, FloatArray, names, per_row, validate
 
 _SMALLEST = float(np.finfo(float).tiny)
+_LARGEST_ATTACHED = np.pi / 6
+"""No flow stays attached at a larger angle past zero lift [rad], wherever stall is set."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,9 +24,9 @@ class LiftingSurfaceParams:
     """Configuration of flapped surfaces; angles are those at flap angle 0."""
 
     fin: tuple[str, ...] = names('fins with this model', ())
-    chord_length: FloatArray = per_row((), 'm', doc='mean chord', above=0.0)
+    chord_length: FloatArray = per_row((), 'm', doc='mean chord', lo=1e-6, hi=1e6)
     span_length: FloatArray = per_row(
-        (), 'm', doc='length of the surface along its span', above=0.0
+        (), 'm', doc='length of the surface along its span', lo=1e-6, hi=1e6
     )
     lift_slope: FloatArray = per_row(
         2.0 * np.pi, '1/rad', above=0.0, hi=4.0 * np.pi,
@@ -70,8 +72,13 @@ class LiftingSurface:
     params : LiftingSurfaceParams
         Validated configuration.
     compat : str
-        'pyflyt' restores the original: the pitching moment with the opposite sign, and moment
-        and plate drag that differ between a surface and its mirror image.
+        'pyflyt' restores the original: stall that a flap moves less than the angle without lift,
+        so that the flow stays attached at any angle and beyond a right one gives power; the
+        pitching moment with the opposite sign; moment and plate drag that differ between a
+        surface and its mirror image.
+
+    A surface stalls by its angle past zero lift, flap included, which a fixed surface without
+    flap reaches at its stall angles.
     """
 
     def __init__(self, params: LiftingSurfaceParams, compat: str = 'none') -> None:
@@ -85,11 +92,11 @@ class LiftingSurface:
         self._slope = slope
         self._zero_lift = params.zero_lift_angle
         self._min_stall, self._max_stall = params.min_stall_angle, params.max_stall_angle
-        # A flap moves the angle without lift, and the angles of stall the less, the larger it is.
+        # A flap moves the angle without lift, and with it the angles of attack that stall.
         self._flap_lift = ideal * params.flap_effectiveness
         self._flap_to_chord = params.flap_to_chord
-        self._flap_stall = (1.0 - params.flap_to_chord) * self._flap_lift
-        self._stall_moves = bool(np.any(self._flap_stall))
+        self._min_past = np.maximum(self._min_stall - self._zero_lift, -_LARGEST_ATTACHED)
+        self._max_past = np.minimum(self._max_stall - self._zero_lift, _LARGEST_ATTACHED)
         # Of the angle past zero lift, the wake of a finite span takes a part away.
         self._induced = slope / (np.pi * aspect)
         self._attached = 1.0 - self._induced
@@ -114,15 +121,19 @@ class LiftingSurface:
             [rad], positive adds lift along the normal, shape (..., k).
         """
         alpha = np.arctan2(-flow.imag, flow.real)
-        lower, upper = self._stall_angles(deflection)
-        stalled = (alpha <= lower) | (alpha >= upper)
-        any_stalled = np.count_nonzero(stalled)
         past = alpha - self._zero_lift + self._flap_lift * deflection
+        if self._original:
+            angle, (lower, upper) = alpha, self._original_stall(deflection)
+        else:
+            angle = past = _within_turn(past)
+            lower, upper = self._min_past, self._max_past
+        stalled = (angle <= lower) | (angle >= upper)
+        any_stalled = np.count_nonzero(stalled)
 
         effective = self._attached * past
         if any_stalled:
             effective = np.where(
-                stalled, self._stalled_angle(alpha, past, lower, upper), effective
+                stalled, self._stalled_angle(angle, past, lower, upper), effective
             )
         cos, sin = np.cos(effective), np.sin(effective)
         lift = self._lift * past
@@ -135,37 +146,32 @@ class LiftingSurface:
             lift = np.where(stalled, plate * cos - tangential * sin, lift)
             drag = np.where(stalled, plate * sin + tangential * cos, drag)
             normal = np.where(stalled, plate, normal)
-        angle = np.abs(effective)
+        size = np.abs(effective)
         if self._original:
-            angle = np.where(stalled, angle, effective)
-        moment = normal * (self._arm + self._arm_slope * angle)
+            size = np.where(stalled, size, effective)
+        moment = normal * (self._arm + self._arm_slope * size)
         return Coefficients(force_of(lift, drag), moment, stalled)
 
-    def _stall_angles(self, deflection: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest angle of attack that are stalled."""
-        if self._original:
-            # At exactly these angles rounding decides, so this is in the order of the original.
-            added = self._slope * self._flap_lift * deflection
-            zero_lift = self._zero_lift - added / self._slope
-            most = self._flap_to_chord * added
-            lowest = self._slope * (self._min_stall - self._zero_lift) + most
-            highest = self._slope * (self._max_stall - self._zero_lift) + most
-            return zero_lift + lowest / self._slope, zero_lift + highest / self._slope
-        if not self._stall_moves:
-            return self._min_stall, self._max_stall
-        moved = self._flap_stall * deflection
-        return self._min_stall - moved, self._max_stall - moved
+    def _original_stall(self, deflection: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest angle of attack that are stalled in the original."""
+        # At exactly these angles rounding decides, so this is in the order of the original.
+        added = self._slope * self._flap_lift * deflection
+        zero_lift = self._zero_lift - added / self._slope
+        most = self._flap_to_chord * added
+        lowest = self._slope * (self._min_stall - self._zero_lift) + most
+        highest = self._slope * (self._max_stall - self._zero_lift) + most
+        return zero_lift + lowest / self._slope, zero_lift + highest / self._slope
 
     def _stalled_angle(
-        self, alpha: FloatArray, past: FloatArray, lower: FloatArray, upper: FloatArray
+        self, angle: FloatArray, past: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> FloatArray:
-        """Return the effective angle of attack beyond stall.
+        """Return the effective angle of attack where ``angle`` is beyond the limits of stall.
 
         The wake's part of it is that at stall, falling to 0 at a right angle and beyond.
         """
-        above = alpha > 0.0 if self._original else alpha >= upper
+        above = angle > 0.0 if self._original else angle >= upper
         side, edge = np.where(above, 1.0, -1.0), np.where(above, upper, lower)
-        beyond = alpha - edge
+        beyond = angle - edge
         room = np.maximum(np.pi / 2 - side * edge, _SMALLEST)
         left = np.minimum(np.maximum(1.0 - side * beyond / room, 0.0), 1.0)
         return np.asarray(past - self._induced * (past - beyond) * left)
@@ -180,3 +186,11 @@ class LiftingSurface:
             self._half_density_area * broadside * sin
             * (1.0 / (0.56 + 0.44 * size) - self._plate_edge)
         )
+
+
+def _within_turn(angle: FloatArray) -> FloatArray:
+    """Return angles of less than one and a half turns from -pi to pi."""
+    outside = np.abs(angle) > np.pi
+    if not np.count_nonzero(outside):
+        return angle
+    return np.where(outside, angle - np.copysign(2.0 * np.pi, angle), angle)

@@ -8,6 +8,7 @@ import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
 from propulsion_ros.models.thrusters.dynamics import DynamicsParams
@@ -50,6 +51,7 @@ class FinsParams(DynamicsParams):
         'exact', doc='exact, or the explicit step of the originals', kind=str,
         choices=('exact', 'euler'),
     )
+    step_value: str = step_value()
     compat: str = quantity(
         'none', doc='original whose errors are reproduced: uuv for two_lines, pyflyt for '
         'lifting_surface', kind=str, choices=('none', 'uuv', 'pyflyt'),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.rotors.integrators import RotorLag, spread
+from propulsion_ros.models.rotors.integrators import RotorLag, is_original, spread
 from propulsion_ros.models.rotors.params import RotorsParams
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -48,7 +48,9 @@ class RotorBank:
         shape = work[0].shape
         self._params, self._constants, self._shape = params, constants, shape
         self._on_thrust = params.lag_on == 'thrust'
-        self._by_speed = params.command_interface == 'velocity'
+        self._by_speed = params.by_speed
+        # Isaac Lab's rotors push with at least min_thrust while they still stand.
+        self._clamps_up = is_original(params.integrator)
         # Limits in full shape: to clamp to one number takes numpy twice as long, to a row longer.
         self._min_thrust, self._max_thrust, self._demand = work[:3]
         self._min_thrust[...], self._max_thrust[...] = params.min_thrust, params.max_thrust
@@ -59,6 +61,7 @@ class RotorBank:
             params.integrator, params.mixing, params.lag_on, shape,
             constants['time_constant_up'], constants['time_constant_down'],
             self._root_rate, _limit(params.max_thrust_rate), work[3:],
+            params.step_value if params.lags else 'end',
         )
 
     def prepare(self, dt: float) -> None:
@@ -90,7 +93,8 @@ class RotorBank:
         """Advance the state in place by ``dt`` [s].
 
         The wanted value is a thrust [N] or a rotor speed [rad/s] by `command_interface`; NaN is the
-        smallest. Writes the thrust after the step, and ``applied``, that in its limits [N].
+        smallest. Writes the thrust of the step, its mean or its end, and ``applied``, what of it
+        acts [N].
         """
         # fmax takes the other where one is NaN.
         demand = np.fmax(wanted, self._low, out=self._demand)
@@ -107,8 +111,12 @@ class RotorBank:
                 np.sqrt(demand, out=demand)
             self._lag.step(state, demand, dt)
             np.square(state, out=thrust)
-        np.maximum(thrust, self._min_thrust, out=applied)
-        np.minimum(applied, self._max_thrust, out=applied)
+        if self._lag.takes_mean and dt > 0.0:
+            self._lag.mean_thrust(demand, out=thrust)
+        if self._clamps_up:
+            np.maximum(thrust, self._min_thrust, out=applied)
+            thrust = applied
+        np.minimum(thrust, self._max_thrust, out=applied)
 
     def rotor_speed(self, state: FloatArray, out: FloatArray) -> None:
         """Write the rotor speeds of a state [rad/s]."""

@@ -12,11 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.common.lag import lag_ratio
+from propulsion_ros.models.common.step_mean import ramp_moments
 from propulsion_ros.models.rotors.slew import slewed_root
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 INTEGRATORS = ('exact', 'euler', 'rk4', 'isaaclab_euler', 'isaaclab_rk4')
+
+
+def is_original(integrator: str) -> bool:
+    """Return whether a scheme repeats Isaac Lab's, errors included."""
+    return integrator.startswith('isaaclab')
 
 
 def spread(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -32,12 +39,14 @@ def spread(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
 def scheme_ratio(integrator: str, mixing: str, time_constant: FloatArray, dt: float) -> FloatArray:
     """Return dt over the time constant as a scheme sees it, 0 for dt = 0.
 
-    Isaac Lab's discrete mixing takes dt / (dt + time_constant).
+    Isaac Lab's discrete mixing takes dt / (dt + time_constant), which no exact step does.
     """
     if dt == 0.0:
         return np.zeros_like(time_constant)
-    discrete = integrator.startswith('isaaclab') and mixing == 'discrete'
-    with np.errstate(divide='ignore'):
+    discrete = integrator != 'exact' and (
+        mixing == 'discrete' or (not mixing and is_original(integrator))
+    )
+    with np.errstate(divide='ignore', over='ignore'):
         return np.asarray(dt / (time_constant + dt if discrete else time_constant))
 
 
@@ -72,8 +81,8 @@ class RotorLag:
     ----------
     integrator : str
         One of `INTEGRATORS`.
-    mixing : {'discrete', 'continuous'}
-        Of the isaaclab schemes, see `scheme_ratio`.
+    mixing : {'', 'discrete', 'continuous'}
+        Of the explicit schemes, see `scheme_ratio`.
     lag_on : {'rotor_speed', 'thrust'}
         What y is: the root of the thrust [sqrt N], which goes with the rotor speed, or the
         thrust [N].
@@ -88,6 +97,13 @@ class RotorLag:
         Limit of the rate of the thrust [N/s], (n,), infinite for none.
     work : sequence of FloatArray
         Three arrays of the state's shape to work with, free between steps.
+    step_value : {'end', 'mean'}
+        Whether `mean_thrust` is wanted, which only the exact integrator knows.
+
+    Attributes
+    ----------
+    takes_mean : bool
+        Whether `mean_thrust` is there.
 
     Raises
     ------
@@ -106,6 +122,7 @@ class RotorLag:
         root_rate: FloatArray,
         thrust_rate: FloatArray,
         work: Sequence[FloatArray],
+        step_value: str = 'end',
     ) -> None:
         self._integrator, self._mixing, self._lag_on = integrator, mixing, lag_on
         self._shape = shape
@@ -121,8 +138,10 @@ class RotorLag:
                 key, f'{integrator} limits only the rate of what lags, the '
                 f'{lag_on.replace("_", " ")}; expected 0, or the exact integrator',
             )
-        self._reflects = integrator.startswith('isaaclab') and not on_thrust
+        self._reflects = is_original(integrator) and not on_thrust
         self._error, self._move, self._fall = work
+        self._met: tuple[BoolArray, FloatArray, FloatArray] | None = None
+        self.takes_mean = step_value == 'mean' and integrator == 'exact'
         self._dt = -1.0
 
     def step(self, y: FloatArray, target: FloatArray, dt: float) -> None:
@@ -143,17 +162,40 @@ class RotorLag:
         self.prepare(dt)
         error = np.subtract(target, y, out=self._error)
         move = self._free_move(error)
-        slewed = self._slewed(y, target) if self._limited and dt > 0.0 else None
+        self._met = slewed = self._slewed(y, target) if self._limited and dt > 0.0 else None
         np.add(y, move, out=y)
         if slewed is not None:
-            some, values = slewed
-            y[some] = values
+            y[slewed[0]] = slewed[1]
         if self._overshoots:
             # Isaac Lab squares a negative speed away; otherwise a rotor stops at 0.
             if self._reflects:
                 np.abs(y, out=y)
             else:
                 np.maximum(y, 0.0, out=y)
+
+    def mean_thrust(self, target: FloatArray, out: FloatArray) -> None:
+        """Write the mean thrust over the last `step` [N], which had this target and dt above 0."""
+        error, work = self._error, self._move
+        first, second = self._decay_up
+        if self._decay_down is not None:
+            first, second = (
+                np.where(error < 0.0, down, up)
+                for up, down in zip(self._decay_up, self._decay_down, strict=True)
+            )
+        if self._lag_on == 'thrust':
+            np.multiply(error, first, out=work)
+            np.subtract(target, work, out=out)
+        else:
+            # With y = target - error decay its square has the mean of each part.
+            np.multiply(target, first, out=work)
+            np.multiply(work, 2.0, out=work)
+            np.subtract(work, np.multiply(error, second, out=self._fall), out=work)
+            np.multiply(work, error, out=work)
+            np.square(target, out=out)
+            np.subtract(out, work, out=out)
+        np.maximum(out, 0.0, out=out)
+        if self._met is not None:
+            out[self._met[0]] = self._met[2]
 
     def _free_move(self, error: FloatArray) -> FloatArray:
         """Return the move of a step that meets no limit."""
@@ -221,12 +263,20 @@ class RotorLag:
         elif np.all(up >= down):
             self._nearer = np.maximum
         self._overshoots = bool(np.any(up > 1.0) or np.any(down > 1.0))
+        if self.takes_mean:
+            self._decay_up = self._mean_decay(self._up)
+            self._decay_down = self._mean_decay(self._down) if self._asymmetric else None
         if self._limited and self._dt > 0.0:
             self._reach_up = spread(self._reach(self._up), self._shape)
             self._reach_down = spread(-self._reach(self._down), self._shape)
             self._least_reach = self._reach_up.min(initial=np.inf), self._reach_down.max(
                 initial=-np.inf
             )
+
+    def _mean_decay(self, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the means of the error and of its square over a step, of one that starts at 1."""
+        first, second = ramp_moments(lag_ratio(tau, self._dt))
+        return spread(1.0 - first, self._shape), spread(1.0 - 2.0 * first + second, self._shape)
 
     def _reach(self, tau: FloatArray) -> FloatArray:
         """Return the largest error that meets no limit within a step, inf where there is none."""
@@ -244,8 +294,11 @@ class RotorLag:
 
     def _slewed(
         self, y: FloatArray, target: FloatArray
-    ) -> tuple[BoolArray, FloatArray] | None:
-        """Return which rotors may meet a limit within the step, and y of those after it."""
+    ) -> tuple[BoolArray, FloatArray, FloatArray] | None:
+        """Return which rotors may meet a limit within the step, their y after it and mean thrust.
+
+        The mean is that of the exact integrator alone.
+        """
         error = self._error
         up, down = self._least_reach
         if error.max(initial=0.0) <= up and error.min(initial=0.0) >= down:
@@ -261,14 +314,14 @@ class RotorLag:
         on_thrust = self._lag_on == 'thrust'
         if self._integrator != 'exact':
             rate = thrust_rate if on_thrust else root_rate
-            return some, start + self._limited_move(goal - start, tau, rate)
+            values = start + self._limited_move(goal - start, tau, rate)
+            return some, values, values
         if on_thrust:
-            return some, np.square(slewed_root(
-                np.sqrt(start), np.sqrt(goal), self._dt, tau, root_rate, thrust_rate, self._lag_on
-            ))
-        return some, slewed_root(
+            start, goal = np.sqrt(start), np.sqrt(goal)
+        values, mean = slewed_root(
             start, goal, self._dt, tau, root_rate, thrust_rate, self._lag_on
         )
+        return some, np.square(values) if on_thrust else values, mean
 
     def _limited_move(self, error: FloatArray, tau: FloatArray, rate: FloatArray) -> FloatArray:
         """Return the move of an explicit scheme whose stages have a limited rate."""

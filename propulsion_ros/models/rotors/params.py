@@ -8,8 +8,10 @@ import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.esc import EscParams, esc_of
+from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.rotors.constants import drawn_range
-from propulsion_ros.models.rotors.integrators import INTEGRATORS
+from propulsion_ros.models.rotors.integrators import INTEGRATORS, is_original
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     FloatArray,
@@ -27,13 +29,13 @@ DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RotorsParams:
+class RotorsParams(EscParams):
     """Configuration of n rotors."""
 
     names: tuple[str, ...] = names('rotor names, the order of all arrays')
     max_thrust: FloatArray = per_row(unit='N', doc='largest thrust', lo=0.0)
     min_thrust: FloatArray = per_row(
-        0.0, 'N', doc='smallest thrust, also without a command', lo=0.0
+        0.0, 'N', doc='smallest thrust to settle at, also without a command', lo=0.0
     )
     motor_constant: FloatArray = per_row(
         unit='N s^2/rad^2', doc='thrust over the square of the rotor speed', lo=1e-12
@@ -69,8 +71,9 @@ class RotorsParams:
     link: tuple[str, ...] = placement.link()
     rotation: FloatArray = placement.rotation()
     command_interface: str = quantity(
-        'effort', doc='what is commanded: effort [N], or velocity, the rotor speed [rad/s]',
-        kind=str, choices=('effort', 'velocity'),
+        'effort', kind=str, choices=('effort', 'velocity', 'throttle'),
+        doc='what is commanded: effort [N], velocity, the rotor speed [rad/s], or throttle, 0 to 1 '
+        'in position, through esc_curve',
     )
     lag_on: str = quantity(
         'rotor_speed', doc='what follows its demand with the lag', kind=str,
@@ -80,9 +83,11 @@ class RotorsParams:
         'exact', doc='exact, a right-signed explicit scheme, or one as Isaac Lab has it',
         kind=str, choices=INTEGRATORS,
     )
+    step_value: str = step_value()
     mixing: str = quantity(
-        'discrete', kind=str, choices=('discrete', 'continuous'),
-        doc='step ratio of the isaaclab integrators: dt / (dt + time_constant), or their quotient',
+        '', kind=str, choices=('', 'discrete', 'continuous'),
+        doc='step ratio of the explicit schemes: discrete, dt / (dt + time_constant), or '
+        'continuous, their quotient; empty: discrete for the isaaclab schemes alone',
     )
 
     def __post_init__(self) -> None:
@@ -94,6 +99,33 @@ class RotorsParams:
             )
         for name in DRAWN:
             self._check_range(name)
+        if not is_original(self.integrator):
+            self._check_start()
+        esc_of(self, lowest=0.0)
+
+    def _check_start(self) -> None:
+        """Raise where a rotor would start with more than its largest thrust."""
+        constant = np.maximum(self.motor_constant, self.motor_constant_range[:, 1])
+        start = constant * np.square(self.initial_rotor_speed)
+        for i in np.flatnonzero(start > self.max_thrust * (1.0 + 1e-9)).tolist():
+            raise ConfigError(
+                'initial_rotor_speed', f'{self.initial_rotor_speed[i]:g} rad/s gives {start[i]:g} '
+                f'N, expected at most max_thrust, {self.max_thrust[i]:g} N', i,
+            )
+
+    @property
+    def by_speed(self) -> bool:
+        """Whether rotor speeds are commanded, by themselves or by a throttle."""
+        if self.command_interface == 'throttle':
+            return self.esc_gives == 'speed'
+        return self.command_interface == 'velocity'
+
+    @property
+    def lags(self) -> bool:
+        """Whether any rotor can be between its start and its demand at the end of a step."""
+        slow = ('time_constant_up', 'time_constant_down', 'max_rotor_acceleration',
+                'max_thrust_rate', 'time_constant_up_range', 'time_constant_down_range')
+        return any(bool(np.any(getattr(self, name) > 0.0)) for name in slow)
 
     def _check_range(self, name: str) -> None:
         key = f'{name}_range'

@@ -15,6 +15,7 @@ import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.placed import PlacedActuators
@@ -35,8 +36,8 @@ class Rotors(PlacedActuators, Degrading):
     """n rotors, each with its own lag, limits, axis and sense of rotation.
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
-    what min_thrust and max_thrust allow; NaN is the smallest thrust. Rotor speeds have no sign,
-    `direction` gives the sense.
+    what min_thrust and max_thrust allow; NaN is the smallest thrust. A rotor pushes by its speed
+    alone: one that stands does not push. Rotor speeds have no sign, `direction` gives the sense.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Rotors(PlacedActuators, Degrading):
     Attributes
     ----------
     thrust : FloatArray
-        Thrust before the clamp to [min_thrust, max_thrust] and `efficiency` [N], shape (..., n).
+        Thrust before its limits and `efficiency` [N], shape (..., n).
     constants : RotorConstants
         Motor and time constants in use, as fixed or drawn.
     """
@@ -57,11 +58,12 @@ class Rotors(PlacedActuators, Degrading):
     facts: ClassVar[FamilyFacts] = FamilyFacts(tag='rotor', force=THRUST_AND_TORQUE)
 
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
-        super().__init__(params, params.command_interface)
+        super().__init__(params, FIELDS[params.command_interface])
         n = len(params.names)
         self._params = params
         self._batch, self._shape, self._rows = batch, (*batch, n), (math.prod(batch), n)
-        self._by_speed = params.command_interface == 'velocity'
+        self._by_speed = params.by_speed
+        self._esc = esc_of(params, lowest=0.0)
         self._never_commanded = np.full(n, np.nan)
         self._axis = unit_rows('axis', params.axis)
         # The air turns the body against the rotor.
@@ -73,6 +75,8 @@ class Rotors(PlacedActuators, Degrading):
         self.safe_command = params.min_thrust.copy()
         if self._by_speed:
             self.safe_command = np.sqrt(params.min_thrust) * (1.0 / np.sqrt(params.motor_constant))
+        if self._esc:
+            self.safe_command = self._esc.throttle(self.safe_command)
         self.retune(params)
         self.reset()
 
@@ -113,7 +117,7 @@ class Rotors(PlacedActuators, Degrading):
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
-        if command.velocity is None or not self._by_speed:
+        if command.velocity is None or 'velocity' not in self.command_fields:
             return
         for i in np.flatnonzero(command.velocity < 0.0):
             raise CommandError(
@@ -123,7 +127,9 @@ class Rotors(PlacedActuators, Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        wanted = self._in_rows(command.velocity if self._by_speed else command.effort)
+        command.refuse_other(self.command_names, self.command_fields)
+        given: FloatArray | None = getattr(command, self.command_fields[0])
+        wanted = self._in_rows(given)
         self._prepare(dt)
         thrust, applied, speed = (np.empty(self._rows) for _ in range(3))
         saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
@@ -135,6 +141,9 @@ class Rotors(PlacedActuators, Degrading):
             np.matmul(applied[cut], self._allocation, out=wrench[cut])
         self.thrust = thrust.reshape(self._shape)
         effort = applied.reshape(self._shape)
+        flag = saturated.reshape(self._shape)
+        if self._esc and given is not None:
+            flag = flag | beyond(given)
         return Output(
             wrench=wrench.reshape(*self._batch, 6),
             thrusts=effort,
@@ -143,7 +152,7 @@ class Rotors(PlacedActuators, Degrading):
             effort=effort,
             computed=self.thrust,
             applied=effort,
-            flags={'saturated': saturated.reshape(self._shape)},
+            flags={'saturated': flag},
         )
 
     @property
@@ -158,15 +167,17 @@ class Rotors(PlacedActuators, Degrading):
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n)."""
-        if not self._by_speed:
-            return thrust
-        return np.asarray(np.sqrt(np.maximum(thrust, 0.0) / self._params.motor_constant))
+        demand = thrust
+        if self._by_speed:
+            demand = np.sqrt(np.maximum(thrust, 0.0) / self._params.motor_constant)
+        return np.asarray(self._esc.throttle(demand) if self._esc else demand)
 
     def advance(self, wanted: FloatArray, dt: float) -> FloatArray:
         """Advance by ``dt`` [s] without the wrench.
 
-        Thrusts [N] or rotor speeds [rad/s] by `command_interface` are wanted, (..., n). Returns the
-        thrust after the clamp to [min_thrust, max_thrust] and `efficiency` [N], (..., n). Raises
+        Thrusts [N], rotor speeds [rad/s] or throttles by `command_interface` are wanted, (..., n).
+        Returns the
+        thrust that acts, with its limits and `efficiency` [N], (..., n). Raises
         `ConfigError` where an explicit integrator diverges for this dt.
         """
         wanted = self._in_rows(wanted)
@@ -196,6 +207,8 @@ class Rotors(PlacedActuators, Degrading):
     def _in_rows(self, wanted: FloatArray | None) -> FloatArray:
         """Return the wanted values of the rotors as one row for each place of the batch."""
         values = self._never_commanded if wanted is None else wanted
+        if self._esc:
+            values = self._esc.demand(values)
         if values.shape != self._shape:
             values = np.broadcast_to(values, self._shape)
         return values.reshape(self._rows)

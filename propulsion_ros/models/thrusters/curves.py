@@ -12,7 +12,13 @@ from typing import Protocol
 
 import numpy as np
 
-from propulsion_ros.models.thrusters.dynamics import LARGEST, columns_by_kind, require_constants
+from propulsion_ros.models.common.step_mean import PiecewiseQuadratic
+from propulsion_ros.models.thrusters.dynamics import (
+    LARGEST,
+    columns_by_kind,
+    require_constants,
+    within_reach,
+)
 from propulsion_ros.models.thrusters.table import Table, ThrustTables, parse_table
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -65,7 +71,8 @@ class CurvesParams:
     )
     thrust_coefficient: FloatArray = per_row(
         0.0, '', lo=-LARGEST, hi=LARGEST,
-        doc='propeller: Kt in T = Kt rho D^4 w |w| with w in rad/s; negative: left-handed',
+        doc='propeller: Kt in T = Kt rho D^4 w |w| with w in rad/s; negative: left-handed, so that '
+        'direction must be -1 where there is a moment_constant',
     )
     propeller_diameter: FloatArray = per_row(0.0, 'm', doc='propeller: D', lo=0.0, hi=LARGEST)
     fluid_density: FloatArray = per_row(1000.0, 'kg/m^3', doc='propeller: rho', lo=0.0, hi=LARGEST)
@@ -100,6 +107,8 @@ class _Curve(Protocol):
     def thrust(self, speed: FloatArray, advance: FloatArray | None) -> FloatArray: ...
 
     def speed(self, thrust: FloatArray, advance: FloatArray | None) -> FloatArray: ...
+
+    def pieces(self, advance: FloatArray | None) -> PiecewiseQuadratic: ...
 
 
 class ThrustCurves:
@@ -162,6 +171,21 @@ class ThrustCurves:
             result[..., columns] = curve.speed(thrust[..., columns], _of(advance, columns))
         return result
 
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the same curves as quadratic pieces over the speed, (..., n, k)."""
+        parts = [
+            (columns, curve.pieces(_of(advance, columns))) for columns, curve in self._curves
+        ]
+        shape = _shape(self.min_speed, advance)
+        size = max(part.knots.shape[-1] for _, part in parts)
+        whole = PiecewiseQuadratic(
+            np.full((*shape, size), np.inf), *(np.zeros((*shape, size + 1)) for _ in range(3))
+        )
+        for columns, part in parts:
+            for row, own in zip(whole, part, strict=True):
+                row[..., columns, : own.shape[-1]] = own
+        return whole
+
 
 def _shape(values: FloatArray, advance: FloatArray | None) -> tuple[int, ...]:
     return values.shape if advance is None else np.broadcast_shapes(values.shape, advance.shape)
@@ -221,6 +245,10 @@ class Basic(_Formula):
         """Return the rotor speed [rad/s]."""
         return np.copysign(np.sqrt(np.abs(thrust) / self._constant), thrust)
 
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the curve as quadratic pieces."""
+        return _both_ways(np.zeros_like(self._constant), self._constant)
+
 
 class DeadZone(_Formula):
     """T = c_left (b - delta_left) below, c_right (b - delta_right) above, b = w |w|; 0 between.
@@ -246,6 +274,8 @@ class DeadZone(_Formula):
 
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N]; the speed of advance does not matter."""
+        # An infinite speed times a constant of 0 would be no number.
+        speed = within_reach(speed)
         squared = speed * np.abs(speed)
         below = np.minimum(squared - self._delta_left, 0.0)
         above = np.maximum(squared - self._delta_right, 0.0)
@@ -258,6 +288,17 @@ class DeadZone(_Formula):
         edge = np.where(up, self._delta_right, self._delta_left)
         squared = np.where(up | down, thrust / constant + edge, 0.0)
         return np.copysign(np.sqrt(np.abs(squared)), thrust)
+
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the curve as quadratic pieces."""
+        none = np.zeros_like(self._left)
+        edges = np.sqrt(-self._delta_left), np.sqrt(self._delta_right)
+        return PiecewiseQuadratic(*(np.stack(columns, axis=-1) for columns in (
+            (-edges[0], edges[1]),
+            (-self._left * self._delta_left, none, -self._right * self._delta_right),
+            (none, none, none),
+            (-self._left, none, self._right),
+        )))
 
 
 class Propeller(_Formula):
@@ -284,6 +325,7 @@ class Propeller(_Formula):
         turning = np.abs(speed)
         if advance is None:
             return self._constant * turning * speed
+        speed = within_reach(speed)
         return np.asarray((self._constant * speed + self._slope * advance) * turning)
 
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
@@ -296,3 +338,18 @@ class Propeller(_Formula):
             size = (loss + np.sqrt(loss * loss + self._size * np.abs(thrust))) / self._size
             size = np.where(sign == 0.0, 0.0, size)
         return np.copysign(size, thrust * self._hand)
+
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the curve as quadratic pieces at a speed of advance [m/s]."""
+        slope = np.zeros_like(self._slope) if advance is None else self._slope * advance
+        return _both_ways(slope, self._constant)
+
+
+def _both_ways(linear: FloatArray, square: FloatArray) -> PiecewiseQuadratic:
+    """Return linear |w| + square w |w|."""
+    none = np.zeros((*linear.shape, 2))
+    square = np.broadcast_to(square, linear.shape)
+    return PiecewiseQuadratic(
+        none[..., :1], none, np.stack((-linear, linear), axis=-1),
+        np.stack((-square, square), axis=-1),
+    )

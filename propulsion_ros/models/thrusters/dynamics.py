@@ -19,6 +19,7 @@ from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.quadratic_drag import EulerDrag, QuadraticDrag
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
+    BoolArray,
     FloatArray,
     IntArray,
     names,
@@ -29,6 +30,8 @@ from propulsion_ros.settings.quantity import (
 
 SMALLEST, LARGEST = 1e-12, 1e12
 """Range of every constant that is divided by, so that no finite input overflows."""
+FASTEST = 1e100
+"""No speed that a tiny constant makes is larger [rad/s]: its square is finite in every curve."""
 
 _NEEDED = {
     'yoerger': ('alpha', 'beta'),
@@ -106,6 +109,11 @@ def columns_by_kind(kinds: Sequence[str]) -> dict[str, IntArray | slice]:
     return {kind: np.flatnonzero(row == kind) for kind in dict.fromkeys(kinds)}
 
 
+def within_reach(speed: FloatArray) -> FloatArray:
+    """Return speeds of at most `FASTEST`."""
+    return np.minimum(np.maximum(speed, -FASTEST), FASTEST)
+
+
 class _Stepper(Protocol):
     """One model for the columns of its kind."""
 
@@ -128,6 +136,13 @@ class RotorDynamics:
     input_limit : FloatArray, optional
         Largest size of each input, (n,), by default 1e12; the euler integrator needs it to stay
         stable.
+
+    Attributes
+    ----------
+    lags, drags : BoolArray
+        Thrusters whose speed follows with a first-order lag, and against drag, (n,).
+    time_constant : FloatArray
+        Of those that lag [s], (n,); 1 for the others.
     """
 
     def __init__(self, params: DynamicsParams, input_limit: FloatArray | None = None) -> None:
@@ -140,7 +155,23 @@ class RotorDynamics:
         # One kind of dynamics needs no columns.
         is_alone = len(set(params.dynamics)) == len(self._steppers) == 1
         self._for_all = self._steppers[0][1] if is_alone else None
+        kinds = np.array(params.dynamics)
+        self.lags: BoolArray = (kinds == 'first_order') & (params.time_constant > 0.0)
+        self.time_constant: FloatArray = np.where(self.lags, params.time_constant, 1.0)
+        self.drags: BoolArray = (kinds == 'yoerger') | (kinds == 'bessa')
         self._dt = -1.0
+
+    def drag_at(self, speed: FloatArray, demand: FloatArray, times: FloatArray) -> FloatArray:
+        """Return the speeds of those with drag after times [s], (k, ..., 1), within a step.
+
+        The result is (k, ..., n); the others get their input.
+        """
+        result: FloatArray = np.broadcast_to(demand, (len(times), *speed.shape)).copy()
+        for columns, stepper in self._steppers:
+            if isinstance(stepper, QuadraticDrag):
+                own = demand[..., columns]
+                result[..., columns] = stepper.step(speed[..., columns], own, times)
+        return result
 
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
         """Return the speeds after ``dt`` [s] under a constant input; all (..., n).
@@ -174,7 +205,7 @@ class RotorDynamics:
         result: FloatArray = demand.copy()
         for columns, stepper in self._steppers:
             result[..., columns] = stepper.steady_speed(demand[..., columns])
-        return result
+        return within_reach(result)
 
 
 def _stepper(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from propulsion_ros.models.common.step_mean import PiecewiseQuadratic
 from propulsion_ros.models.common.thrust_curve import check_cells
 from propulsion_ros.models.thrusters.dynamics import LARGEST
 from propulsion_ros.settings.errors import ConfigError
@@ -88,7 +89,9 @@ class ThrustTables:
 
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N]; the speed of advance does not matter."""
-        return self._thrust.at(speed, self._thrust.segment(speed))
+        # Beyond the ends the value is that at the end, at infinity too.
+        inside = np.minimum(np.maximum(speed, self.min_speed), self.max_speed)
+        return self._thrust.at(inside, self._thrust.segment(inside))
 
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N].
@@ -103,6 +106,10 @@ class ThrustTables:
         segment = self._speed.segment(thrust)
         speed = self._speed.at(thrust, segment)
         return np.where(self._speed.within(thrust, segment), speed, self._nearest[segment])
+
+    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
+        """Return the tables as lines between knots."""
+        return self._thrust.pieces()
 
 
 class _Segments:
@@ -132,6 +139,13 @@ class _Segments:
         """Return the values at x, (..., n), exact on the knots."""
         part = (x - self._knot[segment]) / self._width[segment]
         return np.asarray(self._leave[segment] + self._rise[segment] * part)
+
+    def pieces(self) -> PiecewiseQuadratic:
+        """Return the same functions by constants and slopes."""
+        slope = self._rise / self._width
+        return PiecewiseQuadratic(
+            self._knots, self._leave - slope * self._knot, slope, np.zeros_like(slope)
+        )
 
 
 class _Steps:

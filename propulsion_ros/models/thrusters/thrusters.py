@@ -12,15 +12,23 @@ Models of the rotor and curves of the thrust mix freely within one array.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.esc import FIELDS, EscParams, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.family import (
+    BodyState,
+    Command,
+    Output,
+    given_or_safe,
+    restarted,
+)
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.models.thrusters.dynamics import (
@@ -28,18 +36,21 @@ from propulsion_ros.models.thrusters.dynamics import (
     SMALLEST,
     DynamicsParams,
     RotorDynamics,
+    within_reach,
 )
+from propulsion_ros.models.thrusters.mean_thrust import MeanThrust
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, per_row, quantity
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ThrustersParams(CurvesParams, DynamicsParams):
+class ThrustersParams(CurvesParams, DynamicsParams, EscParams):
     """Configuration of n thrusters."""
 
     command_interface: str = quantity(
-        'velocity', kind=str, choices=('velocity', 'effort'),
-        doc='velocity: the input of the dynamics (rad/s; bessa: V); effort: the thrust [N]',
+        'velocity', kind=str, choices=('velocity', 'effort', 'throttle'),
+        doc='velocity: the input of the dynamics (rad/s; bessa: V); effort: the thrust [N]; '
+        'throttle: 0 to 1 in position, through esc_curve to either of these',
     )
     min_command: FloatArray = per_row(
         -LARGEST, doc='lowest input, before the gain; the default is no limit', lo=-LARGEST, hi=0.0
@@ -69,6 +80,7 @@ class ThrustersParams(CurvesParams, DynamicsParams):
         1, kind=int, lo=-1, hi=1,
         doc='1: turns right-handed about its axis to push along it; -1: left-handed',
     )
+    step_value: str = step_value()
     position: FloatArray = placement.position('where the thrust acts')
     axis: FloatArray = placement.direction(
         'direction of positive thrust, in the link of the thruster', (1.0, 0.0, 0.0)
@@ -87,9 +99,29 @@ class ThrustersParams(CurvesParams, DynamicsParams):
                 )
         for i in np.flatnonzero(self.direction == 0).tolist():
             raise ConfigError('direction', 'expected 1 or -1, got 0', i)
+        self._check_hands()
+        esc_of(self)
         for i, kind in enumerate(self.conversion):
             if kind == 'linear_interp':
                 self._check_table(i)
+
+    @property
+    def by_thrust(self) -> bool:
+        """Whether thrusts are commanded, by themselves or by a throttle."""
+        if self.command_interface == 'throttle':
+            return self.esc_gives == 'thrust'
+        return self.command_interface == 'effort'
+
+    def _check_hands(self) -> None:
+        """Raise where the propeller turns against `direction`, and it matters."""
+        turns = (np.array(self.conversion) == 'propeller') & (self.moment_constant > 0.0)
+        against = turns & (self.thrust_coefficient < 0.0) & (self.direction > 0)
+        for i in np.flatnonzero(against).tolist():
+            raise ConfigError(
+                'direction', f'expected -1, as thrust_coefficient {self.thrust_coefficient[i]:g} '
+                'is that of a left-handed propeller, got 1: the reaction torque of '
+                'moment_constant would turn the body the wrong way', i,
+            )
 
     def _check_table(self, i: int) -> None:
         table = self.table(i)
@@ -98,7 +130,7 @@ class ThrustersParams(CurvesParams, DynamicsParams):
             raise ConfigError(
                 'output_values', f'a thruster at rest would push {at_rest:g} N, expected 0', i
             )
-        if self.command_interface == 'effort' and not table.rises:
+        if self.by_thrust and not table.rises:
             raise ConfigError(
                 'output_values',
                 'falls as input_values rise; command_interface effort needs one speed per thrust',
@@ -137,12 +169,18 @@ class Thrusters(PlacedActuators):
 
     def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
-        super().__init__(params, params.command_interface)
+        super().__init__(params, FIELDS[params.command_interface])
         self._params, self._shape = params, (*batch, n)
         input_limit = np.abs(params.gain) * np.maximum(-params.min_command, params.max_command)
         self._dynamics = RotorDynamics(params, input_limit)
         self._curves = ThrustCurves(params)
-        self._by_thrust = params.command_interface == 'effort'
+        mean = MeanThrust(self._dynamics, self._curves)
+        takes_mean = params.step_value == 'mean' and params.integrator == 'exact'
+        self._mean = mean if takes_mean and not mean.is_end else None
+        self._by_thrust = params.by_thrust
+        self._esc = esc_of(params)
+        if self._esc:
+            self.safe_command = self._esc.throttle(np.zeros(n))
         self._has_deadband = bool(np.any(params.thrust_deadband > 0.0))
         efficiency = params.thrust_efficiency
         # 0 where there is nothing to divide by: such a thruster pushes by no command.
@@ -165,9 +203,11 @@ class Thrusters(PlacedActuators):
         self.retune(params)
         self.reset()
 
-    def reset(self) -> None:
-        """Stop all rotors."""
-        self.rotor_speed: FloatArray = np.zeros(self._shape)
+    def reset(self, indices: Any = None) -> None:
+        """Stop all rotors, or those of some environments; see `restarted`."""
+        still = np.zeros(self._shape)
+        now = still if indices is None else self.rotor_speed
+        self.rotor_speed: FloatArray = restarted(now, still, indices, self._shape[:-1])
 
     def retune(self, params: ThrustersParams) -> None:
         """Take the efficiencies of a configuration, as faults: no command makes up for them."""
@@ -184,12 +224,18 @@ class Thrusters(PlacedActuators):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
+        command.refuse_other(self.command_names, self.command_fields)
         params = self._params
         advance = self._advance(body)
         demand, saturated = self._demand(command, advance)
-        self.rotor_speed = self._dynamics.step(self.rotor_speed, demand, dt)
+        start = self.rotor_speed
+        self.rotor_speed = self._dynamics.step(start, demand, dt)
         speed = self._propeller_efficiency * self.rotor_speed
-        computed = self._thrust_efficiency * self._curves.thrust(speed, advance)
+        made = self._curves.thrust(speed, advance)
+        if self._mean is not None and dt > 0.0:
+            way = start, demand, self.rotor_speed
+            made = self._mean.of(way, self._propeller_efficiency, dt, advance, made)
+        computed = self._thrust_efficiency * made
         thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
         off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
         return Output(
@@ -221,21 +267,26 @@ class Thrusters(PlacedActuators):
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the water."""
-        return thrust if self._by_thrust else self._input_for(np.asarray(thrust), None)
+        demand = thrust if self._by_thrust else self._input_for(np.asarray(thrust), None)
+        return self._esc.throttle(np.asarray(demand)) if self._esc else demand
 
     def _demand(
         self, command: Command, advance: FloatArray | None
     ) -> tuple[FloatArray, BoolArray]:
         """Return the inputs of the dynamics and which commands were limited, (..., n)."""
         params = self._params
-        given = command.effort if self._by_thrust else command.velocity
+        given: FloatArray | None = getattr(command, self.command_fields[0])
         wanted = self.safe_command
         if given is not None:
             wanted = given_or_safe(given, self.safe_command)
-        order, limited = wanted, np.zeros((), bool)
+        limited = np.zeros((), bool)
+        if self._esc:
+            limited = beyond(wanted)
+            wanted = self._esc.demand(wanted)
+        order = wanted
         if self._by_thrust:
             wanted = np.minimum(np.maximum(wanted, self._lowest_order), self._highest_order)
-            limited = wanted != order
+            limited = limited | (wanted != order)
             order = self._input_for(wanted, advance)
         held = np.minimum(np.maximum(order, params.min_command), params.max_command)
         demand = params.gain * held
@@ -247,6 +298,7 @@ class Thrusters(PlacedActuators):
     def _input_for(self, thrust: FloatArray, advance: FloatArray | None) -> FloatArray:
         """Return the command that settles at a thrust with everything as configured."""
         speed = self._curves.speed(thrust * self._per_thrust_efficiency, advance)
+        speed = within_reach(speed)
         speed = np.minimum(np.maximum(speed * self._per_propeller_efficiency, -LARGEST), LARGEST)
         return self._dynamics.steady_input(speed) * self._per_gain
 

@@ -104,7 +104,7 @@ def test_a_booster_that_cannot_be_cut_burns_until_its_tank_is_empty():
 
 
 def test_a_cut_booster_decays_with_its_time_constant_and_still_burns():
-    model = fuelled([1000.0], time_constant=0.5)
+    model = fuelled([1000.0], time_constant=0.5, step_value='end')
     push(model, 100.0, dt=1e3)
     before = model.propellant
     output = push(model, 0.0, dt=0.25)
@@ -114,7 +114,7 @@ def test_a_cut_booster_decays_with_its_time_constant_and_still_burns():
 
 @given(st.lists(st.floats(0.0, 0.3), min_size=1, max_size=8))
 def test_step_response_is_the_closed_form_whatever_the_steps(steps):
-    model = boosters(time_constant=0.1)
+    model = boosters(time_constant=0.1, step_value='end')
     for dt in steps:
         output = push(model, 80.0, dt=dt)
     assert output.applied[0] == pytest.approx(-80.0 * np.expm1(-sum(steps) / 0.1), abs=1e-11)
@@ -218,6 +218,17 @@ def test_noise_depends_on_seed_and_tick_alone_and_never_pulls():
     assert drawn.min() == 0.0
     np.testing.assert_array_equal(push(model, 100.0, 100.0, 100.0, tick=123).applied, drawn[123])
     np.testing.assert_array_equal(model.throttle, [1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize('ratio', [0.3, 0.7, 1.0])
+def test_cut_noise_has_mean_0(ratio):
+    count = 2000
+    model = boosters((count,), noise_ratio=ratio, noise_seed=3)
+    thrust = [push(model, 50.0, tick=tick).applied for tick in range(100)]
+    assert np.min(thrust) >= 0.0
+    assert np.max(thrust) <= 100.0
+    # The mean of 200,000 draws is known to a standard deviation of 0.2 %.
+    assert np.mean(thrust) == pytest.approx(50.0, rel=0.01)
 
 
 def test_a_booster_that_is_off_makes_no_noise():

@@ -241,7 +241,7 @@ def test_the_order_in_a_lift_model_is_its_own(model, order):
 
 @given(parts=st.integers(1, 20), rate=st.sampled_from([0.0, 0.7]), angle=st.floats(-1.5, 1.5))
 def test_splitting_a_step_changes_nothing(parts, rate, angle):
-    config = params(time_constant=0.1, rate_limit=rate)
+    config = params(time_constant=0.1, rate_limit=rate, step_value='end')
     whole, split = Fins(config), Fins(config)
     one = run(whole, commands(angle), FORWARD, 0.3, 1)
     many = run(split, commands(angle), FORWARD, 0.3 / parts, parts)

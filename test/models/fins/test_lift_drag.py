@@ -226,3 +226,14 @@ def test_angle_of_attack_is_folded_and_keeps_the_right_angle():
         angle_of_attack(planar(velocity)),
         np.pi * np.array([0.25, 0.25, -0.25, 0.5, -0.5, 0]), atol=1e-15,
     )
+
+
+def test_a_positive_offset_pushes_away_from_the_normal():
+    # Gazebo adds its a0 to an angle that counts the other way: there it pushes upward.
+    params = TwoLinesParams(
+        fin='a', area=0.1, stall_angle=0.4, lift_slope=4.0, stalled_lift_slope=-1.0,
+        drag_slope=0.5, stalled_drag_slope=0.5, angle_offset=0.1,
+    )
+    flow = np.array([5.0 + 0.0j])
+    force, _ = TwoLines(params).coefficients(flow, np.zeros(1)).loads(flow)
+    assert force[0].imag < 0.0

@@ -153,6 +153,68 @@ def test_never_gives_power(alpha, deflection, span, ratio, slope, drag):
     assert power <= 1e-12 * np.linalg.norm(force) * 7.0
 
 
+def random_surfaces(rng, count):
+    """Return legal surfaces of any shape, those at the ends of their ranges among them."""
+    def between(low, high):
+        part = np.clip(rng.uniform(-0.1, 1.1, count), 0.0, 1.0)
+        return low + (high - low) * part
+
+    lowest, highest = between(-np.pi / 2, -1e-9), between(1e-9, np.pi / 2)
+    return LiftingSurfaceParams(
+        fin=[str(i) for i in range(count)], chord_length=10.0 ** between(-6, 6),
+        span_length=10.0 ** between(-6, 6), lift_slope=between(1e-9, 4 * np.pi),
+        flap_to_chord=between(0.0, 1.0), flap_effectiveness=between(0.0, 1.0),
+        zero_lift_angle=lowest + (highest - lowest) * rng.uniform(0.01, 0.99, count),
+        min_stall_angle=lowest, max_stall_angle=highest, zero_lift_drag=between(0.0, 1.0),
+        fluid_density=between(0.0, 2000.0),
+    )
+
+
+def power_of(model, flow, deflection):
+    """Return the power that the fluid feeds in [W], and force times speed [W]."""
+    force, _ = model.coefficients(flow, deflection).loads(flow)
+    return (force * flow.conj()).real, np.abs(force) * np.abs(flow)
+
+
+def test_20000_legal_surfaces_never_take_power_from_the_fluid():
+    rng = np.random.default_rng(5)
+    worst_original = 0.0
+    for _ in range(40):
+        params = random_surfaces(rng, 500)
+        flow = rng.uniform(0.0, 50.0, 500) * np.exp(1j * rng.uniform(-np.pi, np.pi, 500))
+        deflection = rng.uniform(-np.pi / 2, np.pi / 2, 500)
+        power, size = power_of(LiftingSurface(params), flow, deflection)
+        assert np.all(np.isfinite(size))
+        # Lift is perpendicular to the flow up to rounding, which may have either sign.
+        assert np.all(power <= 1e-12 * size)
+        original, size = power_of(LiftingSurface(params, 'pyflyt'), flow, deflection)
+        worst_original = max(worst_original, np.max(original / np.maximum(size, 1e-300)))
+    assert worst_original > 0.9
+
+
+def test_force_coefficient_stays_that_of_a_plate_beyond_stall():
+    # The profile's own line ends at the stall angle past zero lift, with any flap.
+    params = LiftingSurfaceParams(fin='a', chord_length=0.1, span_length=2.0)
+    pressure = 0.5 * 1.225 * 0.1 * 2.0
+    model, original = LiftingSurface(params), LiftingSurface(params, 'pyflyt')
+    alpha, flap = np.radians(10.0), np.radians(45.0)
+    line = model._slope[0] * params.max_stall_angle[0] / np.cos(params.max_stall_angle[0])
+    assert np.hypot(*loads_at(original, alpha, flap)[:2]) / pressure > 4.0
+    sweep = np.linspace(-np.pi, np.pi, 721)
+    for deflection in np.linspace(-np.pi / 2, np.pi / 2, 31):
+        force = np.array([loads_at(model, a, deflection)[:2] for a in sweep[::20]]) / pressure
+        assert np.max(np.hypot(*force.T)) < max(line, 2.3) + 0.01
+
+
+def test_no_flow_stays_attached_beyond_30_degrees():
+    params = LiftingSurfaceParams(
+        **PLAIN, max_stall_angle=np.pi / 2, min_stall_angle=-np.pi / 2, zero_lift_angle=0.1,
+    )
+    alpha = 0.1 + np.array([-np.pi / 6 - 1e-9, -0.5, 0.5, np.pi / 6 + 1e-9])
+    stalled = LiftingSurface(params).coefficients(np.exp(-1j * alpha), np.zeros(4)).stalled
+    np.testing.assert_array_equal(stalled, [True, False, False, True])
+
+
 @pytest.mark.parametrize('compat', ['none', 'pyflyt'])
 def test_a_surface_does_not_notice_that_another_is_stalled(compat):
     model = LiftingSurface(LiftingSurfaceParams(**PLAIN), compat)
@@ -179,7 +241,9 @@ def test_rest_is_without_load():
 @pytest.mark.parametrize(
     ('change', 'text'),
     [
-        pytest.param({'span_length': 0.0}, "'span_length': 0 must be above 0 m", id='span'),
+        pytest.param({'span_length': 0.0}, "'span_length': 0 is below 1e-06 m", id='span'),
+        pytest.param({'chord_length': 5e-324}, "'chord_length': 4.94066e-324 is below 1e-06 m",
+                     id='chord'),
         pytest.param({'flap_to_chord': 1.2}, "'flap_to_chord': 1.2 is above 1", id='flap'),
         pytest.param({'lift_slope': 13.0}, "'lift_slope': 13 is above 12.5664 1/rad", id='slope'),
         pytest.param(

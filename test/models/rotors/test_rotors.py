@@ -35,14 +35,16 @@ REFUSED = {
 
 STILL = BodyState()
 K = 1.5e-5
+# The laws here are of the thrust at the end of a step; test_step_value.py has that of its mean.
 QUAD = {
+    'step_value': 'end',
     'names': ['front_left', 'front_right', 'rear_left', 'rear_right'],
     'min_thrust': 0.1, 'max_thrust': 10.0, 'motor_constant': K, 'moment_constant': 0.016,
     'direction': [-1, 1, 1, -1], 'time_constant_up': 0.06, 'time_constant_down': 0.02,
     'position': [0.2, 0.1, 0.0, 0.2, -0.1, 0.0, -0.2, 0.1, 0.0, -0.2, -0.1, 0.0],
 }
 ONE = {
-    'names': ['rotor'], 'max_thrust': 10.0, 'motor_constant': K,
+    'step_value': 'end', 'names': ['rotor'], 'max_thrust': 10.0, 'motor_constant': K,
     'time_constant_up': 0.06, 'time_constant_down': 0.02,
 }
 LIMITS = [
@@ -245,6 +247,38 @@ def test_explicit_schemes_approach_the_exact_one_at_their_order(integrator, lag_
     assert gain == pytest.approx({'euler': 2.0, 'rk4': 16.0}[integrator], rel=0.15)
 
 
+@pytest.mark.parametrize('integrator', ['euler', 'rk4'])
+def test_mixing_applies_to_every_explicit_scheme(integrator):
+    tau, dt = 0.06, 0.02
+    by_mixing = {}
+    for mixing, ratio in (('', dt / tau), ('continuous', dt / tau), ('discrete', dt / (dt + tau))):
+        rotors = build(ONE, integrator=integrator, mixing=mixing, lag_on='thrust')
+        gain = ratio if integrator == 'euler' else (
+            ratio * (1 - ratio / 2 * (1 - ratio / 3 * (1 - ratio / 4)))
+        )
+        by_mixing[mixing] = push(rotors, [8.0], dt).computed[0]
+        assert by_mixing[mixing] == pytest.approx(8.0 * gain, rel=1e-12)
+    assert by_mixing[''] == by_mixing['continuous'] != by_mixing['discrete']
+
+
+def test_newest_isaac_lab_is_right_signed_rk4_with_discrete_mixing():
+    rotors = build(ONE, integrator='rk4', mixing='discrete', max_rotor_acceleration=4000.0)
+    speed, goal = 0.0, np.sqrt(8.0 / K)
+    factor, dt = 1.0 / (0.01 + 0.06), 0.01
+
+    def rate(error):
+        return np.clip(factor * error, -4000.0, 4000.0)
+
+    for _ in range(30):
+        error = goal - speed
+        first = rate(error)
+        second = rate(error - 0.5 * dt * first)
+        third = rate(error - 0.5 * dt * second)
+        fourth = rate(error - dt * third)
+        speed += dt / 6.0 * (first + 2.0 * second + 2.0 * third + fourth)
+        assert push(rotors, [8.0], dt).velocity[0] == pytest.approx(speed, rel=1e-12)
+
+
 @pytest.mark.parametrize(('integrator', 'expected'), [('euler', 3.0), ('rk4', 3.0)])
 def test_explicit_schemes_respect_the_limit_in_every_stage(integrator, expected):
     rotors = build(ONE, integrator=integrator, max_rotor_acceleration=300.0)
@@ -350,7 +384,7 @@ def test_state_stays_between_start_and_demand_for_any_step(
         demand = np.clip(thrust, 0.1, 10.0)
         assert np.all(output.computed >= np.minimum(before, demand) - 1e-12)
         assert np.all(output.computed <= np.maximum(before, demand) + 1e-12)
-        assert np.all((output.applied >= 0.1) & (output.applied <= 10.0))
+        assert np.all((output.applied >= 0.0) & (output.applied <= 10.0))
         assert np.all(np.isfinite(output.wrench))
 
 
@@ -387,14 +421,41 @@ def test_thrust_and_velocity_commands_agree(effort, limits, lag_on):
 # Commands
 
 
-def test_state_is_speed_and_clamped_thrust():
-    rotors = build(initial_rotor_speed=1000.0)
+def test_original_thrust_is_clamped_whatever_the_speed():
+    rotors = build(initial_rotor_speed=1000.0, integrator='isaaclab_rk4')
     output = push(rotors, [20.0] * 4)
     np.testing.assert_allclose(K * output.velocity**2, output.computed, rtol=1e-14)
     assert np.all(output.computed > 10.0)
     np.testing.assert_array_equal(output.applied, [10.0] * 4)
     np.testing.assert_array_equal(output.effort, output.applied)
     assert rotors.state_names == rotors.command_names == tuple(QUAD['names'])
+    still = build(integrator='isaaclab_rk4', time_constant_up=1e9)
+    output = push(still, [0.1] * 4)
+    assert np.all(output.velocity < 1e-3)
+    np.testing.assert_array_equal(output.applied, [0.1] * 4)
+
+
+@given(
+    st.lists(rows, min_size=1, max_size=5), random_limits, lags, st.floats(-6.0, 0.0),
+    st.sampled_from(['exact', 'euler', 'rk4']),
+)
+def test_a_rotor_pushes_by_its_speed(commands, limits, lag_on, exponent, integrator):
+    if integrator != 'exact':
+        exponent, limits = min(exponent, -2.0), {}
+    rotors = build(lag_on=lag_on, integrator=integrator, **limits)
+    for row in commands:
+        output = push(rotors, row, 10.0**exponent)
+        np.testing.assert_allclose(output.applied, K * output.velocity**2, rtol=1e-12, atol=1e-15)
+
+
+def test_the_mean_is_between_the_thrusts_of_two_speeds():
+    rotors = build(step_value='mean')
+    before = 0.0
+    for _ in range(50):
+        output = push(rotors, [5.0] * 4)
+        after = K * output.velocity**2
+        assert np.all((before <= output.applied) & (output.applied <= after * (1.0 + 1e-12)))
+        before = after
 
 
 @pytest.mark.parametrize('command', [Command(), Command(effort=np.full(4, np.nan))])
@@ -622,6 +683,11 @@ def test_no_output_changes_after_it_was_given():
         "'max_rotor_acceleration': euler limits only the rate of what lags, the thrust",
         id='acceleration beside the lag',
     ),
+    pytest.param(
+        {'initial_rotor_speed': 1000.0},
+        "'initial_rotor_speed[0]': 1000 rad/s gives 15 N, expected at most max_thrust, 10 N",
+        id='start',
+    ),
     pytest.param({'integrator': 'heun'}, "'integrator': expected one of exact", id='integrator'),
 ])
 def test_wrong_configuration_is_refused(changes, text):
@@ -644,5 +710,8 @@ def test_explicit_schemes_refuse_steps_that_diverge(integrator, ratio):
 def test_shipped_configuration_is_a_quadrotor_that_hovers():
     document = yaml.safe_load((ROOT / 'config/rotors.yaml').read_text())
     settings = document['/**/rotors']['ros__parameters']
-    output = push(Rotors(build_params(RotorsParams, settings)), [5.0] * 4, 1.0)
+    rotors = Rotors(build_params(RotorsParams, settings))
+    output = push(rotors, [5.0] * 4, 1.0)
+    assert 0.0 < output.wrench[2] < 20.0
+    output = push(rotors, [5.0] * 4, 1.0)
     np.testing.assert_allclose(output.wrench, [0, 0, 20, 0, 0, 0], rtol=1e-5, atol=1e-12)

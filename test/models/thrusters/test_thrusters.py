@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
 PLUGIN = json.loads((GOLDEN / 'uuv_thruster_plugin.json').read_text())['scenarios']
@@ -47,7 +47,7 @@ TABLE = {
 }
 PROPELLER = {
     **LAG, 'conversion': 'propeller', 'thrust_coefficient': -0.004422, 'propeller_diameter': 0.2,
-    'advance_coefficient': -0.004,
+    'advance_coefficient': -0.004, 'direction': -1,
 }
 MIRRORED_TABLE = {**TABLE, 'input_values': '-90 -8 8 90', 'output_values': '-20 0 0 20'}
 MIRRORED_ZONE = {**BESSA, 'rotor_constant_left': 0.02, 'delta_left': -4.0}
@@ -82,7 +82,7 @@ def settled(model: Thrusters, command: Command, body: BodyState = STILL):
 
 def merged(rows: list[dict]) -> dict:
     fallback = {'dynamics': 'zero_order', 'conversion': 'basic', 'input_values': '',
-                'output_values': ''}
+                'output_values': '', 'direction': 1}
     keys = {key for row in rows for key in row}
     return {key: [row.get(key, fallback.get(key, 0.0)) for row in rows] for key in keys}
 
@@ -105,6 +105,7 @@ def test_every_recorded_scenario_is_in_a_table():
 def test_the_original_plugin_is_reproduced(scenario):
     model = thrusters(
         **LAG, **SQUARE, **OUR_SETTINGS[scenario['name']], axis=scenario['joint_axis'],
+        step_value='end',
     )
     is_on = True
     found, before = [], None
@@ -196,6 +197,17 @@ def test_stream_along_the_axis_takes_thrust():
     assert moving - still == pytest.approx(-0.004 * 0.8 * 1000 * 0.2**3 * 1.5 * 50.0, rel=1e-12)
 
 
+@pytest.mark.parametrize('coefficient', [0.004, -0.004])
+def test_body_turns_against_the_hand_of_the_propeller(coefficient):
+    hand = 1 if coefficient > 0.0 else -1
+    model = thrusters(conversion='propeller', thrust_coefficient=coefficient,
+                      propeller_diameter=0.2, moment_constant=0.05, direction=hand)
+    output = settled(model, velocity(hand * 60.0))
+    assert output.wrench[0] > 0.0
+    # Right-handed about the axis where the speed is positive: the body turns the other way.
+    assert np.sign(output.wrench[3]) == -np.sign(output.velocity[0])
+
+
 # Commands.
 
 
@@ -256,8 +268,10 @@ def test_never_commanded_is_safe_and_rests(interface, kind):
         np.testing.assert_array_equal(model.rotor_speed, [0.0])
 
 
-def test_other_field_is_not_a_command():
-    assert thrusters(**SQUARE).step(effort(5.0), STILL, 0.1, 0).applied[0] == 0.0
+def test_other_field_is_refused():
+    with pytest.raises(CommandError, match=r'^t0: expected velocity, got effort 5; leave'):
+        thrusters(**SQUARE).step(effort(5.0), STILL, 0.1, 0)
+    assert thrusters(**SQUARE).step(effort(np.nan), STILL, 0.1, 0).applied[0] == 0.0
 
 
 def test_speed_beyond_the_table_is_flagged():
@@ -306,6 +320,9 @@ def test_efficiency_does_not_touch_the_state():
         pytest.param({'min_thrust': 2.0}, "'min_thrust': 2 is above 0 N", id='cannot stop pushing'),
         pytest.param({'max_command': -2.0}, "'max_command': -2 is below 0", id='cannot stop'),
         pytest.param({'direction': 0}, "'direction[0]': expected 1 or -1, got 0", id='no hand'),
+        pytest.param({**PROPELLER, 'moment_constant': 0.01, 'direction': 1},
+                     "'direction[0]': expected -1, as thrust_coefficient -0.004422 is that of a "
+                     'left-handed propeller, got 1: the reaction torque', id='wrong hand'),
         pytest.param({'rotor_constant': 0.0}, "'rotor_constant[0]': basic needs", id='no constant'),
         pytest.param({**TABLE, 'input_values': '-5 0 2 5', 'output_values': '-100 -10 20 120'},
                      "'output_values[0]': a thruster at rest would push -10 N",

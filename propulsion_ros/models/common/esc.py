@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The curve of an electronic speed controller: what a throttle from 0 to 1 asks for.
+
+A throttle is commanded in the field ``position``. The curve gives a speed or a thrust, as a
+polynomial of the throttle or as a table that is linear between its points.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.models.common.thrust_curve import check_cells
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, per_row, quantity
+
+FIELDS = {'effort': 'effort', 'velocity': 'velocity', 'throttle': 'position'}
+"""The command field of each command interface."""
+
+_SAMPLES = 1001
+_HALVINGS = 60
+_NO_LIMIT = 1e12
+"""The largest thrust of a thruster that has none [N]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EscParams:
+    """Curves of n speed controllers, for the command interface ``throttle``."""
+
+    esc_curve: tuple[str, ...] = per_row(
+        '', kind=str,
+        doc="throttle: its curve, as coefficients 'c0 c1 c2 ...' of c0 + c1 t + c2 t^2 ..., or as "
+        "points 't0 v0 t1 v1 ...' from throttle 0 to 1, which must not fall; empty: in proportion "
+        'to the largest thrust',
+    )
+    esc_kind: str = quantity(
+        'polynomial', kind=str, choices=('polynomial', 'table'), doc='throttle: form of esc_curve'
+    )
+    esc_gives: str = quantity(
+        'thrust', kind=str, choices=('thrust', 'speed'),
+        doc='throttle: what esc_curve gives, thrust [N] or speed [rad/s]',
+    )
+
+
+def esc_of(params: Any, lowest: float = -np.inf) -> Esc | None:
+    """Return the speed controllers of a configuration that is commanded by throttle, else None.
+
+    Raises `ConfigError` as `Esc` does.
+    """
+    is_used = params.command_interface == 'throttle'
+    return Esc(params, params.max_thrust, lowest) if is_used else None
+
+
+class Esc:
+    """What n speed controllers ask for at a throttle, and back.
+
+    Parameters
+    ----------
+    params : EscParams
+        Validated configuration.
+    largest : FloatArray
+        Thrust at throttle 1 where there is no curve [N], (n,); `_NO_LIMIT` is none.
+    lowest : float
+        Least value that makes sense: 0 for what only pushes.
+
+    Raises
+    ------
+    ConfigError
+        For a curve that is missing or no curve, that falls, or goes below ``lowest``.
+    """
+
+    def __init__(self, params: EscParams, largest: FloatArray, lowest: float = -np.inf) -> None:
+        texts = params.esc_curve
+        table = params.esc_kind == 'table'
+        curves = [_numbers(text, i) for i, text in enumerate(texts)]
+        for i, curve in enumerate(curves):
+            if not curve:
+                curves[i] = _proportional(params, float(largest[i]), table, i)
+        if table:
+            points = [_points(curve, i) for i, curve in enumerate(curves)]
+        else:
+            grid = np.linspace(0.0, 1.0, _SAMPLES)
+            points = [
+                (grid, np.asarray(np.polynomial.polynomial.polyval(grid, curve), dtype=float))
+                for curve in curves
+            ]
+            size = max((len(curve) for curve in curves), default=1)
+            self._factors = np.array([curve + [0.0] * (size - len(curve)) for curve in curves]).T
+        for i, (_, values) in enumerate(points):
+            _check_values(values, lowest, i)
+        self._points = points
+        self._table = table
+        self._ends = np.array([values[0] for _, values in points]), np.array(
+            [values[-1] for _, values in points]
+        )
+
+    def demand(self, throttle: FloatArray) -> FloatArray:
+        """Return what is asked for at throttles, (..., n), clamped to 0..1; NaN stays NaN."""
+        inside = np.minimum(np.maximum(throttle, 0.0), 1.0)
+        if self._table:
+            columns = [
+                np.interp(inside[..., i], *row) for i, row in enumerate(self._points)
+            ]
+            return np.where(np.isnan(throttle), np.nan, np.stack(columns, axis=-1))
+        value = np.zeros_like(inside)
+        for factor in self._factors[::-1]:
+            value = value * inside + factor
+        return value
+
+    def throttle(self, value: FloatArray) -> FloatArray:
+        """Return the least throttle that asks for a value, (..., n), or for the nearest."""
+        value = np.minimum(np.maximum(value, self._ends[0]), self._ends[1])
+        low, high = np.zeros(value.shape), np.ones(value.shape)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            enough = self.demand(middle) >= value
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return np.where(self.demand(np.zeros(value.shape)) >= value, 0.0, high)
+
+
+def beyond(throttle: FloatArray) -> BoolArray:
+    """Return which throttles are outside 0..1."""
+    return np.asarray((throttle < 0.0) | (throttle > 1.0))
+
+
+def _numbers(text: str, index: int) -> list[float]:
+    try:
+        values = [float(word) for word in text.replace(',', ' ').split()]
+    except ValueError as error:
+        raise ConfigError('esc_curve', f'expected numbers: {error}', index) from None
+    check_cells('esc_curve', [len(values)])
+    if not np.all(np.isfinite(values)) or not all(abs(value) <= 1e12 for value in values):
+        raise ConfigError('esc_curve', 'expected finite numbers of at most 1e12', index)
+    return values
+
+
+def _proportional(params: EscParams, largest: float, table: bool, index: int) -> list[float]:
+    if params.esc_gives == 'speed' or largest == _NO_LIMIT:
+        raise ConfigError(
+            'esc_curve', 'is required with command_interface throttle: without it only a thrust '
+            'with a largest thrust is in proportion', index,
+        )
+    return [0.0, 0.0, 1.0, largest] if table else [0.0, largest]
+
+
+def _points(curve: list[float], index: int) -> tuple[FloatArray, FloatArray]:
+    throttles, values = np.array(curve[::2]), np.array(curve[1::2])
+    if len(curve) < 4 or len(curve) % 2:
+        raise ConfigError(
+            'esc_curve', f'expected pairs of throttle and value, at least two, got {len(curve)} '
+            'numbers', index,
+        )
+    if throttles[0] != 0.0 or throttles[-1] != 1.0 or np.any(np.diff(throttles) <= 0.0):
+        raise ConfigError('esc_curve', 'expected throttles that rise from 0 to 1', index)
+    return throttles, values
+
+
+def _check_values(values: FloatArray, lowest: float, index: int) -> None:
+    if np.any(np.diff(values) < -1e-9 * max(1e-300, float(np.max(np.abs(values))))):
+        raise ConfigError('esc_curve', 'falls between throttle 0 and 1', index)
+    if values[0] < lowest:
+        raise ConfigError(
+            'esc_curve', f'gives {values[0]:g} at throttle 0, expected at least {lowest:g}', index
+        )

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""20,000 random legal actuators of each family: finite, within limits, no power from nothing."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from legal_parameters import Draw, in_order
+
+from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.fins.fins import Fins, FinsParams
+from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
+from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.thrusters.dynamics import SMALLEST
+from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
+
+COUNT, SETS = 500, 40
+DENORMAL = 1e-290
+"""Products of anything smaller may have no digits left."""
+STEPS = (1e-6, 1e-3, 0.01, 0.3, 2.0)
+DIVIDED = (
+    'alpha', 'beta', 'rotor_inertia', 'torque_constant', 'winding_resistance', 'rotor_constant',
+    'thrust_coefficient', 'propeller_diameter', 'fluid_density', 'quadratic_damping',
+)
+SPEEDS = (-1e12, -100.0, -3.0, 1e-300, 2.0, 50.0, 1e12)
+
+
+def rows(count=COUNT):
+    return [str(i) for i in range(count)]
+
+
+def sized(given):
+    """Raise constants that a model divides by to where they are legal."""
+    for key in DIVIDED:
+        if key in given:
+            given[key] = [x if abs(x) >= SMALLEST else SMALLEST for x in given[key]]
+
+
+def numbers(rng, count=COUNT):
+    return rng.choice([-1.0, 1.0], count) * 10.0 ** rng.uniform(-3.0, 8.0, count)
+
+
+def steps(rng):
+    return float(rng.choice(STEPS))
+
+
+def tables(rng):
+    """Return input and output values of rising tables without thrust at rest."""
+    inputs, outputs = [], []
+    for _ in range(COUNT):
+        speeds = sorted([0.0, *rng.choice(SPEEDS, 3, replace=False)])
+        scale = rng.choice([1e-3, 1.0, 5e-324])
+        inputs.append(' '.join(repr(float(speed)) for speed in speeds))
+        outputs.append(' '.join(repr(float(scale * speed)) for speed in speeds))
+    return {'input_values': inputs, 'output_values': outputs}
+
+
+def thrusters(rng):
+    given = Draw(rng).fields(
+        ThrustersParams, rows(), integrator='exact', **tables(rng), esc_curve='-20 50',
+        esc_kind='polynomial',
+        direction=rng.choice([-1, 1], COUNT).tolist(),
+    )
+    sized(given)
+    for low, high in (('min_command', 'max_command'), ('min_thrust', 'max_thrust')):
+        in_order(given, low, high)
+        given[high] = [
+            max(b, a + 1e-3 * (1.0 + abs(a))) for a, b in zip(given[low], given[high], strict=True)
+        ]
+        given[high] = [min(b, 1e12) for b in given[high]]
+    given['direction'] = [
+        -1 if k < 0.0 else d
+        for k, d in zip(given['thrust_coefficient'], given['direction'], strict=True)
+    ]
+    return ThrustersParams(**given)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_thrusters(seed):
+    rng = np.random.default_rng(seed)
+    params = thrusters(rng)
+    model, dt = Thrusters(params), steps(rng)
+    body = BodyState(velocity=rng.uniform(-50.0, 50.0, 3))
+    for tick in range(4):
+        values = numbers(rng)
+        output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
+        for array in (output.applied, output.velocity, output.wrench, output.computed):
+            assert np.all(np.isfinite(array))
+        assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_rotors(seed):
+    rng = np.random.default_rng(seed)
+    none = [0.0, 0.0]
+    given = Draw(rng).fields(
+        RotorsParams, rows(), integrator='exact', motor_constant_range=none,
+        time_constant_up_range=none, time_constant_down_range=none, initial_rotor_speed=0.0,
+        esc_curve='0 5 1', esc_kind='polynomial',
+        direction=rng.choice([-1, 1], COUNT).tolist(),
+    )
+    in_order(given, 'min_thrust', 'max_thrust')
+    params = RotorsParams(**given)
+    model, dt = Rotors(params), steps(rng)
+    for tick in range(4):
+        before, values = model.rotor_speed, np.abs(numbers(rng))
+        output = model.step(Command(**{model.command_fields[0]: values}), BodyState(), dt, tick)
+        for array in (output.applied, output.velocity, output.wrench):
+            assert np.all(np.isfinite(array))
+        assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust))
+        # No rotor pushes more than its faster speed of the step does.
+        fastest = np.maximum(before, output.velocity)
+        most = params.motor_constant * fastest**2 * params.efficiency
+        assert np.all(output.applied <= most * (1.0 + 1e-9) + 1e-14 * params.max_thrust + DENORMAL)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_boosters(seed):
+    rng = np.random.default_rng(seed)
+    draw = Draw(rng)
+    tanks = TanksParams(**draw.fields(TanksParams, [f't{i}' for i in range(COUNT)]))
+    given = draw.fields(
+        BoostersParams, rows(), tank=list(tanks.names), tanks=tanks, integrator='exact',
+        noise_seed=1, exact_final_step=True, esc_gives='thrust',
+    )
+    in_order(given, 'min_thrust', 'max_thrust')
+    params = BoostersParams(**given)
+    model, dt = Boosters(params), steps(rng)
+    for tick in range(4):
+        before = model.propellant
+        command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
+        output = model.step(command, BodyState(), dt, tick)
+        for array in (output.applied, output.wrench, output.tanks.mass, output.tanks.inertia):
+            assert np.all(np.isfinite(array))
+        assert np.all(output.applied >= 0.0)
+        assert np.all(output.applied <= 2.0 * params.max_thrust)
+        burnt = before - model.propellant
+        assert np.all((burnt >= 0.0) & (model.propellant >= 0.0))
+        # The impulse is that of the propellant burnt, and of no more.
+        owed = output.applied / params.max_thrust * params.max_fuel_rate * dt
+        exact = output.applied > DENORMAL
+        assert np.all((owed <= burnt * (1.0 + 1e-9) + 1e-15 * before + DENORMAL)[exact])
+
+
+def fins(rng):
+    kinds = {'quadratic': QuadraticParams, 'two_lines': TwoLinesParams,
+             'lifting_surface': LiftingSurfaceParams}
+    draw, part, groups, names = Draw(rng), COUNT // 3, {}, []
+    for key, cls in kinds.items():
+        own = [f'{key}_{i}' for i in range(part)]
+        given = draw.fields(cls, own)
+        if key == 'lifting_surface':
+            given['min_stall_angle'] = (-rng.uniform(1e-6, 1.57, part)).tolist()
+            given['max_stall_angle'] = rng.uniform(1e-6, 1.57, part).tolist()
+            given['zero_lift_angle'] = [
+                a + (b - a) * x for a, b, x in zip(
+                    given['min_stall_angle'], given['max_stall_angle'],
+                    rng.uniform(0.01, 0.99, part), strict=True,
+                )
+            ]
+        groups[key] = cls(**given)
+        names += own
+    given = draw.fields(FinsParams, names, integrator='exact', compat='none', **groups)
+    sized(given)
+    in_order(given, 'min_deflection', 'max_deflection')
+    for key in ('min_deflection', 'max_deflection'):
+        given[key] = np.clip(given[key], -1.57, 1.57).tolist()
+    return FinsParams(**given)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_fins(seed):
+    rng = np.random.default_rng(seed)
+    params = fins(rng)
+    model, dt = Fins(params), steps(rng)
+    for tick in range(4):
+        velocity = rng.uniform(-50.0, 50.0, 3)
+        output = model.step(
+            Command(position=numbers(rng, len(params.names))), BodyState(velocity=velocity), dt,
+            tick,
+        )
+        for array in (output.wrench, output.position, output.forces):
+            assert np.all(np.isfinite(array))
+        assert np.all(
+            (params.min_deflection <= output.position) & (output.position <= params.max_deflection)
+        )
+        # What is left beside drag is lift, perpendicular to the flow but for rounding.
+        power = output.forces @ velocity
+        assert np.all(power <= 1e-12 * output.thrusts * np.linalg.norm(velocity) + DENORMAL)
