@@ -47,16 +47,16 @@ from propulsion_ros.timing.held import Held
 class FlightState:
     """Combines apogee detector, phases, liftoff, landing and events; reads no clock.
 
-    A sample whose altitude is unknown still lets time pass. Feed such samples while sensors are
-    silent, also before their first sample after a restart, so that the backup timer, timed events
-    and a resumption continue.
+    A sample with an unknown altitude still advances the time of the flight. Pass such samples to
+    `update` while sensors are silent, also before their first sample after a restart, so that the
+    backup timer, timed events and a resumption continue.
 
     Parameters
     ----------
     params : FlightParams
         Settings of everything except the detector.
     detector : Detector
-        From `make_detector`; owned by this object from now on.
+        From `make_detector`; no other object may use it from now on.
     events : sequence of EventSpec
         In order of evaluation.
     deployers : sequence of DeployerSpec
@@ -68,16 +68,16 @@ class FlightState:
     required : collection of str
         Checks of `readiness` that refuse a launch; the others only report.
     keeps_flight : bool
-        Whether an armed flight, until it has landed, and a recorded one survive stamps from
-        before them, as of a sensor that restarts without the time. In a simulation such stamps
-        mean that it has started again, and end both.
+        Whether a flight that is armed and has not landed, or a recorded one, continues when
+        stamps are earlier than its first one, as those of a sensor that restarts with a wrong
+        time. In a simulation such stamps mean that it has started again, so the flight ends.
     may_settle : bool
         Whether a sensor may start and settle while the vehicle is armed; see `Fall`.
 
     Raises
     ------
     ConfigError
-        Where an action names a deployer or controller that is not there.
+        If an action names a deployer or controller that does not exist.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class FlightState:
         self._deployers = tuple(deployers)
         self._is_legacy = semantics == 'legacy'
         self._clock = FlightTime(params.longest_step, reanchors=keeps_flight)
-        # A feed is frozen at the limit itself.
+        # 1 ns less, because a feed counts as frozen at the limit itself.
         self._frozen = Held(round(params.frozen_time * 1e9) - 1)
         self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params, may_settle=may_settle)
@@ -163,7 +163,7 @@ class FlightState:
         return found
 
     def set_check(self, name: str, reason: str) -> None:
-        """Take what the host found at one of its own checks, '' for nothing."""
+        """Set the reason that one of the host's own checks has against a launch, '' for none."""
         self._host_checks[name] = reason
 
     @property
@@ -181,7 +181,7 @@ class FlightState:
         return dict(self._clock.counts)
 
     def reset(self) -> None:
-        """Return to preflight with nothing remembered."""
+        """Return to preflight and clear all data."""
         self._course = Course()
         self._clock.reset()
         self._climb.reset()
@@ -255,18 +255,18 @@ class FlightState:
     ) -> FlightReport:
         """Take one sample and return what it changed.
 
-        A sample whose stamp does not advance, is late, or strays from the others is not used;
-        which the report names. See `FlightClock` for stamps that jump.
+        A sample whose stamp does not advance, is late, or strays from the others is not used, and
+        the report has the reason. See `FlightClock` for stamps that jump.
 
         Parameters
         ----------
         sample : Sample
             What is known now.
         steady_ns : int, optional
-            On a robot the time of arrival on a steady clock [ns]: flight time runs no faster. None
-            in simulation and replay, where only stamps count.
+            On a robot the time of arrival on a steady clock [ns], which limits the speed of flight
+            time. None in simulation and replay, where only stamps count.
         is_silence : bool
-            Whether the stamp is not from a sensor, but lets time pass while all are silent.
+            Whether the stamp is not from a sensor, but only advances time while all are silent.
         """
         before_ns = self._clock.stamp_ns
         verdict = self._clock.advance(
@@ -285,7 +285,7 @@ class FlightState:
         if math.isfinite(known.altitude):
             self._sample = known
         self._circuits = dict(sample.circuits)
-        # As text, in which NaN is the same as NaN.
+        # Compared as text, because NaN is not equal to NaN as a number.
         values = repr((sample.altitude, sample.velocity, sample.acceleration))
         self._frozen.repeats(self._clock.now_ns, values)
         is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
@@ -315,12 +315,12 @@ class FlightState:
 
     @property
     def _is_time_doubtful(self) -> bool:
-        """Whether no charge acts yet, since its time may be wrong."""
+        """Whether charges must wait, because flight time may be wrong."""
         return self._climbs_in_doubt and self._clock.now_ns < self._doubt_end_ns
 
     @property
     def _is_timer_early(self) -> bool:
-        """Whether only a doubtful gap makes the timer run out."""
+        """Whether the backup timer has run out only because of a gap of doubtful length."""
         limit_ns = self._params.max_ascent_time * 1e9 + self._doubt_ns
         ascent_ns = 0 if self.liftoff is None else self._clock.now_ns - self.liftoff.clock_ns
         return self._climbs_in_doubt and ascent_ns < limit_ns
@@ -334,7 +334,7 @@ class FlightState:
 
     @property
     def _may_ignite(self) -> bool:
-        """Whether engines may be lit; after apogee the engine bank itself refuses."""
+        """Whether engines may be lit; after apogee the engine bank refuses most."""
         if self._is_legacy or self.phase is Phase.RECOVERY:
             return True
         if self.phase is Phase.LAUNCH:
@@ -344,7 +344,7 @@ class FlightState:
         return self.ascent is not None and may_light
 
     def _sense(self, sample: Sample, velocity: float) -> None:
-        """Watch for motion and rest, in every phase in which they matter; velocity is measured."""
+        """Detect motion and rest, in every phase that uses them; velocity must be measured."""
         now_ns = self._clock.now_ns
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
@@ -420,7 +420,7 @@ class FlightState:
         self._watch.begin(self.liftoff)
 
     def _forget_flight(self) -> None:
-        """Forget the last flight and what the detector saw: every latch, stamp and event."""
+        """Clear every latch, stamp and event of the last flight, and the data of the detector."""
         self._watch.reset()
         self._begin_flight()
 
@@ -438,7 +438,7 @@ class FlightState:
         self._watch.restart_timer()
 
     def _restart(self, stamp_ns: int) -> None:
-        """Start again because time has; the clock has done so already."""
+        """Start again, because time has started again; the clock has done so already."""
         self._record.drop('time has started again')
         if self.phase.is_armed:
             phase = self.phase.value
@@ -452,7 +452,7 @@ class FlightState:
     # The record of a flight, for a restart of the computer.
 
     def snapshot(self) -> Snapshot:
-        """Return what must outlive a restart."""
+        """Return the data that is kept over a restart."""
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
             self._landing.has_landed, self.ignition, self.liftoff, self.apogee,
@@ -462,7 +462,7 @@ class FlightState:
     def offer(
         self, snapshot: Snapshot, heartbeat_age: float = math.inf, least_age: float = math.nan
     ) -> str:
-        """Take a record from before a restart, to be taken up if the vehicle still flies.
+        """Take a record from before a restart; the flight is resumed if the vehicle still flies.
 
         Parameters
         ----------
@@ -477,7 +477,7 @@ class FlightState:
         Returns
         -------
         str
-            Why it is not considered, '' where it is.
+            Why the record is not used, '' if it is.
         """
         problem = snapshot.problem(self._events.count)
         if problem:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from propulsion_ros.timing.flight_clock import FlightClock, Stamp
 
 LEAD_NS = 100_000_000
-"""How far flight time may be ahead of the steady clock: messages come in bursts [ns]."""
+"""How far flight time may be ahead of the steady clock, because messages come in bursts [ns]."""
 
 
 class FlightTime:
-    """A `FlightClock` that no stamps can make run faster than time does.
+    """A `FlightClock` that never runs faster than a steady clock.
 
-    The limit counts from an anchor, which is set anew at each moment that something is counted
-    from. So no time since such a moment is ever more than `LEAD_NS` longer than it was, however
-    slow the stamps were before; and stamps that come in bursts or late lose nothing. Without
-    steady time, as in simulation and replay, stamps alone count.
+    The limit counts from an anchor. The anchor is set again at each moment from which times are
+    counted, such as liftoff. So the time since such a moment is never more than `LEAD_NS` too
+    long, also if the stamps were slow before it. Within that limit stamps that come in bursts or
+    late lose no time. Without steady time, as in simulation and replay, only stamps count.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class FlightTime:
     Attributes
     ----------
     now_ns : int
-        The time of the flight; it never runs backward but where time restarts.
+        The time of the flight; it runs backward only when time restarts.
     """
 
     def __init__(self, longest_step: float, *, reanchors: bool = False) -> None:
@@ -40,7 +40,7 @@ class FlightTime:
         self._set(0)
 
     def _set(self, now_ns: int) -> None:
-        """Let the time be this one, and count the limit from here."""
+        """Set the time, and count the limit from it."""
         self.now_ns = now_ns
         self._ahead_ns = self._clock.now_ns - now_ns
         self._anchor: tuple[int, int] | None = None
@@ -63,7 +63,7 @@ class FlightTime:
             self._steady_ns = steady_ns
 
     def anchor(self) -> None:
-        """Count the limit from now on, as of something that begins now."""
+        """Count the limit from now, because times will be counted from now."""
         self._set(self.now_ns)
 
     def begin_flight(self) -> None:
@@ -72,7 +72,7 @@ class FlightTime:
         self.anchor()
 
     def resume(self, now_ns: int, first_ns: int) -> None:
-        """Go on from where a flight before a restart would stand now; see `FlightClock.resume`."""
+        """Continue at the time that a flight before a restart has now; see `FlightClock.resume`."""
         self._clock.resume(now_ns, first_ns)
         self._set(now_ns)
 
@@ -84,7 +84,7 @@ class FlightTime:
         may_restart: bool,
         is_silence: bool = False,
     ) -> Stamp:
-        """Take a stamp and classify it; time moves where it is accepted.
+        """Take a stamp and classify it; time advances if it is accepted.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class FlightTime:
         steady_ns : int or None
             When it came, on a steady clock [ns]; None where only stamps count.
         may_restart : bool
-            Whether stamps of before the flight mean that time has started again.
+            Whether stamps that are earlier than the flight mean that time has started again.
         is_silence : bool
             Whether no sample has this stamp.
         """
@@ -107,7 +107,7 @@ class FlightTime:
         if verdict is Stamp.RESTARTED:
             self._set(self._clock.now_ns)
         elif steady_ns is not None and self._anchor is None:
-            # The first steady time: the time of the stamps until now is taken as it is.
+            # At the first steady time there is nothing to limit the stamps until now.
             self._set(max(self._clock.now_ns - self._ahead_ns, self.now_ns))
         else:
             self._advance_to(self._clock.now_ns - self._ahead_ns, steady_ns)

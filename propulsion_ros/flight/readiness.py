@@ -18,7 +18,8 @@ CHECKS: Mapping[str, str] = {
     'frozen': 'altitude, speed and acceleration have repeated themselves for `flight.frozen_time`',
     'backup_timer': '`flight.max_ascent_time` is 0',
     'record': 'a `state_file` is set and cannot be written',
-    'clocks': 'sensors or pyro receivers have another time than this computer, or a topic has two',
+    'clocks': 'sensors or pyro receivers have another time than this computer, or one topic has '
+    'messages with two times',
 }
 """The checks, and what each finds."""
 

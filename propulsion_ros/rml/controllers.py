@@ -18,9 +18,9 @@ COMMON = (
     key('setpoint', 'what the input should be'),
     key('updateInterval', 'least time between two steps', unit='ms', lo=0.0),
     key('doohickeyType', 'what gets the output', str, 'Engine', choices=('Engine',)),
-    key('doohickeyID', 'which of them', JsonNode),
+    key('doohickeyID', 'id of that engine', JsonNode),
     key('flightVar', 'the input', str, 'Position', choices=VECTORS),
-    key('component', 'of the input', JsonNode, 1),
+    key('component', 'which component of the input', JsonNode, 1),
 )
 
 

@@ -14,12 +14,12 @@ MOST = 32
 
 _TYPE = key('type', 'what it is', str, choices=('net_actuator', 'local_pyro', 'local_servo'))
 _ACTUATOR = key(
-    'actuator', 'what is at that node: on for a while, or at an angle', str, 'pyro',
-    choices=('pyro', 'servo'),
+    'actuator', 'what is at that node: a pyro, on for a while, or a servo, at an angle', str,
+    'pyro', choices=('pyro', 'servo'),
 )
 COMMON = (
     *identity('deployer'), _TYPE,
-    key('max_climb', 'upward speed above which it waits after an abort or an override of apogee',
+    key('max_climb', 'after an abort or an override of apogee it waits above this upward speed',
         unit='m/s', lo=0.0, default=None),
 )
 TYPES = {

@@ -23,10 +23,14 @@ BOOSTER = (
 LIMITS = (
     key('landing', 'whether it may be lit on the way down', bool, False),
     key('max_tilt', 'events light it only below this tilt', unit='rad', above=0.0, default=None),
-    key('min_height', 'and only above this height over the pad', unit='m', default=None),
-    key('max_height', 'and only up to this height', unit='m', default=None),
-    key('earliest', 'and only from this time after liftoff', unit='ms', lo=0.0, default=None),
-    key('latest', 'and only before this time', unit='ms', above=0.0, default=None),
+    key('min_height', 'events light it only above this height over the pad', unit='m',
+        default=None),
+    key('max_height', 'events light it only up to this height over the pad', unit='m',
+        default=None),
+    key('earliest', 'events light it only from this time after liftoff on', unit='ms', lo=0.0,
+        default=None),
+    key('latest', 'events light it only before this time after liftoff', unit='ms', above=0.0,
+        default=None),
 )
 COMMON = (
     *identity('engine'), _TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode), *LIMITS,
@@ -45,7 +49,7 @@ VALVE = (
     *ADDRESS,
     key('closed_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=0.0),
     key('open_position', 'angle of the servo', unit='deg', lo=0.0, hi=180.0, default=180.0),
-    key('safe', 'how it is left when the flight computer stops', str, 'open',
+    key('safe', 'its position when the flight computer stops', str, 'open',
         choices=('open', 'closed')),
 )
 VALVES = {

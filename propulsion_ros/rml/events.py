@@ -19,7 +19,8 @@ from propulsion_ros.settings.keys import key, read_key, read_keys
 
 DEFAULT_COOLDOWN_MS = 1000.0
 ALTITUDE_DWELL_MS = 300.0
-"""For how long an altitude must call for a deployment: one sample is no altitude."""
+"""For how long the altitude must meet the condition of a deployment, so that one wrong sample
+fires nothing."""
 GUARDS = (
     *(phase.value for phase in Phase if phase.is_armed),
     *(subphase.value for subphase in Subphase if subphase.value),
@@ -42,8 +43,8 @@ SAFE = (
         'armed phase', JsonNode, None),
     key('for_ms', 'for how long the condition must hold; by default 300 ms for events that deploy '
         'by the altitude, else 0', float, None, unit='ms', lo=0.0),
-    key('max_age_ms', 'how old a value may be that the sample does not give', unit='ms', lo=0.0,
-        default=0.0),
+    key('max_age_ms', 'how old the last known value may be where the sample has none',
+        unit='ms', lo=0.0, default=0.0),
 )
 _TYPE = key(
     'type', 'what it is', str,
@@ -114,7 +115,7 @@ class EventReader:
         read_place(node, place)
         if self._is_legacy:
             for name in ('single_fire', 'cooldown'):
-                node[name]  # its default was never reached
+                node[name]  # required: the flown software never used its default
             values = read_keys(node, EVENT)
         else:
             values = read_keys(node, EVENT, SAFE)
@@ -183,7 +184,7 @@ class EventReader:
     def _check_landing(
         self, node: JsonNode, words: tuple[str, ...], actions: tuple[Action, ...]
     ) -> None:
-        """Refuse an event that is to light what the engine bank does not light."""
+        """Refuse an event for an engine that the engine bank would not light."""
         if not _DOWN & set(words):
             return
         for action in actions:

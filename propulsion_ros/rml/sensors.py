@@ -29,7 +29,7 @@ SENSORS = (
         for axis in _AXES
     ),
     *(
-        key(name, 'limit of the supply', unit='mV', lo=0.0, default=value)
+        key(name, 'limit of the supply voltage', unit='mV', lo=0.0, default=value)
         for name, value in _MILLIVOLTS.items()
     ),
 )
@@ -41,14 +41,14 @@ ORIENTATION = {
     'euler': tuple(
         key(name, f'{name}', unit='rad', lo=-_TURN, hi=_TURN) for name in ('roll', 'pitch', 'yaw')
     ),
-    'quaternion': tuple(key(name, 'part', lo=-1.0, hi=1.0) for name in ('w', 'x', 'y', 'z')),
+    'quaternion': tuple(key(name, 'component', lo=-1.0, hi=1.0) for name in ('w', 'x', 'y', 'z')),
     'axisAlign': (
         *(key(f'{a}_axis', f'axis of the board that is {a} of the rocket', int, i,
               choices=range(3)) for i, a in enumerate('xyz')),
         *(key(f'{a}_inv', f'1 where {a} points the other way', Switch, 0) for a in 'xyz'),
     ),
 }
-ESTIMATOR = (key('Orientation', 'of the board in the rocket', JsonNode, None),)
+ESTIMATOR = (key('Orientation', 'orientation of the board in the rocket', JsonNode, None),)
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,11 @@ ROUTE = (
 RADIO = (
     key('Override', 'whether the values below count', bool, None),
     key('Frequency', 'carrier', unit='Hz', above=0.0, default=None),
-    key('SyncByte', 'network', int, None, choices=BYTE),
-    key('Bandwidth', 'of the modulation', unit='Hz', above=0.0, default=None),
-    key('SpreadingFactor', 'of the modulation', int, None, choices=range(6, 13)),
-    key('TxPower', 'sent', unit='dBm', default=None),
+    key('SyncByte', 'identifies the network', int, None, choices=BYTE),
+    key('Bandwidth', 'bandwidth of the modulation', unit='Hz', above=0.0, default=None),
+    key('SpreadingFactor', 'spreading factor of the modulation', int, None,
+        choices=range(6, 13)),
+    key('TxPower', 'transmitted power', unit='dBm', default=None),
 )
 UNREAD = {'General': GENERAL, 'Networking': NETWORKING, 'Radio': RADIO}
 

@@ -13,11 +13,7 @@ PICTURESQUE = re.compile(
     r'|who asks)\b',
     re.IGNORECASE,
 )
-WITH_THEIR_CODE = {
-    f'docs/{name}.md' for name in ('apogee', 'flight', 'performance', 'testing')
-}
-"""Pages whose sentences are partly made from code, and are rewritten with it."""
-PAGES = {page.name: page for page in pages() if page.name not in WITH_THEIR_CODE}
+PAGES = {page.name: page for page in pages()}
 
 
 @pytest.mark.parametrize('name', PAGES)

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fall that has lasted: the altitude below its peak and lower with each look."""
+"""A fall that has lasted: the altitude is below its peak, and each look is lower than the last."""
 from __future__ import annotations
 
 import math
 from collections import deque
 
-_LOOK_NS = 500_000_000  # over which samples are filtered to their median
-_LOOKS = 5  # that are kept
+_LOOK_NS = 500_000_000  # of samples whose median is one look
+_LOOKS = 5  # number that is kept
 _MARGIN = 10.0  # below the peak [m]
 
 
 class LastingFall:
-    """Follows medians of the altitude over half a second, or single samples of a slower sensor.
+    """Finds a fall by medians of the altitude over half a second, here called looks.
 
-    No error of static ports falls for so long: this ends every veto.
+    Of a slower sensor each sample is a look. A lasting fall ends every veto, because no error of
+    static ports falls for so long.
 
     Parameters
     ----------
     duration : float
-        For how long it must fall, look after look [s].
+        For how long each look must be lower than the one before [s].
 
     Attributes
     ----------
@@ -33,7 +34,7 @@ class LastingFall:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the flight."""
+        """Clear the data of the flight."""
         self.peak = -math.inf
         self.restart()
 
@@ -45,7 +46,7 @@ class LastingFall:
         self._since_ns: int | None = None
 
     def shift(self, shift_ns: int) -> None:
-        """Move all stamps by a clock jump."""
+        """Begin a new look after a clock jump, because the stamps before it no longer fit."""
         self.restart()
 
     def add(self, stamp_ns: int, altitude: float) -> bool:
@@ -77,6 +78,6 @@ class LastingFall:
         elif self._since_ns is None:
             self._since_ns = latest[0]
         if latest is not None:
-            # A look of a single wild sample is no height.
+            # Two looks must reach a peak, so that one wild sample does not count.
             self.peak = max(self.peak, min(middle, latest[1]))
         self.looks.append(((self._begun_ns + self._ended_ns) // 2, middle))

@@ -17,7 +17,7 @@ class ApogeeParams:
 
     method: str = quantity(
         'robust', kind=str, choices=('robust', 'legacy'),
-        doc="how apogee is detected; legacy is Pickle Rick's own way, in double precision",
+        doc="how apogee is detected; legacy is the detector of Pickle Rick, in double precision",
     )
     window: float = quantity(2.0, 's', above=0.0, doc='length of the window of the fit')
     capacity: int = quantity(
@@ -34,26 +34,27 @@ class ApogeeParams:
         0.75, above=0.0, doc='Mach number of the inertial speed at which detection is locked'
     )
     lockout_hold: float = quantity(
-        1.0, 's', lo=0.0, doc='time that the lock outlasts the speed'
+        1.0, 's', lo=0.0, doc='how long the lock lasts after the last such speed'
     )
     lockout_limit: float = quantity(
         2.0, 's', above=0.0,
         doc='duration of a clear fall in the altitude that overrules a lock by a velocity input',
     )
     maximum_gap: float = quantity(
-        1.5, 's', above=0.0, doc='longer gaps of a faster sensor empty the window'
+        1.5, 's', above=0.0, doc='a longer gap empties the window, unless the sensor is as slow'
     )
     frozen_after: float = quantity(
-        0.5, 's', above=0.0, doc='a value held so long against the fit is reported as frozen'
+        0.5, 's', above=0.0, doc='a value that repeats for so long while the fit moves on is frozen'
     )
     noise: float = quantity(
         0.5, 'm', above=0.0, doc='altitude noise assumed before the scatter is known, one sigma'
     )
     velocity_sigma: float = quantity(
-        2.0, 'm/s', above=0.0, doc='trust in the velocity input while the window is short'
+        2.0, 'm/s', above=0.0, doc='one sigma of the velocity input, used while the window is short'
     )
     acceleration_sigma: float = quantity(
-        2.0, 'm/s^2', above=0.0, doc='trust in the acceleration input while the window is short'
+        2.0, 'm/s^2', above=0.0,
+        doc='one sigma of the acceleration input, used while the window is short'
     )
     minimum_fall: float = quantity(
         3.0, 'm/s^2', lo=0.0, doc='least downward acceleration of a flight at its apogee'
@@ -62,7 +63,7 @@ class ApogeeParams:
         25.0, 'm/s^2', above=0.0, doc='largest downward acceleration of a flight at its apogee'
     )
     descent_speed: float = quantity(
-        4.0, 'm/s', above=0.0, doc='downward speed that is a descent whatever the curvature'
+        4.0, 'm/s', above=0.0, doc='downward speed that is a descent at any curvature'
     )
     drop: float = quantity(
         25.0, 'm', above=0.0, doc='height lost below the peak that is a descent'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error-state Kalman filter of attitude, velocity, position and the biases of the sensors.
 
-The nominal state is integrated from angular rate and specific force; its error, 18 small numbers,
-has a covariance and is estimated by a Kalman filter (Sola 2017, Quaternion kinematics for the
-error-state Kalman filter, with the attitude error in the world's axes).
+The nominal state is integrated from angular rate and specific force. Its error is 18 small
+numbers, which a Kalman filter estimates with their covariance (Sola 2017, Quaternion kinematics
+for the error-state Kalman filter, with the attitude error in the world's axes).
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIZE = 18
 POSITION, VELOCITY, ATTITUDE, GYRO_BIAS, FORCE_BIAS = 0, 3, 6, 9, 12
 ALTITUDE_BIAS, PORT, SCALE = 15, 16, 17
 _LARGEST_ANGLE = math.pi  # an attitude error has no larger sigma [rad]
-_LARGEST = 1e12  # variance beyond which nothing is known anyway
+_LARGEST = 1e12  # variance beyond which the state counts as unknown
 _DIAGONAL = SIZE + 1
 # Where the transition differs from the identity, as flat indices of the matrix.
 _BLOCKS = [
@@ -44,8 +44,8 @@ class ErrorStateFilter:
     """Nominal state, the covariance of its error, and the steps of both.
 
     The error is (position, velocity, attitude, gyro bias, accelerometer bias, altitude bias,
-    static-port coefficient, altitude scale), in this order, three each but the last three. The
-    attitude error is a rotation about east, north, up.
+    static-port coefficient, altitude scale), in this order. The last three are one number each, the
+    others three. The attitude error is a rotation about east, north, up.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class ErrorStateFilter:
     gyro_bias, force_bias : list of float
         In body axes [rad/s], [m/s^2].
     altitude_bias : float
-        Reading less altitude of the barometer at rest [m].
+        Measured minus true altitude of the barometer at rest [m].
     port : float
         Error of the static ports over the dynamic pressure.
     scale : float
-        Pressure altitude gained over height gained, less 1: air warmer than the standard
-        atmosphere's makes it negative.
+        Change of pressure altitude over change of height, minus 1. It is negative in air that is
+        warmer than the standard atmosphere.
     acceleration : tuple of float
         Of the last step, net of gravity, in the world [m/s^2].
     covariance : FloatArray
@@ -94,7 +94,7 @@ class ErrorStateFilter:
         self.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
 
     def reset(self, attitude: Quaternion, level_sigma: float, heading_sigma: float) -> None:
-        """Stand at rest on the pad with an attitude of that certainty [rad]."""
+        """Set the state to rest on the pad, with an attitude of these sigmas [rad]."""
         params = self._params
         self.position = [0.0, 0.0, 0.0]
         self.velocity = [0.0, 0.0, 0.0]
@@ -141,10 +141,10 @@ class ErrorStateFilter:
             Means over the interval of angular rate and specific force, in body axes, as
             measured [rad/s], [m/s^2].
         rests : bool
-            Whether the vehicle is at rest, so that the force is known to be 1 g upward. What the
-            measured one errs would pass for a hint to the heading.
+            Whether the vehicle is at rest, so that the force is known to be 1 g upward. With the
+            measured force, its error would be taken for information on the heading.
         tumbles : bool
-            Whether the vehicle may tumble, which no sensor follows exactly.
+            Whether the vehicle may tumble, which the inertial sensor does not measure exactly.
         """
         bx, by, bz = self.gyro_bias
         p, q, r = rate[0] - bx, rate[1] - by, rate[2] - bz
@@ -185,16 +185,16 @@ class ErrorStateFilter:
         force_density: float,
         rate_density: float,
     ) -> None:
-        """Let an interval pass without inertial sensor.
+        """Advance the state over an interval without inertial sensor.
 
         Parameters
         ----------
         dt : float
             Length of the interval [s].
         acceleration : tuple of float
-            Guessed, net of gravity, in the world [m/s^2].
+            Assumed, net of gravity, in the world [m/s^2].
         force_density, rate_density : float
-            Densities of what the guess does not know [(m/s^2)^2/Hz], [(rad/s)^2/Hz].
+            Noise densities of that assumption [(m/s^2)^2/Hz], [(rad/s)^2/Hz].
         """
         self._move(dt, acceleration)
         self._flat[self._blocks] = 0.0
@@ -203,7 +203,7 @@ class ErrorStateFilter:
         self._bound_angles()
 
     def _bound_angles(self) -> None:
-        """Keep the attitude from being less certain than unknown."""
+        """Limit the sigma of the attitude to half a turn, beyond which it is unknown."""
         largest = max(self._diagonal[ATTITUDE:GYRO_BIAS].tolist())
         if largest > _LARGEST_ANGLE**2:
             factor = _LARGEST_ANGLE / math.sqrt(largest)
@@ -215,7 +215,7 @@ class ErrorStateFilter:
         return dt, dt, (1.0 + self.scale) * dt, self.velocity[2] * dt
 
     def _decay(self, dt: float) -> float:
-        """Let the error of the static ports decay; return the factor of its error."""
+        """Reduce the error of the static ports by its decay; return the factor."""
         factor = math.exp(-dt / self._params.static_port_time)
         self.port *= factor
         return factor
@@ -233,7 +233,7 @@ class ErrorStateFilter:
         self._gravity = STANDARD_GRAVITY * (1.0 - 2.0 * position[2] / EARTH_RADIUS)
 
     def _spread(self, dt: float, force2: float, rate2: float) -> None:
-        """Carry the covariance through the transition and add the noise of the interval."""
+        """Apply the transition to the covariance and add the noise of the interval."""
         covariance = self.covariance
         np.matmul(self._transition, covariance, out=self._work)
         np.matmul(self._work, self._transition.T, out=covariance)
@@ -245,14 +245,14 @@ class ErrorStateFilter:
     def correct(
         self, row: FloatArray, innovation: float, variance: float, gate: float = math.inf
     ) -> float:
-        """Fuse one scalar measurement unless it is too surprising.
+        """Fuse one scalar measurement unless its innovation is too large.
 
         Parameters
         ----------
         row : FloatArray
             Derivative of the measurement by the error, shape (18,).
         innovation : float
-            Measured less predicted.
+            Measured minus predicted.
         variance : float
             Of the measurement's noise.
         gate : float
@@ -300,7 +300,7 @@ class ErrorStateFilter:
         self._diagonal[index] += variance
 
     def forget(self, index: int, variance: float) -> None:
-        """Let one error be unknown to that variance, independent of all others."""
+        """Set the variance of one error, and make it independent of all others."""
         self.covariance[index, :] = 0.0
         self.covariance[:, index] = 0.0
         self._diagonal[index] = variance

@@ -78,7 +78,7 @@ class EstimatorParams:
         'not believed'
     )
     lockout_hold: float = quantity(
-        1.0, 's', lo=0.0, doc='time that this lockout outlasts the speed'
+        1.0, 's', lo=0.0, doc='how long this lockout lasts after the last such speed'
     )
     site_altitude: float = quantity(
         0.0, 'm', lo=-500.0, hi=10e3, doc='pad above sea level, where no pressure has told it'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Roll, pitch, yaw and tilt of a rotation, in the axes that flight events are written in."""
+"""Roll, pitch, yaw and tilt of a rotation, in the axes that flight configurations use."""
 from __future__ import annotations
 
 import math
@@ -22,10 +22,11 @@ _FLU_FROM_FRD = np.diag([1.0, -1.0, -1.0])
 
 
 class Attitude(NamedTuple):
-    """Angles against north, east, down [rad]; NaN where unknown.
+    """Angles relative to north, east, down [rad]; NaN where unknown.
 
-    ``rocket`` is of axes whose x is the nose, ``board`` of base_link turned to forward, right,
-    down; ``tilt`` is the nose's angle from the vertical.
+    ``rocket`` has roll, pitch and yaw of axes whose x points along the nose. ``board`` has those
+    of base_link, turned to forward, right, down. ``tilt`` is the angle of the nose from the
+    vertical.
     """
 
     rocket: Vector = UNKNOWN_VECTOR
@@ -37,12 +38,12 @@ UNKNOWN_ATTITUDE = Attitude()
 
 
 class AttitudeReader:
-    """Turns quaternions into `Attitude`.
+    """Converts quaternions to `Attitude`.
 
     Parameters
     ----------
     nose : sequence of float
-        The direction of the nose in base_link axes; not 0.
+        The direction of the nose in base_link axes, of any length but 0.
     """
 
     def __init__(self, nose: Sequence[float]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last known value of each flight variable, for events that allow for some age."""
+"""The last known value of each flight variable, for events with ``max_age_ms``."""
 from __future__ import annotations
 
 import math
@@ -12,18 +12,18 @@ _VECTORS = ('position', 'velocity', 'acceleration', 'rocket_orientation', 'board
 
 
 class HeldValues:
-    """Remembers every component of every vector, and when it was last known."""
+    """Stores the last known value of every component of every vector, and its time."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all values."""
+        """Clear all values."""
         self._values: dict[tuple[str, int], tuple[int, float]] = {}
         self._now: Variables | None = None
 
     def update(self, variables: Variables) -> None:
-        """Take what is known now."""
+        """Store the values that are known now."""
         self._now = variables
         for name in _VECTORS:
             for i, value in enumerate(getattr(variables, name)):
@@ -33,7 +33,7 @@ class HeldValues:
             self._values['tilt', 0] = variables.clock_ns, variables.tilt
 
     def aged(self, max_age_ns: int) -> Variables:
-        """Return the variables of now, with older values where now has none."""
+        """Return the present variables, with older values where the present one is unknown."""
         now = self._now
         if now is None:
             raise ValueError('no variables yet, call update first')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flight knows at one moment, and the flight variables that conditions read from it."""
+"""The known values of a flight at one moment, and the flight variables of conditions."""
 from __future__ import annotations
 
 import math
@@ -41,7 +41,7 @@ class Sample:
     circuits : tuple of (int, bool)
         Channels of local pyros that were measured, and whether each circuit is closed.
     faults : tuple of str
-        Of the sensors, as the estimator names them that made the sample.
+        Faults of the sensors, with the names of the estimator that made the sample.
     """
 
     stamp_ns: int
@@ -58,13 +58,13 @@ class Sample:
 
 
 def sane(value: float) -> float:
-    """Return a value in SI units, NaN where no vehicle of this world reaches it."""
-    # A float of numpy compares to a bool of numpy, which is not True.
+    """Return a value in SI units, or NaN if it is too large for any vehicle."""
+    # Converted, because a comparison of a numpy float gives a numpy bool.
     return float(value) if abs(value) <= _FARTHEST else NAN
 
 
 def bounded(sample: Sample) -> Sample:
-    """Return a sample without what no vehicle of this world reaches."""
+    """Return a sample in which values that are too large for any vehicle are unknown."""
     (east, north), (v_east, v_north) = sample.horizontal_position, sample.horizontal_velocity
     return replace(
         sample, altitude=sane(sample.altitude), velocity=sane(sample.velocity),
@@ -90,7 +90,7 @@ def _unmeasured(channel: int) -> bool | None:
 
 @dataclass(frozen=True)
 class Variables:
-    """What conditions are evaluated on: times on the flight clock, vectors in NED.
+    """The values that conditions use: times of the flight clock, vectors in NED.
 
     Attributes
     ----------
@@ -99,11 +99,11 @@ class Variables:
     position, velocity, acceleration : tuple of float
         North, east, down; NaN where unknown.
     ignition_ns, liftoff_ns, apogee_ns : int or None
-        When it happened, None where it has not.
+        When it happened, None before.
     time_since_event : callable
         Event id to the time [ns] since its condition last held, None where that is unknown.
     rocket_orientation, board_orientation : tuple of float
-        Roll, pitch, yaw against north, east, down [rad]; of axes with the nose as x, and of
+        Roll, pitch, yaw relative to north, east, down [rad]: of axes with the nose as x, and of
         base_link turned to forward, right, down.
     tilt : float
         Angle of the nose from the vertical [rad].
@@ -112,7 +112,7 @@ class Variables:
     words : frozenset of str
         Phase and sub-phase, for the guards of events.
     permits : Permits
-        What the flight allows, for the same.
+        What the flight allows, also for the guards of events.
     """
 
     clock_ns: int
@@ -132,7 +132,7 @@ class Variables:
 
 
 class Label(NamedTuple):
-    """How a value is written in a sentence: its name, and the unit after scaling."""
+    """How a value is written in text: its name, and the unit after scaling."""
 
     name: str
     unit: str
@@ -179,7 +179,7 @@ def _component(vector: tuple[float, float, float], component: int) -> float:
 
 
 def _since(now_ns: int, then_ns: int | None) -> float:
-    # What lies in the future has not happened: unknown, not negative.
+    # A moment in the future has not happened, so the time since it is unknown, not negative.
     return NAN if then_ns is None or then_ns > now_ns else (now_ns - then_ns) / 1e6
 
 

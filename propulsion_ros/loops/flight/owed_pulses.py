@@ -10,13 +10,14 @@ from propulsion_ros.loops.flight.record_file import OwedPulse
 ATTEMPTS = 3
 """How often the pulse of an event is begun, the first time included."""
 APART_NS = 1_000_000_000
-"""Between the beginnings of two attempts [ns]: a supply that broke down must recover."""
+"""Time between the starts of two attempts [ns], in which the supply voltage can recover."""
 
 
 class OwedPulses:
-    """Keeps what was begun and is not complete.
+    """Stores the pulses that were begun and are not complete.
 
-    A pulse is on, or it waits: one that a restart cut off waits for its next attempt.
+    Such a pulse is either on, or it waits: one that a restart interrupted waits for its next
+    attempt.
 
     Attributes
     ----------
@@ -28,7 +29,7 @@ class OwedPulses:
         self.reset()
 
     def reset(self) -> None:
-        """Owe nothing."""
+        """Remove all pulses."""
         self._on: dict[tuple[int, int], OwedPulse] = {}
         self._waiting: dict[tuple[int, int], OwedPulse] = {}
         self._next_ns = 0
@@ -45,7 +46,7 @@ class OwedPulses:
 
     @property
     def owed(self) -> tuple[OwedPulse, ...]:
-        """All that is not complete."""
+        """All pulses that are not complete."""
         return (*self.on, *self._waiting.values())
 
     def begin(self, pulse: OwedPulse) -> None:
@@ -55,25 +56,25 @@ class OwedPulses:
         self._on[key] = pulse
 
     def owe(self, pulses: Iterable[OwedPulse], next_ns: int) -> None:
-        """Take what a restart cut off, to be attempted from a time on [ns]."""
+        """Add pulses that a restart interrupted, to be attempted from a time on [ns]."""
         self._waiting.update({(pulse.event, pulse.deployer): pulse for pulse in pulses})
         self._next_ns = next_ns
 
     def take_spent(self) -> list[OwedPulse]:
-        """Return the waiting pulses that were attempted often enough, and owe them no more."""
+        """Remove and return the waiting pulses that have no attempt left."""
         spent = [pulse for pulse in self._waiting.values() if pulse.attempts >= ATTEMPTS]
         for pulse in spent:
             del self._waiting[pulse.event, pulse.deployer]
         return spent
 
     def take_waiting(self) -> list[OwedPulse]:
-        """Return every pulse that waits, and owe it no more."""
+        """Remove and return every pulse that waits."""
         waiting, self._waiting = list(self._waiting.values()), {}
         return waiting
 
     def begin_due(self, now_ns: int) -> list[OwedPulse]:
-        """Begin the next attempt of what waits, where its time has come, and return it."""
-        # Where the clock was set back it is not waited for.
+        """Begin the next attempt of all pulses that wait, if it is due, and return them."""
+        # A time that is farther ahead than that means that the clock was set back.
         if 0 < self._next_ns - now_ns <= APART_NS:
             return []
         due = [replace(pulse, attempts=pulse.attempts + 1) for pulse in self.take_waiting()]
@@ -82,14 +83,14 @@ class OwedPulses:
         return due
 
     def finish(self, on: Collection[int]) -> None:
-        """Owe no pulse any more whose deployer is off by itself."""
+        """Remove every pulse whose deployer is no longer on, because the pulse is complete."""
         self._on = {key: pulse for key, pulse in self._on.items() if pulse.deployer in on}
 
     def drop(self, pulse: OwedPulse) -> None:
-        """Owe a pulse no more, as one that was refused."""
+        """Remove a pulse, for example one that was refused."""
         self._on.pop((pulse.event, pulse.deployer), None)
 
     def take_cut(self) -> list[OwedPulse]:
-        """Return what was on, and owe it no more."""
+        """Remove and return the pulses that are on."""
         cut, self._on = list(self._on.values()), {}
         return cut

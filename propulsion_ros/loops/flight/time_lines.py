@@ -7,7 +7,7 @@ NEAR_NS = 500_000_000
 SILENT_NS = 500_000_000
 """How long a line must be silent before another one may take its place [ns]."""
 ALONE_NS = 200_000_000
-"""For how long only others must have come then [ns]."""
+"""For how long only messages of other lines must have arrived then [ns]."""
 _RATE_CHANGE = 2.5
 _LONGEST_INTERVAL_NS = 2_000_000_000
 
@@ -21,8 +21,8 @@ class _Line:
     def fits(self, stamp_ns: int, steady_ns: int) -> bool:
         """Return whether a stamp goes on from this line.
 
-        A message that was held up on its way or in a queue is followed by one that was not, which
-        is as far ahead of the steady clock as the least delayed one so far.
+        After a message that was delayed on its way or in a queue, the next one may be on time. Then
+        its stamp is as far ahead of the steady clock as that of the least delayed message so far.
         """
         passed_ns = stamp_ns - self.stamp_ns
         least_delayed_ns = steady_ns + self._offset_ns - self.stamp_ns
@@ -38,16 +38,17 @@ class _Line:
         self.stamp_ns, self.steady_ns = stamp_ns, steady_ns
 
     def is_silent(self, steady_ns: int) -> bool:
-        """Return whether its publisher has fallen silent, or its clock was set."""
+        """Return whether its publisher has stopped, or its clock was set."""
         return steady_ns - self.steady_ns > max(SILENT_NS, _RATE_CHANGE * self._interval_ns)
 
 
 class TimeLines:
-    """Follows the publisher of a topic that was there first, while it goes on.
+    """Accepts the messages of the publisher of a topic that was there first, while it publishes.
 
-    A message carries no sender. Stamps of one publisher go on from one another; those of two
-    clocks that take turns do not. The line that is followed changes only where it falls silent,
-    as it does when the one clock was set, and what follows it goes on alone.
+    A message does not name its sender. The stamps of one publisher continue each other, and are
+    here called a line; stamps of two clocks that alternate do not. Another line is accepted only
+    when the present one is silent, as after its clock was set, and the other one has continued
+    alone.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class TimeLines:
         self.reset()
 
     def reset(self) -> None:
-        """Forget every line."""
+        """Clear every line."""
         self._line: _Line | None = None
         self._others_ns: int | None = None
         self._refused_ns = 0
@@ -70,11 +71,11 @@ class TimeLines:
 
     @property
     def has_two(self) -> bool:
-        """Whether another line takes turns with the one that is followed."""
+        """Whether messages of another line alternate with those of the accepted one."""
         return self.refused > 1
 
     def takes(self, stamp_ns: int, steady_ns: int) -> bool:
-        """Return whether a message that comes now is of the line that is followed."""
+        """Return whether a message that arrives now belongs to the accepted line."""
         line = self._line
         if line is None or self._is_over(line, steady_ns):
             self._line, self.refused, self._others_ns = _Line(stamp_ns, steady_ns), 0, None
@@ -95,7 +96,7 @@ class TimeLines:
         """Return whether another line has gone on alone for a while after this one."""
         if self._others_ns is None:
             return False
-        # What was held up somewhere comes in one burst, the followed line with it.
+        # Messages that were delayed arrive in one burst, those of the accepted line too.
         return line.is_silent(steady_ns) and steady_ns - self._others_ns >= ALONE_NS
 
     def _forget_refused(self, steady_ns: int) -> None:

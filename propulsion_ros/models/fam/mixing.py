@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sharing a wrench among nozzles that can only push."""
+"""Distribution of a wrench over nozzles, which can only push."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 
 class Mixing:
-    """The smallest thrusts that make a wrench, lifted until none is below 0.
+    """The smallest thrusts that make a wrench, increased until none is below 0.
 
-    Equal thrusts of the nozzles on one line cancel, so each line is lifted by its lowest thrust
-    where that is below 0, and the wrench stays. Equation 1 of Ekal (2023), with the signs and the
-    lines of Astrobee's code.
+    Equal thrusts of all nozzles on one line cancel. So if the lowest thrust of a line is below 0,
+    it is subtracted from all thrusts of the line, which does not change the wrench. This is
+    equation 1 of Ekal (2023), with the signs and the lines of Astrobee's code.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Mixing:
     def __init__(self, matrix: FloatArray, lines: Sequence[IntArray]) -> None:
         self._inverse = np.linalg.pinv(matrix)
         width = max(len(line) for line in lines)
-        # Lines as rows of one array, the short ones filled up by repetition.
+        # Lines are the rows of one array; shorter lines repeat their last nozzle.
         self._lines = np.array(
             [np.pad(line, (0, width - len(line)), mode='edge') for line in lines]
         )
@@ -39,10 +39,10 @@ class Mixing:
         self.set_com(np.zeros(3))
 
     def set_com(self, com: FloatArray) -> None:
-        """Take the point [m], (3,), that the torques of wrenches to share are about.
+        """Set the point [m], (3,), about which the torques of the demanded wrenches are.
 
-        The smallest thrusts for a wrench are the same whatever point describes it, so it is moved
-        to the origin, and no point needs a pseudoinverse of its own.
+        The smallest thrusts do not depend on the point that describes a wrench. So a wrench is
+        moved to the origin, and one pseudoinverse is enough for all points.
         """
         thrust_from = self._inverse @ torque_shift(-np.asarray(com, dtype=float))
         self._line_from = np.ascontiguousarray(thrust_from[self._lines].reshape(-1, 6).T)

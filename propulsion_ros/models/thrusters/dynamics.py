@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast a thruster's rotor turns after a command: the four models of the UUV simulator.
 
-Zero order follows at once, first order with a lag. The models of Yoerger et al. (1990) and
-Bessa et al. (2006) are a motor against a drag that grows with the square of the speed:
+With zero order the speed is the command, with first order it lags behind the command. The models
+of Yoerger et al. (1990) and Bessa et al. (2006) have a motor, and a drag that grows with the
+square of the speed:
 
     yoerger  w' = beta u - alpha w |w|
     bessa    Jmsp w' = u Kt / Rm - Kv1 w - Kv2 w |w|
@@ -29,7 +30,7 @@ from propulsion_ros.settings.quantity import (
 )
 
 SMALLEST, LARGEST = 1e-12, 1e12
-"""Range of every constant that is divided by, so that no finite input overflows."""
+"""Range of every constant that is used as a divisor, so that no finite input overflows."""
 FASTEST = 1e100
 """No speed that a tiny constant makes is larger [rad/s]: its square is finite in every curve."""
 
@@ -152,7 +153,7 @@ class RotorDynamics:
             for kind, columns in columns_by_kind(params.dynamics).items()
             if kind != 'zero_order'
         ]
-        # One kind of dynamics needs no columns.
+        # If all thrusters have the same dynamics, no columns are selected.
         is_alone = len(set(params.dynamics)) == len(self._steppers) == 1
         self._for_all = self._steppers[0][1] if is_alone else None
         kinds = np.array(params.dynamics)
@@ -226,7 +227,7 @@ def _stepper(
 
 
 class FirstOrder:
-    """w' = (u - w) / time_constant, exact; the original's own step is exact too.
+    """w' = (u - w) / time_constant, solved exactly, as in the original.
 
     Parameters
     ----------
@@ -238,7 +239,7 @@ class FirstOrder:
         self._lag = Lag(time_constant)
 
     def set_step(self, dt: float) -> None:
-        """Do nothing: the lag keeps its own step."""
+        """Do nothing, because the lag stores its own step."""
 
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
         """Return the speed after one step, (..., n)."""
