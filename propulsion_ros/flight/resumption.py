@@ -22,6 +22,7 @@ _LATEST_START_NS = 500_000_000  # samples may be on their way while a record is 
 _UNCERTAIN = 3.0  # times as long must motion last where the age of the record is uncertain
 _WINDOWS = (1.0, 2.0, 4.0)  # of `resume_moving_time`: the noisier the altitude, the longer
 _REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
+_CHAIN = 3.0  # times as long may it be away on the pad: a restart may follow another one
 _FRESH_NS = 60_000_000_000  # what has flown so shortly before is on no bench
 _FEWEST = 5  # readings that agree
 _FALL = 3.0 - STANDARD_GRAVITY  # net acceleration, at most, of what flies unpowered [m/s^2]
@@ -65,7 +66,7 @@ class Resumption:
 
     A flight goes on where the vehicle is high above its pad and moves up or down, or is in free
     fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
-    an ascent is seen, or where it is high and moves for three times as long after a short restart.
+    an ascent is seen, or where it is high and moves for three times as long after short restarts.
     Of a vehicle that was not certainly flying within the last minute, an altitude that sinks is
     believed as `Fall` does: a barometer that settles after a start sinks too.
     A flight also goes on where no sensor gives anything new, if the process was away shortly by
@@ -99,7 +100,7 @@ class Resumption:
     is_aside : bool
         Whether it was armed on its pad, rests, and is resumed only once an ascent is seen.
     is_aloft : bool
-        Whether it was armed on its pad and is high and moving after a short restart: its ascent
+        Whether it was armed on its pad and is high and moving after short restarts: its ascent
         went unseen.
     """
 
@@ -196,7 +197,8 @@ class Resumption:
         if self.snapshot.phase is Phase.LAUNCH:
             moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain=False)
             self.is_aloft = (
-                moves and is_high and self._was_away_shortly and not self.is_aside
+                moves and is_high and not self.is_aside
+                and self._heartbeat_age < _CHAIN * self._params.resume_heartbeat
             )
             is_near = abs(altitude) <= self._params.resume_height
             has_ascended = ascent is not None or self.is_aloft

@@ -47,10 +47,11 @@ OPEN, DESCENT, MAIN_ALTITUDE = APOGEE + 1.2, 4.0, 90.0
 MAIN = OPEN + (TOP - 0.5 * GRAVITY * 1.2**2 - MAIN_ALTITUDE) / DESCENT
 END = MAIN + 3.0
 PULSE = 0.8
-LATEST_RESUME = 6.5
+LATEST_RESUME = 9.0
 """How long after its start a flight is resumed [s].
 
-Topics are connected 4 s late after a kill, and one whose ascent went unseen must move for 1.5 s.
+Topics are connected 4 s late after a kill, and one whose ascent went unseen must climb for 1.5 s or
+sink for 4.5 s.
 """
 LATEST = 3.5
 """How long after a flight was resumed what was due has fired [s]: a slow fall must last for 3 s."""
@@ -194,7 +195,7 @@ class Flight:
                 self.send()
                 following = max(following + PERIOD, self.now - PERIOD)
             self.graph.executor.spin_once(min(max(following - self.now, 0.001), PERIOD))
-            if self.now > END and self._is_complete():
+            if self.now > END and self._is_complete() and self._goes_on():
                 break
 
     def pulses(self, name):
@@ -214,6 +215,10 @@ class Flight:
             elif begin is None and is_on:
                 begin = max((b for b in begun if t - PULSE < b <= t), default=t)
         return found
+
+    def _goes_on(self):
+        """Return whether the flight was resumed since the last kill."""
+        return not self.down or any(t > self.down[-1] for t in self.said('resumed'))
 
     def _is_complete(self):
         return all(

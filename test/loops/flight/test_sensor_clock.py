@@ -190,6 +190,16 @@ def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_
     assert robot.charges[:1] == CHARGES[:1]
 
 
+def test_ascent_that_passed_in_two_restarts_is_known_where_the_vehicle_is_high(tmp_path):
+    """Killed again while it waited: nothing fired, since the last heartbeat was 8 s ago."""
+    flown(tmp_path / 'r.json', LIFTOFF + 0.2)
+    waiting = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
+    waiting.wait(2.0)
+    robot = Robot(tmp_path / 'r.json', LIFTOFF + 8.0)
+    robot.feed(LIFTOFF + 8.0, LIFTOFF + 16.0, motion=lambda t: 300.0 - 4.0 * (t - LIFTOFF))
+    assert robot.charges[:1] == CHARGES[:1]
+
+
 @pytest.mark.parametrize('boot', ['A', 'B'], ids=['same boot', 'another boot'])
 @pytest.mark.parametrize('seconds', few_of([3.0, 0.2, 1.0], 3))
 @pytest.mark.parametrize('offset', [-300.0, 60.0, 500.0])
