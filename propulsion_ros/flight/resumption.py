@@ -69,8 +69,8 @@ class Resumption:
     an ascent is seen, or where it is high and moves for three times as long after short restarts.
     Of a vehicle that was not certainly flying within the last minute, an altitude that sinks is
     believed as `Fall` does: a barometer that settles after a start sinks too.
-    A flight also goes on where no sensor gives anything new, if the process was away shortly by
-    the clock since boot, which is never set. What is stuck gives nothing new, which
+    A flight in the air also goes on where no sensor gives anything new, if the process was away
+    shortly by the clock since boot, which is never set. What is stuck gives nothing new, which
     counts only where the record has a seen ascent.
 
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
@@ -220,8 +220,11 @@ class Resumption:
     def _judge_pad(
         self, clock_ns: int, *, rests: bool, is_near: bool, has_ascended: bool
     ) -> Verdict:
-        """Return what becomes of a vehicle that was armed on its pad."""
-        if has_ascended or self._is_silent(clock_ns):
+        """Return what becomes of a vehicle that was armed on its pad.
+
+        Without any sensor it waits: armed again, it would wait for a liftoff that may have passed.
+        """
+        if has_ascended:
             return _RESUME
         if not rests or self.is_aside:
             return _WAIT

@@ -219,11 +219,21 @@ def test_clock_since_boot_wins_over_stamps_of_another_time():
     pytest.param(5.1, None, id='away for 5.1 s'),
     pytest.param(math.inf, None, id='booted since'),
 ])
-@pytest.mark.parametrize('snapshot', [FLYING, DESCENDING, ARMED], ids=lambda s: s.phase.value)
+@pytest.mark.parametrize('snapshot', [FLYING, DESCENDING], ids=lambda s: s.phase.value)
 def test_no_sensor_for_two_seconds_goes_on_if_the_process_was_away_shortly(
     heartbeat, expected, snapshot
 ):
     assert first([(NAN, NAN, NAN)] * 1000, snapshot, heartbeat=heartbeat) == expected
+
+
+def test_no_sensor_takes_nothing_up_on_the_pad_and_what_comes_then_decides():
+    """Armed again by silence, it waited for a liftoff that had passed, and fired nothing."""
+    silence = [(NAN, NAN, NAN)] * 150
+    assert first(silence * 5, ARMED, heartbeat=1.0) is None
+    found = first(silence + climb(300.0, -4.0, 10.0), ARMED, heartbeat=1.0)
+    assert found[1:] == (Outcome.RESUME, '')
+    found = first(silence + rest(), ARMED, heartbeat=1.0)
+    assert found[1:] == (Outcome.RESUME, '')
 
 
 STUCK = [(400.0, NAN, NAN)] * 1000
