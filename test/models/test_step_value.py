@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import quad
+from scipy.integrate import quad, trapezoid
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
@@ -142,7 +142,7 @@ def test_impulse_of_thrusters_is_that_of_quadrature():
     output = model.step(velocities(90.0)[0], STILL, 0.2, 0)
     speed = [90.0 - 140.0 * np.exp(-t / 0.1) for t in np.linspace(0.0, 0.2, 200001)]
     thrust = 0.002 * np.abs(speed) * speed
-    assert output.effort[0] == pytest.approx(np.trapezoid(thrust, dx=1e-6) / 0.2, rel=1e-8)
+    assert output.effort[0] == pytest.approx(trapezoid(thrust, dx=1e-6) / 0.2, rel=1e-8)
     assert output.velocity[0] == pytest.approx(speed[-1])
 
 
