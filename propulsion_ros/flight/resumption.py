@@ -310,8 +310,12 @@ class Resumption:
                 slope.update(clock_ns, altitude)
             if certain is is_certain:
                 slopes = [slope for slope in self._slopes[certain] if slope.exceeds(limit)]
-                rises = climbs or any(slope.value > 0.0 for slope in slopes)
-                sinks = drops or any(slope.value < 0.0 for slope in slopes)
+                down, up = (
+                    any(sign * slope.value > 0.0 for slope in slopes) for sign in (-1.0, 1.0)
+                )
+                # A step of a sensor makes a long line rise while a short one sinks.
+                rises = climbs or (up and not (down and may_settle))
+                sinks = drops or down
                 found = rises or falls or (drops and not self._altitude.is_alive(clock_ns))
         is_calm = self._calm.update(clock_ns, abs(acceleration) < REST_ACCELERATION)
         rests = is_calm and self._acceleration.is_alive(clock_ns)

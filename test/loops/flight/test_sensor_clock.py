@@ -214,6 +214,17 @@ def test_readings_that_settle_after_a_restart_on_the_pad_are_no_flight(
     assert robot.charges == []
 
 
+def test_readings_that_settle_twice_while_a_record_waits_are_no_flight(tmp_path):
+    """From below, and 4 s later from above: the line over 6 s rose, and both charges fired."""
+    flown(tmp_path / 'r.json', LIFTOFF - 0.5)
+    robot = Robot(tmp_path / 'r.json', LIFTOFF)
+    robot.feed(LIFTOFF, LIFTOFF + 30.0, motion=lambda t: (
+        -500.0 * math.exp(-(t - LIFTOFF) / 0.4)
+        + (500.0 * math.exp(-(t - LIFTOFF - 4.4) / 0.7) if t > LIFTOFF + 4.4 else 0.0)
+    ))
+    assert robot.charges == []
+
+
 @pytest.mark.parametrize('seconds', few_of([3.0, 1.0], 2))
 @pytest.mark.parametrize('offset', [-300.0, 60.0, 500.0])
 def test_sensor_that_starts_anew_and_settles_on_an_armed_pad_is_no_flight(
