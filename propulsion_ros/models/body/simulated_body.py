@@ -45,7 +45,7 @@ class SimulatedBody:
         self.reset()
 
     def reset(self) -> None:
-        """Return to the start, at rest, without tanks."""
+        """Return to the start, without tanks."""
         self._body.reset()
         self.parachutes.reset()
         self._wrenches: dict[str, FloatArray] = {source: np.zeros(6) for source in self._sources}
@@ -61,6 +61,16 @@ class SimulatedBody:
     def specific_force(self) -> FloatArray:
         """As of `RigidBody.specific_force`."""
         return self._body.specific_force
+
+    @property
+    def on_ground(self) -> bool:
+        """As of `RigidBody.on_ground`."""
+        return self._body.on_ground
+
+    @property
+    def touchdown(self) -> FloatArray | None:
+        """As of `RigidBody.touchdown`."""
+        return self._body.touchdown
 
     @property
     def mass(self) -> MassProperties:
