@@ -12,7 +12,6 @@ from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_t
 from propulsion_ros.loops.lockstep import Lockstep
 from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, MassRow, OdometryRow, PressureRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
-from propulsion_ros.loops.replies import Replies
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.simulated_body import SimulatedBody
@@ -20,6 +19,7 @@ from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.replies import Replies
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
 
@@ -176,7 +176,7 @@ class VehicleLoop:
             self._runner.push(topic, stamp_to_ns(message.header.stamp), tank)
 
     def _is_last(self, topic: str, stamp_ns: int, wrench: FloatArray) -> bool:
-        """Whether an actuator publishes this as it stops: no force, of a step that has its reply."""
+        """Whether an actuator publishes this as it stops: no force, at a step it has replied to."""
         if wrench.any() or topic in self._replies.left_out:
             return False
         is_before = stamp_ns == self._ticks.stamp(self._tick - 1)

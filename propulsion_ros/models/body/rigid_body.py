@@ -147,7 +147,7 @@ class RigidBody:
 
     @property
     def touchdown(self) -> FloatArray | None:
-        """Velocity at which it came to the ground in the last step [m/s], (3,); None: it did not."""
+        """Velocity at which it came to the ground in the last step [m/s]; None: it did not."""
         return self._touchdown
 
     def step(
