@@ -40,9 +40,9 @@ class Hop(Node):
         self.advance(time, height, velocity[2])
         thrust = self.thrust(height, velocity[2])
 
-        # Lean against the drift, and turn the engine so that the nose goes there.
-        place = np.array([odometry.pose.pose.position.x, odometry.pose.pose.position.y])
-        lean = np.clip(-0.02 * place - 0.06 * velocity[:2], -0.1, 0.1) - across
+        # Upright, in the landing burn leaning against the drift: the engine turns the nose there.
+        lean = np.clip(-0.06 * velocity[:2], -0.1, 0.1) if self.phase == 'land' else np.zeros(2)
+        lean = lean - across
         torque = INERTIA * np.array([
             -4.0 * lean[1] - 3.0 * twist.angular.x, 4.0 * lean[0] - 3.0 * twist.angular.y,
         ])
@@ -60,7 +60,7 @@ class Hop(Node):
             self.phase = 'coast'
         elif self.phase == 'coast' and climb < 0.0 and height < climb**2 / (2 * BRAKING) + 2.0:
             self.phase = 'land'
-        elif self.phase == 'land' and height < 0.05:
+        elif self.phase == 'land' and height < 0.005:
             self.phase = 'done'
 
     def thrust(self, height, climb):
@@ -69,8 +69,9 @@ class Hop(Node):
             return 1200.0
         if self.phase != 'land':
             return 0.0
-        wanted = -math.sqrt(2 * BRAKING * max(height - 0.3, 0.0)) - 0.4
-        return float(np.clip(MASS * (GRAVITY + BRAKING + 4.0 * (wanted - climb)), 350.0, 1600.0))
+        braking = BRAKING if height > 0.5 else 0.0
+        wanted = -math.sqrt(2 * braking * max(height - 0.5, 0.0)) - 0.5
+        return float(np.clip(MASS * (GRAVITY + braking + 4.0 * (wanted - climb)), 350.0, 1600.0))
 
 
 def main():
