@@ -146,13 +146,18 @@ def drain(executor: Executor, count: Callable[[], int]) -> None:
             executor.spin_once(timeout_sec=_LAST_LOOK)
 
 
+def start_python(words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a module of ours, or a program that the user names."""
+    return subprocess.Popen([sys.executable, *words])  # noqa: S603  a list of words, no shell
+
+
 @contextmanager
 def stack(
     options: Sequence[str], configs: Sequence[Path], log_level: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run the nodes of a robot in a process of their own, by options of ``stack``."""
-    process = subprocess.Popen([  # noqa: S603  our own module, no shell
-        sys.executable, '-m', 'propulsion_ros.nodes.stack', *options,
+    process = start_python([
+        '-m', 'propulsion_ros.nodes.stack', *options,
         '--ros-args', *(part for path in configs for part in ('--params-file', str(path))),
         '--log-level', log_level,
     ])

@@ -38,7 +38,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     'wait_for': {
         'default_value': '',
         'description': 'commands of a controller that each step of a simulated body waits for, '
-        'such as rotors/command, separated by commas',
+        'such as <group>/command, separated by commas',
     },
     'duration': {
         'default_value': '', 'description': 'simulated time [s] after which everything ends',

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -123,7 +122,9 @@ def _controller(path: Path | None) -> Iterator[subprocess.Popen[bytes] | None]:
     if path is None:
         yield None
         return
-    process = subprocess.Popen([sys.executable, str(path)])  # noqa: S603  the user's own program
+    from propulsion_ros.demos import flight
+
+    process = flight.start_python([str(path)])
     try:
         yield process
     finally:

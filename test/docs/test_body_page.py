@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from body_tables import SECTIONS
+
 from flight_tables import fill
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.flat import parameters_of
