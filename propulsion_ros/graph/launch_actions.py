@@ -14,6 +14,7 @@ from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, Opaqu
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
+from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import (
     Graph,
     NodeSpec,
@@ -264,6 +265,8 @@ def _node(
         namespace=given['namespace'],
         parameters=[*files, {**wiring, **record}, {'autostart': given['autostart'] == 'true'}],
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
+        # Where the body stops, the launch ends.
+        arguments=['--exit-at-end'] if spec.name == BODY else [],
         ros_arguments=['--log-level', given['log_level']],
         output='screen',
         on_exit=_shutdown_once(spec.name) if graph.in_lockstep and not respawns else None,

@@ -10,8 +10,7 @@ class VehicleNode(HostNode):
     """Moves a rigid body by the wrenches of its actuators, one step for each of their steps.
 
     It publishes odometry and clock of step k, then waits for the wrench stamped k on every
-    wrench topic. These wrenches act from k to k + 1. Its process exits when it has stopped by
-    itself: after its duration, or because the graph is dead.
+    wrench topic. These wrenches act from k to k + 1.
 
     ROS Parameters
     --------------
@@ -44,7 +43,6 @@ class VehicleNode(HostNode):
     """
 
     executable = 'vehicle_node'
-    ends_process = True
     loop: VehicleLoop | None
 
     def now_ns(self) -> int:
