@@ -60,7 +60,9 @@ MODULATIONS = [
     pytest.param({'modulation': 'pulse_frequency'}, id='pulse_frequency'),
     pytest.param({'modulation': 'pulse_frequency', 'filter_time_constant': 0.5, 'min_on_time': 0.02,
                   'open_delay': 0.0033, 'close_delay': 0.0021}, id='slow filter'),
-    pytest.param({'modulation': 'on_off', 'open_delay': 0.0137, 'min_on_time': 0.0551}, id='on_off'),
+    pytest.param(
+        {'modulation': 'on_off', 'open_delay': 0.0137, 'min_on_time': 0.0551}, id='on_off'
+    ),
 ]
 
 
