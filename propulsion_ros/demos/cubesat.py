@@ -30,20 +30,18 @@ _THRUST, _ON_TIME, _SPECIFIC_IMPULSE = 0.05, 0.01, 70.0
 _ARMS = np.array([0.113, 0.17, 0.113])
 _BIT = momentum_bit(_THRUST, _ON_TIME, _ARMS)
 """Of the couple about each axis [N m s]."""
-_JETS = {
-    'left and right': ('left_up', 'left_down', 'right_up', 'right_down'),
-    'top and bottom': ('top_front', 'top_back', 'bottom_front', 'bottom_back'),
-    'front and back': ('front_left', 'front_right', 'back_left', 'back_right'),
-}
-_ALL = tuple(name for names in _JETS.values() for name in names)
+_JETS = (
+    'left_up', 'left_down', 'right_up', 'right_down', 'top_front', 'top_back', 'bottom_front',
+    'bottom_back', 'front_left', 'front_right', 'back_left', 'back_right',
+)
 _PLAN = {
-    'tumbling': CubesatTarget(0.0),
-    'detumbling': CubesatTarget(2.0),
-    'pointing': CubesatTarget(10.0, (0.0, 0.0, 0.0)),
-    'turning': CubesatTarget(45.0, (0.0, 0.0, np.pi / 2)),
+    'tumble': CubesatTarget(0.0),
+    'detumble': CubesatTarget(2.0),
+    'point': CubesatTarget(14.0, (0.0, 0.0, 0.0)),
+    'turn': CubesatTarget(49.0, (0.0, 0.0, np.pi / 2)),
 }
 _BEGIN = [target.time for target in _PLAN.values()]
-_END = 80.0
+_END = 84.0
 _SETTLED = 5.0
 """For so long before a target ends its attitude is judged [s]."""
 _WITHIN = np.radians(1.0)
@@ -63,7 +61,7 @@ class CubesatPilot(Pilot):
         )
         self.receive(InertiaStamped, 'vehicle/inertia', self._on_inertia)
         self.record(WrenchStamped, 'jets/wrench', 'true', lambda m: msg_to_wrench(m).tolist())
-        self.record(JointState, 'jets/state', 'thrust', efforts(_ALL))
+        self.record(JointState, 'jets/state', 'thrust', efforts(_JETS))
 
     def steer(self, motion: Motion) -> None:
         """Send the torque."""
@@ -72,7 +70,7 @@ class CubesatPilot(Pilot):
             *motion.angular_velocity.tolist(),
         )
         name, target = target_at(_PLAN, self.now)
-        is_asleep = name == 'tumbling'
+        is_asleep = name == 'tumble'
         torque = np.zeros(3) if is_asleep else self._guidance.torque(target, motion)
         self.recording.add('demand', self.now, *torque.tolist())
         self.send(self._command, wrench_to_msg(0, 'base_link', np.array([0.0] * 3 + [*torque])))
@@ -85,9 +83,12 @@ class CubesatPilot(Pilot):
             return ''
         rate = np.degrees(rows[-1][-3:])
         name, _ = target_at(_PLAN, self.now)
-        return f'turns by {rate[0]:+6.2f} {rate[1]:+6.2f} {rate[2]:+6.2f} deg/s  {name:<10}'
+        return f'turns by {rate[0]:+6.2f} {rate[1]:+6.2f} {rate[2]:+6.2f} deg/s  {name:<8}'
 
     def _on_inertia(self, stamp: float, message: InertiaStamped) -> None:
+        if stamp == 0.0:
+            # Before the first step the tank has not been weighed.
+            return
         mass, com, inertia = msg_to_inertia(message)
         self.recording.add('mass', stamp, mass, *com.tolist(), *inertia.ravel().tolist())
 
@@ -116,20 +117,20 @@ def _summarise(recording: Recording) -> Summary:
         name: recording.between('motion', begin, end)
         for name, begin, end in zip(_PLAN, _BEGIN, ends, strict=True)
     }
-    detumbling = spans['detumbling']
-    left = np.abs(_momentum(detumbling))
+    detumble = spans['detumble']
+    left = np.abs(_momentum(detumble))
     thrust, mass = recording.series('thrust')[:, 1:], recording.series('mass')[:, 1]
     step = float(np.diff(recording.series('motion')[:2, 0])[0])
     numbers: dict[str, object] = {
         'start_momentum': float(np.linalg.norm(_momentum(recording.series('motion')[:1]))),
-        'detumbling_time': _since(detumbling, np.all(left <= _BIT, axis=1)),
+        'detumble_time': _since(detumble, np.all(left <= _BIT, axis=1)),
         'momentum_left': tuple(left[-1].tolist()) if len(left) else (np.nan,) * 3,
         'momentum_bit': tuple(_BIT.tolist()),
         'impulse': float(thrust.sum() * step),
         'propellant': float(mass[0] - mass[-1]),
         'angular_momentum_error': momenta(recording)[1][1],
     }
-    for name in ('pointing', 'turning'):
+    for name in ('point', 'turn'):
         rows, target = spans[name], _PLAN[name].rpy
         error = np.linalg.norm(_error(rows, target or (0.0, 0.0, 0.0)), axis=1)
         begin = ends[list(_PLAN).index(name)] - _SETTLED
@@ -140,24 +141,24 @@ def _summarise(recording: Recording) -> Summary:
 
 
 def _table(s: Summary, recording: Recording) -> list[Row]:
-    def reached(name: str) -> Row:
+    def reached(title: str, name: str) -> Row:
         return number(
-            f'{name}, within 1 deg', s[f'{name}_time'], '.2f', 's',
+            f'{title}, within 1 deg', s[f'{name}_time'], '.2f', 's',
             f'then at most {np.degrees(s[f"{name}_error"]):.3f} deg off',
         )
 
     left, bit = (1e6 * np.array(s[key]) for key in ('momentum_left', 'momentum_bit'))
     return [
         number('momentum at the start', 1e3 * s['start_momentum'], '.2f', 'mN m s'),
-        number('detumbled', s['detumbling_time'], '.2f', 's',
+        number('detumbled', s['detumble_time'], '.2f', 's',
                'less than an impulse bit about each axis'),
         *(
             number(f'left about {axis}', left[i], '.1f', 'uN m s',
                    f'an impulse bit is {bit[i]:.1f} uN m s')
             for i, axis in enumerate('xyz')
         ),
-        reached('pointing'),
-        reached('turning'),
+        reached('pointing', 'point'),
+        reached('turning', 'turn'),
         number('propellant', 1e3 * s['propellant'], '.3f', 'g',
                f'{s["impulse"]:.3f} N s over {_SPECIFIC_IMPULSE:g} s make '
                f'{1e3 * s["impulse"] / (_SPECIFIC_IMPULSE * STANDARD_GRAVITY):.3f} g'),
@@ -185,7 +186,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 recording.line(axis, 'motion', 8 + i, scale=180.0 / np.pi)
                 for i, axis in enumerate('xyz')
             )),
-            Panel('angular momentum, near 0 [mN m s]', (
+            Panel('angular momentum, cut at 4 bits [mN m s]', (
                 *(Line(axis, PUBLISHED, motion[:, 0], np.clip(left[:, i], -4.0 * bit, 4.0 * bit))
                   for i, axis in enumerate('xyz')),
                 *limits,
@@ -194,10 +195,10 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 Line(axis, PUBLISHED, pointed[:, 0], off[:, i]) for i, axis in enumerate('xyz')
             )),
             *(
-                Panel(f'{side} jets [N]', recording.lines(
-                    'thrust', [name.replace('_', ' ') for name in names], 1 + 4 * i
+                Panel(f'torque about {axis} [mN m]', (
+                    recording.line('given', 'true', 4 + i, scale=1e3),
                 ))
-                for i, (side, names) in enumerate(_JETS.items())
+                for i, axis in enumerate('xyz')
             ),
         ), marks=marks_of(_PLAN),
     )

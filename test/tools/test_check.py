@@ -13,7 +13,7 @@ SHARE = share_directory()
 SHIPPED = [
     *sorted((SHARE / 'urdf').glob('*.urdf.xacro')), *sorted((SHARE / 'config').glob('*.jsonc')),
 ]
-VEHICLES = ['rocket', 'quadrotor', 'rov', 'freeflyer']
+VEHICLES = ['rocket', 'quadrotor', 'rov', 'freeflyer', 'cubesat']
 GENERIC = ['rotors', 'thrusters', 'fins', 'fam']
 ROTORS = 'rotors:\n  ros__parameters:\n    names: [a]\n    max_thrust: [5]\n'
 
