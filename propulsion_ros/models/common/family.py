@@ -125,6 +125,16 @@ class TankState(NamedTuple):
     """About the centre of mass [kg m^2], shape (..., m, 3, 3)."""
 
 
+class BatteryState(NamedTuple):
+    """What a step did to the batteries of a family, each (..., m)."""
+
+    voltage: FloatArray
+    current: FloatArray
+    """Means over the step [V], [A]; the current is at least 0."""
+    charge: FloatArray
+    """What is left after it over the capacity, 0 to 1."""
+
+
 # A tuple, because a dataclass that is frozen takes three times as long to make.
 class Output(NamedTuple):
     """What one step did."""
@@ -146,6 +156,8 @@ class Output(NamedTuple):
     """Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ..."""
     tanks: TankState | None = None
     """Propellant left, for families that burn any."""
+    batteries: BatteryState | None = None
+    """Batteries of families that have any."""
 
     @property
     def forces(self) -> FloatArray:
@@ -239,6 +251,19 @@ class Degradable(Protocol):
     @property
     def degraded(self) -> BoolArray:
         """Which actuators do so now, (..., n)."""
+
+
+@runtime_checkable
+class Powered(Protocol):
+    """A family whose actuators may draw from batteries."""
+
+    @property
+    def battery_names(self) -> Sequence[str]:
+        """The m batteries, () where there are none."""
+
+    @property
+    def battery_capacity(self) -> FloatArray:
+        """Charge of each when full [A h], (m,)."""
 
 
 @runtime_checkable
