@@ -290,6 +290,11 @@ class Allocatable(Family, Protocol):
         """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
 
 
+def battery_names(family: Family) -> Sequence[str]:
+    """Return the batteries of a family, () where it has none."""
+    return family.battery_names if isinstance(family, Powered) else ()
+
+
 def is_allocatable(family: type[Family]) -> bool:
     """Whether what a class makes is `Allocatable`: no other family has commands for thrusts."""
     return hasattr(family, 'command_for')
