@@ -214,6 +214,8 @@ class Batteries:
         self._draws, self._endless = draws[:, :m], draws[:, m]
         self._moment = params.moment_constant / params.drive_efficiency
         self._per_thrust = params.power_constant
+        self._ratio: FloatArray
+        self._slope: FloatArray
         self.retune(params)
         self.reset()
 
@@ -224,9 +226,11 @@ class Batteries:
 
     def reset(self, indices: Any = None) -> None:
         """Charge to `starting_charge`, all or in some environments; see `restart`."""
+        still, voltage = np.zeros_like(self._start), self._at_rest(self._start)
         restart(
-            self, indices, self._batch, charge=self._start, current=np.zeros_like(self._start),
-            voltage=self._at_rest(self._start),
+            self, indices, self._batch, charge=self._start, current=still, voltage=voltage,
+            # Where the next step looks first for its solution.
+            _ratio=voltage / self._nominal, _slope=still - self._nominal,
         )
         self.flags = self._flags(np.zeros(self.charge.shape, bool))
 
@@ -288,10 +292,9 @@ class Batteries:
         """
         top = np.where(source.current > 0.0, source.voltage / self._nominal, 0.0)
         low, high = np.zeros_like(top), top
-        ratio = np.minimum(self.voltage / self._nominal, top)
-        slope = np.broadcast_to(-self._nominal, top.shape)
+        ratio, slope = np.minimum(self._ratio, top), self._slope
         before: tuple[FloatArray, FloatArray] | None = None
-        for count in range(_TRIALS):
+        for _ in range(_TRIALS):
             power = demand(ratio)
             error = self._error(ratio, power, source)
             low, high = np.where(error >= 0.0, ratio, low), np.where(error <= 0.0, ratio, high)
@@ -299,20 +302,23 @@ class Batteries:
             done = good | (high - low <= _TOLERANCE * top)
             if done.all():
                 break
+            is_better = np.ones(top.shape, bool)
             if before is not None:
                 slope = _slope(before, (ratio, error), slope)
+                is_better = np.abs(error) <= 0.5 * np.abs(before[1])
             before = ratio, error
             guess = ratio - error / slope
-            inside = (guess >= low) & (guess <= high) & (guess != ratio) & (count % 3 < 2)
+            inside = is_better & (guess >= low) & (guess <= high)
             ratio = np.where(done, ratio, np.where(inside, guess, 0.5 * (low + high)))
         final = np.where(good, ratio, low)
+        self._ratio, self._slope = final, slope
         return final, power if np.array_equal(final, ratio) else demand(final)
 
     def _error(self, ratio: FloatArray, power: FloatArray, source: _Source) -> FloatArray:
         """Return how much voltage is left beyond that of a ratio [V], which falls with it."""
         needed = ratio * self._nominal
         left = source.voltage - source.resistance * source.current_at(power) - needed
-        with np.errstate(divide='ignore', invalid='ignore'):
+        with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
             spare = np.where(power > 0.0, source.power / power - 1.0, 1.0)
         # The battery holds its lowest voltage while the speeds come down to what it gives.
         held = source.lowest * np.minimum(spare, 1.0)

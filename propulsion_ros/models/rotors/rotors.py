@@ -226,10 +226,10 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         root = np.sqrt(self.constants['motor_constant'])
 
         def trial(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
-            _, applied = self._advance(self._limited(wanted, ratio), self._state.copy(), dt)
-            thrust = applied.reshape(self._shape)
-            # Of the mean thrust, which a rotor that changes its speed has at some time.
-            return thrust, np.sqrt(thrust) / root
+            thrust, applied = self._advance(self._limited(wanted, ratio), self._state.copy(), dt)
+            # The speed of the mean thrust, which a rotor that changes its speed has at some time.
+            speed = np.sqrt(thrust).reshape(self._shape) / root
+            return applied.reshape(self._shape), speed
 
         return self._limited(wanted, batteries.supply(trial, dt))
 
