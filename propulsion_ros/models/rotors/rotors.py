@@ -83,7 +83,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         self.reset()
 
     def reset(self, indices: Any = None) -> None:
-        """Return to the initial rotor speed.
+        """Return to the initial rotor speed, and charge the batteries.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         return self._limited(wanted, batteries.supply(trial, dt))
 
     def _limited(self, wanted: FloatArray, ratio: FloatArray) -> FloatArray:
-        """Limit the banks to a ratio of their speeds; a throttle is of what there is."""
+        """Limit the banks to a ratio of their speeds, of which a throttle is a part."""
         ratio = np.broadcast_to(ratio, self._shape).reshape(self._rows)
         for cut, bank in self._banks:
             bank.limit(ratio[cut])

@@ -221,7 +221,8 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
         self.uses_body = self._curves.takes_advance
         self._take_supply(params, batch)
-        self._slowest, self._fastest = self._nominal_speeds()
+        if self._batteries:
+            self._slowest, self._fastest = self._nominal_speeds()
         self.retune(params)
         self.reset()
 
@@ -354,7 +355,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
     def _limited(self, demand: FloatArray, ratio: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Return inputs whose steady speeds are within a ratio of the nominal ones.
 
-        A throttle is of what there is. Also returns which inputs are cut, (..., n).
+        A throttle is a part of what the voltage allows. Also returns which inputs are cut.
         """
         wanted = self._dynamics.steady_speed(demand)
         least = np.minimum(ratio, 1.0)
