@@ -8,24 +8,20 @@ from typing import NamedTuple
 
 from propulsion_ros.flight.liftoff import Liftoff
 from propulsion_ros.flight.motion.fall import Fall
-from propulsion_ros.flight.motion.lasting import Lasting
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.reckoning import REST_ACCELERATION
+from propulsion_ros.flight.motion.signs import MotionSigns, Repeated
 from propulsion_ros.flight.motion.slope import Slope
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
 _LATEST_START_NS = 500_000_000  # samples may be on their way while a record is written
 _UNCERTAIN = 3.0  # times as long must motion last where the age of the record is uncertain
-_WINDOWS = (1.0, 2.0, 4.0)  # of `resume_moving_time`: the noisier the altitude, the longer
 _REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
 _CHAIN = 3.0  # times as long may it be away on the pad: a restart may follow another one
 _FRESH_NS = 60_000_000_000  # what has flown so shortly before is on no bench
-_FEWEST = 5  # readings that agree
-_FALL = 3.0 - STANDARD_GRAVITY  # net acceleration, at most, of what flies unpowered [m/s^2]
 _AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
 
 
@@ -46,19 +42,6 @@ class Verdict(NamedTuple):
 
 
 _WAIT, _RESUME = Verdict(Outcome.WAIT), Verdict(Outcome.RESUME)
-
-
-class _Repeated:
-    """Something that several readings in a row must show, over some time."""
-
-    def __init__(self, duration: float) -> None:
-        self._lasting = Lasting(duration)
-        self._count = 0
-
-    def update(self, clock_ns: int, news: float, holds: bool) -> bool:
-        self._count = self._count + 1 if holds else 0
-        lasts = self._lasting.update(clock_ns, news, holds) is not None
-        return lasts and self._count >= _FEWEST
 
 
 class Resumption:
@@ -124,18 +107,13 @@ class Resumption:
         self._altitude = LiveValue(params.frozen_time)
         self._velocity = LiveValue(params.frozen_time)
         self._acceleration = LiveValue(params.frozen_time)
-        self._slopes = {
-            certain: [Slope(scale * time * factor) for factor in _WINDOWS]
-            for certain, scale in ((True, 1.0), (False, _UNCERTAIN))
+        limit = params.resume_velocity
+        self._signs = {
+            True: MotionSigns(time, limit), False: MotionSigns(_UNCERTAIN * time, limit)
         }
         self._rest_slope = Slope(_REST_WINDOW)
-        self._speeds = {
-            certain: (_Repeated(scale * time), _Repeated(scale * time))
-            for certain, scale in ((True, 1.0), (False, _UNCERTAIN))
-        }
-        self._falls = {True: _Repeated(time), False: _Repeated(_UNCERTAIN * time)}
         self._fall, self._calm = Fall(), Dwell(time)
-        self._high = _Repeated(time)
+        self._high = Repeated(time)
         self._rest = Dwell(params.resume_time)
 
     def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:
@@ -194,23 +172,22 @@ class Resumption:
         self._sense(clock_ns, altitude, velocity, acceleration)
         rests = self._rests(clock_ns, altitude, velocity, acceleration)
         is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
-        if self.snapshot.phase is Phase.LAUNCH:
-            moves = self._moves(clock_ns, altitude, velocity, acceleration, is_certain=False)
-            self.is_aloft = (
-                moves and is_high and not self.is_aside
-                and self._heartbeat_age < _CHAIN * self._params.resume_heartbeat
-            )
-            is_near = abs(altitude) <= self._params.resume_height
-            has_ascended = ascent is not None or self.is_aloft
-            return self._judge_pad(
-                clock_ns, rests=rests, is_near=is_near, has_ascended=has_ascended
-            )
-        is_certain = self._is_certain(clock_ns, stamp_ns)
+        is_pad = self.snapshot.phase is Phase.LAUNCH
+        is_certain = not is_pad and self._is_certain(clock_ns, stamp_ns)
         is_fresh = is_certain and self.gap_ns(clock_ns, stamp_ns) < _FRESH_NS
         moves = self._moves(
             clock_ns, altitude, velocity, acceleration, is_certain,
             may_settle=not (self._is_flown and is_fresh),
         )
+        if is_pad:
+            self.is_aloft = (
+                moves and is_high and not self.is_aside
+                and self._heartbeat_age < _CHAIN * self._params.resume_heartbeat
+            )
+            return self._judge_pad(
+                clock_ns, rests=rests, is_near=abs(altitude) <= self._params.resume_height,
+                has_ascended=ascent is not None or self.is_aloft,
+            )
         if moves and (is_high or not self._altitude.is_alive(clock_ns)):
             return _RESUME
         if self._is_silent(clock_ns):
@@ -282,7 +259,7 @@ class Resumption:
 
     def _moves(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float,
-        is_certain: bool, *, may_settle: bool = True,
+        is_certain: bool, *, may_settle: bool,
     ) -> bool:
         """Take a sample and return whether the vehicle certainly moves up or down.
 
@@ -295,28 +272,15 @@ class Resumption:
         may_settle : bool
             Whether it may rest, and what sinks be a sensor that settles.
         """
-        limit = self._params.resume_velocity
-        found = sinks = False
-        for certain in (True, False):
-            climbs, drops = [
-                speed.update(clock_ns, velocity, sign * velocity > limit and agrees)
-                for speed, sign, agrees in zip(
-                    self._speeds[certain], (1.0, -1.0), self._agreement(clock_ns, velocity),
-                    strict=True,
-                )
-            ]
-            falls = self._falls[certain].update(clock_ns, acceleration, acceleration < _FALL)
-            for slope in self._slopes[certain]:
-                slope.update(clock_ns, altitude)
-            if certain is is_certain:
-                slopes = [slope for slope in self._slopes[certain] if slope.exceeds(limit)]
-                down, up = (
-                    any(sign * slope.value > 0.0 for slope in slopes) for sign in (-1.0, 1.0)
-                )
-                # A step of a sensor makes a long line rise while a short one sinks.
-                rises = climbs or (up and not (down and may_settle))
-                sinks = drops or down
-                found = rises or falls or (drops and not self._altitude.is_alive(clock_ns))
+        may_climb, may_drop = self._agreement(clock_ns, velocity)
+        sample = clock_ns, altitude, velocity, acceleration, may_climb, may_drop
+        seen = {certain: signs.update(*sample) for certain, signs in self._signs.items()}
+        signs = seen[is_certain]
+        # A step of a sensor makes a long line rise while a short one sinks.
+        rises = signs.climbs or (signs.rises and not (signs.sinks and may_settle))
+        is_alive = self._altitude.is_alive(clock_ns)
+        found = rises or signs.is_weightless or (signs.drops and not is_alive)
+        sinks = signs.drops or signs.sinks
         is_calm = self._calm.update(clock_ns, abs(acceleration) < REST_ACCELERATION)
         rests = is_calm and self._acceleration.is_alive(clock_ns)
         self._fall.sense(clock_ns, altitude, rests=rests)
@@ -330,7 +294,7 @@ class Resumption:
 
     def _agreement(self, clock_ns: int, velocity: float) -> tuple[bool, bool]:
         """Return whether a live altitude lets a velocity upward, and downward, be true."""
-        slope = self._slopes[True][0].value
+        slope = self._signs[True].slope
         if not self._altitude.is_alive(clock_ns) or math.isnan(slope):
             return True, True
         share = _AGREES * abs(velocity)

@@ -141,7 +141,7 @@ class BaroAid:
         noise = (sigma * scale) ** 2
         up = state.position[2] + age * state.velocity[2]
         row = self._row
-        # Without an inertial sensor nothing tells an error of the ports from the motion.
+        # Without an inertial sensor an error of the ports looks like motion.
         row[PORT] = port = -scale * dynamic_pressure(pascal, mach2) if is_inertial else 0.0
         innovation = altitude - self.pad_altitude - up - state.altitude_bias - port * state.port
         if is_inertial and stage in (Stage.BOOST, Stage.COAST) and self._is_climb_certain:

@@ -73,7 +73,7 @@ class InnovationJudge:
         width : float
             Half width of the gate.
         may_step : bool
-            Whether the estimate is good enough to tell a step of the sensor from a motion.
+            Whether the estimate is good enough to separate a step of the sensor from a motion.
         """
         is_first = not self.is_refusing
         has_lasted = self._refused.update(stamp_ns, True)

@@ -57,18 +57,9 @@ class Fall:
         self._rests = rests
 
     def update(self, clock_ns: int, news: float, holds: bool, pace: float = 0.0) -> int | None:
-        """Return when a fall began that is certain, None where there is none; as `Lasting` does.
+        """Return when a certain fall began, None where there is none.
 
-        Parameters
-        ----------
-        clock_ns : int
-            Now [ns].
-        news : float
-            The altitude [m].
-        holds : bool
-            Whether it sinks.
-        pace : float
-            See `Lasting.update`.
+        Takes what `Lasting.update` does: an altitude [m], and whether it sinks.
         """
         trend = self._slope.trend if holds else 0
         starts = (

@@ -296,7 +296,7 @@ class RigidBody:
     ) -> tuple[FloatArray, FloatArray]:
         """Return drag and buoyancy: force and torque about the centre of mass, body axes."""
         p = self._params
-        speed = float(np.sqrt(velocity @ velocity))
+        speed = _norm(velocity)
         through = rotation.T @ velocity
         drag = -0.5 * rho * speed * p.drag_area * through
         torque = cross(p.centre_of_pressure - com, drag)

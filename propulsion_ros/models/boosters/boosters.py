@@ -27,7 +27,7 @@ from propulsion_ros.models.common.family import (
     Command,
     Output,
     given_or_safe,
-    restarted,
+    restart,
 )
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
@@ -65,6 +65,8 @@ class Boosters(Degrading):
 
     Params: ClassVar[type] = BoostersParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(tag='booster')
+    ignition: BoolArray
+    throttle: FloatArray
 
     def __init__(self, params: BoostersParams, batch: tuple[int, ...] = ()) -> None:
         n, g = len(params.names), len(params.gimbals.booster)
@@ -137,13 +139,9 @@ class Boosters(Degrading):
 
     def rest(self, indices: Any = None) -> None:
         """Shut down and centre the gimbals; tanks and burnt grains stay as they are."""
-        none, unlit = np.zeros((*self._batch, self._n)), np.zeros((*self._batch, self._n), bool)
-        whole = indices is None
-        self.ignition: BoolArray = restarted(
-            unlit if whole else self.ignition, unlit, indices, self._batch
-        )
-        self.throttle: FloatArray = restarted(
-            none if whole else self.throttle, none, indices, self._batch
+        shape = (*self._batch, self._n)
+        restart(
+            self, indices, self._batch, ignition=np.zeros(shape, bool), throttle=np.zeros(shape)
         )
         if self._gimbals:
             self._gimbals.reset(indices)
@@ -151,7 +149,7 @@ class Boosters(Degrading):
     def reset(self, indices: Any = None) -> None:
         """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals.
 
-        With ``indices`` of the batch only those environments; see `restarted`.
+        With ``indices`` of the batch only those environments; see `restart`.
         """
         self.rest(indices)
         if self._curves:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.family import restarted
+from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.wrench import cross, move_wrench, unit_rows
 from propulsion_ros.settings.quantity import (
@@ -84,6 +84,8 @@ class Gimbals:
         [rad], shape (..., g, 2).
     """
 
+    angles: FloatArray
+
     def __init__(
         self, params: GimbalsParams, batch: tuple[int, ...] = (), step_value: str = 'end'
     ) -> None:
@@ -103,10 +105,8 @@ class Gimbals:
         self.reset()
 
     def reset(self, indices: Any = None) -> None:
-        """Return the angles to 0, all or those of some environments; see `restarted`."""
-        none = np.zeros(self._shape)
-        now = none if indices is None else self.angles
-        self.angles: FloatArray = restarted(now, none, indices, self._shape[:-2])
+        """Return the angles to 0, all or those of some environments; see `restart`."""
+        restart(self, indices, self._shape[:-2], angles=np.zeros(self._shape))
         self._applied = self.angles
 
     def step(self, command: FloatArray, dt: float) -> BoolArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.family import TankState, restarted
+from propulsion_ros.models.common.family import TankState, restart
 from propulsion_ros.models.common.wrench import IDENTITY
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -73,6 +73,8 @@ class Tanks:
         Whether each tank is empty, shape (..., m).
     """
 
+    propellant: FloatArray
+
     def __init__(self, params: TanksParams, batch: tuple[int, ...] = ()) -> None:
         self._capacity = params.capacity
         # A tank without capacity holds 0 of anything.
@@ -93,9 +95,9 @@ class Tanks:
         self._start = np.broadcast_to(params.starting_fuel_ratio * params.capacity, self._shape)
 
     def reset(self, indices: Any = None) -> None:
-        """Fill to `starting_fuel_ratio`, all or in some environments; see `restarted`."""
-        now = self._start if indices is None else self.propellant
-        self._hold(restarted(now, self._start, indices, self._shape[:-1]))
+        """Fill to `starting_fuel_ratio`, all or in some environments; see `restart`."""
+        restart(self, indices, self._shape[:-1], propellant=self._start)
+        self._hold(self.propellant)
 
     def draw(self, wanted: FloatArray) -> FloatArray | None:
         """Take what is wanted [kg], (..., m), as far as there is any.
@@ -115,7 +117,7 @@ class Tanks:
         return share
 
     def _hold(self, propellant: FloatArray) -> None:
-        self.propellant: FloatArray = propellant
+        self.propellant = propellant
         self.fuel_ratio: FloatArray = propellant / self._whole
         self.is_dry: BoolArray = propellant <= self._rest
 

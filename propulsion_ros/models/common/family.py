@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,34 +52,33 @@ class Command:
             )
 
 
-T = TypeVar('T', bound=NDArray[Any])
-
-
-def restarted(state: T, start: T, indices: Any, batch: tuple[int, ...]) -> T:
-    """Return a state (..., n) whose environments of some indices are at the start again.
+def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArray[Any]) -> None:
+    """Return states of a model to their start, all or in some environments of a batch.
 
     Parameters
     ----------
-    state, start : ndarray
-        As it is, and as it begins.
+    owner : object
+        Has each state as an attribute; it need not have it yet where ``indices`` is None.
     indices : index or None
         Of the leading batch axes; None for all of it.
     batch : tuple of int
         The batch axes.
+    **starts : ndarray
+        By the state's name: how it begins, (..., n).
 
     Raises
     ------
     IndexError
         For indices where there is no batch axis.
     """
-    result: T = (start if indices is None else state).copy()
-    if indices is None:
-        return result
-    if not batch:
+    if indices is not None and not batch:
         raise IndexError('reset: expected no indices, there is no batch axis')
-    # Outputs share the state, so it is replaced and not written to.
-    result[indices] = start[indices]
-    return result
+    for name, start in starts.items():
+        # Outputs share the state, so it is replaced and not written to.
+        state = (start if indices is None else getattr(owner, name)).copy()
+        if indices is not None:
+            state[indices] = start[indices]
+        setattr(owner, name, state)
 
 
 def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.family import restarted
+from propulsion_ros.models.common.family import restart
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -78,6 +78,9 @@ class BurnCurves:
         Time since ignition [s], (..., k); 0 before it.
     """
 
+    elapsed: FloatArray
+    _given: FloatArray
+
     def __init__(self, curves: Sequence[str], batch: tuple[int, ...] = ()) -> None:
         points = [parse_curve(text) for text in curves]
         check_cells('thrust_curve', [len(times) for times, _ in points])
@@ -97,12 +100,9 @@ class BurnCurves:
         self.reset()
 
     def reset(self, indices: Any = None) -> None:
-        """Return motors to before ignition, all or in some environments; see `restarted`."""
-        none, whole, batch = np.zeros(self._shape), indices is None, self._shape[:-1]
-        self.elapsed: FloatArray = restarted(
-            none if whole else self.elapsed, none, indices, batch
-        )
-        self._given: FloatArray = restarted(none if whole else self._given, none, indices, batch)
+        """Return motors to before ignition, all or in some environments; see `restart`."""
+        none = np.zeros(self._shape)
+        restart(self, indices, self._shape[:-1], elapsed=none, _given=none)
 
     def step(self, lit: BoolArray, dt: float) -> FloatArray:
         """Burn for ``dt`` [s] and return the mean thrusts [N], (..., k).

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.models.common.family import restarted
+from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -91,10 +91,11 @@ class Motors:
         self.torque: FloatArray = np.zeros(shape)
 
     def reset(self, indices: Any, batch: tuple[int, ...]) -> None:
-        """Stop the motors of some environments; see `restarted`."""
+        """Stop the motors of some environments; see `restart`."""
         none = np.zeros_like(self.speed)
-        for name in ('_integral', '_filtered', 'speed', 'torque'):
-            setattr(self, name, restarted(getattr(self, name), none, indices, batch))
+        restart(
+            self, indices, batch, _integral=none, _filtered=none, speed=none, torque=none
+        )
 
     def step(self, error: FloatArray) -> None:
         """Advance one control period under an error of what is controlled, (..., k)."""
@@ -142,11 +143,10 @@ class Drives:
         self.opening: FloatArray = np.zeros((*batch, n))
 
     def reset(self, indices: Any, batch: tuple[int, ...]) -> None:
-        """Return the drives of some environments to the start; see `restarted`."""
+        """Return the drives of some environments to the start; see `restart`."""
         self._motors.reset(indices, batch)
-        for name in ('_driven', '_ramp', 'opening'):
-            now = getattr(self, name)
-            setattr(self, name, restarted(now, np.zeros_like(now), indices, batch))
+        none = np.zeros_like(self.opening)
+        restart(self, indices, batch, _driven=none, opening=none, _ramp=np.zeros_like(self._ramp))
 
     @property
     def impeller_speed(self) -> FloatArray:

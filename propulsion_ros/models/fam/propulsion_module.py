@@ -13,7 +13,7 @@ import numpy as np
 
 from propulsion_ros.models.common.efficiency import Degrading, live_factor
 from propulsion_ros.models.common.facts import FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output, restarted
+from propulsion_ros.models.common.family import BodyState, Command, Output, restart
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import PolynomialCurve, sampled_curve
@@ -107,7 +107,7 @@ class PropulsionModules(CommandedNozzles, Degrading):
     def reset(self, indices: Any = None) -> None:
         """Shut the nozzles and stop the impellers, all or in some environments.
 
-        The control period goes on where only some are reset; see `restarted`.
+        The control period goes on where only some are reset; see `restart`.
         """
         if indices is None:
             self._drives = Drives(
@@ -117,7 +117,7 @@ class PropulsionModules(CommandedNozzles, Degrading):
             self._left = 0.0
             return
         self._drives.reset(indices, self._batch)
-        self.thrust = restarted(self.thrust, np.zeros_like(self.thrust), indices, self._batch)
+        restart(self, indices, self._batch, thrust=np.zeros_like(self.thrust))
 
     def rest(self) -> None:
         """Shut the nozzles and stop the impellers."""

@@ -18,7 +18,7 @@ from propulsion_ros.models.common.family import (
     Command,
     Output,
     given_or_safe,
-    restarted,
+    restart,
 )
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
@@ -74,6 +74,7 @@ class Fins(PlacedActuators, Degrading):
         tag='fin', force=LIFT, joint_axis='span',
         joint_limits=('min_deflection', 'max_deflection'),
     )
+    deflection: FloatArray
 
     def __init__(self, params: FinsParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
@@ -123,9 +124,8 @@ class Fins(PlacedActuators, Degrading):
         self.reset()
 
     def reset(self, indices: Any = None) -> None:
-        """Return to the safe deflection, all or some environments; see `restarted`."""
-        now = self._safe if indices is None else self.deflection
-        self.deflection: FloatArray = restarted(now, self._safe, indices, self._batch)
+        """Return to the safe deflection, all or some environments; see `restart`."""
+        restart(self, indices, self._batch, deflection=self._safe)
         self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
         self._moment: FloatArray = np.zeros_like(self.deflection)
 

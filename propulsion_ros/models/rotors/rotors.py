@@ -176,8 +176,7 @@ class Rotors(PlacedActuators, Degrading):
         """Advance by ``dt`` [s] without the wrench.
 
         Thrusts [N], rotor speeds [rad/s] or throttles by `command_interface` are wanted, (..., n).
-        Returns the
-        thrust that acts, with its limits and `efficiency` [N], (..., n). Raises
+        Returns the thrust that acts, with its limits and `efficiency` [N], (..., n). Raises
         `ConfigError` where an explicit integrator diverges for this dt.
         """
         wanted = self._in_rows(wanted)

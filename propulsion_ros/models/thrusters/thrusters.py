@@ -25,7 +25,7 @@ from propulsion_ros.models.common.family import (
     Command,
     Output,
     given_or_safe,
-    restarted,
+    restart,
 )
 from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.step_mean import step_value
@@ -166,6 +166,7 @@ class Thrusters(PlacedActuators):
     facts: ClassVar[FamilyFacts] = FamilyFacts(
         tag='thruster', force=THRUST_AND_TORQUE, joint_axis='axis'
     )
+    rotor_speed: FloatArray
 
     def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
@@ -204,10 +205,8 @@ class Thrusters(PlacedActuators):
         self.reset()
 
     def reset(self, indices: Any = None) -> None:
-        """Stop all rotors, or those of some environments; see `restarted`."""
-        still = np.zeros(self._shape)
-        now = still if indices is None else self.rotor_speed
-        self.rotor_speed: FloatArray = restarted(now, still, indices, self._shape[:-1])
+        """Stop all rotors, or those of some environments; see `restart`."""
+        restart(self, indices, self._shape[:-1], rotor_speed=np.zeros(self._shape))
 
     def retune(self, params: ThrustersParams) -> None:
         """Take the efficiencies of a configuration, as faults: no command makes up for them."""

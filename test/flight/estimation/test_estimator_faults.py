@@ -133,8 +133,8 @@ DURING = {
     **{(sensor, kind): 4.0 for sensor in ('magnetometer', 'receiver')
        for kind in ('cut', 'frozen', 'biased', 'spiked', 'nan')},
 }
-# Under a parachute no inertial sensor tells a step of the barometer from what it measures on real
-# flights, so that the barometer is followed.
+# Under a parachute, by the inertial sensors of real flights, a step of the barometer looks like
+# motion, so that the barometer is followed.
 IN_DESCENT = {('pressure', 'biased'): 70.0}
 pytestmark = pytest.mark.part('flights')
 AFTERWARDS = 4.0  # height error once the sensor has been well again for AFTER [m]

@@ -242,15 +242,18 @@ def test_reset_is_followed_at_once_at_rest_however_often_it_was_requested_before
     assert computer.flags['phase'] == 'preflight'
 
 
-def test_request_that_waits_is_reported_where_another_one_drops_it():
-    """Once, by the change of phase."""
+@pytest.mark.parametrize(('name', 'reason'), [
+    pytest.param('abort', 'the phase is preflight now', id='by the change of phase'),
+    pytest.param('ignition', "'ignition' accepted", id='in the same phase'),
+])
+def test_request_that_waits_is_reported_once_where_another_one_drops_it(name, reason):
     computer = armed(is_simulated=True)
     by_service(computer)
     computer.feed(2.0, 3.0)
     by_service(computer)
-    assert computer.call('abort')[1].startswith("'abort' accepted")
+    assert computer.call(name)[1].startswith(f"'{name}' accepted")
     reports = [line for line in computer.warnings if 'is dropped' in line]
-    assert reports == ["request 'liftoff_override' is dropped: the phase is preflight now"]
+    assert reports == [f"request 'liftoff_override' is dropped: {reason}"]
 
 
 def test_override_that_was_made_twice_is_recorded_so_that_it_replays():
