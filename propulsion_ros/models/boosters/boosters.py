@@ -48,6 +48,8 @@ class Boosters(Degrading):
     gimbal joint (position). A booster with a thrust curve is lit by any thrust above 0 and burns
     out.
 
+    They are allocated with their gimbals at 0. A solid motor is not: no command chooses its thrust.
+
     Parameters
     ----------
     params : BoostersParams
@@ -263,6 +265,31 @@ class Boosters(Degrading):
             tanks=self._tanks.state() if self._tanks else None,
             **self._state(thrust),
         )
+
+    @property
+    def allocation_matrix(self) -> FloatArray:
+        """Wrench about the origin of base_link per thrust with the gimbals at 0, (6, n)."""
+        return np.asarray(self._rows.T)
+
+    @property
+    def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest thrust of each booster [N], (n,) each; none of a solid motor."""
+        return np.zeros(self._n), self._throttled(self._max_thrust)
+
+    @property
+    def least_thrust(self) -> FloatArray:
+        """Lowest thrust of each booster while it is lit [N], (n,)."""
+        return self._throttled(self._params.min_thrust)
+
+    def command_for(self, thrust: FloatArray) -> FloatArray:
+        """Return the commands of the boosters that settle at thrusts [N], (..., n)."""
+        return self._esc.throttle(thrust) if self._esc else thrust
+
+    def _throttled(self, thrust: FloatArray) -> FloatArray:
+        """Return thrusts [N], (n,), with 0 for solid motors."""
+        thrust = thrust.copy()
+        thrust[self._solid] = 0.0
+        return thrust
 
     @property
     def propellant(self) -> FloatArray:

@@ -242,6 +242,22 @@ class Degradable(Protocol):
 
 
 @runtime_checkable
+class Weakening(Protocol):
+    """A family of which it is known how much less than their commands reckon with they give."""
+
+    @property
+    def effectiveness(self) -> FloatArray:
+        """Thrust of each actuator over the one that its command is for, (n,); healthy ones 1."""
+
+
+def effectiveness_of(family: Family) -> FloatArray:
+    """Return the effectiveness of the actuators of a family, (n,); 1 where it is not known."""
+    if isinstance(family, Weakening):
+        return family.effectiveness
+    return np.ones(len(family.actuator_names))
+
+
+@runtime_checkable
 class AboutCom(Protocol):
     """A family whose wrenches are about the vehicle's centre of mass."""
 
@@ -251,7 +267,11 @@ class AboutCom(Protocol):
 
 @runtime_checkable
 class Allocatable(Family, Protocol):
-    """A family that can make any thrusts within limits."""
+    """A family that can make any thrusts within limits.
+
+    Its actuators are commanded by their own names and in one field; what else it has names for is
+    not allocated, and reckoned with at rest.
+    """
 
     @property
     def allocation_matrix(self) -> FloatArray:
@@ -263,6 +283,15 @@ class Allocatable(Family, Protocol):
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
+
+
+@runtime_checkable
+class Idling(Protocol):
+    """An allocatable family whose actuators cannot make the smallest thrusts above 0."""
+
+    @property
+    def least_thrust(self) -> FloatArray:
+        """Thrust of each actuator below which there is only 0 [N], (n,); 0 for no such gap."""
 
 
 def is_allocatable(family: type[Family]) -> bool:

@@ -221,6 +221,22 @@ class Thrusters(PlacedActuators):
             | (self._propeller_efficiency < self._params.propeller_efficiency)
         )
 
+    @property
+    def effectiveness(self) -> FloatArray:
+        """Thrust of each thruster over what it was configured for, at rest in the water, (n,).
+
+        It is that at the largest thrust, and the same at any where the thrust is a power of speed.
+        """
+        params, (lowest, highest) = self._params, self.thrust_limits
+        largest = np.where(-lowest > highest, lowest, highest)
+        speed = self._curves.speed(largest * self._per_thrust_efficiency, None)
+        left = self._propeller_efficiency * self._per_propeller_efficiency
+        healthy = params.thrust_efficiency * self._curves.thrust(speed, None)
+        now = self._thrust_efficiency * self._curves.thrust(left * speed, None)
+        # What never pushes has lost nothing.
+        loss = 1.0 - np.where(healthy == 0.0, 1.0, now * _reciprocal(healthy))
+        return np.asarray(np.clip(1.0 - loss * self.degraded, 0.0, 1.0))
+
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
         command.refuse_other(self.command_names, self.command_fields)
