@@ -79,7 +79,8 @@ def test_what_comes_before_the_first_activation_does_nothing(graph, cls, paramet
     for subscription in node.subscriptions:
         message = subscription.msg_type()
         # Faults of a group are latched, so they are taken before activation too.
-        if isinstance(message, JointState) and not subscription.topic_name.endswith('effectiveness'):
+        is_latched = subscription.topic_name.endswith('/effectiveness')
+        if isinstance(message, JointState) and not is_latched:
             message.name, message.effort = ['main'], [1.0]
         subscription.callback(serialize_message(message) if subscription.raw else message)
     for timer in node.timers:

@@ -32,6 +32,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.noise import TickNoise
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
 from propulsion_ros.settings.errors import CommandError
@@ -123,6 +124,13 @@ class Boosters(Degrading):
             *(f'{name}/{value}' for value in ('ignition', 'throttle') for name in params.names),
             *(f'{name}/fuel_ratio' for name in params.tanks.names),
         )
+        self._longest_burn = np.zeros(n)
+        self._longest_burn[self._solid] = np.finfo(float).max
+        self.start_states = (
+            'ignition', 'throttle',
+            *(('burn_time',) if curves else ()), *(('gimbal_angle',) if g else ()),
+            *(('fuel_ratio',) if m else ()),
+        )
         self._no_effort, self._centred = np.zeros(n), np.zeros(len(joints))
         self._no_state = np.full((*batch, len(self.state_names)), np.nan)
         self.retune(params)
@@ -139,25 +147,39 @@ class Boosters(Degrading):
         if self._tanks:
             self._tanks.retune(params.tanks)
 
-    def rest(self, indices: Any = None) -> None:
+    def rest(self) -> None:
         """Shut down and centre the gimbals; tanks and burnt grains stay as they are."""
         shape = (*self._batch, self._n)
         restart(
-            self, indices, self._batch, ignition=np.zeros(shape, bool), throttle=np.zeros(shape)
+            self, None, self._batch, ignition=np.zeros(shape, bool), throttle=np.zeros(shape)
         )
         if self._gimbals:
-            self._gimbals.reset(indices)
+            self._gimbals.reset()
 
-    def reset(self, indices: Any = None) -> None:
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals.
 
-        With ``indices`` of the batch only those environments; see `restart`.
+        A state may have other beginnings, see `Restartable.reset`: ``ignition``, 0 or 1, and
+        ``throttle`` of each booster; ``burn_time`` since ignition [s], 0 but for solid motors;
+        ``gimbal_angle`` [rad], (..., g, 2); ``fuel_ratio`` of each tank.
         """
-        self.rest(indices)
+        start = Start(indices, self._batch, state, self.start_states)
+        none = np.zeros((*self._batch, self._n))
+        burn_time = start.of('burn_time', none, 0.0, self._longest_burn)
+        ignition = start.of('ignition', burn_time > 0.0, 0.0, 1.0)
+        throttle = start.of('throttle', none, 0.0, 1.0)
+        angles = start.of('gimbal_angle', *self._gimbals.range) if self._gimbals else None
+        ratio = (
+            start.of('fuel_ratio', self._tanks.starting_fuel_ratio, 0.0, 1.0)
+            if self._tanks else None
+        )
+        restart(self, indices, self._batch, ignition=ignition, throttle=throttle)
+        if self._gimbals:
+            self._gimbals.reset(indices, angles)
         if self._curves:
-            self._curves.reset(indices)
+            self._curves.reset(indices, burn_time[..., self._solid])
         if self._tanks:
-            self._tanks.reset(indices)
+            self._tanks.reset(indices, ratio)
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the boosters push; see `Drawable`."""

@@ -52,6 +52,12 @@ class Command:
             )
 
 
+def require_batch(indices: Any, batch: tuple[int, ...]) -> None:
+    """Raise `IndexError` for indices of environments where there is no batch axis."""
+    if indices is not None and not batch:
+        raise IndexError('reset: expected no indices, there is no batch axis')
+
+
 def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArray[Any]) -> None:
     """Return states of a model to their start, all or in some environments of a batch.
 
@@ -71,8 +77,7 @@ def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArr
     IndexError
         For indices where there is no batch axis.
     """
-    if indices is not None and not batch:
-        raise IndexError('reset: expected no indices, there is no batch axis')
+    require_batch(indices, batch)
     for name, start in starts.items():
         # Outputs share the state, so it is replaced and not written to.
         state = (start if indices is None else getattr(owner, name)).copy()

@@ -28,6 +28,7 @@ from propulsion_ros.models.common.family import (
     restart,
 )
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
@@ -166,6 +167,7 @@ class Thrusters(PlacedActuators):
     facts: ClassVar[FamilyFacts] = FamilyFacts(
         tag='thruster', force=THRUST_AND_TORQUE, joint_axis='axis'
     )
+    start_states: ClassVar[tuple[str, ...]] = ('rotor_speed',)
     rotor_speed: FloatArray
 
     def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
@@ -204,9 +206,11 @@ class Thrusters(PlacedActuators):
         self.retune(params)
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Stop all rotors, or those of some environments; see `restart`."""
-        restart(self, indices, self._shape[:-1], rotor_speed=np.zeros(self._shape))
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Stop the rotors, or let them turn; see `Restartable.reset`."""
+        start = Start(indices, self._shape[:-1], state, self.start_states)
+        speed = start.of('rotor_speed', np.zeros(self._shape), -LARGEST, LARGEST)
+        restart(self, indices, self._shape[:-1], rotor_speed=speed)
 
     def retune(self, params: ThrustersParams) -> None:
         """Take the efficiencies of a configuration, as faults: no command makes up for them."""
