@@ -72,7 +72,8 @@ class LiftoffDetector:
     params : FlightParams
         The ``liftoff_`` limits, and ``frozen_time``.
     may_settle : bool
-        Whether a sensor may start and settle meanwhile. Else a fall counts as soon as a climb.
+        Whether a sensor may start and settle meanwhile. Else a fall counts as soon as a climb,
+        from half of that speed and `liftoff_confirm_rise` on.
 
     Attributes
     ----------
@@ -93,6 +94,11 @@ class LiftoffDetector:
             'velocity': Lasting(lasts), 'slope': Lasting(max(lasts, _SLOPE_TIME)),
             'deep': Lasting(max(lasts, _DEEP_TIME)),
         }
+        # Drop [m], speed [m/s]: without a sensor that settles a smaller fall is certain.
+        self._least_fall = (
+            (params.liftoff_rise, params.liftoff_velocity) if may_settle
+            else (params.liftoff_confirm_rise, _PACE * params.liftoff_velocity)
+        )
         self._fall = Fall() if may_settle else Fall(lasts)
         self._denied = {
             'velocity': Lasting(max(lasts, _DENIED_TIME)),
@@ -182,11 +188,12 @@ class LiftoffDetector:
             )
             yield _Vote(self._denied[name], 'climb', altitude, found and is_above, pace)
         yield _Vote(self._climb['deep'], 'climb', altitude, steepens, pace)
+        drop, speed = self._least_fall
         has_fallen = (
-            self._range.highest - altitude > rise and is_above and self._is_away(clock_ns)
+            self._range.highest - altitude > drop and is_above and self._is_away(clock_ns)
         )
-        falls = has_fallen and (velocity < -limit or slope < -limit)
-        yield _Vote(self._fall, 'fall', altitude, falls, -pace)
+        falls = has_fallen and (velocity < -speed or slope < -speed)
+        yield _Vote(self._fall, 'fall', altitude, falls, -_PACE * speed)
 
     def _is_away(self, clock_ns: int) -> bool:
         return self._near_ns is None or clock_ns - self._near_ns >= _AWAY_NS
