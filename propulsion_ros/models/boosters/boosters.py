@@ -74,7 +74,7 @@ class Boosters(Degrading):
     def __init__(self, params: BoostersParams, batch: tuple[int, ...] = ()) -> None:
         n, g = len(params.names), len(params.gimbals.booster)
         self._params, self._n, self._batch = params, n, batch
-        self._max_thrust = params.max_thrust
+        self._max_thrust, self._too_much = params.max_thrust, 2.0 * params.max_thrust
         self._min_throttle = params.min_thrust / params.max_thrust
         self._solid = np.flatnonzero([bool(text) for text in params.thrust_curve])
         curves = [params.thrust_curve[i] for i in self._solid]
@@ -213,7 +213,9 @@ class Boosters(Degrading):
                 *angles.shape[:-1], -1, 2
             )
         demand = self._esc.demand(effort) if self._esc else effort
-        output = self.advance(effort > 0.0, demand / self._max_thrust, gimbal_command, dt, tick)
+        # What is far beyond the largest thrust could be no number over it.
+        throttle = np.minimum(demand, self._too_much) / self._max_thrust
+        output = self.advance(effort > 0.0, throttle, gimbal_command, dt, tick)
         if self._esc:
             output.flags['saturated'][...] |= beyond(effort)
         return output
