@@ -102,7 +102,8 @@ def test_refused_demand_makes_no_command(graph, capfd, wrench, frame, said):
 def test_only_groups_that_push_at_will_can_be_allocated(graph, capfd):
     node = allocator(graph, 'fins')
     assert node.has_failed
-    assert "expected boosters or rotors or thrusters, got 'fins'" in capfd.readouterr().err
+    allocated = 'boosters or rotors or thrusters or jets'
+    assert f"expected {allocated}, got 'fins'" in capfd.readouterr().err
 
 
 ROTORS = {

@@ -62,6 +62,10 @@ class BodyParams:
     start_rpy: FloatArray = quantity(
         0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
     )
+    start_angular_velocity: FloatArray = quantity(
+        0.0, 'rad/s', doc='rate of turn about the axes of base_link at the start', shape=(3,),
+        lo=-1e3, hi=1e3,
+    )
 
     def __post_init__(self) -> None:
         validate(self)
@@ -93,7 +97,7 @@ class RigidBody:
         self.reset()
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
-        """Return to the start, at rest, or to another one; see `Restartable.reset`.
+        """Return to the start, at rest but for the rate of turn; see `Restartable.reset`.
 
         A state may have the ``position`` [m] of base_link in the world and its ``rpy`` [rad], its
         ``velocity`` in the world [m/s], and the ``angular_velocity`` in base_link axes [rad/s].
@@ -104,13 +108,15 @@ class RigidBody:
         position = start.of('position', p.start_position, lowest, _FARTHEST)
         rpy = start.of('rpy', p.start_rpy)
         velocity = start.of('velocity', np.zeros(3), -_FASTEST, _FASTEST)
-        rate = start.of('angular_velocity', np.zeros(3), -_FASTEST, _FASTEST)
+        rate = start.of(
+            'angular_velocity', p.start_angular_velocity, -_FASTEST, _FASTEST
+        )
         up = matrix_of_rpy(rpy).T @ -self._gravity
-        on_ground = p.ground and position[2] <= 0.0 and not np.any(velocity) and not np.any(rate)
+        on_ground = p.ground and position[2] <= 0.0 and not np.any(velocity)
         self._position: FloatArray = position.copy()
         self._quaternion = quaternion_of_rpy(rpy)
         self._velocity: FloatArray = velocity
-        self._rate: FloatArray = rate
+        self._rate: FloatArray = rate.copy()
         self._specific_force: FloatArray = up if on_ground else np.zeros(3)
         self._on_ground = on_ground
 
