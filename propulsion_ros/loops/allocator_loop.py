@@ -72,10 +72,11 @@ class AllocatorLoop:
         )
         self.outlets = (self._command, self._residual)
         self._demand = Port('~/wrench_command', Kind.WRENCH, self._take, 'command', lossless)
-        self.ports = (self._demand, Port(
+        # Faults first: where both are ready, the demand is shared with these.
+        self.ports = (Port(
             '~/effectiveness', Kind.JOINTS, self._take_effectiveness, 'latched', lossless,
             while_inactive=True, overridable=False,
-        ))
+        ), self._demand)
         self.requests: Sequence[Request] = ()
         self.timers: Sequence[Timer] = ()
         self._off = actuators_off(params or LoopParams(), family)

@@ -89,7 +89,7 @@ def test_refused_demands_command_nothing(host, wrench, frame, line):
 
 def test_it_has_two_ports_and_no_service(host):
     loop = host.loop
-    assert [port.topic for port in loop.ports] == ['~/wrench_command', '~/effectiveness']
+    assert [port.topic for port in loop.ports] == ['~/effectiveness', '~/wrench_command']
     assert [outlet.topic for outlet in loop.outlets] == ['~/command', '~/residual']
     assert loop.outlets[0].names == NAMES
     assert not loop.requests

@@ -14,8 +14,8 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 METHODS = ('bounded', 'scaled', 'clipped')
 # Weight of the efforts against the wrench: picks the least effort among equally good solutions.
 _EFFORT_WEIGHT = 1e-5
-# What is no miss, of the largest part of a demand and of what rounds.
-_MISS, _ROUNDING = 1e-3, 1e-9
+# What is no miss: of the largest part of a demand, and of all that the efforts add up to.
+_MISS, _ROUNDING = 1e-3, 1e-6
 
 
 def allocation_matrix(
