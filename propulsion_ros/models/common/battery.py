@@ -20,6 +20,7 @@ import numpy as np
 
 from propulsion_ros.models.common.family import BatteryState, restart
 from propulsion_ros.models.common.points import numbers_of, points_of
+from propulsion_ros.models.common.start import Start
 from propulsion_ros.models.common.wrench import product
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
@@ -221,14 +222,15 @@ class Batteries:
 
     def retune(self, params: Any) -> None:
         """Take the `starting_charge` of a configuration, for the next `reset`."""
-        start = params.batteries.starting_charge * self._whole
-        self._start = np.broadcast_to(start, (*self._batch, len(self.names)))
+        start = params.batteries.starting_charge
+        self.starting_charge = np.broadcast_to(start, (*self._batch, len(self.names)))
 
-    def reset(self, indices: Any = None) -> None:
-        """Charge to `starting_charge`, all or in some environments; see `restart`."""
-        still, voltage = np.zeros_like(self._start), self._at_rest(self._start)
+    def reset(self, indices: Any = None, charge: FloatArray | None = None) -> None:
+        """Charge to `starting_charge`, or to other parts of the capacity; see `restart`."""
+        begun = (self.starting_charge if charge is None else charge) * self._whole
+        still, voltage = np.zeros_like(begun), self._at_rest(begun)
         restart(
-            self, indices, self._batch, charge=self._start, current=still, voltage=voltage,
+            self, indices, self._batch, charge=begun, current=still, voltage=voltage,
             # Where the next step looks first for its solution.
             _ratio=voltage / self._nominal, _slope=still - self._nominal,
         )
@@ -430,9 +432,16 @@ class PoweredFamily:
         if self._batteries:
             self._batteries.retune(params)
 
-    def _charge(self, indices: Any) -> None:
+    @property
+    def _supply_states(self) -> tuple[str, ...]:
+        """Names of the states that `_charge` takes."""
+        return ('charge',) if self._batteries else ()
+
+    def _charge(self, indices: Any, start: Start) -> None:
+        """Charge to `starting_charge`, or the ``charge`` of a state, 1 when full."""
         if self._batteries:
-            self._batteries.reset(indices)
+            charge = start.of('charge', self._batteries.starting_charge, 0.0, 1.0)
+            self._batteries.reset(indices, charge)
 
     def _rest_supply(self) -> None:
         if self._batteries:
