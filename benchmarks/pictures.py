@@ -19,6 +19,8 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
+from propulsion_ros.models.jets.jets import Jets, JetsParams
+from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
@@ -262,10 +264,46 @@ def rotor_start(axes: Any) -> None:
     axes[1].set_ylabel('rotor speed [rad/s]')
 
 
+def jets(axes: Any) -> None:
+    """Draw a demand as pulses of two kinds, and tanks that two jets drain."""
+    times = _times(1.2)
+    asked = np.where(times < 0.6, 1.2 * times, 0.72 - 0.9 * (times - 0.6))
+    axes[0].plot(times, asked, 'k:', label='demand')
+    for i, modulation in enumerate(('pulse_width', 'pulse_frequency')):
+        model: Any = Jets(JetsParams(
+            names=['j'], max_thrust=1.0, modulation=modulation, open_delay=0.004, close_delay=0.006,
+            min_on_time=0.012,
+        ))
+        thrust = [model.step(
+            Command(effort=np.array([demand])), _STILL, _DT, 0
+        ).applied[0] for demand in asked]
+        axes[0].plot(times, np.array(thrust) - 1.2 * (i + 1), label=modulation, lw=1.0)
+    axes[0].set_ylabel('thrust [N], one below the other')
+    axes[0].set_yticks([0.0, 1.0])
+    kinds: dict[str, dict[str, Any]] = {
+        'gas, isothermal': {'propellant': 'gas'},
+        'gas, no heat gets in': {'propellant': 'gas', 'polytropic_exponent': 1.4},
+        'gas, regulated': {'propellant': 'gas', 'regulated_pressure': 4e5},
+        'liquid, blow-down': {'propellant': 'liquid'},
+    }
+    for label, given in kinds.items():
+        model = Jets(JetsParams(
+            names=['j'], max_thrust=1.0, specific_impulse=100.0, tank='t',
+            tanks=SupplyParams(names=['t'], capacity=0.02, min_pressure=5e4, **given),
+        ))
+        outputs = [model.step(
+            Command(effort=np.ones(1)), _STILL, 0.1, 0
+        ) for _ in range(400)]
+        axes[1].plot(
+            np.arange(400) * 0.1, [output.applied[0] for output in outputs], label=label
+        )
+    axes[1].set_ylabel('thrust [N], valve open')
+
+
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
     'allocation': allocation, 'rotor_start': rotor_start, 'stall': stall,
-    'step_value': step_value, 'battery': battery,
+    'step_value': step_value, 'jets': jets, 'battery': battery,
 }
 
 

@@ -14,9 +14,9 @@ NAN = math.nan
 STEP_NS = 10_000_000
 
 
-def run(samples, step_ns=STEP_NS):
+def run(samples, step_ns=STEP_NS, *, may_settle=True):
     """Return (index, liftoff) of the first liftoff for (altitude, velocity, acceleration)."""
-    detector = LiftoffDetector(FlightParams())
+    detector = LiftoffDetector(FlightParams(), may_settle=may_settle)
     for i, sample in enumerate(samples):
         liftoff = detector.update(i * step_ns, *sample)
         if liftoff is not None:
@@ -123,6 +123,25 @@ def test_a_feed_that_begins_in_the_air_is_a_flight(velocity, source):
     samples = [(800.0 + velocity * 0.01 * i, velocity, NAN) for i in range(390)]
     _, liftoff = run(samples)
     assert liftoff.source == source
+
+
+@pytest.mark.parametrize(('may_settle', 'latest'), [
+    pytest.param(False, 1.6, id='a log'), pytest.param(True, 3.0, id='a robot'),
+])
+def test_feed_that_begins_at_apogee_is_a_flight(may_settle, latest):
+    """In a log a fall of half the speed is enough; on a robot it may be a sensor that settles."""
+    times = [0.01 * i for i in range(390)]
+    samples = [(800.0 - 4.9 * t * t, -9.8 * t, NAN) for t in times]
+    i, liftoff = run(samples, may_settle=may_settle)
+    assert liftoff.source == 'fall'
+    assert latest - 0.7 < times[i] < latest
+
+
+def test_small_fall_that_ends_is_none_in_a_log_either():
+    """Noise, and an altitude that was not set to 0 on its pad."""
+    rows = [(250.0 + 2.0 * math.sin(2.0 * 0.01 * i), 4.0 * math.cos(0.02 * i), NAN)
+            for i in range(2000)]
+    assert run(rows, may_settle=False) is None
 
 
 @pytest.mark.parametrize(('slope', 'lasts', 'source'), [

@@ -157,6 +157,21 @@ def test_stamp_0_takes_effect_in_the_next_step():
     assert group.forces()[-1] == (5010.0, pytest.approx(1.0))
 
 
+def test_command_of_stamp_0_is_held_as_long_at_the_beginning_of_simulated_time():
+    """It counted from 0 for the first second, so that its thrust ended too soon."""
+    host = FakeHost()
+    host.is_simulated = True
+    group = Group(step_on='clock', host=host).run()
+    for ms in range(0, 1000, 10):
+        host.now = ms * MS
+        host.deliver('/clock', clock(ms))
+        if ms == 300:
+            group.command(0, velocity=[10.0, 0.0])
+    pushed = [ms for ms, force in group.forces() if force > 0.0]
+    assert pushed[0] == 310.0
+    assert 790.0 <= pushed[-1] <= 810.0
+
+
 @pytest.mark.parametrize(('fields', 'line'), [
     pytest.param({'velocity': [1.0]}, 'velocity: expected 2 values', id='count'),
     pytest.param({'name': ['a', 'c'], 'velocity': [1.0, 1.0]}, "unknown name 'c'", id='name'),

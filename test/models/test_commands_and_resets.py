@@ -14,6 +14,8 @@ from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.models.fam.propulsion_module import PropulsionModules
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
+from propulsion_ros.models.jets.jets import Jets, JetsParams
+from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import CommandError
@@ -50,6 +52,13 @@ def fins(batch=()):
     ), batch)
 
 
+def jets(batch=()):
+    return Jets(JetsParams(
+        names=['a', 'b'], max_thrust=2.0, open_delay=0.02, close_delay=0.03, pulse_period=0.3,
+        tank='t', tanks=SupplyParams(names=['t'], capacity=0.01, propellant='gas'),
+    ), batch)
+
+
 def modules(batch=()):
     return PropulsionModules(PropulsionModules.Params(), batch)
 
@@ -65,6 +74,8 @@ CASES = [
                  'expected velocity, got effort 5', id='thrusters'),
     pytest.param(fins, {'position': [0.3, -0.2]}, {'effort': [0.1, 0.1]},
                  'expected position, got effort 0.1', id='fins'),
+    pytest.param(jets, {'effort': [1.5, 0.6]}, {'position': [0.5, 0.5]},
+                 'expected effort, got position 0.5', id='jets'),
     pytest.param(modules,
                  {'position': [0.9] * 12 + [NAN] * 2, 'velocity': [NAN] * 12 + [200.0] * 2},
                  {'effort': [1.0] * 14}, 'expected position and velocity, got effort 1',

@@ -8,11 +8,14 @@ from legal_parameters import Draw, in_order
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.models.jets.jets import Jets, JetsParams
+from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.dynamics import SMALLEST
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
@@ -20,6 +23,7 @@ from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 COUNT, SETS = 500, 40
 DENORMAL = 1e-290
 """Products of anything smaller may have no digits left."""
+FULL = 1.0 + 1e-12
 STEPS = (1e-6, 1e-3, 0.01, 0.3, 2.0)
 DIVIDED = (
     'alpha', 'beta', 'rotor_inertia', 'torque_constant', 'winding_resistance', 'rotor_constant',
@@ -220,6 +224,66 @@ def test_boosters(seed):
         assert np.all((burnt >= 0.0) & (model.propellant >= 0.0))
         # The impulse is that of the propellant burnt, and of no more.
         owed = output.applied / params.max_thrust * params.max_fuel_rate * dt
+        exact = output.applied > DENORMAL
+        assert np.all((owed <= burnt * (1.0 + 1e-9) + 1e-15 * before + DENORMAL)[exact])
+
+
+def jets(rng, dt):
+    draw = Draw(rng)
+    names = [f't{i}' for i in range(COUNT)]
+
+    def supplies():
+        given = draw.fields(SupplyParams, names)
+        regulated = given['regulated_pressure']
+        given['regulated_pressure'] = [max(value, 1.0) if value else 0.0 for value in regulated]
+        for key in ('regulated_pressure', 'min_pressure'):
+            in_order(given, key, 'pressure')
+            given['pressure'] = [max(value, 1.0) for value in given['pressure']]
+        return SupplyParams(**given)
+
+    given = draw.fields(JetsParams, rows(), tank=names, tanks=supplies())
+    in_order(given, 'off_level', 'on_level')
+    given['on_level'] = [
+        max(high, low + 1e-3) for low, high in zip(
+            given['off_level'], given['on_level'], strict=True
+        )
+    ]
+    given['on_level'] = [min(level, 1.0) for level in given['on_level']]
+    given['off_level'] = [min(level, 0.999) for level in given['off_level']]
+    given['filter_gain'] = [max(gain, 1.1) for gain in given['filter_gain']]
+    given['filter_time_constant'] = [max(tau, 10.0) for tau in given['filter_time_constant']]
+    given['pulse_period'] = [
+        max(period, 0.01 * dt, on + off) for period, on, off in zip(
+            given['pulse_period'], given['min_on_time'], given['min_off_time'], strict=True
+        )
+    ]
+    given['min_on_time'] = [max(time, 0.01 * dt, 1e-3) for time in given['min_on_time']]
+    given['pulse_period'] = [
+        max(period, on + off) for period, on, off in zip(
+            given['pulse_period'], given['min_on_time'], given['min_off_time'], strict=True
+        )
+    ]
+    return JetsParams(**given)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_jets(seed):
+    rng = np.random.default_rng(seed)
+    dt = steps(rng)
+    params = jets(rng, dt)
+    model = Jets(params)
+    for tick in range(4):
+        before = model.propellant
+        command = Command(**{model.command_fields[0]: rng.choice([numbers(rng), np.ones(COUNT)])})
+        output = model.step(command, BodyState(), dt, tick)
+        for array in (output.applied, output.wrench, output.tanks.mass, output.tanks.inertia,
+                      output.position[:-3 * COUNT], output.position[COUNT:]):
+            assert np.all(np.isfinite(array))
+        assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust * FULL))
+        burnt = before - model.propellant
+        assert np.all((burnt >= 0.0) & (model.propellant >= 0.0))
+        # The impulse is that of the propellant burnt, and of no more.
+        owed = output.applied * dt / (params.specific_impulse * STANDARD_GRAVITY)
         exact = output.applied > DENORMAL
         assert np.all((owed <= burnt * (1.0 + 1e-9) + 1e-15 * before + DENORMAL)[exact])
 

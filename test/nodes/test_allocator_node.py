@@ -100,4 +100,4 @@ def test_refused_demand_makes_no_command(graph, capfd, wrench, frame, said):
 def test_only_groups_that_push_at_will_can_be_allocated(graph, capfd):
     node = allocator(graph, 'fins')
     assert node.has_failed
-    assert "expected rotors or thrusters, got 'fins'" in capfd.readouterr().err
+    assert "expected rotors or thrusters or jets, got 'fins'" in capfd.readouterr().err

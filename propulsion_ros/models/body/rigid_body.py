@@ -58,6 +58,10 @@ class BodyParams:
     start_rpy: FloatArray = quantity(
         0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
     )
+    start_angular_velocity: FloatArray = quantity(
+        0.0, 'rad/s', doc='rate of turn about the axes of base_link at the start', shape=(3,),
+        lo=-1e3, hi=1e3,
+    )
 
     def __post_init__(self) -> None:
         validate(self)
@@ -87,13 +91,13 @@ class RigidBody:
         self.reset()
 
     def reset(self) -> None:
-        """Return to the start, at rest."""
+        """Return to the start, at rest but for the rate of turn that is configured."""
         up = matrix_of_rpy(self._params.start_rpy).T @ -self._gravity
         on_ground = self._params.ground and self._params.start_position[2] <= 0.0
         self._position: FloatArray = np.array(self._params.start_position)
         self._quaternion = quaternion_of_rpy(self._params.start_rpy)
         self._velocity: FloatArray = np.zeros(3)
-        self._rate: FloatArray = np.zeros(3)
+        self._rate: FloatArray = np.array(self._params.start_angular_velocity)
         self._specific_force: FloatArray = up if on_ground else np.zeros(3)
         self._on_ground = on_ground
 

@@ -23,6 +23,16 @@ def test_free_fall_is_the_closed_form():
     np.testing.assert_allclose(motion.specific_force, np.zeros(3), atol=1e-10)
 
 
+def test_a_body_may_start_with_a_rate_of_turn():
+    model = body(gravity=0.0, start_angular_velocity=[0.0, 0.0, 0.5])
+    np.testing.assert_allclose(model.motion.angular_velocity, [0.0, 0.0, 0.5])
+    motion = run(model, 100)
+    turned = Rotation.from_quat(motion.quaternion).as_rotvec()
+    np.testing.assert_allclose(turned, [0.0, 0.0, 0.5], atol=1e-9)
+    model.reset()
+    np.testing.assert_allclose(model.motion.angular_velocity, [0.0, 0.0, 0.5])
+
+
 def test_a_throw_is_a_parabola():
     # One second at 3 N along x and twice the weight upwards, then two seconds of flight.
     model = body()
