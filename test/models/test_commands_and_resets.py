@@ -8,6 +8,7 @@ import pytest
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.fam.fam import Fam
@@ -36,6 +37,16 @@ def boosters(batch=()):
 def rotors(batch=()):
     return Rotors(RotorsParams(
         names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
+    ), batch)
+
+
+def powered(batch=()):
+    return Rotors(RotorsParams(
+        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
+        power_constant=3.0, battery='main', batteries=BatteriesParams(
+            names=['main'], capacity=0.01, open_circuit_voltage='0 9 1 16.8',
+            internal_resistance=0.05,
+        ),
     ), batch)
 
 
@@ -172,6 +183,11 @@ STARTS = [
     }, whole, id='boosters'),
     pytest.param(rotors, {'effort': [8.0, 3.0]}, {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]]},
                  lambda model: {'rotor_speed': model.rotor_speed}, id='rotors'),
+    pytest.param(powered, {'effort': [8.0, 3.0]},
+                 {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]], 'charge': [[0.5], [0.25]]},
+                 lambda model: {'rotor_speed': model.rotor_speed,
+                                'charge': model._batteries.state().charge},
+                 id='rotors with a battery'),
     pytest.param(thrusters, {'velocity': [60.0, 3.0]}, {'rotor_speed': [[30.0, -2.0], [0.0, 9.0]]},
                  lambda model: {'rotor_speed': model.rotor_speed}, id='thrusters'),
     pytest.param(fins, {'position': [0.3, -0.2]}, {'deflection': [[0.1, 0.2], [-0.3, 0.0]]},
