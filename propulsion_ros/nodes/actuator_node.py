@@ -39,6 +39,8 @@ class ActuatorNode(HostNode):
         What the actuators do.
     ~/tanks/<name> : geometry_msgs/InertiaStamped
         Propellant left in each tank, latched.
+    ~/effectiveness : sensor_msgs/JointState
+        What each actuator gives of what is commanded, in ``position``, latched, for an allocator.
     ~/wrenches/<name> : geometry_msgs/WrenchStamped
         Of each actuator in its link, with ``publish_each``.
     ~/thrusts/<name> : std_msgs/Float64
