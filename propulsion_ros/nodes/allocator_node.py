@@ -21,7 +21,8 @@ class AllocatorNode(HostNode):
     ~/wrench_command : geometry_msgs/WrenchStamped
         Demand in the axes of and about the origin of ``base_link``.
     ~/effectiveness : sensor_msgs/JointState
-        What each actuator of the group gives of what is commanded, in ``position``, 0 to 1; latched.
+        What each actuator of the group gives of what is commanded, in ``position``, 0 to 1;
+        latched.
 
     Publishers
     ----------
