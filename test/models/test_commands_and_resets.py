@@ -8,6 +8,7 @@ import pytest
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.fam.fam import Fam
@@ -292,3 +293,18 @@ def test_a_solid_motor_burns_what_its_time_leaves():
         impulse += 0.01 * output.thrusts[:, 1]
     # The curve falls from 100 N at 0.3 s to 0 at 2 s.
     np.testing.assert_allclose(impulse, [100.0, 0.5 * 1.0 * 100.0 / 1.7], rtol=1e-9)
+
+
+def test_batteries_may_begin_with_a_charge_of_their_own():
+    params = RotorsParams(
+        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, moment_constant=0.02,
+        battery='main', batteries=BatteriesParams(
+            names=['main'], capacity=2.0, open_circuit_voltage='0 10 1 12',
+        ),
+    )
+    model = Rotors(params, (3,))
+    assert model.start_states == ('rotor_speed', 'charge')
+    model.reset([0, 2], {'charge': [[0.5], [0.25]]})
+    np.testing.assert_allclose(model._batteries.charge, 7200.0 * np.array([[0.5], [1.0], [0.25]]))
+    with pytest.raises(ConfigError, match='state.charge.*expected 0 to 1, got 2'):
+        model.reset(state={'charge': 2.0})

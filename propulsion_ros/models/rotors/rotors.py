@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.battery import Batteries, PoweredFamily
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
@@ -33,7 +34,7 @@ __all__ = ['Rotors', 'RotorsParams']
 _BANK = 32768
 
 
-class Rotors(PlacedActuators, Degrading):
+class Rotors(PlacedActuators, PoweredFamily, Degrading):
     """n rotors, each with its own lag, limits, axis and sense of rotation.
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
@@ -57,7 +58,6 @@ class Rotors(PlacedActuators, Degrading):
 
     Params: ClassVar[type] = RotorsParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(tag='rotor', force=THRUST_AND_TORQUE)
-    start_states: ClassVar[tuple[str, ...]] = ('rotor_speed',)
 
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params, FIELDS[params.command_interface])
@@ -66,6 +66,8 @@ class Rotors(PlacedActuators, Degrading):
         self._batch, self._shape, self._rows = batch, (*batch, n), (math.prod(batch), n)
         self._by_speed = params.by_speed
         self._esc = esc_of(params, lowest=0.0)
+        self._take_supply(params, batch)
+        self.start_states = ('rotor_speed', *self._charged)
         self._never_commanded = np.full(n, np.nan)
         self._fastest = params.fastest_start
         self._axis = unit_rows('axis', params.axis)
@@ -84,7 +86,7 @@ class Rotors(PlacedActuators, Degrading):
         self.reset()
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
-        """Return to the initial rotor speed, or to that of a state; see `Restartable.reset`.
+        """Return to the initial rotor speed and charge, or to a state; see `Restartable.reset`.
 
         With indices, new values are drawn from the ranges; without, those at construction return.
         """
@@ -92,6 +94,7 @@ class Rotors(PlacedActuators, Degrading):
         start = Start(indices, self._batch, state, self.start_states)
         usual = np.broadcast_to(params.initial_rotor_speed, self._shape)
         speed = start.of('rotor_speed', usual, 0.0, self._fastest).reshape(self._rows)
+        self._charge(indices, self._starting_charge(start))
         if indices is not None:
             self._restart(indices, speed)
             return
@@ -106,7 +109,8 @@ class Rotors(PlacedActuators, Degrading):
         self._turn(speed)
 
     def rest(self) -> None:
-        """Return to the initial rotor speed, with the constants as they are."""
+        """Return to the initial rotor speed, with constants and charge as they are."""
+        self._rest_supply()
         self._turn(np.broadcast_to(self._params.initial_rotor_speed, self._rows))
 
     def _turn(self, speed: FloatArray) -> None:
@@ -115,6 +119,11 @@ class Rotors(PlacedActuators, Degrading):
         for cut, bank in self._banks:
             bank.start(speed[cut], self._state[cut], thrust[cut])
         self.thrust: FloatArray = thrust.reshape(self._shape)
+
+    def retune(self, params: RotorsParams) -> None:
+        """Take the `efficiency`, and for the next `reset` the batteries' `starting_charge`."""
+        super().retune(params)
+        self._retune_supply(params)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
@@ -132,6 +141,9 @@ class Rotors(PlacedActuators, Degrading):
         given: FloatArray | None = getattr(command, self.command_fields[0])
         wanted = self._in_rows(given)
         self._prepare(dt)
+        batteries = self._batteries
+        if batteries:
+            wanted = self._supplied(batteries, wanted, dt)
         thrust, applied, speed = (np.empty(self._rows) for _ in range(3))
         saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
         for cut, bank in self._banks:
@@ -145,6 +157,9 @@ class Rotors(PlacedActuators, Degrading):
         flag = saturated.reshape(self._shape)
         if self._esc and given is not None:
             flag = flag | beyond(given)
+        flags = {'saturated': flag}
+        if batteries:
+            flags.update(batteries.flags)
         return Output(
             wrench=wrench.reshape(*self._batch, 6),
             thrusts=effort,
@@ -153,7 +168,8 @@ class Rotors(PlacedActuators, Degrading):
             effort=effort,
             computed=self.thrust,
             applied=effort,
-            flags={'saturated': flag},
+            flags=flags,
+            batteries=batteries.state() if batteries else None,
         )
 
     @property
@@ -182,10 +198,9 @@ class Rotors(PlacedActuators, Degrading):
         """
         wanted = self._in_rows(wanted)
         self._prepare(dt)
-        thrust, applied = np.empty(self._rows), np.empty(self._rows)
-        for cut, bank in self._banks:
-            bank.advance(wanted[cut], self._state[cut], dt, thrust[cut], applied[cut])
-            self._degrade(applied[cut])
+        if self._batteries:
+            wanted = self._supplied(self._batteries, wanted, dt)
+        thrust, applied = self._advance(wanted, self._state, dt)
         self.thrust = thrust.reshape(self._shape)
         return applied.reshape(self._shape)
 
@@ -196,6 +211,37 @@ class Rotors(PlacedActuators, Degrading):
         for cut, bank in self._banks:
             bank.rotor_speed(self._state[cut], out=speed[cut])
         return speed.reshape(self._shape)
+
+    def _advance(
+        self, wanted: FloatArray, state: FloatArray, dt: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Advance a state in place, and return thrusts before and after limits and faults [N]."""
+        thrust, applied = np.empty(self._rows), np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.advance(wanted[cut], state[cut], dt, thrust[cut], applied[cut])
+            self._degrade(applied[cut])
+        return thrust, applied
+
+    def _supplied(self, batteries: Batteries, wanted: FloatArray, dt: float) -> FloatArray:
+        """Limit the banks to what the batteries give in a step; return what is wanted then."""
+        root = np.sqrt(self.constants['motor_constant'])
+
+        def trial(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
+            thrust, applied = self._advance(self._limited(wanted, ratio), self._state.copy(), dt)
+            # The speed of the mean thrust, which a rotor that changes its speed has at some time.
+            speed = np.sqrt(thrust).reshape(self._shape) / root
+            return applied.reshape(self._shape), speed
+
+        return self._limited(wanted, batteries.supply(trial, dt))
+
+    def _limited(self, wanted: FloatArray, ratio: FloatArray) -> FloatArray:
+        """Limit the banks to a ratio of their speeds, of which a throttle is a part."""
+        ratio = np.broadcast_to(ratio, self._shape).reshape(self._rows)
+        for cut, bank in self._banks:
+            bank.limit(ratio[cut])
+        if not self._esc:
+            return wanted
+        return wanted * (ratio if self._by_speed else np.square(ratio))
 
     def _prepare(self, dt: float) -> None:
         # For all banks before the first one moves, so that a step refused changes nothing.
