@@ -306,5 +306,5 @@ def test_batteries_may_begin_with_a_charge_of_their_own():
     assert model.start_states == ('rotor_speed', 'charge')
     model.reset([0, 2], {'charge': [[0.5], [0.25]]})
     np.testing.assert_allclose(model._batteries.charge, 7200.0 * np.array([[0.5], [1.0], [0.25]]))
-    with pytest.raises(ConfigError, match='state.charge.*expected 0 to 1, got 2'):
+    with pytest.raises(ConfigError, match=r'state.charge.*expected 0 to 1, got 2'):
         model.reset(state={'charge': 2.0})
