@@ -40,6 +40,16 @@ def rotors(batch=()):
     ), batch)
 
 
+def powered(batch=()):
+    return Rotors(RotorsParams(
+        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
+        power_constant=3.0, battery='main', batteries=BatteriesParams(
+            names=['main'], capacity=0.01, open_circuit_voltage='0 9 1 16.8',
+            internal_resistance=0.05,
+        ),
+    ), batch)
+
+
 def thrusters(batch=()):
     return Thrusters(ThrustersParams(
         names=['a', 'b'], dynamics=['first_order', 'bessa'], time_constant=0.2, rotor_inertia=0.1,
@@ -173,6 +183,11 @@ STARTS = [
     }, whole, id='boosters'),
     pytest.param(rotors, {'effort': [8.0, 3.0]}, {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]]},
                  lambda model: {'rotor_speed': model.rotor_speed}, id='rotors'),
+    pytest.param(powered, {'effort': [8.0, 3.0]},
+                 {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]], 'charge': [[0.5], [0.25]]},
+                 lambda model: {'rotor_speed': model.rotor_speed,
+                                'charge': model._batteries.state().charge},
+                 id='rotors with a battery'),
     pytest.param(thrusters, {'velocity': [60.0, 3.0]}, {'rotor_speed': [[30.0, -2.0], [0.0, 9.0]]},
                  lambda model: {'rotor_speed': model.rotor_speed}, id='thrusters'),
     pytest.param(fins, {'position': [0.3, -0.2]}, {'deflection': [[0.1, 0.2], [-0.3, 0.0]]},
@@ -293,18 +308,3 @@ def test_a_solid_motor_burns_what_its_time_leaves():
         impulse += 0.01 * output.thrusts[:, 1]
     # The curve falls from 100 N at 0.3 s to 0 at 2 s.
     np.testing.assert_allclose(impulse, [100.0, 0.5 * 1.0 * 100.0 / 1.7], rtol=1e-9)
-
-
-def test_batteries_may_begin_with_a_charge_of_their_own():
-    params = RotorsParams(
-        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, moment_constant=0.02,
-        battery='main', batteries=BatteriesParams(
-            names=['main'], capacity=2.0, open_circuit_voltage='0 10 1 12',
-        ),
-    )
-    model = Rotors(params, (3,))
-    assert model.start_states == ('rotor_speed', 'charge')
-    model.reset([0, 2], {'charge': [[0.5], [0.25]]})
-    np.testing.assert_allclose(model._batteries.charge, 7200.0 * np.array([[0.5], [1.0], [0.25]]))
-    with pytest.raises(ConfigError, match=r'state.charge.*expected 0 to 1, got 2'):
-        model.reset(state={'charge': 2.0})

@@ -222,16 +222,15 @@ class Batteries:
 
     def retune(self, params: Any) -> None:
         """Take the `starting_charge` of a configuration, for the next `reset`."""
-        self.starting_charge: FloatArray = np.broadcast_to(
-            params.batteries.starting_charge, (*self._batch, len(self.names))
-        )
+        start = params.batteries.starting_charge
+        self.starting_charge = np.broadcast_to(start, (*self._batch, len(self.names)))
 
-    def reset(self, indices: Any = None, part: FloatArray | None = None) -> None:
-        """Charge to a part of the capacity, (..., m), or to `starting_charge`; see `restart`."""
-        charge = (self.starting_charge if part is None else part) * self._whole
-        still, voltage = np.zeros_like(charge), self._at_rest(charge)
+    def reset(self, indices: Any = None, charge: FloatArray | None = None) -> None:
+        """Charge to `starting_charge`, or to other parts of the capacity; see `restart`."""
+        begun = (self.starting_charge if charge is None else charge) * self._whole
+        still, voltage = np.zeros_like(begun), self._at_rest(begun)
         restart(
-            self, indices, self._batch, charge=charge, current=still, voltage=voltage,
+            self, indices, self._batch, charge=begun, current=still, voltage=voltage,
             # Where the next step looks first for its solution.
             _ratio=voltage / self._nominal, _slope=still - self._nominal,
         )
@@ -434,18 +433,14 @@ class PoweredFamily:
             self._batteries.retune(params)
 
     @property
-    def _charged(self) -> tuple[str, ...]:
-        """Return the name of the states of charge at a start, where there are any."""
+    def _supply_states(self) -> tuple[str, ...]:
+        """Names of the states that `_charge` takes."""
         return ('charge',) if self._batteries else ()
 
-    def _starting_charge(self, start: Start) -> FloatArray | None:
-        """Return the states of charge that a reset begins with, 0 to 1, (..., m)."""
-        if not self._batteries:
-            return None
-        return start.of('charge', self._batteries.starting_charge, 0.0, 1.0)
-
-    def _charge(self, indices: Any, charge: FloatArray | None) -> None:
+    def _charge(self, indices: Any, start: Start) -> None:
+        """Charge to `starting_charge`, or the ``charge`` of a state, 1 when full."""
         if self._batteries:
+            charge = start.of('charge', self._batteries.starting_charge, 0.0, 1.0)
             self._batteries.reset(indices, charge)
 
     def _rest_supply(self) -> None:

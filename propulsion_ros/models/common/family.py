@@ -259,6 +259,24 @@ class Degradable(Protocol):
 
 
 @runtime_checkable
+class Powered(Protocol):
+    """A family whose actuators may draw from batteries."""
+
+    @property
+    def battery_names(self) -> Sequence[str]:
+        """The m batteries, () where there are none."""
+
+    @property
+    def battery_capacity(self) -> FloatArray:
+        """Charge of each when full [A h], (m,)."""
+
+
+def battery_names(family: Family) -> Sequence[str]:
+    """Return the batteries of a family, () where it has none."""
+    return family.battery_names if isinstance(family, Powered) else ()
+
+
+@runtime_checkable
 class Weakening(Protocol):
     """A family of which it is known how much less than their commands reckon with they give."""
 
@@ -272,19 +290,6 @@ def effectiveness_of(family: Family) -> FloatArray:
     if isinstance(family, Weakening):
         return family.effectiveness
     return np.ones(len(family.actuator_names))
-
-
-@runtime_checkable
-class Powered(Protocol):
-    """A family whose actuators may draw from batteries."""
-
-    @property
-    def battery_names(self) -> Sequence[str]:
-        """The m batteries, () where there are none."""
-
-    @property
-    def battery_capacity(self) -> FloatArray:
-        """Charge of each when full [A h], (m,)."""
 
 
 @runtime_checkable
@@ -322,11 +327,6 @@ class Idling(Protocol):
     @property
     def least_thrust(self) -> FloatArray:
         """Thrust of each actuator below which there is only 0 [N], (n,); 0 for no such gap."""
-
-
-def battery_names(family: Family) -> Sequence[str]:
-    """Return the batteries of a family, () where it has none."""
-    return family.battery_names if isinstance(family, Powered) else ()
 
 
 def is_allocatable(family: type[Family]) -> bool:

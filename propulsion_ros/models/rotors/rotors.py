@@ -67,7 +67,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         self._by_speed = params.by_speed
         self._esc = esc_of(params, lowest=0.0)
         self._take_supply(params, batch)
-        self.start_states = ('rotor_speed', *self._charged)
+        self.start_states = ('rotor_speed', *self._supply_states)
         self._never_commanded = np.full(n, np.nan)
         self._fastest = params.fastest_start
         self._axis = unit_rows('axis', params.axis)
@@ -86,7 +86,9 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         self.reset()
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
-        """Return to the initial rotor speed and charge, or to a state; see `Restartable.reset`.
+        """Return to the initial rotor speed, or to a state; see `Restartable.reset`.
+
+        The batteries are charged to ``starting_charge``, or to the ``charge`` of the state.
 
         With indices, new values are drawn from the ranges; without, those at construction return.
         """
@@ -94,7 +96,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         start = Start(indices, self._batch, state, self.start_states)
         usual = np.broadcast_to(params.initial_rotor_speed, self._shape)
         speed = start.of('rotor_speed', usual, 0.0, self._fastest).reshape(self._rows)
-        self._charge(indices, self._starting_charge(start))
+        self._charge(indices, start)
         if indices is not None:
             self._restart(indices, speed)
             return

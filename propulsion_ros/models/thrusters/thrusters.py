@@ -222,7 +222,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
         self.uses_body = self._curves.takes_advance
         self._take_supply(params, batch)
-        self.start_states = ('rotor_speed', *self._charged)
+        self.start_states = ('rotor_speed', *self._supply_states)
         if self._batteries:
             self._slowest, self._fastest = self._nominal_speeds()
         self.retune(params)
@@ -232,7 +232,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
         """Stop the rotors, or let them turn, and charge; see `Restartable.reset`."""
         start = Start(indices, self._shape[:-1], state, self.start_states)
         speed = start.of('rotor_speed', np.zeros(self._shape), -LARGEST, LARGEST)
-        self._charge(indices, self._starting_charge(start))
+        self._charge(indices, start)
         restart(self, indices, self._shape[:-1], rotor_speed=speed)
 
     def rest(self) -> None:
