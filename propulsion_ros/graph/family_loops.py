@@ -81,11 +81,10 @@ def _configure(
     host: Host,
     own: type[OwnT],
     loop: str = '',
-    takes_live: bool = True,
 ) -> tuple[OwnT, Setting]:
     """Return the configuration of a node and that of its family, and log where values come from."""
     mine, setting = read_setting(
-        parameters, own, functools.partial(_find_block, parameters), loop, takes_live
+        parameters, own, functools.partial(_find_block, parameters), loop
     )
     if setting.spec:
         _log_sources(host, parameters.given, setting.spec)

@@ -174,7 +174,6 @@ def read_setting(
     node_params: type[OwnT],
     find_block: Callable[[OwnT], ActuatorSpec | None],
     loop: str = '',
-    takes_live: bool = True,
 ) -> tuple[OwnT, Setting]:
     """Return the configuration of a node and that of its family.
 
@@ -188,8 +187,6 @@ def read_setting(
         Returns the node's plugin block, None where it has none.
     loop : str
         The one loop that the node has, as families declare it; '' for any.
-    takes_live : bool
-        Whether the node follows live parameters of its family.
 
     Raises
     ------
@@ -200,7 +197,7 @@ def read_setting(
     spec = find_block(own)
     family = family_named(own.family, spec, parameters.node_name, loop)
     block = spec.values if spec else {}
-    values = parameters.declare_rest(schema_of(family), block, takes_live)
+    values = parameters.declare_rest(schema_of(family), block)
     given = frozenset(parameters.given)
     if spec:
         for key in sorted(given & set(spec.values)):

@@ -39,6 +39,8 @@ class ActuatorNode(HostNode):
         What the actuators do.
     ~/tanks/<name> : geometry_msgs/InertiaStamped
         Propellant left in each tank, latched.
+    ~/effectiveness : sensor_msgs/JointState
+        What each actuator gives of what is commanded, in ``position``, latched, for an allocator.
     ~/battery_state : sensor_msgs/BatteryState
         Of the battery that the group has; ~/battery_state/<name> where it has several.
     ~/wrenches/<name> : geometry_msgs/WrenchStamped

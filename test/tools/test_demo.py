@@ -366,8 +366,9 @@ def test_rov_holds_its_heading_without_one_thruster(runs, whole):
     failed = thrust[thrust[:, 0] > 29.0]
     assert np.abs(failed[:, 1]).max() < 1e-3
     assert failed[-1, 3:].min() > 5.0
-    assert np.radians(2.0) < flight['fault_error'] < np.radians(15.0)
-    assert flight['recovery_time'] < 6.0
+    # The allocator makes up for it at once: without that the heading was off by 9 degrees.
+    assert flight['fault_error'] < np.radians(0.5)
+    assert flight['recovery_time'] < 0.1
     assert flight['speed'] == pytest.approx(0.8, abs=0.01)
 
 
