@@ -74,7 +74,10 @@ class Jets(PlacedActuators, Degrading):
         """Take `efficiency`, `valve`, and for the next `reset` the `starting_fuel_ratio`."""
         super().retune(params)
         self._valves.retune(params)
-        self.degraded: BoolArray = self.degraded | self._valves.stuck
+        stuck = self._valves.stuck
+        self.degraded: BoolArray = self.degraded | stuck
+        # No command changes what a stuck valve gives.
+        self.effectiveness: FloatArray = np.where(stuck, 0.0, params.efficiency)
         if self._supply:
             self._supply.retune(params.tanks)
 

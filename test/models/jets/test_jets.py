@@ -185,6 +185,7 @@ def test_stuck_valves_and_weak_jets():
     assert not model.degraded.any()
     model.retune(params)
     assert model.degraded.all()
+    assert model.effectiveness.tolist() == [0.0, 0.0, 0.5]
     output = model.step(Command(effort=[0.0, 2.0, 2.0]), STILL, 0.01, 0)
     assert output.applied.tolist() == [2.0, 0.0, 1.0]
     assert output.position[:3].tolist() == [1.0, 0.0, 1.0]
