@@ -14,6 +14,7 @@ from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
+from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
@@ -187,6 +188,36 @@ def allocation(axes: Any) -> None:
         axis.set_xlabel('demanded surge [N]')
 
 
+def battery(axes: Any) -> None:
+    """Draw the discharge of a battery by four rotors, at a thrust each and at a throttle."""
+    dt, curve = 0.2, '0 10.5 0.05 13.2 0.15 14.2 0.8 15.6 1 16.8'
+    for label, settings, value in (
+        ('thrust of 4 N', {}, 4.0),
+        ('thrust of 3 N, 12 N for 5 s each minute', {}, 12.0),
+        ('throttle 0.5', {'command_interface': 'throttle'}, 0.5),
+    ):
+        model: Any = Rotors(RotorsParams(
+            names=['a', 'b', 'c', 'd'], max_thrust=12.0, motor_constant=1.2e-5,
+            moment_constant=0.016, drive_efficiency=0.75, battery='main', time_constant_up=0.05,
+            time_constant_down=0.05, batteries=BatteriesParams(
+                names=['main'], capacity=3.0, open_circuit_voltage=curve,
+                internal_resistance=0.03, cut_off_voltage=13.0,
+            ), **settings,
+        ))
+        times, outputs = np.arange(0.0, 960.0, dt), []
+        for time in times:
+            wanted = 3.0 if value == 12.0 and time % 60.0 < 55.0 else value
+            field = model.command_fields[0]
+            outputs.append(model.step(Command(**{field: np.full(4, wanted)}), _STILL, dt, 0))
+        minutes = times / 60.0
+        axes[0].plot(minutes, [output.batteries.voltage[0] for output in outputs], label=label)
+        axes[1].plot(minutes, [output.applied[0] for output in outputs], label=label)
+    axes[0].axhline(13.0, color='k', linestyle=':', label='cut-off')
+    for axis, name in zip(axes, ('voltage [V]', 'thrust of each rotor [N]'), strict=True):
+        axis.set_xlabel('time [min]')
+        axis.set_ylabel(name)
+
+
 def step_value(axes: Any) -> None:
     """Draw the thrust of a rising rotor by the mean and the end of its steps, and the impulse."""
     def thrusts(value: str, steps: int) -> np.ndarray:
@@ -272,7 +303,7 @@ def jets(axes: Any) -> None:
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
     'allocation': allocation, 'rotor_start': rotor_start, 'stall': stall,
-    'step_value': step_value, 'jets': jets,
+    'step_value': step_value, 'jets': jets, 'battery': battery,
 }
 
 

@@ -11,6 +11,7 @@ from propulsion_ros.flight.motion.fall import Fall
 from propulsion_ros.flight.motion.lasting import Lasting
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.push import Push
+from propulsion_ros.flight.motion.sparse_rise import SparseRise
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
@@ -39,7 +40,7 @@ class Liftoff(NamedTuple):
 class _Vote(NamedTuple):
     """One way to find something: what is measured, and whether it has the sign of a liftoff."""
 
-    path: Lasting | Fall
+    path: Lasting | Fall | SparseRise
     source: str
     news: float
     holds: bool
@@ -56,7 +57,8 @@ class LiftoffDetector:
     * climb: the vertical speed and the recent rise are above their limits, and the altitude goes
       on accordingly, above the pad. The slope of the altitude takes the place of a velocity input
       that is stuck or never filled in. An accelerometer that lives and rests makes the vote wait
-      for 2 s, and a climb below the pad, as of a barometer that settles, for 5 s.
+      for 2 s, and a climb below the pad, as of a barometer that settles, for 5 s. Of readings
+      that come a second and more apart four in a row must rise.
     * fall: the same downward, of a vehicle that has been away from its pad for 5 s or was never
       seen there: a feed that begins after apogee, or a drop. `Fall` has how long it must last.
     * acceleration: a push has added up to the limit of speed, which lasts where the altitude is
@@ -100,6 +102,7 @@ class LiftoffDetector:
             else (params.liftoff_confirm_rise, _PACE * params.liftoff_velocity)
         )
         self._fall = Fall() if may_settle else Fall(lasts)
+        self._sparse = SparseRise()
         self._denied = {
             'velocity': Lasting(max(lasts, _DENIED_TIME)),
             'slope': Lasting(max(lasts, _DENIED_TIME)),
@@ -121,6 +124,7 @@ class LiftoffDetector:
                 path.reset()
         self._coast.reset()
         self._fall.reset()
+        self._sparse.reset()
         self._has_sped = False
         self._near_ns: int | None = None
         self.liftoff: Liftoff | None = None
@@ -187,6 +191,7 @@ class LiftoffDetector:
                 self._climb[name], 'climb', altitude, found and is_above and not rests, pace
             )
             yield _Vote(self._denied[name], 'climb', altitude, found and is_above, pace)
+        yield _Vote(self._sparse, 'climb', altitude, is_above and not rests, limit)
         yield _Vote(self._climb['deep'], 'climb', altitude, steepens, pace)
         drop, speed = self._least_fall
         has_fallen = (

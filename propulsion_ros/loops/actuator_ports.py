@@ -20,7 +20,7 @@ from propulsion_ros.loops.actuator_loop import (
 )
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
-from propulsion_ros.loops.payloads import JointRow, Kind, MassRow
+from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request, is_name
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.models.common.family import (
@@ -29,6 +29,8 @@ from propulsion_ros.models.common.family import (
     Degradable,
     Family,
     Output,
+    Powered,
+    battery_names,
 )
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
@@ -95,6 +97,7 @@ class ActuatorPorts(StampedPorts):
             aside(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
             for name in _topics('tanks.names', family.tank_names)
         ]
+        self._open_batteries()
         if publish_each and not all(family.actuator_frames):
             raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         each = _topics('names', family.actuator_names if publish_each else ())
@@ -104,8 +107,30 @@ class ActuatorPorts(StampedPorts):
         ]
         self._open_numbers(publish_numbers)
         self.outlets = [
-            self._wrench, self._state, *self._tanks, *self._links,
+            self._wrench, self._state, *self._tanks, *self._batteries, *self._links,
             *self._thrusts, *self._positions.values(),
+        ]
+
+    def _open_batteries(self) -> None:
+        """Add the state of each battery, whose topic has its name only where there are several."""
+        names = _topics('batteries.names', battery_names(self.family))
+        topics = [f'~/battery_state/{name}' for name in names]
+        if len(names) == 1:
+            topics = ['~/battery_state']
+        self._batteries = [
+            Outlet(topic, Kind.BATTERY, 'result', lossless=self._lossless, overridable=False)
+            for topic in topics
+        ]
+
+    def _battery_rows(self, output: Output) -> list[BatteryRow]:
+        """Return what there is to publish of each battery."""
+        family, state = self.family, output.batteries
+        if state is None or not isinstance(family, Powered):
+            return []
+        return [
+            BatteryRow(*row) for row in zip(
+                family.battery_names, family.battery_capacity, *state, strict=True
+            )
         ]
 
     def _open_numbers(self, publish_numbers: bool) -> None:
@@ -249,6 +274,10 @@ class ActuatorPorts(StampedPorts):
                 self._tanks, tanks.mass, tanks.com, tanks.inertia, strict=True
             ):
                 publish(outlet, stamp_ns, MassRow(*row))
+        if self._batteries:
+            rows = self._battery_rows(output)
+            for outlet, battery in zip(self._batteries, rows, strict=True):
+                publish(outlet, stamp_ns, battery)
         state = JointRow(output.position, output.velocity, output.effort)
         publish(self._state, stamp_ns, state)
         wrench = report.wrench
@@ -279,10 +308,19 @@ class ActuatorPorts(StampedPorts):
         stale = int(np.count_nonzero(core.hold.stale))
         off = int(np.count_nonzero(core.hold.off))
         degraded = np.count_nonzero(family.degraded) if isinstance(family, Degradable) else 0
+        batteries = [] if self._report is None else self._battery_rows(self._report.output)
+        for row in batteries:
+            values[f'{row.name}/voltage'] = round(float(row.voltage), 3)
+            values[f'{row.name}/percentage'] = round(float(row.charge), 4)
         values.update(met, stale=stale, switched_off=off, degraded=int(degraded))
         if level != ERROR:
             warnings = [
                 *(flag for flag, count in met.items() if count),
+                *(
+                    f'battery {row.name} is empty'
+                    for row, is_empty in zip(batteries, flags.get('empty', ()), strict=False)
+                    if is_empty
+                ),
                 *(['disabled'] if not core.enabled else []),
                 *(['actuators are degraded'] if degraded else []),
                 *(['actuators are switched off'] if off else []),

@@ -9,6 +9,7 @@ from legal_parameters import Draw, in_order
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
@@ -61,11 +62,11 @@ def tables(rng):
     return {'input_values': inputs, 'output_values': outputs}
 
 
-def thrusters(rng):
+def thrusters(rng, **fixed):
     given = Draw(rng).fields(
         ThrustersParams, rows(), integrator='exact', **tables(rng), esc_curve='-20 50',
         esc_kind='polynomial',
-        direction=rng.choice([-1, 1], COUNT).tolist(),
+        direction=rng.choice([-1, 1], COUNT).tolist(), **fixed,
     )
     sized(given)
     for low, high in (('min_command', 'max_command'), ('min_thrust', 'max_thrust')):
@@ -74,6 +75,10 @@ def thrusters(rng):
             max(b, a + 1e-3 * (1.0 + abs(a))) for a, b in zip(given[low], given[high], strict=True)
         ]
         given[high] = [min(b, 1e12) for b in given[high]]
+        if 'battery' in fixed:
+            given[high] = [min(b, 1e11) for b in given[high]]
+    if 'battery' in fixed:
+        given['power_constant'] = [max(x, 1e-9) for x in given['power_constant']]
     given['direction'] = [
         -1 if k < 0.0 else d
         for k, d in zip(given['thrust_coefficient'], given['direction'], strict=True)
@@ -118,6 +123,81 @@ def test_rotors(seed):
         fastest = np.maximum(before, output.velocity)
         most = params.motor_constant * fastest**2 * params.efficiency
         assert np.all(output.applied <= most * (1.0 + 1e-9) + 1e-14 * params.max_thrust + DENORMAL)
+
+
+def batteries(rng, count=COUNT):
+    """Return as many batteries as actuators, each with a curve of its own."""
+    curves, tops = [], []
+    for _ in range(count):
+        volts = np.sort(10.0 ** rng.uniform(-5.0, 5.0, 3))
+        curves.append(' '.join(f'{s!r} {float(v)!r}' for s, v in zip(
+            (0.0, 0.3, 1.0), volts, strict=True
+        )))
+        tops.append(float(volts[-1]))
+    given = Draw(rng).fields(BatteriesParams, rows(count), open_circuit_voltage=curves)
+    given['capacity'] = [max(x, 1e-9) for x in given['capacity']]
+    given['nominal_voltage'] = [x if x >= 1e-6 else 0.0 for x in given['nominal_voltage']]
+    given['cut_off_voltage'] = [
+        x if x < top else 0.5 * top for x, top in zip(given['cut_off_voltage'], tops, strict=True)
+    ]
+    return BatteriesParams(**given)
+
+
+def check_supply(model, before, output, params, dt):
+    """Assert that batteries discharge, and by no less than what their actuators draw."""
+    own, (voltage, current, charge) = params.batteries, output.batteries
+    most = [own.curve(i)[1][-1] for i in range(COUNT)]
+    assert np.all(np.isfinite(output.batteries))
+    assert np.all((voltage >= 0.0) & (voltage <= np.multiply(most, 1.0 + 1e-9)))
+    assert np.all((current >= 0.0) & (charge >= 0.0) & (charge <= before))
+    thrust = np.abs(output.applied)
+    by_moment = params.moment_constant * thrust * np.abs(output.velocity)
+    by_thrust = params.power_constant * thrust * np.sqrt(thrust)
+    drawn = np.where(params.power_constant > 0.0, by_thrust, by_moment / params.drive_efficiency)
+    # What still turns faster than the voltage allows runs on by itself.
+    feeds = model._batteries._ratio > 0.0
+    given = (voltage * current - own.standby_power)[feeds]
+    assert np.all(given >= (drawn * (1.0 - 1e-6) - 1e-6 * own.standby_power)[feeds] - 1e-200)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_rotors_with_batteries(seed):
+    rng = np.random.default_rng(seed)
+    none = [0.0, 0.0]
+    given = Draw(rng).fields(
+        RotorsParams, rows(), integrator='exact', motor_constant_range=none,
+        time_constant_up_range=none, time_constant_down_range=none, initial_rotor_speed=0.0,
+        esc_curve='0 5 1', esc_kind='polynomial', direction=1, battery=rows(),
+        batteries=batteries(rng), step_value='end', power_constant=0.0,
+    )
+    in_order(given, 'min_thrust', 'max_thrust')
+    given['moment_constant'] = [max(x, 1e-9) for x in given['moment_constant']]
+    params = RotorsParams(**given)
+    model, dt = Rotors(params), steps(rng)
+    for tick in range(4):
+        before = model._batteries.state().charge
+        command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
+        output = model.step(command, BodyState(), dt, tick)
+        for array in (output.applied, output.velocity, output.wrench):
+            assert np.all(np.isfinite(array))
+        assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust))
+        check_supply(model, before, output, params, dt)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_thrusters_with_batteries(seed):
+    rng = np.random.default_rng(seed)
+    params = thrusters(rng, battery=rows(), batteries=batteries(rng), step_value='end')
+    model, dt = Thrusters(params), steps(rng)
+    body = BodyState(velocity=rng.uniform(-50.0, 50.0, 3))
+    for tick in range(4):
+        before = model._batteries.state().charge
+        command = Command(**{model.command_fields[0]: numbers(rng)})
+        output = model.step(command, body, dt, tick)
+        for array in (output.applied, output.velocity, output.wrench, output.computed):
+            assert np.all(np.isfinite(array))
+        assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
+        check_supply(model, before, output, params, dt)
 
 
 @pytest.mark.parametrize('seed', range(SETS))

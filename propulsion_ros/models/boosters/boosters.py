@@ -253,15 +253,17 @@ class Boosters(Degrading):
         )
         if self._tanks:
             flags['dry'] = self._tanks.is_dry
+        position, effort = self._state(thrust)
         return Output(
             wrench=wrench,
             thrusts=thrust,
             axes=axis,
+            position=position,
+            effort=effort,
             computed=steady * self._max_thrust,
             applied=thrust,
             flags=flags,
             tanks=self._tanks.state() if self._tanks else None,
-            **self._state(thrust),
         )
 
     @property
@@ -292,7 +294,8 @@ class Boosters(Degrading):
         rows[..., self._gimballed, :] = turned
         return rows
 
-    def _state(self, thrust: FloatArray) -> dict[str, FloatArray]:
+    def _state(self, thrust: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return position and effort of all names, NaN where a name has none."""
         n, joints = self._n, len(self.command_names)
         effort, position = self._no_state.copy(), self._no_state.copy()
         effort[..., :n] = thrust
@@ -303,4 +306,4 @@ class Boosters(Degrading):
         position[..., joints + n : joints + 2 * n] = self.throttle
         if self._tanks:
             position[..., joints + 2 * n :] = self._tanks.fuel_ratio
-        return {'position': position, 'effort': effort}
+        return position, effort

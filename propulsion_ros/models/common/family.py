@@ -125,6 +125,16 @@ class TankState(NamedTuple):
     """About the centre of mass [kg m^2], shape (..., m, 3, 3)."""
 
 
+class BatteryState(NamedTuple):
+    """What a step did to the batteries of a family, each (..., m)."""
+
+    voltage: FloatArray
+    current: FloatArray
+    """Means over the step [V], [A]; the current is at least 0."""
+    charge: FloatArray
+    """What is left after it over the capacity, 0 to 1."""
+
+
 # A tuple, because a dataclass that is frozen takes three times as long to make.
 class Output(NamedTuple):
     """What one step did."""
@@ -146,6 +156,8 @@ class Output(NamedTuple):
     """Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ..."""
     tanks: TankState | None = None
     """Propellant left, for families that burn any."""
+    batteries: BatteryState | None = None
+    """Batteries of families that have any."""
 
     @property
     def forces(self) -> FloatArray:
@@ -242,6 +254,19 @@ class Degradable(Protocol):
 
 
 @runtime_checkable
+class Powered(Protocol):
+    """A family whose actuators may draw from batteries."""
+
+    @property
+    def battery_names(self) -> Sequence[str]:
+        """The m batteries, () where there are none."""
+
+    @property
+    def battery_capacity(self) -> FloatArray:
+        """Charge of each when full [A h], (m,)."""
+
+
+@runtime_checkable
 class AboutCom(Protocol):
     """A family whose wrenches are about the vehicle's centre of mass."""
 
@@ -263,6 +288,11 @@ class Allocatable(Family, Protocol):
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
+
+
+def battery_names(family: Family) -> Sequence[str]:
+    """Return the batteries of a family, () where it has none."""
+    return family.battery_names if isinstance(family, Powered) else ()
 
 
 def is_allocatable(family: type[Family]) -> bool:

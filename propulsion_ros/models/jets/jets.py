@@ -120,15 +120,17 @@ class Jets(PlacedActuators, Degrading):
             part = part * (share @ self._draws.T + self._endless)
             flags['dry'] = self._supply.is_dry
         thrust = self._degrade(part * self._params.max_thrust)
+        position, effort = self._state(thrust)
         return Output(
             wrench=product(thrust, self.allocation_matrix.T),
             thrusts=thrust,
             axes=self._axis,
+            position=position,
+            effort=effort,
             computed=np.broadcast_to(duty * self._params.max_thrust, thrust.shape),
             applied=thrust,
             flags=flags,
             tanks=self._supply.state() if self._supply else None,
-            **self._state(thrust),
         )
 
     @property
@@ -136,7 +138,8 @@ class Jets(PlacedActuators, Degrading):
         """Propellant left in each tank [kg], (..., m)."""
         return self._supply.propellant if self._supply else self._no_state[..., :0]
 
-    def _state(self, thrust: FloatArray) -> dict[str, FloatArray]:
+    def _state(self, thrust: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return position and effort of each name of the state."""
         n, m = len(self.command_names), len(self.tank_names)
         effort, position = self._no_state.copy(), self._no_state.copy()
         effort[..., :n] = thrust
@@ -145,4 +148,4 @@ class Jets(PlacedActuators, Degrading):
             supply = self._supply
             for i, values in enumerate((supply.pressure, supply.temperature, supply.fuel_ratio)):
                 position[..., n + i * m : n + (i + 1) * m] = values
-        return {'position': position, 'effort': effort}
+        return position, effort

@@ -82,6 +82,11 @@ class RotorBank:
         self._root_rate[...] = self._root_rates()
         self._lag.refresh(rows)
 
+    def limit(self, ratio: FloatArray) -> None:
+        """Lower the largest rotor speeds to a ratio of the configured ones, at most to 0."""
+        factor = np.minimum(ratio, 1.0)
+        self._high = self._highest * (factor if self._by_speed else np.square(factor))
+
     def advance(
         self,
         wanted: FloatArray,
@@ -132,11 +137,11 @@ class RotorBank:
         """Prepare the roots of the motor constants, and the limits in units of the command."""
         self._root_constant = spread(np.sqrt(self._constants['motor_constant']), self._shape)
         self._per_root_constant = 1.0 / self._root_constant
-        self._low, self._high = self._min_thrust, self._max_thrust
+        low, high = self._min_thrust, self._max_thrust
         if self._by_speed:
-            self._low, self._high = (
-                np.sqrt(thrust) * self._per_root_constant for thrust in (self._low, self._high)
-            )
+            low, high = (np.sqrt(thrust) * self._per_root_constant for thrust in (low, high))
+        self._low, self._high = low, high
+        self._highest: FloatArray = high
 
     def _root_rates(self) -> FloatArray:
         """Return max_rotor_acceleration as a limit of the root's rate, inf for none."""
