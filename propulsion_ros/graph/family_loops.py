@@ -40,7 +40,7 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
         raise ConfigError('adapters', 'actuators: actuator_msgs is not installed')
     parameters.follow_live(
         (LoopParams, setting.family_type.Params), setting.values,
-        lambda changed, _: loop.core.check(changed), loop.core.retune,
+        lambda changed, _: loop.core.check(changed), loop.retune,
     )
     return loop
 
@@ -63,9 +63,17 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
 
 def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
     """Return the allocator of a group by its parameters; raise `ConfigError` if wrong."""
-    own, setting = _configure(parameters, host, AllocatorNodeParams, takes_live=False)
+    own, setting = _configure(parameters, host, AllocatorNodeParams)
     family, allocator = allocator_of(own, setting)
-    return AllocatorLoop(family, allocator, setting.frame, host, lossless=own.reliable_inputs)
+    loop = AllocatorLoop(
+        family, allocator, setting.frame, host,
+        params=setting.build(LoopParams), lossless=own.reliable_inputs,
+    )
+    parameters.follow_live(
+        (LoopParams, setting.family_type.Params), setting.values,
+        lambda changed, _: loop.check(changed), loop.retune,
+    )
+    return loop
 
 
 def _configure(

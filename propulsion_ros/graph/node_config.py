@@ -19,7 +19,7 @@ from propulsion_ros.graph.family_params import (
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.models.common.allocation import Allocator
-from propulsion_ros.models.common.family import Allocatable, Family, is_allocatable
+from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion
@@ -129,7 +129,10 @@ def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatabl
         known = ' or '.join(name for name, each in FAMILIES.items() if is_allocatable(each))
         raise ConfigError('family', f'expected {known}, got {setting.family!r}')
     lower, upper = family.thrust_limits
-    return family, Allocator(family.allocation_matrix, lower, upper, own.method, own.weights)
+    least = family.least_thrust if isinstance(family, Idling) else 0.0
+    return family, Allocator(
+        family.allocation_matrix, lower, upper, own.method, own.weights, least
+    )
 
 
 @contextmanager

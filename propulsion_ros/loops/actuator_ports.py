@@ -17,6 +17,7 @@ from propulsion_ros.loops.actuator_loop import (
     ActuatorLoop,
     LoopParams,
     Report,
+    actuators_off,
 )
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
@@ -31,6 +32,8 @@ from propulsion_ros.models.common.family import (
     Output,
     Powered,
     battery_names,
+    effectiveness_of,
+    is_allocatable,
 )
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
@@ -78,6 +81,7 @@ class ActuatorPorts(StampedPorts):
         # A replay steps on stamps.
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
+        self._off = actuators_off(params, family)
         self._world_frame = ''
         self._open_outlets(publish_each, publish_numbers)
         self.requests.append(
@@ -93,6 +97,12 @@ class ActuatorPorts(StampedPorts):
         aside = functools.partial(outlet, overridable=False)
         self._wrench = outlet('~/wrench', Kind.WRENCH)
         self._state = outlet('~/state', Kind.JOINTS, names=tuple(family.state_names))
+        self._effectiveness = aside(
+            '~/effectiveness', Kind.JOINTS, qos='latched',
+            names=tuple(family.actuator_names),
+        )
+        # Its allocator alone reads it.
+        followed = [self._effectiveness] if is_allocatable(type(family)) else []
         self._tanks = [
             aside(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
             for name in _topics('tanks.names', family.tank_names)
@@ -108,7 +118,7 @@ class ActuatorPorts(StampedPorts):
         self._open_numbers(publish_numbers)
         self.outlets = [
             self._wrench, self._state, *self._tanks, *self._batteries, *self._links,
-            *self._thrusts, *self._positions.values(),
+            *self._thrusts, *self._positions.values(), *followed,
         ]
 
     def _open_batteries(self) -> None:
@@ -215,6 +225,15 @@ class ActuatorPorts(StampedPorts):
                 'jumps', f'time jumped by {seconds:.3f} s, actuators keep their state'
             )
 
+    def retune(
+        self, changed: Collection[str], params: LoopParams, family_params: Any
+    ) -> None:
+        """Take the live values of checked configurations, and publish what they change."""
+        self.core.retune(changed, params, family_params)
+        self._off = actuators_off(params, self.family)
+        if self._host.is_active:
+            self._publish_effectiveness()
+
     def _set_enabled(self, data: bool) -> tuple[bool, str]:
         self.core.enabled = data
         if not data and self._host.is_active:
@@ -253,10 +272,18 @@ class ActuatorPorts(StampedPorts):
         self.core.rest()
         names = ', '.join(self.family.command_names)
         self._host.log('info', f'active, takes commands for {names}')
+        self._publish_effectiveness()
 
     def stop(self) -> None:
         """Publish one zero wrench."""
         self._publish_zero()
+
+    def _publish_effectiveness(self) -> None:
+        """Publish what part of what is commanded each actuator gives, for the allocator."""
+        if self._effectiveness not in self.outlets:
+            return
+        part = np.where(self._off, 0.0, effectiveness_of(self.family))
+        self._host.publish(self._effectiveness, self._last_ns(), JointRow(position=part))
 
     def _publish_zero(self) -> None:
         stamp_ns = self._last_ns()

@@ -20,6 +20,7 @@ from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.dynamics import SMALLEST
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
+pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
 COUNT, SETS = 500, 40
 DENORMAL = 1e-290
 """Products of anything smaller may have no digits left."""
@@ -30,6 +31,11 @@ DIVIDED = (
     'thrust_coefficient', 'propeller_diameter', 'fluid_density', 'quadratic_damping',
 )
 SPEEDS = (-1e12, -100.0, -3.0, 1e-300, 2.0, 50.0, 1e12)
+
+
+def assert_finite(*arrays):
+    for array in arrays:
+        assert np.all(np.isfinite(array))
 
 
 def rows(count=COUNT):
@@ -95,8 +101,7 @@ def test_thrusters(seed):
     for tick in range(4):
         values = numbers(rng)
         output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
-        for array in (output.applied, output.velocity, output.wrench, output.computed):
-            assert np.all(np.isfinite(array))
+        assert_finite(output.applied, output.velocity, output.wrench, output.computed)
         assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
 
 
@@ -116,8 +121,7 @@ def test_rotors(seed):
     for tick in range(4):
         before, values = model.rotor_speed, np.abs(numbers(rng))
         output = model.step(Command(**{model.command_fields[0]: values}), BodyState(), dt, tick)
-        for array in (output.applied, output.velocity, output.wrench):
-            assert np.all(np.isfinite(array))
+        assert_finite(output.applied, output.velocity, output.wrench)
         assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust))
         # No rotor pushes more than its faster speed of the step does.
         fastest = np.maximum(before, output.velocity)
@@ -216,8 +220,7 @@ def test_boosters(seed):
         before = model.propellant
         command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
         output = model.step(command, BodyState(), dt, tick)
-        for array in (output.applied, output.wrench, output.tanks.mass, output.tanks.inertia):
-            assert np.all(np.isfinite(array))
+        assert_finite(output.applied, output.wrench, output.tanks.mass, output.tanks.inertia)
         assert np.all(output.applied >= 0.0)
         assert np.all(output.applied <= 2.0 * params.max_thrust)
         burnt = before - model.propellant
@@ -325,8 +328,7 @@ def test_fins(seed):
             Command(position=numbers(rng, len(params.names))), BodyState(velocity=velocity), dt,
             tick,
         )
-        for array in (output.wrench, output.position, output.forces):
-            assert np.all(np.isfinite(array))
+        assert_finite(output.wrench, output.position, output.forces)
         assert np.all(
             (params.min_deflection <= output.position) & (output.position <= params.max_deflection)
         )

@@ -20,6 +20,7 @@ import numpy as np
 
 from propulsion_ros.models.common.family import BatteryState, restart
 from propulsion_ros.models.common.points import numbers_of, points_of
+from propulsion_ros.models.common.start import Start
 from propulsion_ros.models.common.wrench import product
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
@@ -44,8 +45,8 @@ _LIMITED = 1e-9
 _TRIALS = 200
 
 Trial = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""``trial(ratio)``: thrusts [N] and speeds [rad/s] of a step, (..., n), at such speeds over nominal
-ones; it changes nothing."""
+"""``trial(ratio)``: thrusts [N] and speeds [rad/s], (..., n), of a step whose largest speeds are a
+ratio of the nominal ones; it advances nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -221,14 +222,15 @@ class Batteries:
 
     def retune(self, params: Any) -> None:
         """Take the `starting_charge` of a configuration, for the next `reset`."""
-        start = params.batteries.starting_charge * self._whole
-        self._start = np.broadcast_to(start, (*self._batch, len(self.names)))
+        start = params.batteries.starting_charge
+        self.starting_charge = np.broadcast_to(start, (*self._batch, len(self.names)))
 
-    def reset(self, indices: Any = None) -> None:
-        """Charge to `starting_charge`, all or in some environments; see `restart`."""
-        still, voltage = np.zeros_like(self._start), self._at_rest(self._start)
+    def reset(self, indices: Any = None, charge: FloatArray | None = None) -> None:
+        """Charge to `starting_charge`, or to other parts of the capacity; see `restart`."""
+        begun = (self.starting_charge if charge is None else charge) * self._whole
+        still, voltage = np.zeros_like(begun), self._at_rest(begun)
         restart(
-            self, indices, self._batch, charge=self._start, current=still, voltage=voltage,
+            self, indices, self._batch, charge=begun, current=still, voltage=voltage,
             # Where the next step looks first for its solution.
             _ratio=voltage / self._nominal, _slope=still - self._nominal,
         )
@@ -287,32 +289,19 @@ class Batteries:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the largest ratio of speeds that the batteries can feed, and the power there.
 
-        More speed takes more power, which leaves less voltage for speed: there is one solution. It
-        is found by secants, which a bracket keeps from going astray.
+        More speed takes more power, which leaves less voltage for speed: there is one solution.
         """
         top = np.where(source.current > 0.0, source.voltage / self._nominal, 0.0)
-        low, high = np.zeros_like(top), top
-        ratio, slope = np.minimum(self._ratio, top), self._slope
-        before: tuple[FloatArray, FloatArray] | None = None
+        search = _Search(np.minimum(self._ratio, top), self._slope, top)
         for _ in range(_TRIALS):
-            power = demand(ratio)
-            error = self._error(ratio, power, source)
-            low, high = np.where(error >= 0.0, ratio, low), np.where(error <= 0.0, ratio, high)
-            good = np.abs(error) <= _TOLERANCE * source.voltage
-            done = good | (high - low <= _TOLERANCE * top)
-            if done.all():
+            tried = search.ratio
+            power = demand(tried)
+            error = self._error(tried, power, source)
+            if search.ends(error, _TOLERANCE * source.voltage):
                 break
-            is_better = np.ones(top.shape, bool)
-            if before is not None:
-                slope = _slope(before, (ratio, error), slope)
-                is_better = np.abs(error) <= 0.5 * np.abs(before[1])
-            before = ratio, error
-            guess = ratio - error / slope
-            inside = is_better & (guess >= low) & (guess <= high)
-            ratio = np.where(done, ratio, np.where(inside, guess, 0.5 * (low + high)))
-        final = np.where(good, ratio, low)
-        self._ratio, self._slope = final, slope
-        return final, power if np.array_equal(final, ratio) else demand(final)
+        found = self._ratio = search.found
+        self._slope = search.slope
+        return found, power if np.array_equal(found, tried) else demand(found)
 
     def _error(self, ratio: FloatArray, power: FloatArray, source: _Source) -> FloatArray:
         """Return how much voltage is left beyond that of a ratio [V], which falls with it."""
@@ -348,13 +337,57 @@ class Batteries:
         return {'low_voltage': limited, 'empty': empty}
 
 
-def _slope(
-    before: tuple[FloatArray, FloatArray], now: tuple[FloatArray, FloatArray], slope: FloatArray
-) -> FloatArray:
-    """Return the slopes between two points each, the given ones where these do not fall."""
-    way, rise = now[0] - before[0], now[1] - before[1]
-    falls = way * rise < 0.0
-    return np.where(falls, rise / np.where(falls, way, 1.0), slope)
+class _Search:
+    """Looks for where m falling functions are 0, by secants that a bracket keeps from going astray.
+
+    Parameters
+    ----------
+    ratio, slope : FloatArray
+        Where to look first, and what slope to expect there, below 0.
+    top : FloatArray
+        The largest argument; 0 is the smallest.
+
+    Attributes
+    ----------
+    ratio : FloatArray
+        Where to look next.
+    slope : FloatArray
+        Between the last two places.
+    found : FloatArray
+        The best place so far where no function is below 0 by more than the tolerance.
+    """
+
+    def __init__(self, ratio: FloatArray, slope: FloatArray, top: FloatArray) -> None:
+        self.ratio, self.slope = ratio, slope
+        self._low, self._high, self._top = np.zeros_like(top), top, top
+        self.found: FloatArray = self._low
+        self._before: tuple[FloatArray, FloatArray] | None = None
+
+    def ends(self, error: FloatArray, tolerance: FloatArray) -> bool:
+        """Take the values at `ratio`; return whether all are found, else move on."""
+        self._low = np.where(error >= 0.0, self.ratio, self._low)
+        self._high = np.where(error <= 0.0, self.ratio, self._high)
+        good = np.abs(error) <= tolerance
+        done = good | (self._high - self._low <= _TOLERANCE * self._top)
+        self.found = np.where(good, self.ratio, self._low)
+        if done.all():
+            return True
+        guess, is_better = self._secant(error)
+        inside = is_better & (guess >= self._low) & (guess <= self._high)
+        self._before = self.ratio, error
+        middle = 0.5 * (self._low + self._high)
+        self.ratio = np.where(done, self.ratio, np.where(inside, guess, middle))
+        return False
+
+    def _secant(self, error: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return the next places by secants, and where the last ones have halved the error."""
+        is_better = np.ones(error.shape, bool)
+        if self._before is not None:
+            way, rise = self.ratio - self._before[0], error - self._before[1]
+            falls = way * rise < 0.0
+            self.slope = np.where(falls, rise / np.where(falls, way, 1.0), self.slope)
+            is_better = np.abs(error) <= 0.5 * np.abs(self._before[1])
+        return self.ratio - error / self.slope, is_better
 
 
 class _Curves:
@@ -399,9 +432,16 @@ class PoweredFamily:
         if self._batteries:
             self._batteries.retune(params)
 
-    def _charge(self, indices: Any) -> None:
+    @property
+    def _supply_states(self) -> tuple[str, ...]:
+        """Names of the states that `_charge` takes."""
+        return ('charge',) if self._batteries else ()
+
+    def _charge(self, indices: Any, start: Start) -> None:
+        """Charge to `starting_charge`, or the ``charge`` of a state, 1 when full."""
         if self._batteries:
-            self._batteries.reset(indices)
+            charge = start.of('charge', self._batteries.starting_charge, 0.0, 1.0)
+            self._batteries.reset(indices, charge)
 
     def _rest_supply(self) -> None:
         if self._batteries:

@@ -52,6 +52,12 @@ class Command:
             )
 
 
+def require_batch(indices: Any, batch: tuple[int, ...]) -> None:
+    """Raise `IndexError` for indices of environments where there is no batch axis."""
+    if indices is not None and not batch:
+        raise IndexError('reset: expected no indices, there is no batch axis')
+
+
 def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArray[Any]) -> None:
     """Return states of a model to their start, all or in some environments of a batch.
 
@@ -71,8 +77,7 @@ def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArr
     IndexError
         For indices where there is no batch axis.
     """
-    if indices is not None and not batch:
-        raise IndexError('reset: expected no indices, there is no batch axis')
+    require_batch(indices, batch)
     for name, start in starts.items():
         # Outputs share the state, so it is replaced and not written to.
         state = (start if indices is None else getattr(owner, name)).copy()
@@ -266,6 +271,27 @@ class Powered(Protocol):
         """Charge of each when full [A h], (m,)."""
 
 
+def battery_names(family: Family) -> Sequence[str]:
+    """Return the batteries of a family, () where it has none."""
+    return family.battery_names if isinstance(family, Powered) else ()
+
+
+@runtime_checkable
+class Weakening(Protocol):
+    """A family of which it is known how much less than their commands reckon with they give."""
+
+    @property
+    def effectiveness(self) -> FloatArray:
+        """Thrust of each actuator over the one that its command is for, (n,); healthy ones 1."""
+
+
+def effectiveness_of(family: Family) -> FloatArray:
+    """Return the effectiveness of the actuators of a family, (n,); 1 where it is not known."""
+    if isinstance(family, Weakening):
+        return family.effectiveness
+    return np.ones(len(family.actuator_names))
+
+
 @runtime_checkable
 class AboutCom(Protocol):
     """A family whose wrenches are about the vehicle's centre of mass."""
@@ -276,7 +302,11 @@ class AboutCom(Protocol):
 
 @runtime_checkable
 class Allocatable(Family, Protocol):
-    """A family that can make any thrusts within limits."""
+    """A family that can make any thrusts within limits.
+
+    Its actuators are commanded by their own names and in one field; what else it has names for is
+    not allocated, and reckoned with at rest.
+    """
 
     @property
     def allocation_matrix(self) -> FloatArray:
@@ -290,9 +320,13 @@ class Allocatable(Family, Protocol):
         """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
 
 
-def battery_names(family: Family) -> Sequence[str]:
-    """Return the batteries of a family, () where it has none."""
-    return family.battery_names if isinstance(family, Powered) else ()
+@runtime_checkable
+class Idling(Protocol):
+    """An allocatable family whose actuators cannot make the smallest thrusts above 0."""
+
+    @property
+    def least_thrust(self) -> FloatArray:
+        """Thrust of each actuator below which there is only 0 [N], (n,); 0 for no such gap."""
 
 
 def is_allocatable(family: type[Family]) -> bool:

@@ -19,6 +19,7 @@ from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
 from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import product, unit_rows
 from propulsion_ros.models.jets.params import JetsParams
 from propulsion_ros.models.jets.supply import Supply
@@ -46,7 +47,7 @@ class Jets(PlacedActuators, Degrading):
 
     def __init__(self, params: JetsParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params, FIELDS[params.command_interface])
-        self._params = params
+        self._params, self._batch = params, batch
         n, m = len(params.names), len(params.tanks.names)
         self._axis = unit_rows('axis', params.axis)
         self.allocation_matrix: FloatArray = allocation_matrix(params.position, self._axis)
@@ -62,6 +63,7 @@ class Jets(PlacedActuators, Degrading):
         flow = params.max_thrust / (params.specific_impulse * STANDARD_GRAVITY)
         self._burns = flow[:, None] * self._draws
         self.tank_names = params.tanks.names
+        self.start_states = ('fuel_ratio',) if m else ()
         self.state_names = (
             *params.names,
             *(f'{tank}/{value}' for value in ('pressure', 'temperature', 'fuel_ratio')
@@ -77,22 +79,25 @@ class Jets(PlacedActuators, Degrading):
         stuck = self._valves.stuck
         self.degraded: BoolArray = self.degraded | stuck
         # No command changes what a stuck valve gives.
-        self.effectiveness: FloatArray = np.where(stuck, 0.0, params.efficiency)
+        self.effectiveness = np.where(stuck, 0.0, self.effectiveness)
         if self._supply:
             self._supply.retune(params.tanks)
 
-    def rest(self, indices: Any = None) -> None:
+    def rest(self) -> None:
         """Close all valves; the tanks stay as they are."""
-        self._valves.reset(indices)
+        self._valves.reset()
 
-    def reset(self, indices: Any = None) -> None:
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Close all valves and fill the tanks to `starting_fuel_ratio`.
 
-        With ``indices`` of the batch only those environments; see `restart`.
+        A state may have another ``fuel_ratio`` of each tank; see `Restartable.reset`.
         """
-        self.rest(indices)
+        start = Start(indices, self._batch, state, self.start_states)
+        usual = self._supply.starting_fuel_ratio if self._supply else np.empty(0)
+        ratio = start.of('fuel_ratio', usual, 0.0, 1.0)
+        self._valves.reset(indices)
         if self._supply:
-            self._supply.reset(indices)
+            self._supply.reset(indices, ratio)
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the jets push; see `Drawable`."""

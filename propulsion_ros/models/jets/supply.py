@@ -121,9 +121,14 @@ class Supply:
         """Take the `starting_fuel_ratio` of a configuration, for the next `reset`."""
         self._tanks.retune(params)
 
-    def reset(self, indices: Any = None) -> None:
-        """Fill to `starting_fuel_ratio`, all or in some environments; see `restart`."""
-        self._tanks.reset(indices)
+    @property
+    def starting_fuel_ratio(self) -> FloatArray:
+        """What `reset` fills to, over capacity, (..., m)."""
+        return self._tanks.starting_fuel_ratio
+
+    def reset(self, indices: Any = None, ratio: FloatArray | None = None) -> None:
+        """Fill to a ratio of the capacity, (..., m), or to the usual one; see `restart`."""
+        self._tanks.reset(indices, ratio)
         start = np.maximum(self._tanks.fuel_ratio, _LEAST)
         now = start if indices is None else self._start.copy()
         if indices is not None:

@@ -68,11 +68,11 @@ class RotorBank:
         """Make ready for steps of ``dt`` [s]; see `RotorLag.prepare`."""
         self._lag.prepare(dt)
 
-    def start(self, state: FloatArray, thrust: FloatArray, rows: Any = ...) -> None:
-        """Write the state and the thrust [N] at `initial_rotor_speed` to some rows."""
-        root = np.broadcast_to(
-            self._params.initial_rotor_speed * self._root_constant, self._shape
-        )[rows]
+    def start(
+        self, speed: FloatArray, state: FloatArray, thrust: FloatArray, rows: Any = ...
+    ) -> None:
+        """Write the state and the thrust [N] at rotor speeds [rad/s] to some rows."""
+        root = np.broadcast_to(speed * self._root_constant, self._shape)[rows]
         thrust[rows] = np.square(root)
         state[rows] = thrust[rows] if self._on_thrust else root
 

@@ -112,13 +112,23 @@ class RotorsParams(EscParams, PoweredParams):
 
     def _check_start(self) -> None:
         """Raise where a rotor would start with more than its largest thrust."""
-        constant = np.maximum(self.motor_constant, self.motor_constant_range[:, 1])
-        start = constant * np.square(self.initial_rotor_speed)
+        start = self._largest_constant * np.square(self.initial_rotor_speed)
         for i in np.flatnonzero(start > self.max_thrust * (1.0 + 1e-9)).tolist():
             raise ConfigError(
                 'initial_rotor_speed', f'{self.initial_rotor_speed[i]:g} rad/s gives {start[i]:g} '
                 f'N, expected at most max_thrust, {self.max_thrust[i]:g} N', i,
             )
+
+    @property
+    def _largest_constant(self) -> FloatArray:
+        return np.maximum(self.motor_constant, self.motor_constant_range[:, 1])
+
+    @property
+    def fastest_start(self) -> FloatArray:
+        """Largest rotor speed that a rotor may begin with [rad/s], (n,)."""
+        if is_original(self.integrator):
+            return np.full(len(self.names), np.finfo(float).max)
+        return np.sqrt(self.max_thrust * (1.0 + 1e-9) / self._largest_constant)
 
     @property
     def by_speed(self) -> bool:

@@ -20,6 +20,7 @@ from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import unit_rows
 from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
 from propulsion_ros.models.rotors.constants import RotorConstants
@@ -66,7 +67,9 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         self._by_speed = params.by_speed
         self._esc = esc_of(params, lowest=0.0)
         self._take_supply(params, batch)
+        self.start_states = ('rotor_speed', *self._supply_states)
         self._never_commanded = np.full(n, np.nan)
+        self._fastest = params.fastest_start
         self._axis = unit_rows('axis', params.axis)
         # The air turns the body against the rotor.
         self._reaction: FloatArray = -params.direction * params.moment_constant
@@ -82,25 +85,21 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         self.retune(params)
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Return to the initial rotor speed.
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the initial rotor speed, or to a state; see `Restartable.reset`.
 
-        Parameters
-        ----------
-        indices : index, optional
-            Of the leading batch axes: only these are reset, and draw new values from the ranges.
-            Without it all return to the state at construction, what was drawn then included.
+        The batteries are charged to ``starting_charge``, or to the ``charge`` of the state.
 
-        Raises
-        ------
-        IndexError
-            For indices where there is no batch axis.
+        With indices, new values are drawn from the ranges; without, those at construction return.
         """
-        self._charge(indices)
-        if indices is not None:
-            self._restart(indices)
-            return
         params = self._params
+        start = Start(indices, self._batch, state, self.start_states)
+        usual = np.broadcast_to(params.initial_rotor_speed, self._shape)
+        speed = start.of('rotor_speed', usual, 0.0, self._fastest).reshape(self._rows)
+        self._charge(indices, start)
+        if indices is not None:
+            self._restart(indices, speed)
+            return
         self.constants = RotorConstants(
             {name: getattr(params, name) for name in DRAWN},
             {name: getattr(params, f'{name}_range') for name in DRAWN},
@@ -109,14 +108,18 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         self._banks = list(self._made_banks())
         self._dt = -1.0
         self._state = np.empty(self._rows)
-        self.rest()
+        self._turn(speed)
 
     def rest(self) -> None:
         """Return to the initial rotor speed, with constants and charge as they are."""
         self._rest_supply()
+        self._turn(np.broadcast_to(self._params.initial_rotor_speed, self._rows))
+
+    def _turn(self, speed: FloatArray) -> None:
+        """Let all rotors turn at a speed [rad/s], in rows."""
         thrust = np.empty(self._rows)
         for cut, bank in self._banks:
-            bank.start(self._state[cut], thrust[cut])
+            bank.start(speed[cut], self._state[cut], thrust[cut])
         self.thrust: FloatArray = thrust.reshape(self._shape)
 
     def retune(self, params: RotorsParams) -> None:
@@ -234,7 +237,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         return self._limited(wanted, batteries.supply(trial, dt))
 
     def _limited(self, wanted: FloatArray, ratio: FloatArray) -> FloatArray:
-        """Limit the banks to a ratio of their speeds; a throttle is of what there is."""
+        """Limit the banks to a ratio of their speeds, of which a throttle is a part."""
         ratio = np.broadcast_to(ratio, self._shape).reshape(self._rows)
         for cut, bank in self._banks:
             bank.limit(ratio[cut])
@@ -275,10 +278,8 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
                 for name, values in constants.items()
             }, [array[: cut.stop - start] for array in work])
 
-    def _restart(self, indices: Any) -> None:
-        """Reset some of the batch, with constants drawn anew."""
-        if not self._batch:
-            raise IndexError('reset: expected no indices, there is no batch axis')
+    def _restart(self, indices: Any, speed: FloatArray) -> None:
+        """Let some of the batch turn at a speed, in rows, with constants drawn anew."""
         self.constants.draw(indices)
         chosen = np.zeros(self._batch, bool)
         chosen[indices] = True
@@ -288,5 +289,5 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         for cut, bank in self._banks:
             if chosen[cut].any():
                 bank.refresh(chosen[cut])
-                bank.start(self._state[cut], thrust[cut], chosen[cut])
+                bank.start(speed[cut], self._state[cut], thrust[cut], chosen[cut])
         self.thrust = thrust.reshape(self._shape)

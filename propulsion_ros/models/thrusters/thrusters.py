@@ -34,6 +34,7 @@ from propulsion_ros.models.common.family import (
     restart,
 )
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
@@ -221,14 +222,18 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
         self.uses_body = self._curves.takes_advance
         self._take_supply(params, batch)
-        self._slowest, self._fastest = self._nominal_speeds()
+        self.start_states = ('rotor_speed', *self._supply_states)
+        if self._batteries:
+            self._slowest, self._fastest = self._nominal_speeds()
         self.retune(params)
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Stop all rotors, or those of some environments, and charge; see `restart`."""
-        self._charge(indices)
-        restart(self, indices, self._shape[:-1], rotor_speed=np.zeros(self._shape))
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Stop the rotors, or let them turn, and charge; see `Restartable.reset`."""
+        start = Start(indices, self._shape[:-1], state, self.start_states)
+        speed = start.of('rotor_speed', np.zeros(self._shape), -LARGEST, LARGEST)
+        self._charge(indices, start)
+        restart(self, indices, self._shape[:-1], rotor_speed=speed)
 
     def rest(self) -> None:
         """Stop all rotors; the batteries stay as they are."""
@@ -251,6 +256,22 @@ class Thrusters(PlacedActuators, PoweredFamily):
             (self._thrust_efficiency < self._params.thrust_efficiency)
             | (self._propeller_efficiency < self._params.propeller_efficiency)
         )
+
+    @property
+    def effectiveness(self) -> FloatArray:
+        """Thrust of each thruster over what it was configured for, at rest in the water, (n,).
+
+        It is that at the largest thrust, and the same at any where the thrust is a power of speed.
+        """
+        params, (lowest, highest) = self._params, self.thrust_limits
+        largest = np.where(-lowest > highest, lowest, highest)
+        speed = self._curves.speed(largest * self._per_thrust_efficiency, None)
+        left = self._propeller_efficiency * self._per_propeller_efficiency
+        healthy = params.thrust_efficiency * self._curves.thrust(speed, None)
+        now = self._thrust_efficiency * self._curves.thrust(left * speed, None)
+        # What never pushes has lost nothing.
+        loss = 1.0 - np.where(healthy == 0.0, 1.0, now * _reciprocal(healthy))
+        return np.asarray(np.clip(1.0 - loss * self.degraded, 0.0, 1.0))
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
@@ -354,7 +375,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
     def _limited(self, demand: FloatArray, ratio: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Return inputs whose steady speeds are within a ratio of the nominal ones.
 
-        A throttle is of what there is. Also returns which inputs are cut, (..., n).
+        A throttle is a part of what the voltage allows. Also returns which inputs are cut.
         """
         wanted = self._dynamics.steady_speed(demand)
         least = np.minimum(ratio, 1.0)
