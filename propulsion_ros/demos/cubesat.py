@@ -27,6 +27,8 @@ from propulsion_ros.pictures.signals import COMMAND, PUBLISHED
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 _THRUST, _ON_TIME, _SPECIFIC_IMPULSE = 0.05, 0.01, 70.0
+_PERIOD = 0.01
+"""Step of the vehicle and its actuators [s]."""
 _ARMS = np.array([0.113, 0.17, 0.113])
 _BIT = momentum_bit(_THRUST, _ON_TIME, _ARMS)
 """Of the couple about each axis [N m s]."""
@@ -86,9 +88,6 @@ class CubesatPilot(Pilot):
         return f'turns by {rate[0]:+6.2f} {rate[1]:+6.2f} {rate[2]:+6.2f} deg/s  {name:<8}'
 
     def _on_inertia(self, stamp: float, message: InertiaStamped) -> None:
-        if stamp == 0.0:
-            # Before the first step the tank has not been weighed.
-            return
         mass, com, inertia = msg_to_inertia(message)
         self.recording.add('mass', stamp, mass, *com.tolist(), *inertia.ravel().tolist())
 
@@ -119,15 +118,16 @@ def _summarise(recording: Recording) -> Summary:
     }
     detumble = spans['detumble']
     left = np.abs(_momentum(detumble))
+    # Before the first step the tank has not been weighed.
     thrust, mass = recording.series('thrust')[:, 1:], recording.series('mass')[:, 1]
-    step = float(np.diff(recording.series('motion')[:2, 0])[0])
+    full = float(mass[:2][-1])
     numbers: dict[str, object] = {
         'start_momentum': float(np.linalg.norm(_momentum(recording.series('motion')[:1]))),
         'detumble_time': _since(detumble, np.all(left <= _BIT, axis=1)),
         'momentum_left': tuple(left[-1].tolist()) if len(left) else (np.nan,) * 3,
         'momentum_bit': tuple(_BIT.tolist()),
-        'impulse': float(thrust.sum() * step),
-        'propellant': float(mass[0] - mass[-1]),
+        'impulse': float(_PERIOD * thrust.sum()),
+        'propellant': full - float(mass[-1]),
         'angular_momentum_error': momenta(recording)[1][1],
     }
     for name in ('point', 'turn'):
@@ -162,8 +162,8 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
         number('propellant', 1e3 * s['propellant'], '.3f', 'g',
                f'{s["impulse"]:.3f} N s over {_SPECIFIC_IMPULSE:g} s make '
                f'{1e3 * s["impulse"] / (_SPECIFIC_IMPULSE * STANDARD_GRAVITY):.3f} g'),
-        number('change of momentum', 1e3 * s['start_momentum'], '.2f', 'mN m s',
-               f'relative error to the integral of the torque {s["angular_momentum_error"]:.0e}'),
+        number('change of momentum', s['angular_momentum_error'], '.0e', 'off',
+               'relative, by the integral of the torque'),
     ]
 
 

@@ -33,6 +33,8 @@ class CubesatGuidance:
     """About the axes of the body [kg m^2]."""
     period: float = 0.1
     """Of the jets [s]."""
+    max_torque: tuple[float, float, float] = (0.0113, 0.017, 0.0113)
+    """Of the couple about each axis [N m]: more is not demanded."""
     bandwidth: float = 0.4
     """Rate of turn over the error of attitude [1/s]."""
     max_rate: float = 0.1
@@ -42,7 +44,8 @@ class CubesatGuidance:
         """Return the torque to command in the axes of the body [N m], (3,)."""
         wanted = self._rate(target, motion)
         missing = np.asarray(self.inertia) * (wanted - motion.angular_velocity)
-        return np.asarray(missing / self.period)
+        limit = np.asarray(self.max_torque)
+        return np.clip(missing / self.period, -limit, limit)
 
     def _rate(self, target: CubesatTarget, motion: Motion) -> FloatArray:
         """Return the rate of turn that is wanted [rad/s], (3,)."""

@@ -24,7 +24,7 @@ def motion(rate=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0)):
 
 
 def test_torque_takes_the_momentum_in_one_period():
-    rate = np.array([0.01, -0.02, 0.03])
+    rate = np.array([0.001, -0.002, 0.003])
     torque = GUIDANCE.torque(CubesatTarget(0.0), motion(rate))
     np.testing.assert_allclose(
         np.array(GUIDANCE.inertia) * rate + GUIDANCE.period * torque, 0.0, atol=1e-15
@@ -34,11 +34,16 @@ def test_torque_takes_the_momentum_in_one_period():
 @pytest.mark.parametrize('axis', range(3))
 def test_it_turns_back_to_its_target(axis):
     turn = np.zeros(3)
-    turn[axis] = 0.05
+    turn[axis] = 0.01
     target = CubesatTarget(0.0, (0.0, 0.0, 0.0))
     torque = GUIDANCE.torque(target, motion(turn=turn))
     expected = -GUIDANCE.bandwidth * turn * np.array(GUIDANCE.inertia) / GUIDANCE.period
     np.testing.assert_allclose(torque, expected, atol=1e-15)
+
+
+def test_torque_is_limited_to_what_the_couples_give():
+    torque = GUIDANCE.torque(CubesatTarget(0.0), motion((0.3, -0.3, 0.0)))
+    assert torque.tolist() == [-0.0113, 0.017, 0.0]
 
 
 def test_rate_is_limited():

@@ -256,11 +256,11 @@ def jets(rng, dt):
     given['filter_gain'] = [max(gain, 1.1) for gain in given['filter_gain']]
     given['filter_time_constant'] = [max(tau, 10.0) for tau in given['filter_time_constant']]
     given['pulse_period'] = [
-        max(period, 0.01 * dt, on + off) for period, on, off in zip(
+        max(period, 0.05 * dt, on + off) for period, on, off in zip(
             given['pulse_period'], given['min_on_time'], given['min_off_time'], strict=True
         )
     ]
-    given['min_on_time'] = [max(time, 0.01 * dt, 1e-3) for time in given['min_on_time']]
+    given['min_on_time'] = [max(time, 0.05 * dt, 1e-3) for time in given['min_on_time']]
     given['pulse_period'] = [
         max(period, on + off) for period, on, off in zip(
             given['pulse_period'], given['min_on_time'], given['min_off_time'], strict=True

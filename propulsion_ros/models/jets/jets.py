@@ -76,8 +76,10 @@ class Jets(PlacedActuators, Degrading):
         """Take `efficiency`, `valve`, and for the next `reset` the `starting_fuel_ratio`."""
         super().retune(params)
         self._valves.retune(params)
-        self.degraded: BoolArray = self.degraded | self._valves.stuck
-        self.effectiveness = np.where(self._valves.stuck, 0.0, self.effectiveness)
+        stuck = self._valves.stuck
+        self.degraded: BoolArray = self.degraded | stuck
+        # No command changes what a stuck valve gives.
+        self.effectiveness = np.where(stuck, 0.0, self.effectiveness)
         if self._supply:
             self._supply.retune(params.tanks)
 

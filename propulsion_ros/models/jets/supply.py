@@ -97,6 +97,7 @@ class Supply:
     def __init__(self, params: SupplyParams, batch: tuple[int, ...] = ()) -> None:
         self._tanks = Tanks(params, batch)
         self._capacity = params.capacity
+        self._whole = np.maximum(params.capacity, np.finfo(float).tiny)
         kind = np.array(params.propellant)
         self._gas, self._liquid = kind == 'gas', kind == 'liquid'
         constant = kind == 'constant'
@@ -108,6 +109,8 @@ class Supply:
         # The gas of a liquid tank heats no jet: its exponent acts on the pressure alone.
         self._cooling = np.where(self._gas, self._exponent - 1.0, 0.0)
         self._power = 1.0 + 0.5 * self._cooling
+        self._has_gas, self._has_liquid = bool(self._gas.any()), bool(self._liquid.any())
+        self._cools = bool(self._cooling.any())
         self._ullage = np.where(self._liquid, params.ullage, 0.5)
         self._temperature = params.temperature
         self._least = np.where(constant, 0.0, params.min_pressure / self._reference)
@@ -178,14 +181,17 @@ class Supply:
         FloatArray
             Mean pressure at the jets over the reference while they were open, (..., m).
         """
-        x = self.fuel_ratio
+        if not np.count_nonzero(wanted):
+            return self._now()
         with np.errstate(over='ignore', divide='ignore', invalid='ignore', under='ignore'):
-            whole = np.maximum(self._capacity, np.finfo(float).tiny)
-            flow = np.where(self.is_dry, 0.0, wanted / whole)
-            gone, impulse = self._run(x, np.minimum(flow, _FLOW))
-            share = np.where(flow > 0.0, impulse / np.where(flow > 0.0, flow, 1.0), self._now())
+            flow = np.where(self.is_dry, 0.0, wanted / self._whole)
+            gone, impulse = self._run(self.fuel_ratio, np.minimum(flow, _FLOW))
+            flows = flow > 0.0
+            share = impulse / np.where(flows, flow, 1.0)
+            if not np.all(flows):
+                share = np.where(flows, share, self._now())
         self._tanks.draw(gone * self._capacity)
-        return np.where(self.is_dry & (flow == 0.0), 0.0, share)
+        return np.asarray(share)
 
     def _now(self) -> FloatArray:
         """Return the pressure at the jets over the reference."""
@@ -195,6 +201,8 @@ class Supply:
 
     def _heat_at(self, x: FloatArray) -> FloatArray:
         """Return temperatures over that at the start at fuel ratios."""
+        if not self._cools:
+            return np.ones_like(x)
         return np.asarray((np.maximum(x, _LEAST) / self._start) ** self._cooling)
 
     def _filled(self, x: FloatArray) -> FloatArray:
@@ -203,12 +211,13 @@ class Supply:
 
     def _pressure_at(self, x: FloatArray) -> FloatArray:
         """Return pressures of the tanks over the reference at fuel ratios."""
-        blown = (self._ullage / self._filled(x)) ** self._exponent
-        of_gas = x * self._heat_at(x)
-        none = np.where(x > 0.0, 1.0, 0.0)
-        return np.asarray(
-            self._full * np.where(self._gas, of_gas, np.where(self._liquid, blown, none))
-        )
+        pressure = np.where(x > 0.0, 1.0, 0.0)
+        if self._has_gas:
+            pressure = np.where(self._gas, x * self._heat_at(x), pressure)
+        if self._has_liquid:
+            blown = (self._ullage / self._filled(x)) ** self._exponent
+            pressure = np.where(self._liquid, blown, pressure)
+        return np.asarray(self._full * pressure)
 
     def _ratio_at(self, pressure: FloatArray) -> FloatArray:
         """Return the fuel ratios at which tanks have pressures above 0 over the reference."""
@@ -223,10 +232,14 @@ class Supply:
 
         Both are in parts of a full tank; the impulse is that at the temperature of the start.
         """
-        gone, held = self._run_held(x, flow)
-        low, falling = self._run_down(np.maximum(x - gone, 0.0), flow - held)
-        gone, impulse = gone + low, held + falling
+        gone, impulse = self._run_held(x, flow)
+        rest = flow - impulse
+        if np.count_nonzero(rest):
+            low, falling = self._run_down(np.maximum(x - gone, 0.0), rest)
+            gone, impulse = gone + low, impulse + falling
         beyond = x - gone < self._end
+        if not np.count_nonzero(beyond):
+            return gone, impulse
         gone = np.where(beyond, np.maximum(x - self._end, 0.0), gone)
         return gone, np.where(beyond, self._impulse(x, gone), impulse)
 
@@ -249,18 +262,26 @@ class Supply:
 
     def _run_down(self, x: FloatArray, flow: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what leaves while the pressure falls, and its impulse."""
-        safe, exponent = np.maximum(x, _LEAST), self._exponent
-        pressure, heat = self._pressure_at(safe), np.sqrt(self._heat_at(safe))
-        slow = 0.5 * self._cooling
-        part = pressure * flow / (heat * safe)
-        cooled = np.log1p(slow * part) / np.where(slow > 0.0, slow, 1.0)
-        left = -np.where(slow > 0.0, cooled, part)
-        of_gas = -safe * np.expm1(left)
-        gas_impulse = -heat * safe * np.expm1(self._power * left) / self._power
-        filled, filling = self._filled(safe), 1.0 - self._ullage
-        grown = np.log1p((exponent + 1.0) * filling * pressure * flow / filled) / (exponent + 1.0)
-        of_liquid = np.minimum(filled * np.expm1(grown) / filling, safe)
-        gone = np.where(self._gas, of_gas, of_liquid)
-        impulse = np.where(self._gas, gas_impulse, of_liquid)
+        safe = np.maximum(x, _LEAST)
+        thrust = self._pressure_at(safe) * flow
+        gone, impulse = self._gas_runs(safe, thrust) if self._has_gas else (thrust, thrust)
+        if self._has_liquid:
+            liquid = self._liquid_runs(safe, thrust)
+            gone = np.where(self._liquid, liquid, gone)
+            impulse = np.where(self._liquid, liquid, impulse)
         falls = (flow > 0.0) & (x > 0.0) & ~self._constant
         return np.where(falls, gone, 0.0), np.where(falls, impulse, 0.0)
+
+    def _gas_runs(self, x: FloatArray, thrust: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what leaves of a gas, and its impulse, for thrusts as at the beginning."""
+        heat, slow = np.sqrt(self._heat_at(x)), 0.5 * self._cooling
+        part = thrust / (heat * x)
+        cooled = np.log1p(slow * part) / np.where(slow > 0.0, slow, 1.0)
+        left = -np.where(slow > 0.0, cooled, part)
+        return -x * np.expm1(left), -heat * x * np.expm1(self._power * left) / self._power
+
+    def _liquid_runs(self, x: FloatArray, thrust: FloatArray) -> FloatArray:
+        """Return what leaves of a liquid, and is its impulse, for thrusts as at the beginning."""
+        filled, filling, power = self._filled(x), 1.0 - self._ullage, self._exponent + 1.0
+        grown = np.log1p(power * filling * thrust / filled) / power
+        return np.minimum(filled * np.expm1(grown) / filling, x)
