@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Install propulsion_ros as an ament_python package, with colcon or with pip."""
 from glob import glob
+from os.path import isdir
 
 from setuptools import find_packages, setup
 
@@ -22,6 +23,9 @@ setup(
         (f'share/{PACKAGE}/policies', glob('policies/*')),
         (f'share/{PACKAGE}/rviz', glob('rviz/*')),
         (f'share/{PACKAGE}/plotjuggler', glob('plotjuggler/*')),
+        (f'share/{PACKAGE}/examples', glob('examples/*.*')),
+        *((f'share/{PACKAGE}/{folder}', glob(f'{folder}/*.*')) for folder in glob('examples/*')
+          if isdir(folder)),
         # pip ignores install_scripts, so what `ros2 run` and launch look for is shipped as data.
         (f'lib/{PACKAGE}', glob('scripts/*')),
     ],

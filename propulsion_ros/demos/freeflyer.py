@@ -225,6 +225,7 @@ def _largest(rows: FloatArray) -> tuple[float, ...]:
 
 
 FREEFLYER = Demo(
-    make_pilot=FreeflyerPilot, summarise=_summarise, table=_table, page=_page
+    make_pilot=FreeflyerPilot, summarise=_summarise, table=_table, page=_page,
+    wait_for=('fam/wrench_command',),
 )
 """A sequence of wrenches along each axis, then some that saturate."""

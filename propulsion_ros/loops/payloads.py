@@ -2,10 +2,10 @@
 """What loops publish, as numbers and text; an encoder for each kind makes a message of it.
 
 Kinds with a simpler payload: a wrench is an array (6,), force first; a number a float; a text a
-str; a flag a bool; numbers of int32 a sequence of int; a point (x, y, z); a clock None, since the
-stamp is all that it has. A TFMessage has the payload of an Odometry; a MarkerArray a sequence of
-pairs of a stamp and a `Shape`, () to remove all. The rows are tuples, since frozen dataclasses take
-three times as long to make.
+str; a flag a bool; numbers of int32 a sequence of int; a point (x, y, z); a twist its linear
+velocity (3,); a clock None, since the stamp is all that it has. A TFMessage has the payload of an
+Odometry; a MarkerArray a sequence of pairs of a stamp and a `Shape`, () to remove all. The rows are
+tuples, since frozen dataclasses take three times as long to make.
 """
 from __future__ import annotations
 

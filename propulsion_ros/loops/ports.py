@@ -146,6 +146,9 @@ class Host(Protocol):
     def deactivate(self) -> None:
         """Stop this loop for good, as after a failure that it has reported."""
 
+    def finish(self) -> None:
+        """Stop this loop for good: all that it was to do is done."""
+
 
 class Parameters(Protocol):
     """Where a loop is configured: by the parameters of a node, or those of a file.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import PointStamped
+from geometry_msgs.msg import PointStamped, TwistStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import BatteryState, FluidPressure, Imu, JointState
 from std_msgs.msg import Bool, Float64, Int32MultiArray, String
@@ -118,6 +118,11 @@ def _inertia(outlet: Outlet) -> Encoder:
     return lambda stamp_ns, row: inertia_to_msg(stamp_ns, outlet.frame, *row)
 
 
+def _write_linear(message: TwistStamped, velocity: FloatArray) -> None:
+    linear = message.twist.linear
+    linear.x, linear.y, linear.z = map(float, velocity)
+
+
 def _stamped(kind: Any, write: Callable[[Any, Any], None]) -> Callable[[Outlet], Encoder]:
     """Return what makes encoders of stamped messages; ``write(message, payload)`` fills them."""
     def make(outlet: Outlet) -> Encoder:
@@ -198,6 +203,7 @@ _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'diagnostic_msgs/msg/DiagnosticArray': _stamped(DiagnosticArray, _write_statuses),
     'geometry_msgs/msg/InertiaStamped': _inertia,
     'geometry_msgs/msg/PointStamped': _stamped(PointStamped, _write_point),
+    'geometry_msgs/msg/TwistStamped': _stamped(TwistStamped, _write_linear),
     'geometry_msgs/msg/WrenchStamped': _wrench,
     'nav_msgs/msg/Odometry': _Odometry,
     'rosgraph_msgs/msg/Clock': _clock,

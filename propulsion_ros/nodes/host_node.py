@@ -40,6 +40,8 @@ class HostNode(PropulsionNode):
     """What it is started by, which decides what it runs."""
     default_name: ClassVar[str] = ''
     """Name where none is given; '' for that of the executable without ``_node``."""
+    ends_process: ClassVar[bool] = False
+    """Whether a process of this node alone exits when the node has ended."""
 
     def __init__(self, name: str = '', **kwargs: Any) -> None:
         self.loop: Loop | None = None
@@ -54,7 +56,7 @@ class HostNode(PropulsionNode):
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:
         """Run one node of this kind until it is stopped, by the process's command line."""
-        sys.exit(run(lambda options: [cls()], args))
+        sys.exit(run(lambda options: [cls()], args, vital=cls if cls.ends_process else ()))
 
     def make_loop(self) -> Loop:
         """Return the loop, configured by the parameters of this node; raise `ConfigError`."""
@@ -213,7 +215,12 @@ class HostNode(PropulsionNode):
 
     def deactivate(self) -> None:
         """Stop the loop for good, after a failure."""
-        self.has_failed = self.has_ended = True
+        self.has_failed = True
+        self.finish()
+
+    def finish(self) -> None:
+        """Stop the loop for good."""
+        self.has_ended = True
         self.trigger_deactivate()
 
     # The parameters of the loop, beside `declare_some` and `declare_rest`.

@@ -122,6 +122,6 @@ def run(
 
 def _follow(node: PropulsionNode, program: str) -> int:
     """Print that a vital node has ended, and return the exit code."""
-    reason = 'has failed' if node.has_failed else 'was shut down'
+    reason = 'has failed' if node.has_failed else 'has ended'
     print(f'{program}: {node.get_name()} {reason}, so every node stops', file=sys.stderr)
     return int(node.has_failed)

@@ -10,7 +10,8 @@ class VehicleNode(HostNode):
     """Moves a rigid body by the wrenches of its actuators, one step for each of their steps.
 
     It publishes odometry and clock of step k, then waits for the wrench stamped k on every
-    wrench topic. These wrenches act from k to k + 1.
+    wrench topic. These wrenches act from k to k + 1. Its process exits when it has stopped by
+    itself: after its duration, or because the graph is dead.
 
     ROS Parameters
     --------------
@@ -30,6 +31,8 @@ class VehicleNode(HostNode):
         Mass of the body with its tanks, centre of mass and inertia in base_link, latched.
     ~/joint_states : sensor_msgs/JointState
         Joint positions of all ``state_topics``.
+    ~/current : geometry_msgs/TwistStamped
+        Velocity of the fluid in the world; only where the parameter ``body.current`` is not 0.
     tf : tf2_msgs/TFMessage
         The pose of the odometry; only with the parameter ``publish_tf``.
 
@@ -41,6 +44,7 @@ class VehicleNode(HostNode):
     """
 
     executable = 'vehicle_node'
+    ends_process = True
     loop: VehicleLoop | None
 
     def now_ns(self) -> int:

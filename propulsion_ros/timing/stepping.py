@@ -22,10 +22,15 @@ def ticks_per(key: str, rate: float, slower_rate: float) -> int:
 
     Raises `ConfigError` where the rates do not divide.
     """
-    ratio = rate / slower_rate
-    if not 1.0 - 1e-9 <= ratio < 1e15 or abs(ratio - round(ratio)) > 1e-9:
+    if not divides(rate, slower_rate):
         raise ConfigError(key, f'{slower_rate:g} Hz does not divide {rate:g} Hz')
-    return round(ratio)
+    return round(rate / slower_rate)
+
+
+def divides(rate: float, slower_rate: float) -> bool:
+    """Return whether a whole number of ticks of ``rate`` makes one of ``slower_rate`` [Hz]."""
+    ratio = rate / slower_rate
+    return 1.0 - 1e-9 <= ratio < 1e15 and abs(ratio - round(ratio)) <= 1e-9
 
 
 @dataclass(frozen=True)

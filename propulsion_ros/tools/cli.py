@@ -13,7 +13,7 @@ from importlib import import_module
 from types import ModuleType
 
 COMMANDS = (
-    'apogee', 'apogee-trials', 'check', 'demo', 'gazebo', 'play', 'plot', 'record', 'replay',
+    'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', 'play', 'plot', 'record', 'replay',
 )
 
 

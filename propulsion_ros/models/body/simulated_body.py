@@ -49,7 +49,7 @@ class SimulatedBody:
         self.reset()
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
-        """Return to the start without tanks, at rest or in a state; see `RigidBody.reset`."""
+        """Return to the start without tanks, or to a state; see `RigidBody.reset`."""
         self._body.reset(indices, state)
         self.parachutes.reset()
         self._wrenches: dict[str, FloatArray] = {source: np.zeros(6) for source in self._sources}
@@ -65,6 +65,16 @@ class SimulatedBody:
     def specific_force(self) -> FloatArray:
         """As of `RigidBody.specific_force`."""
         return self._body.specific_force
+
+    @property
+    def on_ground(self) -> bool:
+        """As of `RigidBody.on_ground`."""
+        return self._body.on_ground
+
+    @property
+    def touchdown(self) -> FloatArray | None:
+        """As of `RigidBody.touchdown`."""
+        return self._body.touchdown
 
     @property
     def mass(self) -> MassProperties:

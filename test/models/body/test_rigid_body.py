@@ -12,6 +12,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
 
 # Forces.
 
@@ -194,3 +195,14 @@ def test_stiff_parachute_on_a_light_body_brakes_and_does_not_blow_up():
         body.step(np.zeros(6), light, light, 0.01, (200.0, np.zeros(3)))
     terminal = np.sqrt(2.0 * 2.0 * STANDARD_GRAVITY / (1.2 * 200.0))
     assert body.velocity[2] == pytest.approx(-terminal, rel=1e-6)
+
+
+@pytest.mark.parametrize('key', ['start_velocity', 'start_angular_velocity'])
+def test_motion_of_a_body_that_stands_at_the_start_is_refused(key):
+    with pytest.raises(ConfigError, match=f"'{key}': expected 0 for a body that stands"):
+        build(BodyParams, {key: [0.1, 0.0, 0.0]})
+    build(BodyParams, {key: [0.1, 0.0, 0.0], 'ground': False})
+    build(BodyParams, {key: [0.1, 0.0, 0.0], 'start_position': [0.0, 0.0, 1.0]})
+    build(BodyParams, {
+        'start_velocity': [0.0, 0.0, 1.0], 'start_angular_velocity': [0.1, 0.0, 0.0],
+    })
