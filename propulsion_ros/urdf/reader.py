@@ -2,11 +2,14 @@
 """Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.faults import FIRST, Faults
+from propulsion_ros.settings.flat import nearest
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.tags import Tag, read_tag
@@ -23,6 +26,7 @@ def actuators_from_urdf(
     xml: str,
     common: type | Callable[[str], type] | None = None,
     base_link: str = '',
+    faults: Faults = FIRST,
 ) -> list[ActuatorSpec]:
     """Read every plugin block of a robot description that is a group of actuators.
 
@@ -45,6 +49,8 @@ def actuators_from_urdf(
     base_link : str
         Frame of geometry and wrenches, with or without its namespace; empty: as in each block,
         else the root link.
+    faults : Faults
+        Takes what is wrong.
 
     Raises
     ------
@@ -52,14 +58,17 @@ def actuators_from_urdf(
         Naming the XML path, what was expected and what came.
     """
     robot = parse_urdf(xml)
-    tree = LinkTree(robot)
+    tree = LinkTree(robot, faults)
     specs: dict[str, ActuatorSpec] = {}
-    for block in _blocks(robot):
-        if block.name in specs:
-            raise SourceError(block.path, f'block {block.name!r} is named twice')
-        if len(specs) == BLOCK_LIMIT:
-            raise SourceError(block.path, f'expected at most {BLOCK_LIMIT} plugin blocks')
-        specs[block.name] = read_block(block, tree, common, base_link)
+    for block in _blocks(robot, faults):
+        with faults.kept():
+            if block.name in specs:
+                raise SourceError(block.path, f'block {block.name!r} is named twice, rename one')
+            if len(specs) == BLOCK_LIMIT:
+                raise SourceError(block.path, f'expected at most {BLOCK_LIMIT} plugin blocks')
+            specs[block.name] = read_block(block, tree, common, base_link, faults)
+    _warn_of_shared_links(specs.values(), faults)
+    _warn_of_strays(robot, faults)
     return list(specs.values())
 
 
@@ -89,7 +98,40 @@ def joints_of_urdf(xml: str) -> frozenset[str]:
     return frozenset(joint.get('name', '') for joint in parse_urdf(xml).findall('joint'))
 
 
-def _blocks(robot: Element) -> list[Tag]:
+def _warn_of_shared_links(specs: Iterable[ActuatorSpec], faults: Faults) -> None:
+    """Warn of a link with a tank of two blocks: each publishes its own mass there."""
+    owners: dict[str, str] = {}
+    for spec in specs:
+        for link, path in spec.parts.items():
+            owner = owners.setdefault(link, spec.name)
+            if owner != spec.name:
+                faults.warn(path, (
+                    f'link {link!r} is already that of one in block {owner!r}; expected a link '
+                    'for each, or one block for both'
+                ))
+
+
+def _warn_of_strays(robot: Element, faults: Faults) -> None:
+    """Warn of plugins that nearly are blocks of this package: they have no effect."""
+    read = {id(plugin) for plugin in robot.iterfind('gazebo/plugin')}
+    for plugin in robot.iter('plugin'):
+        filename, name = plugin.get('filename', ''), plugin.get('name', '')
+        path = f'gazebo/{path_step("plugin", name)}'
+        if filename == FILENAME:
+            if id(plugin) not in read:
+                path = path.removeprefix('gazebo/')
+                faults.warn(path, 'has no effect: expected inside of <gazebo>')
+        elif nearest(_bare(filename), [FILENAME]) or name in REGISTRY:
+            faults.warn(f'{path}/@filename', (
+                f'{filename!r} is no plugin of this package, did you mean {FILENAME!r}?'
+            ))
+
+
+def _bare(filename: str) -> str:
+    return filename.removeprefix('lib').removesuffix('.so').replace('-', '_')
+
+
+def _blocks(robot: Element, faults: Faults) -> list[Tag]:
     """Return the plugin blocks of this package, then those gathered from the UUV simulator's."""
     own: list[Tag] = []
     others: dict[str, list[Element]] = {}
@@ -100,4 +142,7 @@ def _blocks(robot: Element) -> list[Tag]:
             own.append(read_tag(plugin, f'gazebo/{path_step("plugin", plugin.get("name"))}'))
         elif family:
             others.setdefault(family, []).append(plugin)
-    return own + [gathered(family, plugins) for family, plugins in others.items()]
+    for foreign, plugins in others.items():
+        with faults.kept():
+            own.append(gathered(foreign, plugins))
+    return own

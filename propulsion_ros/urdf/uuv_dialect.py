@@ -129,7 +129,7 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
         row = dataclasses.replace(read_tag(plugin, path), key=element, name='')
         for key in dialect.required:
             if not row.all(key):
-                raise SourceError(f'{path}/{key}', 'is missing')
+                raise SourceError(f'{path}/{key}', f'is missing, each of the {family} needs it')
         rows.append((_number(row, dialect), row))
     rows.sort(key=lambda row: row[0])
     path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
