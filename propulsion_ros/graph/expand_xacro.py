@@ -11,6 +11,7 @@ import sys
 from propulsion_ros.graph.xacro_places import XacroPlaces
 from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import printable, read_text
+from propulsion_ros.settings.optional_packages import how_to_get
 
 SECONDS = 3
 """CPU time of the process."""
@@ -59,6 +60,8 @@ def expand(path: str, limit: int) -> tuple[str, str]:
             document = xacro.process_file(path)
         head = places.taken_from(document)
         text = str(document.toxml()).translate(_CONTROL)
+    except ImportError as error:
+        raise SourceError(printable(path), f'{error}; {how_to_get("xacro")}') from error
     except Exception as error:
         # Expressions raise whatever they like.
         where = places.failed if places else ''

@@ -157,7 +157,9 @@ def check_order(config: Any, low: str, high: str, unit: str) -> None:
     """Raise `ConfigError` where a row of the field ``low`` is above that of ``high``."""
     least, most = getattr(config, low), getattr(config, high)
     for i in np.flatnonzero(least > most).tolist():
-        raise ConfigError(low, f'{least[i]:g} is above {high} {most[i]:g} {unit}', i)
+        raise ConfigError(
+            low, f'{least[i]:g} is above {high} {most[i]:g} {unit}; are they swapped?', i
+        )
 
 
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:

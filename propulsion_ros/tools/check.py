@@ -39,6 +39,7 @@ from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
+EXAMPLE = 'robot.yaml --model robot.urdf'
 _NO_BLOCK = (
     'no plugin block of actuators; expected <gazebo><plugin filename="propulsion_ros" '
     'name="FAMILY">'

@@ -39,7 +39,9 @@ def parse_urdf(xml: str) -> Element:
         root: Element = fromstring(xml, forbid_dtd=True)
     except DefusedXmlException as error:
         kind = type(error).__name__
-        raise SourceError('robot', f'DTDs and entities are refused, remove <!DOCTYPE> ({kind})') from error
+        raise SourceError(
+            'robot', f'DTDs and entities are refused, remove <!DOCTYPE> ({kind})'
+        ) from error
     except (ParseError, ValueError, LookupError, RecursionError) as error:
         hint = '; is each tag above closed?' if 'mismatched' in str(error) else ''
         raise SourceError('robot', f'not well-formed XML: {error}{hint}') from error

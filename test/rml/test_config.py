@@ -241,7 +241,8 @@ LEAF = 'Events[0].condition'
         ),
         pytest.param(
             document(leaf_of(threshold='10')),
-            f"{LEAF}.threshold: expected a number, got '10'; write it without quotes", id='text for a number',
+            f"{LEAF}.threshold: expected a number, got '10'; write it without quotes",
+            id='text for a number',
         ),
         pytest.param(
             document(leaf_of(threshold=float('nan'))),
