@@ -140,7 +140,9 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '
             'family', f"is required, the node's name {name!r} is none{REGISTRY.hint(name)}"
         )
     if spec and spec.family != name:
-        raise ConfigError('family', f'{name!r}, but the robot description has {spec.family!r}')
+        raise ConfigError(
+            'family', f'{name!r}, but the robot description has {spec.family!r}; remove it'
+        )
     if loop and REGISTRY[name].facts.loop != loop:
         runs = ' or '.join(map(repr, own))
         raise ConfigError('family', f'this node runs {runs}, got {name!r}')
@@ -244,7 +246,7 @@ def read_setting(
         for key in sorted(given & set(spec.values)):
             if key in spec.geometry or key == 'names':
                 faults.add(ConfigError(
-                    key, 'comes from the robot description, not from a parameter'
+                    key, 'comes from the robot description, not from a parameter; remove it'
                 ))
     frame = spec.base_link if spec else own.base_link or 'base_link'
     return own, Setting(family, REGISTRY[family], spec, values, frame, given)

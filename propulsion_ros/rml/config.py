@@ -83,7 +83,8 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
     try:
         return read_flight_config(text, semantics)
     except SourceError as e:
-        line = line_of(text, e.key) or line_in(e)
+        # What is no JSON has no paths, and may be anything.
+        line = line_in(e) if e.key == 'document' else line_of(text, e.key)
         where = f'{printable(path)}:{line}' if line else printable(path)
         raise SourceError(f'{where}: {e.key}', e.problem) from e
 

@@ -23,6 +23,12 @@ _COMMENT = re.compile(rf'({_STRING})|//[^\n\r\u2028\u2029]*|/\*.*?(?:\*/|\Z)', r
 _COMMA = re.compile(rf'({_STRING})|,(?=\s*[\]}}])', re.DOTALL)
 _STEP = re.compile(r'\.?([^.\[\]]+)|\[(\d+)\]')
 _LINE = re.compile(r'(?:<string>:|line )(\d+)')
+_HINTS = {
+    'Unexpected """': '; is a comma missing before it?',
+    'Unexpected "}"': '; is a bracket before it not closed, or a value missing?',
+    'Duplicate key': '; remove one',
+}
+"""What to do, by the words of the parsers."""
 _NO_VALUE = ('', '[', '{', ',', ':')
 _HEXADECIMAL = re.compile(rf'0[xX][0-9a-fA-F]{{{_LONGEST_NUMBER}}}')
 
@@ -117,7 +123,9 @@ def _json5(text: str) -> Any:
 
 
 def _no_json(error: ValueError) -> SourceError:
-    return SourceError('document', f'is not JSON: {" ".join(str(error).split())}')
+    text = ' '.join(str(error).split())
+    hint = next((hint for words, hint in _HINTS.items() if words in text), '')
+    return SourceError('document', f'is not JSON: {text}{hint}')
 
 
 def _blank(found: re.Match[str]) -> str:

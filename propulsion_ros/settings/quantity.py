@@ -221,7 +221,7 @@ def name_faults(key: str, value: Any) -> Iterator[ConfigError]:
         elif not name:
             yield ConfigError(key, 'a name is empty', i)
         elif name in flat[:i]:
-            yield ConfigError(key, f'{name!r} is named twice', i)
+            yield ConfigError(key, f'{name!r} is named twice, rename one', i)
 
 
 def _is_scalar(value: Any) -> bool:

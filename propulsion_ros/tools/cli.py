@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
 
 from propulsion_ros import __version__
 from propulsion_ros.settings.flat import suggestion
@@ -46,9 +47,15 @@ def main(args: Sequence[str] | None = None) -> int:
         return _stopped(named)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """End with a message and the way to help."""
+        super().error(f'{message}; see {self.prog} --help')
+
+
 def _parser_of(commands: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of some commands: only help needs what all of them import."""
-    parser = argparse.ArgumentParser(prog='propulsion_ros', description=__doc__)
+    parser = _Parser(prog='propulsion_ros', description=__doc__)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
     for name in commands:

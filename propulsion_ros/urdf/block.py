@@ -100,7 +100,7 @@ def read_block(
         Naming the XML path, what was expected and what came.
     """
     if not block.name:
-        raise SourceError(block.path, 'expected a name attribute, the name of its node')
+        raise SourceError(block.path, 'expected a name attribute, got none: it names the node')
     tags = {key: block.one(key) for key in _OF_BLOCK}
     family = tags['family'].text if tags['family'] else block.name
     path = tags['family'].path if tags['family'] else block.path
@@ -163,7 +163,7 @@ class _Reader:
             near = nearest(self._element, (child.key for child in block.children))
             if near not in self._faulty:
                 self._faults.add(SourceError(
-                    block.path, f'expected at least one <{self._element}>'
+                    block.path, f'expected at least one <{self._element}>, got none'
                 ))
             self._faulty.add(self._rows[self._element].naming)
         for rows in self._rows.values():
@@ -181,7 +181,7 @@ class _Reader:
         self._faulty.add(rows.prefix + rows.naming)
         for row in expand(translated(child, self._family, self._notes), self._placer.tree):
             if not row.name:
-                raise SourceError(row.path, 'expected a name attribute')
+                raise SourceError(row.path, 'expected a name attribute, got none')
             self._row(rows, row, row.name)
         self._faulty.discard(rows.prefix + rows.naming)
 

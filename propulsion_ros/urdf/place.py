@@ -94,7 +94,8 @@ class Placer:
         for tag, joint in zip(tags, joints, strict=True):
             if joint.mimics:
                 raise SourceError(
-                    tag.path, f'joint {joint.name!r} takes no commands, it mimics {joint.mimics!r}'
+                    tag.path, f'joint {joint.name!r} takes no commands, it mimics '
+                    f'{joint.mimics!r}; name that one'
                 )
         self._own.update(joint.name for joint in joints)
         count = _joint_count(roles)
@@ -126,7 +127,7 @@ class Placer:
         tag = row.one('link')
         if tag is None:
             if not joints:
-                raise SourceError(row.path, 'expected a <joint> or a <link>')
+                raise SourceError(row.path, 'expected a <joint> or a <link>, got neither')
             return joints[0].child, tags[0].path
         link = self.tree.require_link(tag.text, tag.path)
         if joints and joints[0].child != link:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a user typically gets wrong, as tables, each with the line that it gets."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field

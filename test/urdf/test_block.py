@@ -194,7 +194,7 @@ GIMBAL = 'gazebo/plugin[name=boosters]/booster[name=one]/gimbal'
     ('fixed', '', '/joint[2]: expected a revolute or continuous joint, got fixed'),
     ('prismatic', '', '/joint[2]: expected a revolute or continuous joint, got prismatic'),
     ('revolute', '<mimic joint="x_joint"/>',
-     "/joint[2]: joint 'y_joint' takes no commands, it mimics 'x_joint'"),
+     "/joint[2]: joint 'y_joint' takes no commands, it mimics 'x_joint'; name that one"),
 ])
 def test_gimbal_needs_joints_that_turn_by_themselves(kind, extra, message):
     with pytest.raises(SourceError) as error:
@@ -243,7 +243,7 @@ def test_several_groups_and_several_actuators():
 
 
 @pytest.mark.parametrize(('inside', 'message'), [
-    ('', ': expected at least one <rotor>'),
+    ('', ': expected at least one <rotor>, got none'),
     ('<family>rotor</family>', "/family: unknown family 'rotor', did you mean 'rotors'?"),
     ('<family>rotors</family><family>fins</family>', '/family[2]: is given twice'),
     ('<base_link>a</base_link><base_link>b</base_link>', '/base_link[2]: is given twice'),

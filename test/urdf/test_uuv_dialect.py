@@ -398,7 +398,7 @@ def test_errors_name_the_path_in_the_plugin(old, new, message):
 def test_two_thrusters_may_not_have_one_id():
     with pytest.raises(SourceError) as error:
         located(read(robot(plugin(WHOLE) + plugin(WHOLE, name='again'))), ThrustersParams)
-    assert str(error.value) == "gazebo/plugin[name=again]: 'thruster_0' is named twice"
+    assert str(error.value) == "gazebo/plugin[name=again]: 'thruster_0' is named twice, rename one"
 
 
 def test_a_block_may_not_have_the_name_of_the_gathered_one():
