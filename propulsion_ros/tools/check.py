@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from propulsion_ros.graph.node_config import (
     check_family,
     family_of,
 )
+from propulsion_ros.graph.robot_layout import RobotLayout, lines_of, robot_layout
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.rml.config import load_flight_config
@@ -34,12 +35,15 @@ from propulsion_ros.settings.flat import (
     suggestion,
     unknown_keys,
 )
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.tools.lines import fail
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.description import Description
-from propulsion_ros.urdf.reader import actuators_from_urdf
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
 EXAMPLE = 'robot.yaml --model robot.urdf'
+_ROBOTS, _PARAMETERS = ('.urdf', '.xacro'), ('.yaml', '.yml')
 _NO_BLOCK = (
     'no plugin block of actuators; expected <gazebo><plugin filename="propulsion_ros" '
     'name="FAMILY">'
@@ -60,10 +64,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--model', type=Path, help='URDF or xacro with the plugin blocks of the parameter files'
     )
+    parser.add_argument(
+        '--show', action='store_true',
+        help='print place, axis, thrust, speed and lag of each actuator, and what the robot can do',
+    )
+    parser.add_argument(
+        '--picture', type=Path, metavar='FILE.png', help='draw the layout; needs matplotlib'
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line for each fault; return 1 where there is any."""
+    """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
     reports = [check_file(path, args.model) for path in args.files]
     for report in reports:
         for warning in report.warnings:
@@ -75,7 +86,42 @@ def run(args: argparse.Namespace) -> int:
     warnings = sum(len(report.warnings) for report in reports)
     also = f', {_counted(warnings, "warning")}' if warnings else ''
     print(f'no faults in {_counted(len(reports), "file")}{also}', file=sys.stderr)
+    return _show(args) if args.show or args.picture else 0
+
+
+def _show(args: argparse.Namespace) -> int:
+    """Print and draw what the robot can do; return the exit code."""
+    try:
+        robot = _layout(args.files, args.model)
+        if args.show:
+            print('\n'.join(lines_of(robot)))
+        if args.picture:
+            from propulsion_ros.pictures.layout import draw_layout
+
+            draw_layout(robot, f'actuators in {robot.base_link}', args.picture)
+    except ConfigError as error:
+        return fail('check', error)
+    except ImportError as error:
+        return fail('check', f'--picture needs matplotlib, {how_to_get("matplotlib")}: {error}')
+    except OSError as error:
+        return fail(
+            'check', f'{printable(args.picture)}: cannot be written: {error.strerror or error}'
+        )
     return 0
+
+
+def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
+    """Return the layout of the one robot among the files, with the parameters of the others."""
+    robots = [*([model] if model else []), *(path for path in files if path.suffix in _ROBOTS)]
+    if len(set(robots)) != 1:
+        raise SourceError('--show', f'expected one robot description, got {len(set(robots))}')
+    text = read_description(robots[0]).text
+    specs = actuators_from_urdf(text, loop_params_of)
+    if not specs:
+        raise SourceError(printable(robots[0]), _NO_BLOCK)
+    _, body = mass_from_urdf(text, specs[0].base_link)
+    settings = [path for path in files if path.suffix in _PARAMETERS]
+    return robot_layout(specs, body, lambda node: settings_of(settings, node))
 
 
 @dataclass
@@ -110,7 +156,7 @@ def check_file(path: Path, model: Path | None = None) -> Report:
         Robot description whose plugin blocks stand behind a parameter file.
     """
     checks: dict[str, Callable[[Path, Path | None, Report], None]] = {
-        '.yaml': _parameters, '.yml': _parameters, '.urdf': _robot, '.xacro': _robot,
+        **dict.fromkeys(_PARAMETERS, _parameters), **dict.fromkeys(_ROBOTS, _robot),
         '.json': _flight, '.jsonc': _flight, '.json5': _flight,
     }
     report, name = Report(), printable(path)

@@ -49,8 +49,8 @@ class ActuatorSpec:
     """Keys that come from the link tree."""
     notes: tuple[str, ...] = ()
     """What of the block has no effect, and what was assumed, a line each."""
-    parts: Mapping[str, str] = field(default_factory=dict)
-    """XML path of each part beside the actuators, such as a tank, by its link."""
+    masses: Mapping[str, str] = field(default_factory=dict)
+    """XML path of each part that has a mass of its own, such as a tank, by its link."""
     faulty: frozenset[str] = frozenset()
     """Keys whose tags have a fault, where all faults are collected."""
 
@@ -146,7 +146,7 @@ class _Reader:
         self._paths: dict[str, str] = {}
         self._geometry: set[str] = set()
         self._notes: list[str] = []
-        self._parts: dict[str, str] = {}
+        self._masses: dict[str, str] = {}
 
     def read(self, block: Tag) -> ActuatorSpec:
         """Return what the block holds."""
@@ -171,7 +171,7 @@ class _Reader:
         return ActuatorSpec(
             block.name, self._family, self._placer.base_link, self._values, self._paths,
             frozenset(self._geometry), (*self._notes, *self._placer.notes()),
-            self._parts, frozenset(self._faulty),
+            self._masses, frozenset(self._faulty),
         )
 
     def _expanded(self, child: Tag) -> None:
@@ -255,8 +255,8 @@ class _Reader:
                 (key, cell) for key, cell in place.from_joint(self._facts).items()
                 if key not in given
             )
-        if rows.prefix:
-            self._parts[place.link] = row.path
+        if any(spec.unit == 'kg' for spec in rows.fields.values()):
+            self._masses[place.link] = row.path
         for key, spec in rows.roles.items():
             own, path = given.get(key, (default_of_row(rows.cls, key), f'{row.path}/{key}'))
             if own is dataclasses.MISSING and spec.geometry == 'direction':

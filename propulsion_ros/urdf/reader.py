@@ -102,12 +102,12 @@ def _warn_of_shared_links(specs: Iterable[ActuatorSpec], faults: Faults) -> None
     """Warn of a link with a tank of two blocks: each publishes its own mass there."""
     owners: dict[str, str] = {}
     for spec in specs:
-        for link, path in spec.parts.items():
+        for link, path in spec.masses.items():
             owner = owners.setdefault(link, spec.name)
             if owner != spec.name:
                 faults.warn(path, (
-                    f'link {link!r} is already that of one in block {owner!r}; expected a link '
-                    'for each, or one block for both'
+                    f'link {link!r} already has the mass of a part of block {owner!r}; expected a '
+                    'link for each, or one block for both'
                 ))
 
 

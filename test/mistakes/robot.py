@@ -457,7 +457,7 @@ MISTAKES = [
     Mistake(
         'two blocks share a tank',
         'robot.urdf:36: warning: gazebo/plugin[name=upper]/tank[name=main]',
-        "link 'tank_link' is already that of one in block 'boosters'",
+        "link 'tank_link' already has the mass of a part of block 'boosters'",
         'expected a link for each, or one block for both',
         with_end(
             BOOSTER.replace(
