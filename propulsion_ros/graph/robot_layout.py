@@ -27,6 +27,7 @@ from propulsion_ros.urdf.block import ActuatorSpec
 GRAVITY = 9.81
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 _LAG = 'time_constant'
+_HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
 _SMALL = 1e-6
 
 
@@ -152,7 +153,7 @@ def robot_layout(
 
 def lines_of(robot: RobotLayout) -> Iterator[str]:
     """Yield a table of the actuators, and one of what they do together."""
-    actuators: list[Sequence[str]] = [('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')]
+    actuators: list[Sequence[str]] = [_HEADER]
     actuators.extend(row for group in robot.groups for row in _rows(group))
     yield from _table(actuators)
     yield ''

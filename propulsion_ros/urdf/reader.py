@@ -2,7 +2,7 @@
 """Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.body.mass import MassProperties
@@ -10,15 +10,16 @@ from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.faults import FIRST, Faults
 from propulsion_ros.settings.flat import nearest
+from propulsion_ros.urdf import gz_dialect, uuv_dialect
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.tags import Tag, read_tag
-from propulsion_ros.urdf.uuv_dialect import family_of, gathered
 from propulsion_ros.urdf.xml import parse_urdf, path_step
 
 __all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'joints_of_urdf', 'mass_from_urdf']
 
 FILENAME = 'propulsion_ros'
+_Gather = Callable[[str, Sequence[Element]], Tag]
 BLOCK_LIMIT = 100
 
 
@@ -36,8 +37,8 @@ def actuators_from_urdf(
     place the actuator in the link tree. ``<names_expr>`` in place of name and joint makes one
     child stand for several actuators, see `propulsion_ros.urdf.names_expr`.
 
-    Plugins of the UUV simulator become groups too, see
-    `propulsion_ros.urdf.uuv_dialect`; they come last.
+    Plugins of the UUV simulator and of gz-sim become groups too, see
+    `propulsion_ros.urdf.uuv_dialect` and `propulsion_ros.urdf.gz_dialect`; they come last.
 
     Parameters
     ----------
@@ -132,17 +133,38 @@ def _bare(filename: str) -> str:
 
 
 def _blocks(robot: Element, faults: Faults) -> list[Tag]:
-    """Return the plugin blocks of this package, then those gathered from the UUV simulator's."""
+    """Return the plugin blocks of this package, then those gathered from plugins of others."""
     own: list[Tag] = []
-    others: dict[str, list[Element]] = {}
+    others: dict[tuple[_Gather, str], list[Element]] = {}
     for plugin in robot.iterfind('gazebo/plugin'):
         filename = plugin.get('filename', '')
-        family = family_of(filename)
+        foreign = _foreign(filename)
         if filename == FILENAME:
             own.append(read_tag(plugin, f'gazebo/{path_step("plugin", plugin.get("name"))}'))
-        elif family:
-            others.setdefault(family, []).append(plugin)
-    for foreign, plugins in others.items():
+        elif foreign:
+            others.setdefault(foreign, []).append(plugin)
+    named = {block.name for block in own}
+    for (gather, family), plugins in others.items():
+        if gather is gz_dialect.gathered and family in named:
+            # Gazebo may run these beside this package's own.
+            path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
+            faults.warn(path, f'has no effect here: block {family!r} stands for it')
+            continue
         with faults.kept():
-            own.append(gathered(foreign, plugins))
+            own.append(gather(family, plugins))
     return own
+
+
+def family_of(filename: str) -> str:
+    """Return the family that a plugin of another simulator is read as, '' for none."""
+    foreign = _foreign(filename)
+    return foreign[1] if foreign else ''
+
+
+def _foreign(filename: str) -> tuple[_Gather, str] | None:
+    """Return how a plugin of another simulator is read, and as what; None where it is not."""
+    for dialect in (uuv_dialect, gz_dialect):
+        family = dialect.family_of(filename)
+        if family:
+            return dialect.gathered, family
+    return None

@@ -32,13 +32,16 @@ class Tag:
     """What is inside."""
     unread: tuple[str, ...] = ()
     """Attributes without effect."""
+    notes: tuple[str, ...] = ()
+    """What else of it has no effect, a line each."""
 
     def all(self, key: str) -> list[Tag]:
         """Return the children with this key."""
         return [child for child in self.children if child.key == key]
 
     def unread_notes(self) -> Iterator[str]:
-        """Yield a line for each attribute without effect, here and inside."""
+        """Yield a line for each thing without effect, here and inside."""
+        yield from self.notes
         for key in self.unread:
             hint = 'values are in SI units' if key in _UNITS else f'write a tag, <{key}>'
             yield f'{self.path}/@{key} has no effect: {hint}'
