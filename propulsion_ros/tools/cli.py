@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import NoReturn
 
 from propulsion_ros import __version__
-from propulsion_ros.settings.flat import suggestion
 
 COMMANDS = (
     'apogee', 'apogee-trials', 'check', 'demo', 'gazebo', 'play', 'plot', 'record', 'replay',
@@ -70,6 +69,9 @@ def _parser_of(commands: Sequence[str]) -> argparse.ArgumentParser:
 
 def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
     """End with the words that a command does not know, and the options that may be meant."""
+    # At the top it would be imported before Ctrl-C is taken care of.
+    from propulsion_ros.settings.flat import suggestion
+
     known = _OPTION.findall(parser.format_help())
     hints = [suggestion(word.partition('=')[0], known) for word in unknown if word[:1] == '-']
     parser.error(f'unrecognized arguments: {" ".join(unknown)}{"".join(hints)}')
