@@ -28,7 +28,7 @@ GRAVITY = 9.81
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 _LAG = 'time_constant'
 _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
-_SMALL = 1e-6
+_SMALL, _NOISE = 1e-6, 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class RobotLayout:
         ends = np.where(zero, [lowest, highest], 0.0)
         least, most = ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
         # What is left of a sum that is 0.
-        noise = _SMALL**2 * np.maximum(np.abs(least), np.abs(most)).max()
+        noise = _NOISE * np.maximum(np.abs(least), np.abs(most)).max()
         return np.where(abs(least) > noise, least, 0.0), np.where(abs(most) > noise, most, 0.0)
 
     @property

@@ -149,14 +149,21 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
     Raises `SourceError` naming the XML path of what is missing or wrong.
     """
     system = next(each for each in _SYSTEMS.values() if each.family == family)
-    tags = [
-        read_tag(plugin, f'gazebo/{path_step("plugin", plugin.get("name"))}') for plugin in plugins
-    ]
+    tags = [read_tag(plugin, path) for plugin, path in zip(plugins, _paths(plugins), strict=True)]
     numbered = [(_place(tag, system, i), tag) for i, tag in enumerate(tags)]
     numbered.sort(key=lambda pair: pair[0])
     rows = [_row(tag, system, place) for place, tag in numbered]
     path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
     return Tag('plugin', '', path, family, (*system.block(tags), *rows))
+
+
+def _paths(plugins: Sequence[Element]) -> list[str]:
+    """Return the XML path of each plugin: those of gz-sim mostly have the same name."""
+    steps = [path_step('plugin', plugin.get('name')) for plugin in plugins]
+    return [
+        f'gazebo/{step}[{steps[:i + 1].count(step)}]' if steps.count(step) > 1
+        else f'gazebo/{step}' for i, step in enumerate(steps)
+    ]
 
 
 def _place(tag: Tag, system: _System, order: int) -> int:
