@@ -24,6 +24,7 @@ from propulsion_ros.loops.ports import Host, Parameters
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
 
 
@@ -37,7 +38,9 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
         adapters=own.adapters, lossless=own.reliable_inputs,
     )
     if 'actuators' in own.adapters and not parameters.has_type(Kind.ACTUATORS):
-        raise ConfigError('adapters', 'actuators: actuator_msgs is not installed')
+        raise ConfigError(
+            'adapters', f'actuators: actuator_msgs is not installed; {how_to_get("actuator_msgs")}'
+        )
     parameters.follow_live(
         (LoopParams, setting.family_type.Params), setting.values,
         lambda changed, _: loop.core.check(changed), loop.retune,

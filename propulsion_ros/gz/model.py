@@ -21,8 +21,7 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.link_tree import LinkTree
-from propulsion_ros.urdf.reader import FILENAME, actuators_from_urdf
-from propulsion_ros.urdf.uuv_dialect import family_of
+from propulsion_ros.urdf.reader import FILENAME, actuators_from_urdf, family_of
 from propulsion_ros.urdf.xml import parse_urdf, path_step
 
 ROUTES = ('system', 'bridge')

@@ -23,7 +23,7 @@ from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request, is_name
-from propulsion_ros.loops.stamped_ports import StampedPorts
+from propulsion_ros.loops.stamped_ports import OTHER_CLOCK, StampedPorts
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     AboutCom,
@@ -201,7 +201,7 @@ class ActuatorPorts(StampedPorts):
         if ahead_ns > MOST_AHEAD_NS:
             self._host.complain('refused', (
                 f'command refused: stamped {ahead_ns * 1e-9:.3f} s ahead of this clock, expected '
-                f'at most {MOST_AHEAD_NS * 1e-9:g} s'
+                f'at most {MOST_AHEAD_NS * 1e-9:g} s; {OTHER_CLOCK}'
             ))
             return True
         if self.inputs.waiting:

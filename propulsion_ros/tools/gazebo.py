@@ -11,6 +11,8 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, write_text
 from propulsion_ros.tools.lines import fail, note
 
+EXAMPLE = 'robot.urdf --output model'
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""

@@ -193,7 +193,8 @@ def test_a_command_of_another_time_is_not_taken():
     host.deliver('/clock', clock(10_000))
     group.command(500_000, velocity=[1.0, 1.0])
     assert host.said('warn') == [
-        'command not taken: stamped 500.000 s, but the time is 10.000 s'
+        'command not taken: stamped 500.000 s, but the time is 10.000 s; was it stamped by '
+        'another clock? Set use_sim_time alike, or stamp 0 for now'
     ]
     assert group.health() == (WARN, 'inputs of another time were not taken')
 
