@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Install propulsion_ros as an ament_python package, with colcon or with pip."""
+import re
 from glob import glob
 from os.path import isdir
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
 PACKAGE = 'propulsion_ros'
 
+
+def version():
+    """Return the version that the package states: it may need more than is installed here."""
+    text = Path(__file__).with_name(PACKAGE).joinpath('__init__.py').read_text(encoding='utf-8')
+    return re.search(r"^__version__ = '(.+)'$", text, re.MULTILINE)[1]
+
+
 setup(
     name=PACKAGE,
-    version='0.1.0',
+    version=version(),
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={PACKAGE: ['py.typed']},
     data_files=[

@@ -1,2 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actuator physics and flight logic for robots that push against something."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from propulsion_ros.models.common.family import Family
+
+__all__ = ['__version__', 'load']
+
+__version__ = '0.1.0'
+
+
+def load(robot: str | Path, parameters: str | Path | None = None) -> Mapping[str, Family]:
+    """Return the models of a robot's actuators by the names of their groups.
+
+    Parameters
+    ----------
+    robot : str or Path
+        URDF or xacro with plugin blocks.
+    parameters : str or Path, optional
+        Parameter file, whose values win over those of the blocks.
+
+    Raises
+    ------
+    ConfigError
+        Naming the file, what was expected and what came.
+    """
+    # Whoever imports the package for one module of it does not need the readers.
+    from propulsion_ros.graph.load import models_of
+
+    return models_of(robot, parameters)

@@ -22,6 +22,7 @@ CONFIGURATION = {
     'models/registry.py': 'the registry',
     'graph/vehicles.py': 'the vehicles of the package, which have groups of these names',
     'urdf/uuv_dialect.py': 'a foreign dialect, with one table of what it translates to',
+    'urdf/gz_dialect.py': 'another one',
 }
 WORDS_OF_OTHERS = {
     'gz/joint_drives.py': "system 'thruster' of gz-sim",

@@ -16,7 +16,6 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 WAIVED = {
-    'propulsion_ros/settings/yaml_file.py': ['S506'],  # a subclass of the safe loader
     'propulsion_ros/graph/share.py': ['S603'],  # a list of words, no shell
     'propulsion_ros/demos/flight.py': ['S603'],  # a list of words, no shell
 }

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+import propulsion_ros
 from propulsion_ros.tools.cli import COMMANDS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -111,8 +112,12 @@ def test_installed_package_finds_its_files_without_an_ament_index(site, tmp_path
 
 
 def test_versions_agree():
-    setup = (REPOSITORY / 'setup.py').read_text(encoding='utf-8')
-    assert f"version='{MANIFEST.findtext('version')}'" in setup
+    setup = subprocess.run(
+        [sys.executable, 'setup.py', '--version'], capture_output=True, text=True, check=True,
+        cwd=REPOSITORY,
+    )
+    assert setup.stdout.split()[-1] == propulsion_ros.__version__
+    assert MANIFEST.findtext('version') == propulsion_ros.__version__
 
 
 def imported(folder):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import resource
 import signal
 import sys
 
+from propulsion_ros.graph.xacro_places import XacroPlaces
 from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import printable, read_text
+from propulsion_ros.settings.optional_packages import how_to_get
 
 SECONDS = 3
 """CPU time of the process."""
@@ -16,12 +19,18 @@ MEMORY = 256 * 1024**2
 """Address space of the process [bytes]."""
 
 _DEEPEST = 32
+_HINTS = {
+    'is not defined when evaluating': '; define it by <xacro:property> or <xacro:arg>',
+    'Undefined parameters': '; give them as attributes of the call',
+    'unknown macro name': '; define it by <xacro:macro>, or include its file',
+}
+"""What to do, by the library's words."""
 _CONTROL = dict.fromkeys((i for i in range(32) if chr(i) not in '\t\n\r'), '?')
 """What no XML may hold; names of files may."""
 
 
-def expand(path: str, limit: int) -> str:
-    """Return the text of a xacro file, expanded in this process.
+def expand(path: str, limit: int) -> tuple[str, str]:
+    """Return the text of a xacro file, expanded in this process, after the places of its elements.
 
     Parameters
     ----------
@@ -33,8 +42,9 @@ def expand(path: str, limit: int) -> str:
     Raises
     ------
     SourceError
-        Naming the file and what is wrong with it or with what it includes.
+        Naming the file, the line where it is known, and what is wrong there.
     """
+    places: XacroPlaces | None = None
     try:
         # Only the command line and launch need xacro, nodes get the finished text.
         import xacro
@@ -46,17 +56,23 @@ def expand(path: str, limit: int) -> str:
 
         # The library's functions find it in place of the builtin one.
         xacro.open = opened
-        text = str(xacro.process_file(path).toxml()).translate(_CONTROL)
+        with XacroPlaces(xacro, lambda name: read_text(name, limit)) as places:
+            document = xacro.process_file(path)
+        head = places.taken_from(document)
+        text = str(document.toxml()).translate(_CONTROL)
+    except ImportError as error:
+        raise SourceError(printable(path), f'{error}; {how_to_get("xacro")}') from error
     except Exception as error:
         # Expressions raise whatever they like.
-        raise SourceError(printable(path), _reason(error)) from error
+        where = places.failed if places else ''
+        raise SourceError(where or printable(path), _reason(error)) from error
     if len(text) > limit:
         raise SourceError(printable(path), f'expands to more than {limit} characters')
-    return text
+    return head, text
 
 
 def main(path: str, limit: int) -> None:
-    """Print an expanded file, or what is wrong with it and exit with code 1."""
+    """Print places and text of an expanded file, or place and reason of a fault and exit with 1."""
     # Ctrl-C reaches this process too; the one that waits for it reports that.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Nor is it an error that the one that waits has ended.
@@ -65,10 +81,10 @@ def main(path: str, limit: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        text, code = expand(path, limit), 0
+        (head, text), code = expand(path, limit), 0
     except SourceError as error:
-        text, code = one_line(error.problem), 1
-    sys.stdout.buffer.write(text.encode('utf-8', 'replace'))
+        head, text, code = one_line(error.key), one_line(error.problem), 1
+    sys.stdout.buffer.write(f'{head}\n{text}'.encode('utf-8', 'replace'))
     sys.stdout.buffer.flush()
     sys.exit(code)
 
@@ -76,11 +92,17 @@ def main(path: str, limit: int) -> None:
 def _reason(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None:
+        if isinstance(cause, OSError) and cause.filename:
+            return (
+                f'cannot include {printable(os.path.normpath(cause.filename))}: {cause.strerror}; '
+                'names are relative to the file that includes'
+            )
         if isinstance(cause, MemoryError):
             return f'takes more than {MEMORY} bytes to expand'
         # The library keeps what it caught in an attribute of this name.
         cause = getattr(cause, 'exc', None)
-    return ' '.join(str(error).split()) or type(error).__name__
+    text = ' '.join(str(error).split()) or type(error).__name__
+    return text + next((hint for words, hint in _HINTS.items() if words in text), '')
 
 
 def _source(name: str, limit: int) -> io.StringIO:

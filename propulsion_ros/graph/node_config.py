@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.family_params import (
+    ActuatorNodeParams,
     AllocatorNodeParams,
     OwnT,
     group_of,
@@ -19,10 +20,18 @@ from propulsion_ros.graph.family_params import (
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.models.common.allocation import Allocator
-from propulsion_ros.models.common.family import Allocatable, Family, is_allocatable
+from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion
+from propulsion_ros.settings.faults import FIRST, Faults
+from propulsion_ros.settings.flat import (
+    Parameter,
+    all_faults,
+    build,
+    nearest,
+    parameters_of,
+    suggestion,
+)
 from propulsion_ros.urdf.block import ActuatorSpec
 
 
@@ -60,6 +69,31 @@ class Setting:
             return self.family_type(params)
         except ConfigError as error:
             raise self.locate(error) from None
+
+    def check(self, loop_params: type[Any], faults: Faults) -> None:
+        """Find everything that is wrong with the values of the family and of its timing."""
+        if not self.has_faults(faults, loop_params):
+            with faults.kept():
+                self.build_family()
+
+    def has_faults(self, faults: Faults, *others: type[Any]) -> bool:
+        """Return whether a value is wrong, here or in the block; ``faults`` takes each."""
+        known = self._misspelt(*others)
+        if self.spec:
+            known |= self.spec.faulty - set(self.given)
+        found = [
+            error for cls in (self.family_type.Params, *others)
+            for error in all_faults(cls, self.values, known)
+        ]
+        for error in found:
+            faults.add(self.locate(error))
+        return bool(found or known)
+
+    def _misspelt(self, *others: type[Any]) -> set[str]:
+        """Return the keys that may be meant by unknown ones: their values are not missing too."""
+        classes = (self.family_type.Params, *others, ActuatorNodeParams, AllocatorNodeParams)
+        known = {parameter.key for cls in classes for parameter in parameters_of(cls)}
+        return {nearest(key, known) for key in self.given if key not in known} - {''}
 
     def locate(self, error: ConfigError) -> ConfigError:
         """Return the error with the XML path of what is wrong, where it came from there."""
@@ -106,7 +140,9 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '
             'family', f"is required, the node's name {name!r} is none{REGISTRY.hint(name)}"
         )
     if spec and spec.family != name:
-        raise ConfigError('family', f'{name!r}, but the robot description has {spec.family!r}')
+        raise ConfigError(
+            'family', f'{name!r}, but the robot description has {spec.family!r}; remove it'
+        )
     if loop and REGISTRY[name].facts.loop != loop:
         runs = ' or '.join(map(repr, own))
         raise ConfigError('family', f'this node runs {runs}, got {name!r}')
@@ -129,7 +165,10 @@ def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatabl
         known = ' or '.join(name for name, each in FAMILIES.items() if is_allocatable(each))
         raise ConfigError('family', f'expected {known}, got {setting.family!r}')
     lower, upper = family.thrust_limits
-    return family, Allocator(family.allocation_matrix, lower, upper, own.method, own.weights)
+    least = family.least_thrust if isinstance(family, Idling) else 0.0
+    return family, Allocator(
+        family.allocation_matrix, lower, upper, own.method, own.weights, least
+    )
 
 
 @contextmanager
@@ -171,7 +210,7 @@ def read_setting(
     node_params: type[OwnT],
     find_block: Callable[[OwnT], ActuatorSpec | None],
     loop: str = '',
-    takes_live: bool = True,
+    faults: Faults = FIRST,
 ) -> tuple[OwnT, Setting]:
     """Return the configuration of a node and that of its family.
 
@@ -185,26 +224,65 @@ def read_setting(
         Returns the node's plugin block, None where it has none.
     loop : str
         The one loop that the node has, as families declare it; '' for any.
-    takes_live : bool
-        Whether the node follows live parameters of its family.
+    faults : Faults
+        Takes what is wrong with the values of the node itself.
 
     Raises
     ------
     ConfigError
         For everything that is wrong.
     """
-    own = build(node_params, parameters.declare_some(parameters_of(node_params)))
+    values = parameters.declare_some(parameters_of(node_params))
+    found = list(all_faults(node_params, values))
+    for error in found:
+        faults.add(error)
+    own = build(node_params, {} if found else values)
     spec = find_block(own)
     family = family_named(own.family, spec, parameters.node_name, loop)
     block = spec.values if spec else {}
-    values = parameters.declare_rest(schema_of(family), block, takes_live)
+    values = parameters.declare_rest(schema_of(family), block)
     given = frozenset(parameters.given)
     if spec:
         for key in sorted(given & set(spec.values)):
             if key in spec.geometry or key == 'names':
-                raise ConfigError(key, 'comes from the robot description, not from a parameter')
+                faults.add(ConfigError(
+                    key, 'comes from the robot description, not from a parameter; remove it'
+                ))
     frame = spec.base_link if spec else own.base_link or 'base_link'
     return own, Setting(family, REGISTRY[family], spec, values, frame, given)
+
+
+def check_family(
+    name: str, given: Mapping[str, Any], spec: ActuatorSpec | None, faults: Faults
+) -> None:
+    """Find everything at which a node of a family would not start.
+
+    Parameters
+    ----------
+    name : str
+        Of the family.
+    given : mapping
+        Flat parameters of the node.
+    spec : ActuatorSpec or None
+        Its plugin block.
+    faults : Faults
+        Takes what is wrong, by parameter or XML path.
+    """
+    kind = node_kind_of(name)
+    parameters = GivenParameters(name, given, faults=faults)
+    _, setting = read_setting(parameters, kind.node_params, lambda own: spec, faults=faults)
+    setting.check(kind.loop_params, faults)
+
+
+def check_allocator(
+    node: str, given: Mapping[str, Any], spec: ActuatorSpec | None, faults: Faults
+) -> None:
+    """Find everything at which an allocator would not start; see `check_family`."""
+    parameters = GivenParameters(node, given, faults=faults)
+    own, setting = read_setting(parameters, AllocatorNodeParams, lambda own: spec, faults=faults)
+    if not setting.has_faults(faults):
+        with faults.kept():
+            allocator_of(own, setting)
 
 
 def build_family(

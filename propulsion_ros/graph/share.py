@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 from propulsion_ros.graph.expand_xacro import SECONDS
+from propulsion_ros.graph.xacro_places import places_from
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import check_file, printable, read_text
+from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
 PACKAGE = 'propulsion_ros'
@@ -60,14 +62,22 @@ def load_robot_description(path: str | Path) -> str:
 
     Raises `SourceError` naming the file, where it cannot be read or expanded.
     """
-    if Path(path).suffix != '.xacro':
-        return read_text(path, SIZE_LIMIT)
-    check_file(path)
-    return _expanded(path)
+    return read_description(path).text
 
 
-def _expanded(path: str | Path) -> str:
-    """Return the text of a xacro file; a process with limits expands it, see `expand_xacro`."""
+def read_description(path: str | Path) -> Description:
+    """Return a .urdf or .xacro file with the places of its elements.
+
+    Raises `SourceError` naming the file, where it cannot be read or expanded.
+    """
+    if Path(path).suffix == '.xacro':
+        check_file(path)
+        return _expanded(path)
+    return Description(printable(path), read_text(path, SIZE_LIMIT))
+
+
+def _expanded(path: str | Path) -> Description:
+    """Return an expanded xacro file; a process with limits expands it, see `expand_xacro`."""
     folders = [str(Path(__file__).resolve().parents[2]), *sys.path]
     command = [_python(), '-I', '-S', '-c', _EXPAND, str(path), str(SIZE_LIMIT), *folders]
     name = printable(path)
@@ -79,14 +89,14 @@ def _expanded(path: str | Path) -> str:
         raise SourceError(name, f'takes more than {_WAIT} s to expand') from None
     except (OSError, ValueError) as error:
         raise SourceError(name, f'cannot be expanded: {error}') from error
-    text = done.stdout.decode()
+    head, _, text = done.stdout.decode().partition('\n')
     if done.returncode == 1 and text:
-        raise SourceError(name, text)
+        raise SourceError(head or name, text)
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         raise SourceError(name, f'takes more than {SECONDS} s of CPU time to expand')
     if done.returncode:
         raise SourceError(name, f'cannot be expanded: ended with code {done.returncode}')
-    return text
+    return Description(name, text, places_from(head))
 
 
 def _python() -> str:

@@ -307,7 +307,7 @@ def _allocators(
         NodeSpec(
             'allocator_node', allocator_named(name),
             {'robot_description': description, 'plugin': name, 'use_sim_time': use_sim_time},
-            {'~/command': f'{name}/command'},
+            {'~/command': f'{name}/command', '~/effectiveness': f'{name}/effectiveness'},
         )
         for name in allocated
     ]

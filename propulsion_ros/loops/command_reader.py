@@ -2,6 +2,7 @@
 """Named commands to updates for one family, with everything that is wrong with them refused."""
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,9 +10,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from propulsion_ros.loops.command_hold import FIELDS, CommandUpdate, FieldSplit
+from propulsion_ros.models.common.esc import FIELDS as INTERFACE_FIELDS
 from propulsion_ros.models.common.family import Command, Family
 from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Quantity,
+    spec_of,
+)
 
 
 class NamedCommand(Protocol):
@@ -113,8 +121,7 @@ class CommandReader:
             given = np.asarray(getattr(message, field), dtype=float)
             if not len(given):
                 if own.any():
-                    name = first_marked(message.name, own)
-                    raise CommandError(f'{name}: takes {field}, got none')
+                    raise self._without(message, first_marked(message.name, own))
                 continue
             if len(given) != len(values):
                 raise CommandError(
@@ -128,10 +135,31 @@ class CommandReader:
                 name = first_marked(message.name, strange)
                 raise CommandError(
                     f'{name}: takes {self._fields[self._columns[name]]}, '
-                    f'got {field} {given[strange][0]:g}; NaN means that a field is not meant'
+                    f'got {field} {given[strange][0]:g}{self._interface(name, field)}; NaN means '
+                    'that a field is not meant'
                 )
             np.copyto(values, given, where=own)
         return self._checked(layout.columns, values)
+
+    def _without(self, message: NamedCommand, name: str) -> CommandError:
+        """Return the error of a name whose own field is empty, with what came in another."""
+        at = list(message.name).index(name)
+        taken = self._fields[self._columns[name]]
+        for field in FIELDS:
+            given = getattr(message, field)
+            if at < len(given) and not np.isnan(given[at]):
+                hint = self._interface(name, field)
+                return CommandError(f'{name}: takes {taken}, got {field} {given[at]:g}{hint}')
+        return CommandError(f'{name}: takes {taken}, got none')
+
+    def _interface(self, name: str, field: str) -> str:
+        """Return which setting lets a name take a field, '' where none does."""
+        specs = {key.name: spec_of(key) for key in dataclasses.fields(self._family.Params)}
+        spec = specs.get('command_interface')
+        if name not in self._family.actuator_names or not isinstance(spec, Quantity):
+            return ''
+        able = next((each for each in spec.choices if INTERFACE_FIELDS.get(each) == field), '')
+        return f'; for {field} set command_interface: {able}' if able else ''
 
     def read_array(self, data: Sequence[float]) -> CommandUpdate:
         """Return the update that one value for each name, in order, commands.

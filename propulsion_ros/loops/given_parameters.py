@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import Parameter, refuse_unknown
+from propulsion_ros.settings.faults import FIRST, Faults
+from propulsion_ros.settings.flat import Parameter, refuse_unknown, unknown_keys
 
 
 class GivenParameters:
@@ -20,12 +21,19 @@ class GivenParameters:
         Flat parameters.
     node_namespace : str
         Namespace of the node.
+    faults : Faults
+        Takes unknown keys.
     """
 
     def __init__(
-        self, node_name: str, given: Mapping[str, Any], node_namespace: str = ''
+        self,
+        node_name: str,
+        given: Mapping[str, Any],
+        node_namespace: str = '',
+        faults: Faults = FIRST,
     ) -> None:
         self.node_name, self.given, self.node_namespace = node_name, given, node_namespace
+        self._faults = faults
         self._known = ['autostart']
 
     def declare_some(
@@ -46,11 +54,13 @@ class GivenParameters:
         self,
         parameters: Iterable[Parameter],
         defaults: Mapping[str, Any] | None = None,
-        takes_live: bool = True,
     ) -> dict[str, Any]:
         """Return the values of the last parameters; raise `ConfigError` for an unknown key."""
         values = self.declare_some(parameters, defaults)
-        refuse_unknown(self.given, self._known)
+        if self._faults is FIRST:
+            refuse_unknown(self.given, self._known)
+        for error in unknown_keys(self.given, self._known):
+            self._faults.add(error)
         return values
 
     def follow_live(

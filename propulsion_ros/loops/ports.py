@@ -179,7 +179,6 @@ class Parameters(Protocol):
         self,
         parameters: Iterable[Parameter],
         defaults: Mapping[str, Any] | None = None,
-        takes_live: bool = True,
     ) -> dict[str, Any]:
         """Return the values of the last parameters; raise `ConfigError` for an unknown key."""
 

@@ -9,11 +9,12 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PointStamped, TwistStamped
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import FluidPressure, Imu, JointState
+from sensor_msgs.msg import BatteryState, FluidPressure, Imu, JointState
 from std_msgs.msg import Bool, Float64, Int32MultiArray, String
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import (
+    BatteryRow,
     ImuRow,
     JointRow,
     OdometryRow,
@@ -152,6 +153,11 @@ def _write_pressure(message: FluidPressure, row: PressureRow) -> None:
     message.fluid_pressure, message.variance = float(row.pressure), float(row.variance)
 
 
+def _write_battery(message: BatteryState, row: BatteryRow) -> None:
+    for field, value in row.fields.items():
+        setattr(message, field, value)
+
+
 def _write_statuses(message: DiagnosticArray, rows: Sequence[StatusRow]) -> None:
     message.status = [
         DiagnosticStatus(
@@ -201,6 +207,7 @@ _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'geometry_msgs/msg/WrenchStamped': _wrench,
     'nav_msgs/msg/Odometry': _Odometry,
     'rosgraph_msgs/msg/Clock': _clock,
+    'sensor_msgs/msg/BatteryState': _stamped(BatteryState, _write_battery),
     'sensor_msgs/msg/FluidPressure': _stamped(FluidPressure, _write_pressure),
     'sensor_msgs/msg/Imu': _stamped(Imu, _write_imu),
     'sensor_msgs/msg/JointState': _JointStates,

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
+from propulsion_ros.settings.optional_packages import how_to_get
+
 _OWN = __name__.split('.')[0]
 _ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
 
@@ -34,12 +36,9 @@ def missing(error: ImportError) -> str:
     package = (error.name or 'rclpy').split('.')[0]
     if package == _OWN:
         raise error
-    if package == 'rclpy':
-        return f"needs ROS 2: {error}; source its setup file, or pip install 'ros-rclpy[fastrtps]'"
-    if package.endswith(_ROS_SUFFIXES):
-        wheel = f'ros-{package.replace("_", "-")}'
-        return f'needs ROS 2: {error}; source its setup file, or pip install {wheel}'
-    return f'{error}; pip install {package}'
+    if package == 'rclpy' or package.endswith(_ROS_SUFFIXES):
+        return f'needs ROS 2: {error}; source its setup file, or {how_to_get(package)}'
+    return f'{error}; {how_to_get(package)}'
 
 
 def _explain(

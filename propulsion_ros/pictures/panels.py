@@ -42,7 +42,9 @@ _VETOES = {
     'fit not believed': ('shock', 'outliers', 'frozen', 'gap', 'no altitude'),
 }
 """What kept a detector from deciding, and the words of its health for it."""
-_SHARED = ('mass', 'fuel_ratio', 'place', 'climb', 'lift')
+_SHARED = (
+    'mass', 'fuel_ratio', 'voltage', 'current', 'percentage', 'place', 'climb', 'lift',
+)
 """Quantities of which all sources are in one panel."""
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.optional_packages import how_to_get
 
-MISSING = 'the Python package rosbags reads and writes bags: pip install rosbags'
+MISSING = f'the Python package rosbags reads and writes bags: {how_to_get("rosbags")}'
 
 _SLACK = 64
 """How many bytes rclpy writes behind a message at most."""

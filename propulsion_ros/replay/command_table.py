@@ -71,7 +71,10 @@ class Columns:
     def __init__(self, place: str, header: Sequence[str], names: Collection[str]) -> None:
         columns = [column.strip() for column in header]
         if columns[0] != STAMP:
-            raise SourceError(place, f'expected {STAMP!r} as the first column, got {columns[0]!r}')
+            hint = '; separate columns by commas' if ';' in columns[0] else ''
+            raise SourceError(
+                place, f'expected {STAMP!r} as the first column, got {columns[0]!r}{hint}'
+            )
         check_columns(place, columns)
         commands = {f'{name}.{field}' for name in names for field in FIELDS}
         wrench = {f'wrench.{part}' for part in WRENCH_NAMES}

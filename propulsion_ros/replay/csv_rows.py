@@ -10,6 +10,7 @@ from pathlib import Path
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import LONGEST_LINE, TABLE_LIMIT, printable, read_lines
+from propulsion_ros.settings.hints import number_hint
 
 LATEST = 9e9
 """No stamp is later [s]: nanoseconds must fit 64 bits."""
@@ -85,7 +86,9 @@ def read_number(place: str, name: str, cell: str) -> float:
     try:
         return float(text) if text else math.nan
     except ValueError:
-        raise SourceError(place, f'{name}: expected a number, got {text!r}') from None
+        raise SourceError(
+            place, f'{name}: expected a number, got {text!r}{number_hint(text)}'
+        ) from None
 
 
 def stamp_text(stamp_ns: int) -> str:

@@ -44,7 +44,10 @@ def _columns(place: str, header: list[str]) -> dict[str, int]:
     names = [name.strip() for name in header]
     for name in _REQUIRED:
         if name not in names:
-            raise SourceError(place, f'expected a column {name}, got the header {",".join(names)}')
+            raise SourceError(place, (
+                f'expected a column {name}, got the header {",".join(names)}; the first line must '
+                f'name the columns, {" and ".join(_REQUIRED)} among them'
+            ))
     for name in (*_REQUIRED, *_OPTIONAL):
         if names.count(name) > 1:
             raise SourceError(place, f'expected one column {name}, got {names.count(name)}')

@@ -15,6 +15,7 @@ from propulsion_ros.replay.sources import BagSource, Moment, TableSource
 from propulsion_ros.replay.table_columns import columns_of
 from propulsion_ros.replay.table_writer import TableWriter
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
 
 _Write = Callable[[Moment], None]
 
@@ -40,6 +41,9 @@ def replay(
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
+    for path in (choice.config, choice.model, source):
+        if path and path.exists() and target.exists() and target.samefile(path):
+            raise SourceError(printable(target), 'is read too, expected another name for OUTPUT')
     with ExitStack() as stack:
         is_bare = not (choice.vehicle or is_bag(source) or is_bag(target))
         given = (

@@ -30,6 +30,7 @@ from propulsion_ros.rml.unread import UNREAD, check_unread
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import expand_user, printable, read_text
 from propulsion_ros.settings.json_node import JsonNode
+from propulsion_ros.settings.jsonc import line_in, line_of
 
 BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
@@ -82,7 +83,10 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
     try:
         return read_flight_config(text, semantics)
     except SourceError as e:
-        raise SourceError(f'{printable(path)}: {e.key}', e.problem) from e
+        # What is no JSON has no paths, and may be anything.
+        line = line_in(e) if e.key == 'document' else line_of(text, e.key)
+        where = f'{printable(path)}:{line}' if line else printable(path)
+        raise SourceError(f'{where}: {e.key}', e.problem) from e
 
 
 def read_flight_config(

@@ -5,8 +5,10 @@ Only regular files are read and written, no open waits, and a limit holds before
 """
 from __future__ import annotations
 
+import difflib
 import errno
 import io
+import itertools
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -22,6 +24,9 @@ LONGEST_LINE = 1024 * 1024
 TABLE_LIMIT = 4 * 1024**3
 """Bytes of a table: it is read line by line, so that only time limits it."""
 
+_FEW = 1000
+"""Names of a folder that are looked at."""
+_ALIKE = 0.8
 _LONGEST_NAME = 240
 _TAIL = 160
 _KINDS = {
@@ -295,9 +300,21 @@ def _descriptor(path: str | Path, name: str) -> Iterator[io.FileIO]:
         _check_kind(os.stat(path), path)
         descriptor = os.open(path, _READ)
     except (OSError, ValueError) as error:
-        raise SourceError(name, f'cannot be read: {_reason(error)}') from error
+        near = _near(Path(path)) if isinstance(error, FileNotFoundError) else ''
+        raise SourceError(name, f'cannot be read: {_reason(error)}{near}') from error
     with io.FileIO(descriptor) as raw:
         yield raw
+
+
+def _near(path: Path) -> str:
+    """Return the name beside a missing file that may be meant, '' where none is near."""
+    try:
+        with os.scandir(path.parent) as entries:
+            names = {entry.name for entry in itertools.islice(entries, _FEW)} - {path.name}
+    except OSError:
+        return ''
+    near = difflib.get_close_matches(path.name, sorted(names), n=1, cutoff=_ALIKE)
+    return f', did you mean {printable(near[0])!r}?' if near else ''
 
 
 def _kind(status: os.stat_result) -> str:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import Group, Quantity, spec_of
+from propulsion_ros.settings.quantity import (
+    Group,
+    Quantity,
+    name_faults,
+    names_field,
+    spec_of,
+    value_faults,
+)
 
 T = TypeVar('T')
 _OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 'qos_overrides.'
@@ -74,11 +81,77 @@ def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
         elif values.get(key) is not None:
             kwargs[field.name] = values[key]
         elif field.default is dataclasses.MISSING:
-            raise ConfigError(key, f'is required: {spec.doc}')
+            raise _required(key, spec)
     try:
         return cls(**kwargs)
     except ConfigError as error:
         raise error.under(prefix[:-1]) if prefix else error from None
+
+
+def _required(key: str, spec: Quantity) -> ConfigError:
+    unit = f' [{spec.unit}]' if spec.unit else ''
+    return ConfigError(key, f'is required: {spec.doc}{unit}')
+
+
+def all_faults(
+    cls: type, values: Mapping[str, Any], known: Collection[str] = (), prefix: str = ''
+) -> Iterator[ConfigError]:
+    """Yield what is wrong with each flat value, where `build` raises the first fault.
+
+    Faults between values are looked for only where each of them is right.
+
+    Parameters
+    ----------
+    cls : type
+        Configuration class.
+    values : mapping
+        Flat values.
+    known : collection of str
+        Keys whose values have a fault that is reported already.
+    prefix : str
+        Of the keys.
+    """
+    found = list(_value_faults(cls, values, known, prefix))
+    yield from found
+    if not found and not known:
+        try:
+            build(cls, values, prefix)
+        except ConfigError as error:
+            yield error
+
+
+def _value_faults(
+    cls: type, values: Mapping[str, Any], known: Collection[str], prefix: str
+) -> Iterator[ConfigError]:
+    rows = _row_count(cls, values, known, prefix)
+    for field in dataclasses.fields(cls):
+        spec, key = spec_of(field), prefix + field.name
+        if isinstance(spec, Group):
+            yield from _value_faults(spec.cls, values, known, f'{key}.')
+        elif key in known or (rows is None and spec.per_row):
+            continue
+        elif values.get(key) is None:
+            if field.default is dataclasses.MISSING:
+                yield _required(key, spec)
+        elif spec.shape == ('names',):
+            yield from name_faults(key, values[key])
+        else:
+            yield from value_faults(key, spec, values[key], rows or 0)
+
+
+def _row_count(
+    cls: type, values: Mapping[str, Any], known: Collection[str], prefix: str
+) -> int | None:
+    """Return how many rows a class has, None where its names are missing or have a fault."""
+    naming = names_field(cls)
+    if naming is None:
+        return 0
+    key = prefix + naming.name
+    given = values.get(key, naming.default)
+    is_given = given is not None and given is not dataclasses.MISSING
+    if key in known or not is_given or any(name_faults('', given)):
+        return None
+    return len(given)
 
 
 def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]:
@@ -103,5 +176,11 @@ def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ", did you mean 'x'?" for the nearest known word, '' where none is near."""
+    near = nearest(word, known)
+    return f", did you mean '{near}'?" if near else ''
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the nearest known word, '' where none is near."""
     near = difflib.get_close_matches(word, list(known), n=1)
-    return f", did you mean '{near[0]}'?" if near else ''
+    return near[0] if near else ''

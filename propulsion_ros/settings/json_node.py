@@ -8,6 +8,7 @@ from typing import Any
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.hints import number_hint
 from propulsion_ros.settings.quantity import out_of_bounds
 
 _WORDS = {dict: 'an object', list: 'a list', str: 'a string', bool: 'true or false'}
@@ -88,7 +89,7 @@ class JsonNode:
         """Return a finite number from ``lo`` to ``hi`` that is greater than ``above``."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self._expected('a number')
+            raise self._expected('a number', number_hint(value))
         if not abs(value) <= 1e300:
             raise self.error('expected a finite number')
         problem = out_of_bounds(value, lo, hi, above, unit)
@@ -111,9 +112,11 @@ class JsonNode:
             raise self._expected(_WORDS[kind])
         return self.value
 
-    def _expected(self, what: str) -> SourceError:
+    def _expected(self, what: str, hint: str = '') -> SourceError:
         text = repr(self.value)
-        return self.error(f'expected {what}, got {text if len(text) < 40 else text[:36] + " ..."}')
+        return self.error(
+            f'expected {what}, got {text if len(text) < 40 else text[:36] + " ..."}{hint}'
+        )
 
 
 def _span(allowed: Sequence[int]) -> str:

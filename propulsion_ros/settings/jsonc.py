@@ -8,8 +8,10 @@ from collections import Counter
 from typing import Any
 
 import json5
+import yaml
 
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.yaml_file import FAST_LOADER
 
 JSON5_LIMIT = 32 * 1024
 """Characters; json5 takes up to 60 us for each."""
@@ -19,6 +21,14 @@ _LONGEST_NUMBER = 1000
 _STRING = r'"(?:[^"\\]|\\.)*(?:"|\Z)'
 _COMMENT = re.compile(rf'({_STRING})|//[^\n\r\u2028\u2029]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _COMMA = re.compile(rf'({_STRING})|,(?=\s*[\]}}])', re.DOTALL)
+_STEP = re.compile(r'\.?([^.\[\]]+)|\[(\d+)\]')
+_LINE = re.compile(r'(?:<string>:|line )(\d+)')
+_HINTS = {
+    'Unexpected """': '; is a comma missing before it?',
+    'Unexpected "}"': '; is a bracket before it not closed, or a value missing?',
+    'Duplicate key': '; remove one',
+}
+"""What to do, by the words of the parsers."""
 _NO_VALUE = ('', '[', '{', ',', ':')
 _HEXADECIMAL = re.compile(rf'0[xX][0-9a-fA-F]{{{_LONGEST_NUMBER}}}')
 
@@ -38,6 +48,43 @@ def parse_jsonc(text: str) -> Any:
         if len(text) > JSON5_LIMIT:
             raise _no_json(error) from error
     return _json5(text)
+
+
+def line_of(text: str, path: str) -> int:
+    """Return the line of a value by its path, such as ``Events[1].action``, 0 where not known.
+
+    A value that is absent has the line of what it should be in.
+    """
+    try:
+        # JSON without comments is YAML, whose parser keeps the lines.
+        node = yaml.compose(without_comments(text), FAST_LOADER)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return 0
+    line = 0
+    for step in _STEP.finditer(path):
+        found = _inside(node, step[1], step[2])
+        if found is None:
+            break
+        line, node = found
+    return line
+
+
+def _inside(node: Any, key: str | None, index: str | None) -> tuple[int, Any] | None:
+    """Return line and node of a member of an object, or of an element of a list."""
+    if key is not None and isinstance(node, yaml.MappingNode):
+        for name, value in node.value:
+            if name.value == key:
+                return name.start_mark.line + 1, value
+    if index is not None and isinstance(node, yaml.SequenceNode) and int(index) < len(node.value):
+        value = node.value[int(index)]
+        return value.start_mark.line + 1, value
+    return None
+
+
+def line_in(error: SourceError) -> int:
+    """Return the line that the error of a text that is no JSON names, 0 where it names none."""
+    found = _LINE.search(error.problem)
+    return int(found[1]) if found else 0
 
 
 def without_comments(text: str) -> str:
@@ -76,7 +123,9 @@ def _json5(text: str) -> Any:
 
 
 def _no_json(error: ValueError) -> SourceError:
-    return SourceError('document', f'is not JSON: {" ".join(str(error).split())}')
+    text = ' '.join(str(error).split())
+    hint = next((hint for words, hint in _HINTS.items() if words in text), '')
+    return SourceError('document', f'is not JSON: {text}{hint}')
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.hints import number_hint
 
 FloatArray: TypeAlias = NDArray[np.float64]
 ComplexArray: TypeAlias = NDArray[np.complex128]
@@ -139,8 +140,10 @@ def validate(config: Any) -> None:
     naming = names_field(type(config))
     n = 0
     if naming is not None:
-        rows = _strings(naming.name, getattr(config, naming.name))
-        _check_names(naming.name, rows)
+        given = getattr(config, naming.name)
+        for error in name_faults(naming.name, given):
+            raise error
+        rows = tuple(_flatten(given))
         object.__setattr__(config, naming.name, rows)
         n = len(rows)
     for field in dataclasses.fields(config):
@@ -154,7 +157,9 @@ def check_order(config: Any, low: str, high: str, unit: str) -> None:
     """Raise `ConfigError` where a row of the field ``low`` is above that of ``high``."""
     least, most = getattr(config, low), getattr(config, high)
     for i in np.flatnonzero(least > most).tolist():
-        raise ConfigError(low, f'{least[i]:g} is above {high} {most[i]:g} {unit}', i)
+        raise ConfigError(
+            low, f'{least[i]:g} is above {high} {most[i]:g} {unit}; are they swapped?', i
+        )
 
 
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
@@ -176,15 +181,10 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
     ConfigError
         Where an element has the wrong type, is out of range, or the count is wrong.
     """
+    for error in value_faults(key, spec, value, n):
+        raise error
     flat = _flatten(value)
-    scalar = spec.shape == ()
-    if scalar and (len(flat) != 1 or not _is_scalar(value)):
-        raise ConfigError(key, f'expected {_KIND_WORDS[spec.kind]}, got {value!r}')
-    for i, element in enumerate(flat):
-        problem = _problem(spec, element)
-        if problem:
-            raise ConfigError(key, problem, None if _is_scalar(value) else i)
-    if scalar:
+    if spec.shape == ():
         return spec.kind(flat[0])
     if spec.kind is str:
         return tuple(_broadcast(key, spec, flat, n))
@@ -192,6 +192,36 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
     array = array.reshape([{'n': n, '*': -1}.get(str(size), size) for size in spec.shape])
     array.flags.writeable = False
     return array
+
+
+def value_faults(key: str, spec: Quantity, value: Any, n: int = 0) -> Iterator[ConfigError]:
+    """Yield what is wrong with each element of a value; see `coerce`."""
+    flat = _flatten(value)
+    if spec.shape == () and (len(flat) != 1 or not _is_scalar(value)):
+        hint = '; write it without brackets' if len(flat) == 1 else ''
+        yield ConfigError(key, f'expected {_KIND_WORDS[spec.kind]}, got {value!r}{hint}')
+        return
+    for i, element in enumerate(flat):
+        problem = _problem(spec, element)
+        if problem:
+            yield ConfigError(key, problem, None if _is_scalar(value) else i)
+    if spec.shape:
+        try:
+            _broadcast(key, spec, flat, n)
+        except ConfigError as error:
+            yield error
+
+
+def name_faults(key: str, value: Any) -> Iterator[ConfigError]:
+    """Yield what is wrong with the names of rows."""
+    flat = _flatten(value)
+    for i, name in enumerate(flat):
+        if not isinstance(name, str):
+            yield ConfigError(key, f'expected a string, got {name!r}', i)
+        elif not name:
+            yield ConfigError(key, 'a name is empty', i)
+        elif name in flat[:i]:
+            yield ConfigError(key, f'{name!r} is named twice, rename one', i)
 
 
 def _is_scalar(value: Any) -> bool:
@@ -228,7 +258,7 @@ def _problem(spec: Quantity, value: Any) -> str:
     if spec.kind is int:
         numeric = numeric and float(value).is_integer()
     if not numeric:
-        return f'expected {_KIND_WORDS[spec.kind]}, got {value!r}'
+        return f'expected {_KIND_WORDS[spec.kind]}, got {value!r}{number_hint(value)}'
     if not math.isfinite(value):
         return f'{value} is not finite'
     if abs(value) > _LARGEST[spec.kind] and spec.lo <= value <= spec.hi:
@@ -261,19 +291,3 @@ def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:
         return flat * n
     rows = f' ({row} for each of {n} names)' if spec.per_row and row > 1 else ''
     raise ConfigError(key, f'expected {want} values{rows}, got {len(flat)}')
-
-
-def _strings(key: str, value: Any) -> tuple[str, ...]:
-    flat = _flatten(value)
-    for i, element in enumerate(flat):
-        if not isinstance(element, str):
-            raise ConfigError(key, f'expected a string, got {element!r}', i)
-    return tuple(flat)
-
-
-def _check_names(key: str, rows: tuple[str, ...]) -> None:
-    for i, name in enumerate(rows):
-        if not name:
-            raise ConfigError(key, 'a name is empty', i)
-        if name in rows[:i]:
-            raise ConfigError(key, f'{name!r} is named twice', i)

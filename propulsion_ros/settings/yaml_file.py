@@ -12,6 +12,7 @@ import yaml
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable, read_text
+from propulsion_ros.settings.flat import nearest
 
 SIZE_LIMIT = 256 * 1024
 """Bytes of a parameter file: a hundred times the largest in use."""
@@ -26,6 +27,7 @@ _DEEPEST = 64
 _ALIKE = 0.8
 """How alike the name of a node must be to be one that is misspelt; of 1."""
 
+_TEXT = 'tag:yaml.org,2002:str'
 _NUMBERS = ('tag:yaml.org,2002:int', 'tag:yaml.org,2002:float')
 
 
@@ -35,6 +37,11 @@ FAST_LOADER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoade
 
 class _Loader(FAST_LOADER):  # type: ignore[misc]
     """YAML as ROS reads it: 1e-5 is a number too."""
+
+    def resolve(self, kind: type, value: str, implicit: Any) -> Any:
+        """Return the tag of a value; ROS has no numbers of base 60, such as 1:30."""
+        tag = super().resolve(kind, value, implicit)
+        return _TEXT if tag in _NUMBERS and ':' in str(value) else tag
 
     def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
         """Return the text of a value; one of base 60 takes the square of its length to read."""
@@ -57,6 +64,11 @@ class ParameterFile:
     path : str or Path
         The file.
 
+    Attributes
+    ----------
+    places : KeyPlaces
+        Lines of the keys.
+
     Raises
     ------
     SourceError
@@ -65,6 +77,7 @@ class ParameterFile:
 
     def __init__(self, path: str | Path) -> None:
         self._path = printable(path)
+        self.places = KeyPlaces()
         self._entries = list(self._read(read_text(path, SIZE_LIMIT)))
 
     @property
@@ -81,6 +94,14 @@ class ParameterFile:
             if _matches(pattern, name):
                 values.update(parameters)
         return values
+
+    def place_of(self, node: str, key: str) -> str:
+        """Return the file, and the line of a parameter, else that of its node, where known."""
+        for pattern, parameters in reversed(self._entries):
+            if pattern.rsplit('/', 1)[-1] == node:
+                line = self.places.suffix_of(f'{pattern}/{key}' if key in parameters else pattern)
+                return f'{self._path}{line}'
+        return self._path
 
     def check_names(self, nodes: Iterable[str], namespace: str = '/') -> None:
         """Refuse a file that has nothing for any of some nodes, but for one of nearly that name.
@@ -103,20 +124,24 @@ class ParameterFile:
     def _read(self, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         try:
             _check_events(text)
-            document = yaml.load(text, _Loader)  # noqa: S506  a subclass of the safe one
+            loader = _Loader(text)
+            tree = loader.get_single_node()
+            self.places.read(tree)
+            document = None if tree is None else loader.construct_document(tree)
         except SourceError as error:
             raise SourceError(self._path, error.problem) from None
         except Exception as error:
             # The constructors of YAML's own types raise whatever they meet.
             reason = ' '.join(str(error).replace('in "<unicode string>", ', 'in ').split())
-            raise SourceError(self._path, f'is not YAML: {reason[:_LONGEST_REASON]}') from error
+            raise SourceError(
+                f'{self._path}{_line_of(error)}',
+                f'is not YAML: {reason[:_LONGEST_REASON]}{_hint(error)}',
+            ) from error
         yield from self._walk(document, '')
 
     def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if not isinstance(tree, Mapping):
-            raise SourceError(
-                f'{self._path}: {path or "document"}', f'expected node names, got {tree!r}'
-            )
+            raise self._no_nodes(tree, path)
         for key, below in tree.items():
             if key == _ROOT:
                 if not isinstance(below, Mapping):
@@ -130,14 +155,88 @@ class ParameterFile:
             else:
                 yield from self._walk(below, f'{path}/{str(key).strip("/")}')
 
+    def _no_nodes(self, tree: Any, path: str) -> SourceError:
+        """Return the error of what is not below ``ros__parameters``, or not below a node."""
+        words = [word for word in path.split('/') if word]
+        near = next((word for word in words if nearest(word, [_ROOT])), '')
+        hint = '; expected NODE, ros__parameters and KEY, one below the other'
+        if near:
+            hint = f'; {near!r}: did you mean {_ROOT!r}?'
+        elif len(words) == 1:
+            hint = f'; write a node and {_ROOT!r} above {words[0]!r}, one below the other'
+        elif words:
+            hint = f'; write {_ROOT!r} below the node, and {words[-1]!r} below that'
+        place = self.places.line_of(path)
+        where = f'{self._path}:{place}' if place else self._path
+        return SourceError(
+            f'{where}: {path or "document"}', f'expected node names, got {tree!r}{hint}'
+        )
+
     def _check_list(self, place: str, value: Any) -> None:
         kinds = {type(element) for element in value} if isinstance(value, list) else set()
         if len(kinds) > 1:
             hint = '; write 1.0 for 1' if kinds == {int, float} else ''
             raise SourceError(
-                f'{self._path}: {place}',
+                f'{self._path}{self.places.suffix_of(place)}: {place}',
                 f'expected values of one type, or ROS does not read them, got {value!r}{hint}',
             )
+
+
+def _line_of(error: Exception) -> str:
+    mark = getattr(error, 'problem_mark', None)
+    return '' if mark is None else f':{mark.line + 1}'
+
+
+def _hint(error: Exception) -> str:
+    """Return what to do where a character begins no token: mostly it is a tab."""
+    is_tab = 'cannot start any token' in str(error)
+    return '; indent by blanks, not by tabs' if is_tab else ''
+
+
+class KeyPlaces:
+    """Lines of the keys of a document, by path: ``/node/group.key`` for a parameter.
+
+    Attributes
+    ----------
+    repeated : list of tuple
+        Line and path of each key that is given again, and the line before.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[str, int] = {}
+        self.repeated: list[tuple[int, str, int]] = []
+        self._seen: set[tuple[int, str]] = set()
+
+    def read(self, tree: yaml.Node | None) -> None:
+        """Take the lines of all keys of a document."""
+        waiting: list[tuple[yaml.Node | None, str, bool]] = [(tree, '', False)]
+        # It grows while it is walked through.
+        for node, prefix, is_inside in waiting:
+            for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+                name = str(key.value)
+                path = prefix + name if is_inside else f'{prefix}/{name.strip("/")}'
+                self._add(path, key.start_mark.line + 1, id(node))
+                if is_inside:
+                    waiting.append((value, f'{path}.', True))
+                elif name == _ROOT:
+                    waiting.append((value, f'{prefix}/', True))
+                else:
+                    waiting.append((value, path, False))
+
+    def line_of(self, path: str) -> int:
+        """Return the line of a key, 0 where it is not known."""
+        return self._lines.get(path, 0)
+
+    def suffix_of(self, path: str) -> str:
+        """Return a colon and the line of a key, '' where it is not known."""
+        line = self.line_of(path)
+        return f':{line}' if line else ''
+
+    def _add(self, path: str, line: int, mapping: int) -> None:
+        if (mapping, path) in self._seen:
+            self.repeated.append((line, path, self._lines[path]))
+        self._seen.add((mapping, path))
+        self._lines[path] = line
 
 
 def _check_events(text: str) -> None:
@@ -145,7 +244,10 @@ def _check_events(text: str) -> None:
     depth = 0
     for event in yaml.parse(text, FAST_LOADER):
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError('aliases (*name) are not taken')
+            raise yaml.MarkedYAMLError(
+                problem='aliases (*name) are not taken, write the value again',
+                problem_mark=event.start_mark,  # type: ignore[arg-type]
+            )
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:

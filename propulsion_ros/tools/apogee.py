@@ -6,17 +6,21 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.replay.flight_log import read_flight_log, samples_of_log
 from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import check_target, printable
+from propulsion_ros.settings.optional_packages import how_to_get
 
+EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
 
 
@@ -52,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     except ConfigError as error:
         return _fail(str(error))
     except ImportError as error:
-        return _fail(f"--picture needs matplotlib, pip install 'propulsion_ros[plot]': {error}")
+        return _fail(f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
     except OSError as error:
         return _fail(
             f'{printable(args.picture)}: cannot be written: {error.strerror or error}'
@@ -89,22 +93,52 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
 
 def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
     """Return the apogee of a log, and why there is none, '' where there is one."""
-    report = None
-    for report in fly(samples_of_log(path), params):
+    report, rise = None, _Rise()
+    for report in fly(rise.measured(samples_of_log(path)), params):
         if report.apogee is not None and report.estimate is not None:
             return _result(report.apogee.stamp_ns, report.estimate), ''
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
-    return nothing, _why_none(report)
+    return nothing, _why_none(report, rise.height, params.minimum_height)
 
 
-def _why_none(report: FlightReport | None) -> str:
+class _Rise:
+    """How far a log rises above its first altitude.
+
+    Attributes
+    ----------
+    height : float
+        That of the highest sample so far [m].
+    """
+
+    def __init__(self) -> None:
+        self.height = 0.0
+        self._first: float | None = None
+
+    def measured(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+        """Yield samples, whose altitudes count."""
+        for sample in samples:
+            if math.isfinite(sample.altitude):
+                self._first = sample.altitude if self._first is None else self._first
+                self.height = max(self.height, sample.altitude - self._first)
+            yield sample
+
+
+def _why_none(report: FlightReport | None, rise: float, least: float) -> str:
     """Return why a log has no apogee, by its last report."""
     if report is None:
         return 'no apogee: expected rows, got a header alone'
+    if rise < least:
+        return (
+            f'no apogee: it rises {rise:.3g} m, and below {least:g} m none is looked for; '
+            '--minimum-height M sets another height'
+        )
     if report.liftoff is None:
-        return 'no apogee: the log ends before a liftoff was seen'
+        return (
+            f'no apogee: the log ends before a liftoff was seen, though it rises {rise:.3g} m; '
+            'altitude_m is in metres above the pad, time_s in seconds'
+        )
     health = '' if report.estimate is None else report.estimate.health
     return f'no apogee: the log ends before one was seen, at health {health!r}'
 

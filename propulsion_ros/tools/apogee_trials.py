@@ -17,6 +17,7 @@ from propulsion_ros.tools.apogee_fault_table import fault_table
 from propulsion_ros.tools.apogee_table import error_table
 from propulsion_ros.tools.simulated_flights import SimulatedFlight, simulate_flight
 
+EXAMPLE = '--flights 100 --seed 1'
 PREMATURE = -0.5
 """A detection earlier than this against the true apogee is premature [s]."""
 

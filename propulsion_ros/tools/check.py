@@ -4,28 +4,50 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.graph.doubts import doubts_of, largest_speeds, speed_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
     block_named,
     block_of,
-    build_allocator,
     build_family,
+    check_allocator,
+    check_family,
     family_of,
-    in_file,
 )
-from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.robot_layout import RobotLayout, lines_of, robot_layout
+from propulsion_ros.graph.share import read_description
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.rml.config import load_flight_config
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.faults import FaultList
+from propulsion_ros.settings.files import check_file as require_file
 from propulsion_ros.settings.files import printable
-from propulsion_ros.settings.flat import build, parameters_of, suggestion, unknown_keys
-from propulsion_ros.settings.yaml_file import ParameterFile
-from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
+from propulsion_ros.settings.flat import (
+    all_faults,
+    build,
+    nearest,
+    parameters_of,
+    suggestion,
+    unknown_keys,
+)
+from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.tools.lines import fail
+from propulsion_ros.urdf.block import ActuatorSpec
+from propulsion_ros.urdf.description import Description
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
+EXAMPLE = 'robot.yaml --model robot.urdf'
+_ROBOTS, _PARAMETERS = ('.urdf', '.xacro'), ('.yaml', '.yml')
+_NO_BLOCK = (
+    'no plugin block of actuators; expected <gazebo><plugin filename="propulsion_ros" '
+    'name="FAMILY">'
+)
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
     'visualizer': {'state_topics': ['any']},
@@ -42,23 +64,89 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--model', type=Path, help='URDF or xacro with the plugin blocks of the parameter files'
     )
+    parser.add_argument(
+        '--show', action='store_true',
+        help='print place, axis, thrust, speed and lag of each actuator, and what the robot can do',
+    )
+    parser.add_argument(
+        '--picture', type=Path, metavar='FILE.png', help='draw the layout; needs matplotlib'
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line for each fault; return 1 where there is any."""
-    faults = 0
-    for path in args.files:
-        for fault in faults_of(path, args.model):
+    """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
+    reports = [check_file(path, args.model) for path in args.files]
+    for report in reports:
+        for warning in report.warnings:
+            print(warning, file=sys.stderr)
+        for fault in report.faults:
             print(fault)
-            faults += 1
-    if not faults:
-        plural = '' if len(args.files) == 1 else 's'
-        print(f'no faults in {len(args.files)} file{plural}', file=sys.stderr)
-    return 1 if faults else 0
+    if any(report.faults for report in reports):
+        return 1
+    warnings = sum(len(report.warnings) for report in reports)
+    also = f', {_counted(warnings, "warning")}' if warnings else ''
+    print(f'no faults in {_counted(len(reports), "file")}{also}', file=sys.stderr)
+    return _show(args) if args.show or args.picture else 0
 
 
-def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
-    """Yield what is wrong with a file, one line each.
+def _show(args: argparse.Namespace) -> int:
+    """Print and draw what the robot can do; return the exit code."""
+    try:
+        robot = _layout(args.files, args.model)
+        if args.show:
+            print('\n'.join(lines_of(robot)))
+        if args.picture:
+            from propulsion_ros.pictures.layout import draw_layout
+
+            draw_layout(robot, f'actuators in {robot.base_link}', args.picture)
+    except ConfigError as error:
+        return fail('check', error)
+    except ImportError as error:
+        return fail('check', f'--picture needs matplotlib, {how_to_get("matplotlib")}: {error}')
+    except OSError as error:
+        return fail(
+            'check', f'{printable(args.picture)}: cannot be written: {error.strerror or error}'
+        )
+    return 0
+
+
+def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
+    """Return the layout of the one robot among the files, with the parameters of the others."""
+    robots = [*([model] if model else []), *(path for path in files if path.suffix in _ROBOTS)]
+    if len(set(robots)) != 1:
+        raise SourceError('--show', f'expected one robot description, got {len(set(robots))}')
+    text = read_description(robots[0]).text
+    specs = actuators_from_urdf(text, loop_params_of)
+    if not specs:
+        raise SourceError(printable(robots[0]), _NO_BLOCK)
+    _, body = mass_from_urdf(text, specs[0].base_link)
+    settings = [path for path in files if path.suffix in _PARAMETERS]
+    return robot_layout(specs, body, lambda node: settings_of(settings, node))
+
+
+@dataclass
+class Report:
+    """What was found in one file, a line each."""
+
+    faults: list[str] = field(default_factory=list)
+    """What stops a node from starting."""
+    warnings: list[str] = field(default_factory=list)
+    """What is likely a mistake and stops nothing."""
+
+    def add(self, place: str, error: ConfigError) -> None:
+        """Take a fault; ``place`` is the file, and the line where it is known."""
+        name = place.partition(':')[0]
+        line = str(error) if str(error).startswith(name) else f'{place}: {error}'
+        if line not in self.faults:
+            self.faults.append(line)
+
+    def warn(self, place: str, text: object) -> None:
+        """Take a warning."""
+        self.warnings.append(f'{place}: warning: {text}')
+
+
+def check_file(path: Path, model: Path | None = None) -> Report:
+    """Return what is wrong with a file.
 
     Parameters
     ----------
@@ -67,83 +155,154 @@ def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
     model : Path, optional
         Robot description whose plugin blocks stand behind a parameter file.
     """
-    checks: dict[str, Callable[[Path, Path | None], Iterator[ConfigError]]] = {
-        '.yaml': _parameters, '.yml': _parameters, '.urdf': _robot, '.xacro': _robot,
+    checks: dict[str, Callable[[Path, Path | None, Report], None]] = {
+        **dict.fromkeys(_PARAMETERS, _parameters), **dict.fromkeys(_ROBOTS, _robot),
         '.json': _flight, '.jsonc': _flight, '.json5': _flight,
     }
-    name = printable(path)
-    if path.suffix not in checks:
-        yield f'{name}: expected a name that ends in one of {", ".join(checks)}'
-        return
+    report, name = Report(), printable(path)
     try:
-        for error in checks[path.suffix](path, model):
-            yield str(error) if name in str(error) else f'{name}: {error}'
+        if path.suffix not in checks:
+            expected = ', '.join(checks)
+            raise SourceError(name, f'expected a name that ends in one of {expected}')
+        _require_model(model)
+        checks[path.suffix](path, model, report)
     except ConfigError as error:
-        yield str(error) if name in str(error) else f'{name}: {error}'
+        report.add(name, error)
+    return report
 
 
-def _flight(path: Path, model: Path | None) -> Iterator[ConfigError]:
-    load_flight_config(path)
-    yield from ()
-
-
-def _robot(path: Path, model: Path | None) -> Iterator[ConfigError]:
-    REGISTRY.check()
-    blocks = actuators_from_urdf(load_robot_description(path), loop_params_of)
-    if not blocks:
-        yield SourceError(str(path), 'no plugin block of actuators')
-    for block in blocks:
+def _require_model(model: Path | None) -> None:
+    if model is not None:
         try:
-            build_family(block.family, {}, block)
+            require_file(model)
         except ConfigError as error:
-            yield error
+            raise SourceError('--model', str(error)) from error
 
 
-def _parameters(path: Path, model: Path | None) -> Iterator[ConfigError]:
+def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
+    """Yield the faults of a file, one line each; see `check_file`."""
+    yield from check_file(path, model).faults
+
+
+def _flight(path: Path, model: Path | None, report: Report) -> None:
+    load_flight_config(path)
+
+
+def _robot(path: Path, model: Path | None, report: Report) -> None:
+    REGISTRY.check()
+    description = read_description(path)
+    blocks, faults = _blocks_of(description)
+    for block in blocks:
+        found = FaultList()
+        with found.kept():
+            check_family(block.family, {}, block, found)
+        faults.errors.extend(found.errors)
+        if not (found.errors or block.faulty):
+            _warn_of_values(block, faults)
+    _report(description, faults, report)
+    if not (blocks or faults.errors):
+        report.add(description.name, SourceError('robot', _NO_BLOCK))
+
+
+def _blocks_of(description: Description) -> tuple[list[ActuatorSpec], FaultList]:
+    """Return the plugin blocks of a description, and what is wrong with it."""
+    faults = FaultList()
+    blocks: list[ActuatorSpec] = []
+    with faults.kept():
+        blocks = actuators_from_urdf(description.text, loop_params_of, faults=faults)
+    for block in blocks:
+        for note in block.notes:
+            faults.warn(note, '')
+    return blocks, faults
+
+
+def _warn_of_values(block: ActuatorSpec, faults: FaultList) -> None:
+    """Warn of values in a block that are likely in another unit."""
+    family, _ = build_family(block.family, {}, block)
+    speeds = largest_speeds(family)
+    doubts = (
+        *doubts_of(block.family, block.values),
+        *speed_doubts(tuple(family.actuator_names), speeds),
+    )
+    for doubt in map(block.locate, doubts):
+        faults.warn(doubt.key, doubt.problem)
+
+
+def _report(description: Description, faults: FaultList, report: Report) -> None:
+    for error in faults.errors:
+        report.add(description.place_of(error), error)
+    for path, text in faults.warnings:
+        report.warn(description.place_of(path), f'{path}: {text}' if text else path)
+
+
+def _parameters(path: Path, model: Path | None, report: Report) -> None:
     REGISTRY.check()
     file = ParameterFile(path)
-    blocks = [] if model is None else actuators_from_urdf(
-        load_robot_description(model), loop_params_of
-    )
+    for line, key, before in file.places.repeated:
+        report.warn(f'{printable(path)}:{line}', (
+            f'{key}: is given again, and line {before} has no effect; remove one'
+        ))
+    blocks: list[ActuatorSpec] = []
+    if model is not None:
+        description = read_description(model)
+        blocks, faults = _blocks_of(description)
+        _report(description, faults, report)
     for name in file.nodes:
-        try:
-            with in_file(path, name):
-                yield from _of_node(name, file.of(name), blocks)
-        except ConfigError as error:
-            yield error
+        _node(file, name, blocks, report)
 
 
-def _of_node(
-    name: str, values: dict[str, Any], blocks: list[ActuatorSpec]
-) -> Iterator[ConfigError]:
-    """Yield the faults of a node, or raise the one at which it would not start."""
+def _node(
+    file: ParameterFile, name: str, blocks: list[ActuatorSpec], report: Report
+) -> None:
+    """Report what is wrong with one node of a file."""
+    faults, values = FaultList(), file.of(name)
+    with faults.kept():
+        _check_node(name, values, blocks, faults)
+    for error in faults.errors:
+        place = file.place_of(name, error.key)
+        shown = error if error.key == name else SourceError(name, str(error))
+        report.add(place, shown)
+    for key, text in faults.warnings:
+        report.warn(file.place_of(name, key), f'{name}: {text}')
+
+
+def _check_node(
+    name: str, values: dict[str, Any], blocks: list[ActuatorSpec], faults: FaultList
+) -> None:
+    """Find everything at which a node would not start."""
     spec = block_of(values, blocks, name)
     family = family_of(values, spec, name)
     if family:
-        build_family(family, values, spec)
+        check_family(family, values, spec, faults)
+        for doubt in doubts_of(family, values):
+            faults.warn(doubt.key, str(doubt))
     elif is_allocator(name):
         if blocks and not (spec or 'family' in values):
             # Launch files call it after its group.
             spec = block_named(blocks, group_of(name))
-        build_allocator(name, values, spec)
+        check_allocator(name, values, spec, faults)
     elif name in _other_nodes():
-        yield from _of_schema(name, values)
+        _check_schema(name, values, faults)
     else:
-        near = suggestion(name, [*(block.name for block in blocks), *_other_nodes()])
-        yield SourceError(name, f'not a node that this knows{near}; give its family')
+        near = suggestion(name, [*(block.name for block in blocks), *_other_nodes(), *REGISTRY])
+        raise SourceError(name, f'not a node that this knows{near}; give its family')
 
 
-def _of_schema(name: str, values: dict[str, Any]) -> Iterator[ConfigError]:
-    """Yield the faults of a node that runs no family."""
+def _check_schema(name: str, values: dict[str, Any], faults: FaultList) -> None:
+    """Find the faults of a node that runs no family."""
     cls = _other_nodes()[name]
-    for error in unknown_keys(values, [*(p.key for p in parameters_of(cls)), 'autostart']):
-        yield SourceError(name, str(error))
-    try:
+    known = [*(p.key for p in parameters_of(cls)), 'autostart']
+    unknown = unknown_keys(values, known)
+    meant = {nearest(error.key, known) for error in unknown}
+    for error in (*unknown, *all_faults(cls, {**_FROM_LAUNCH.get(name, {}), **values}, meant)):
+        faults.add(error)
+    if not faults.errors and values.get('config_file'):
         params = build(cls, {**_FROM_LAUNCH.get(name, {}), **values})
-        if getattr(params, 'config_file', ''):
-            load_flight_config(params.config_file, params.semantics)
-    except ConfigError as error:
-        yield SourceError(name, str(error))
+        load_flight_config(params.config_file, params.semantics)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
 
 
 def _other_nodes() -> dict[str, type[Any]]:

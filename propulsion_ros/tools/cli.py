@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 import threading
@@ -11,14 +12,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
+
+from propulsion_ros import __version__
 
 COMMANDS = (
     'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', 'play', 'plot', 'record', 'replay',
 )
 
+_OPTION = re.compile(r'(?<!\w)--?[a-z][a-z-]*')
+
 
 def module_of(command: str) -> ModuleType:
-    """Return a docstring, `add_arguments(parser)` and `run(options) -> exit code` of a command."""
+    """Return a module with what a command has, and its docstring.
+
+    `EXAMPLE`, the words after the command; `add_arguments(parser)`; `run(options) -> exit code`.
+    """
     return import_module(f'propulsion_ros.tools.{command.replace("-", "_")}')
 
 
@@ -29,21 +38,43 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         with _quiet_imports(named):
             parser = _parser_of(named or COMMANDS)
-        options = parser.parse_args(given)
+        options, unknown = parser.parse_known_args(given)
+        if unknown:
+            _refuse(options.parser, unknown)
         return int(module_of(options.command).run(options))
     except KeyboardInterrupt:
         return _stopped(named)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """End with a message and the way to help."""
+        super().error(f'{message}; see {self.prog} --help')
+
+
 def _parser_of(commands: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of some commands: only help needs what all of them import."""
-    parser = argparse.ArgumentParser(prog='propulsion_ros', description=__doc__)
+    parser = _Parser(prog='propulsion_ros', description=__doc__)
+    parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
     for name in commands:
         module = module_of(name)
         text = (module.__doc__ or '').strip().splitlines()[0].replace('`', '')
-        module.add_arguments(subparsers.add_parser(name, help=text, description=text))
+        example = f'example: propulsion_ros {name} {module.EXAMPLE}'
+        own = subparsers.add_parser(name, help=text, description=text, epilog=example)
+        own.set_defaults(parser=own)
+        module.add_arguments(own)
     return parser
+
+
+def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
+    """End with the words that a command does not know, and the options that may be meant."""
+    # At the top it would be imported before Ctrl-C is taken care of.
+    from propulsion_ros.settings.flat import suggestion
+
+    known = _OPTION.findall(parser.format_help())
+    hints = [suggestion(word.partition('=')[0], known) for word in unknown if word[:1] == '-']
+    parser.error(f'unrecognized arguments: {" ".join(unknown)}{"".join(hints)}')
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 from propulsion_ros.tools.lines import fail, note
 
+EXAMPLE = '--vehicle rocket --output demo'
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""

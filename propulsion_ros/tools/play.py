@@ -16,6 +16,8 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note
 
+EXAMPLE = 'flight_bag --clock 100'
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""

@@ -16,7 +16,10 @@ from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import check_target, printable
+from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.tools.lines import fail, note
+
+EXAMPLE = 'out.csv --commands in.csv --output plots.png'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     except ConfigError as error:
         return fail('plot', error)
     except ImportError as error:
-        return fail('plot', f"plots need matplotlib, pip install 'propulsion_ros[plot]': {error}")
+        return fail('plot', f"plots need matplotlib, {how_to_get('matplotlib')}: {error}")
     except OSError as error:
         reason = error.strerror or error
         return fail('plot', f'{printable(args.output)}: cannot be written: {reason}')

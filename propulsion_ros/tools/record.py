@@ -13,6 +13,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note
 
+EXAMPLE = 'flight_bag --duration 60'
 _WAKE = 0.2
 
 

@@ -12,6 +12,8 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note
 
+EXAMPLE = 'robot.yaml in.csv out.csv --model robot.urdf'
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import parameters_of, suggestion
+from propulsion_ros.settings.faults import FIRST, Faults, FollowingError
+from propulsion_ros.settings.flat import nearest, parameters_of, suggestion
 from propulsion_ros.settings.quantity import Group, spec_of
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.names_expr import TAG as NAMES_EXPR
@@ -25,6 +27,7 @@ ROW_LIMIT = 1000
 
 _OF_BLOCK = ('family', 'base_link')
 _PLACING = ('joint', 'link')
+_MISSING = 'is missing: each of its kind needs one'
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,11 @@ class ActuatorSpec:
     geometry: frozenset[str]
     """Keys that come from the link tree."""
     notes: tuple[str, ...] = ()
-    """Tags of the block without effect, and what was assumed, a line each."""
+    """What of the block has no effect, and what was assumed, a line each."""
+    masses: Mapping[str, str] = field(default_factory=dict)
+    """XML path of each part that has a mass of its own, such as a tank, by its link."""
+    faulty: frozenset[str] = frozenset()
+    """Keys whose tags have a fault, where all faults are collected."""
 
     def locate(self, error: ConfigError, overridden: Collection[str] = ()) -> ConfigError:
         """Return the error with the XML path of what is wrong, where that is the block's.
@@ -69,6 +76,7 @@ def read_block(
     tree: LinkTree,
     common: type | Callable[[str], type] | None,
     base_link: str,
+    faults: Faults = FIRST,
 ) -> ActuatorSpec:
     """Return the configuration that a plugin block gives.
 
@@ -83,6 +91,8 @@ def read_block(
         family or by its name.
     base_link : str
         Frame of the geometry; empty: as in the block, else the root link.
+    faults : Faults
+        Takes what is wrong inside of the block.
 
     Raises
     ------
@@ -90,7 +100,7 @@ def read_block(
         Naming the XML path, what was expected and what came.
     """
     if not block.name:
-        raise SourceError(block.path, 'expected a name attribute')
+        raise SourceError(block.path, 'expected a name attribute, got none: it names the node')
     tags = {key: block.one(key) for key in _OF_BLOCK}
     family = tags['family'].text if tags['family'] else block.name
     path = tags['family'].path if tags['family'] else block.path
@@ -101,9 +111,11 @@ def read_block(
     frame = tags['base_link']
     named = base_link or (frame.text if frame else '') or tree.root
     path = 'base_link' if base_link else frame.path if frame else block.path
-    base_link = tree.require_link(named, path)
+    base_link = tree.root
+    with faults.kept():
+        base_link = tree.require_link(named, path)
     beside = common if common is None or isinstance(common, type) else common(family)
-    reader = _Reader(family, family_type, beside, Placer(tree, base_link))
+    reader = _Reader(family, family_type, beside, Placer(tree, base_link), faults)
     return reader.read(block)
 
 
@@ -111,9 +123,11 @@ class _Reader:
     """Reads one block of a known family."""
 
     def __init__(
-        self, family: str, family_type: type[Family], common: type | None, placer: Placer
+        self, family: str, family_type: type[Family], common: type | None, placer: Placer,
+        faults: Faults,
     ) -> None:
         params = family_type.Params
+        self._faults, self._faulty = faults, set[str]()
         self._family, self._facts = family, family_type.facts
         self._placer = placer
         self._scalars = {
@@ -132,34 +146,59 @@ class _Reader:
         self._paths: dict[str, str] = {}
         self._geometry: set[str] = set()
         self._notes: list[str] = []
+        self._masses: dict[str, str] = {}
 
     def read(self, block: Tag) -> ActuatorSpec:
         """Return what the block holds."""
+        self._notes.extend(block.unread_notes())
         for child in block.children:
-            if child.key in _OF_BLOCK:
-                continue
             if child.key in self._rows:
-                for row in expand(translated(child, self._family, self._notes), self._placer.tree):
-                    if not row.name:
-                        raise SourceError(row.path, 'expected a name attribute')
-                    self._row(self._rows[child.key], row, row.name)
-            else:
-                self._scalar(child)
-        if self._element and not self._rows[self._element].count:
-            raise SourceError(block.path, f'expected at least one <{self._element}>')
+                with self._faults.kept():
+                    self._expanded(child)
+            elif child.key not in _OF_BLOCK:
+                with self._keeping(child.key):
+                    self._scalar(child)
+        given = any(child.key == self._element for child in block.children)
+        if self._element and not given:
+            near = nearest(self._element, (child.key for child in block.children))
+            if near not in self._faulty:
+                self._faults.add(SourceError(
+                    block.path, f'expected at least one <{self._element}>, got none'
+                ))
+            self._faulty.add(self._rows[self._element].naming)
         for rows in self._rows.values():
             self._finish(rows)
         return ActuatorSpec(
             block.name, self._family, self._placer.base_link, self._values, self._paths,
             frozenset(self._geometry), (*self._notes, *self._placer.notes()),
+            self._masses, frozenset(self._faulty),
         )
+
+    def _expanded(self, child: Tag) -> None:
+        """Take an actuator, or all that its expression stands for."""
+        rows = self._rows[child.key]
+        # Until it was read, nothing is known of how many there are.
+        self._faulty.add(rows.prefix + rows.naming)
+        for row in expand(translated(child, self._family, self._notes), self._placer.tree):
+            if not row.name:
+                raise SourceError(row.path, 'expected a name attribute, got none')
+            self._row(rows, row, row.name)
+        self._faulty.discard(rows.prefix + rows.naming)
+
+    @contextmanager
+    def _keeping(self, key: str) -> Iterator[None]:
+        """Keep the fault of a tag, and that there is no value for its key."""
+        try:
+            yield
+        except ConfigError as error:
+            self._faulty.add(key)
+            self._faults.add(error)
 
     def _scalar(self, tag: Tag) -> None:
         if tag.key not in self._scalars:
-            near = suggestion(tag.key, [*self._scalars, *self._rows, *_OF_BLOCK])
-            raise SourceError(tag.path, f'unknown tag{near}')
+            raise self._unknown(tag, [*self._scalars, *self._rows, *_OF_BLOCK])
         if tag.key in self._values:
-            raise SourceError(tag.path, 'is given twice')
+            raise SourceError(tag.path, 'is given twice, remove one')
         self._values[tag.key] = parse_value(self._scalars[tag.key], tag)
         self._paths[tag.key] = tag.path
 
@@ -170,41 +209,58 @@ class _Reader:
             raise SourceError(row.path, f'expected at most {ROW_LIMIT} of <{row.key}>')
         given: dict[str, tuple[Any, str]] = {rows.naming: (name, row.path)}
         for tag in row.children:
-            part = self._rows.get(tag.key)
-            if rows.roles and tag.key in _PLACING:
-                continue
-            if tag.key in rows.fields:
-                if tag.key in given:
-                    raise SourceError(tag.path, 'is given twice')
-                if tag.key in rows.roles and rows.roles[tag.key].geometry != 'direction':
-                    raise SourceError(tag.path, 'comes from the link tree, expected no tag for it')
-                given[tag.key] = parse_value(rows.fields[tag.key], tag), tag.path
-            elif part and not rows.prefix and part.prefix:
-                self._row(part, tag, name)
-            else:
-                raise SourceError(tag.path, f'unknown tag{self._nearest(tag.key, rows)}')
+            with self._keeping(rows.prefix + tag.key):
+                self._cell(rows, tag, name, given)
         if rows.roles:
-            self._place(rows, row, given)
+            with self._faults.kept():
+                self._place(rows, row, given)
         for key in (rows.naming, *rows.fields):
             rows.append(key, *given.get(key, (None, f'{row.path}/{key}')))
 
-    def _nearest(self, key: str, rows: Rows) -> str:
-        places = (*_PLACING, NAMES_EXPR) if rows.roles else ()
-        parts = () if rows.prefix else self._rows
-        return suggestion(key, [*rows.fields, *places, *parts])
+    def _cell(
+        self, rows: Rows, tag: Tag, name: str, given: dict[str, tuple[Any, str]]
+    ) -> None:
+        """Take one tag of an actuator."""
+        part = self._rows.get(tag.key)
+        if rows.roles and tag.key in _PLACING:
+            return
+        if tag.key in rows.fields:
+            if tag.key in given:
+                raise SourceError(tag.path, 'is given twice, remove one')
+            if tag.key in rows.roles and rows.roles[tag.key].geometry != 'direction':
+                raise SourceError(tag.path, 'comes from the link tree, expected no tag for it')
+            given[tag.key] = parse_value(rows.fields[tag.key], tag), tag.path
+        elif part and not rows.prefix and part.prefix:
+            self._row(part, tag, name)
+        else:
+            places = (*_PLACING, NAMES_EXPR) if rows.roles else ()
+            parts = () if rows.prefix else self._rows
+            raise self._unknown(tag, [*rows.fields, *places, *parts], rows.prefix)
+
+    def _unknown(self, tag: Tag, known: Collection[str], prefix: str = '') -> SourceError:
+        """Return the error of an unknown tag; what it may stand for is not missing too."""
+        self._faulty.add(prefix + nearest(tag.key, known))
+        return SourceError(tag.path, f'unknown tag{suggestion(tag.key, known)}')
 
     def _place(self, rows: Rows, row: Tag, given: dict[str, tuple[Any, str]]) -> None:
         """Add to what a row gives what the link tree knows of it."""
-        place = self._placer.place(row, rows.roles)
+        try:
+            place = self._placer.place(row, rows.roles)
+        except ConfigError:
+            # Without a place they have no value.
+            self._faulty.update(rows.prefix + key for key in rows.roles)
+            raise
         if not rows.prefix:
             given.update(
                 (key, cell) for key, cell in place.from_joint(self._facts).items()
                 if key not in given
             )
+        if any(spec.unit == 'kg' for spec in rows.fields.values()):
+            self._masses[place.link] = row.path
         for key, spec in rows.roles.items():
             own, path = given.get(key, (default_of_row(rows.cls, key), f'{row.path}/{key}'))
             if own is dataclasses.MISSING and spec.geometry == 'direction':
-                raise SourceError(path, 'is missing')
+                raise SourceError(path, _MISSING)
             given[key] = place.role(spec.geometry, own), path
             self._geometry.add(rows.prefix + key)
 
@@ -222,9 +278,19 @@ class _Reader:
             for given, path in zip(cells, paths, strict=True):
                 cell = default if given is None else given
                 if cell is dataclasses.MISSING:
-                    raise SourceError(path, 'is missing')
+                    with self._faults.kept():
+                        self._missing(whole, path)
+                    continue
                 elements = cell if isinstance(cell, list) else [cell]
                 for i in range(len(flat), len(flat) + len(elements)):
                     self._paths[f'{whole}[{i}]'] = path
                 flat.extend(elements)
-            self._values[whole] = flat
+            if whole not in self._faulty:
+                self._values[whole] = flat
+
+    def _missing(self, key: str, path: str) -> None:
+        """Raise for a row without a value, unless the value has a fault."""
+        if key in self._faulty:
+            raise FollowingError(path, 'has a fault')
+        self._faulty.add(key)
+        raise SourceError(path, _MISSING)

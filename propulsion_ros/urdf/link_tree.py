@@ -10,6 +10,7 @@ import numpy as np
 
 from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.faults import FIRST, Faults, FollowingError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.xml import name_of, numbers, path_step
@@ -89,11 +90,13 @@ class LinkTree:
     ----------
     robot : Element
         The root element.
+    faults : Faults
+        Takes what is wrong; the tree leaves out what it cannot use.
 
     Attributes
     ----------
     root : str
-        The link without a parent.
+        The link without a parent, '' where there is no link.
     joints : dict
         Joints by name, in the order of the description.
 
@@ -104,37 +107,48 @@ class LinkTree:
         chains that are too long, or several roots.
     """
 
-    def __init__(self, robot: Element) -> None:
+    def __init__(self, robot: Element, faults: Faults = FIRST) -> None:
         self._links: dict[str, Element] = {}
         for element in robot.findall('link'):
-            name = name_of(element, 'robot/link')
-            if name in self._links:
-                raise SourceError(f'robot/{path_step("link", name)}', 'is named twice')
-            self._links[name] = element
+            with faults.kept():
+                self._add_link(element)
         self.joints: dict[str, Joint] = {}
         self._parent: dict[str, Joint] = {}
+        self._left_out: set[str] = set()
         for element in robot.findall('joint'):
-            self._add(_read_joint(element, self._links))
+            self._left_out.add(element.get('name', ''))
+            with faults.kept():
+                self._add_joint(_read_joint(element, self._links, faults))
         roots = [link for link in self._links if link not in self._parent]
-        if len(roots) != 1:
+        self.root = next(iter([*roots, *self._links]), '')
+        if len(roots) != 1 and not self._left_out:
             found = ', '.join(map(repr, roots[:4])) or 'none'
-            raise SourceError('robot', f'expected one root link, got {len(roots)}: {found}')
-        self.root = roots[0]
-        self._poses = self._poses_in_root()
+            faults.add(SourceError(
+                'robot', f'expected one root link, got {len(roots)}: {found}'
+                + '; join them by <joint>s' * (len(roots) > 1)
+            ))
+        self._poses = self._poses_in_root(roots, faults)
 
-    def _add(self, joint: Joint) -> None:
+    def _add_link(self, element: Element) -> None:
+        name = name_of(element, 'robot/link')
+        if name in self._links:
+            raise SourceError(f'robot/{path_step("link", name)}', 'is named twice')
+        self._links[name] = element
+
+    def _add_joint(self, joint: Joint) -> None:
         if joint.name in self.joints:
             raise SourceError(joint.path, 'is named twice')
         if joint.child in self._parent:
             raise SourceError(f'{joint.path}/child', f'link {joint.child!r} already has a parent')
         self.joints[joint.name] = joint
         self._parent[joint.child] = joint
+        self._left_out.discard(joint.name)
 
-    def _poses_in_root(self) -> dict[str, Pose]:
+    def _poses_in_root(self, roots: list[str], faults: Faults) -> dict[str, Pose]:
         below: dict[str, list[Joint]] = {}
         for joint in self.joints.values():
             below.setdefault(joint.parent, []).append(joint)
-        poses, level, depth = {self.root: IDENTITY}, [self.root], 0
+        poses, level, depth = dict.fromkeys(roots, IDENTITY), roots, 0
         while level:
             carried = [joint for link in level for joint in below.get(link, ())]
             for joint in carried:
@@ -146,19 +160,31 @@ class LinkTree:
                 )
         for link in self._links:
             if link not in poses:
-                raise SourceError(f'robot/{path_step("link", link)}', 'its joints form a loop')
+                faults.add(SourceError(
+                    f'robot/{path_step("link", link)}', 'its joints form a loop'
+                ))
+                break
         return poses
 
     def require_link(self, link: str, path: str) -> str:
         """Return the whole name of a link, or raise `SourceError` naming ``path``."""
+        if link in self.joints and link not in self._links:
+            raise SourceError(path, f'{link!r} is a joint, expected a link')
         return _require('link', link, self._links, path)
 
     def joint(self, name: str, path: str) -> Joint:
         """Return a joint, or raise `SourceError` naming ``path`` where there is none."""
+        if name in self._left_out:
+            raise FollowingError(path, f'joint {name!r} has a fault')
+        if name in self._links and name not in self.joints:
+            raise SourceError(path, f'{name!r} is a link, expected a joint; write <link>')
         return self.joints[_require('joint', name, self.joints, path)]
 
     def pose(self, link: str, base_link: str) -> Pose:
         """Return the pose of ``link`` in ``base_link``."""
+        for name in (base_link, link):
+            if name not in self._poses:
+                raise FollowingError(name, 'is in a loop of joints')
         return self._poses[base_link].inverse() @ self._poses[link]
 
     def joints_between(self, link: str, base_link: str) -> list[Joint]:
@@ -208,27 +234,38 @@ def _require(kind: str, name: str, known: Collection[str], path: str) -> str:
     return near[0]
 
 
-def _read_joint(element: Element, links: Collection[str]) -> Joint:
+def _read_joint(element: Element, links: Collection[str], faults: Faults) -> Joint:
+    """Return a joint; a wrong kind or number of it is taken as if it were not given."""
     name = name_of(element, 'robot/joint')
     path = f'robot/{path_step("joint", name)}'
     kind = element.get('type', '')
     if kind not in _KINDS:
-        raise SourceError(f'{path}/@type', f'expected one of {", ".join(_KINDS)}, got {kind!r}')
-    ends = []
-    for tag in ('parent', 'child'):
-        end = element.find(tag)
-        link = None if end is None else end.get('link')
-        if link is None:
-            raise SourceError(f'{path}/{tag}', 'expected a link attribute')
-        if link not in links:
-            raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{suggestion(link, links)}')
-        ends.append(link)
+        near = suggestion(kind, _KINDS)
+        faults.add(SourceError(
+            f'{path}/@type', f'expected one of {", ".join(_KINDS)}, got {kind!r}{near}'
+        ))
+    parent, child = (_end(element, tag, path, links) for tag in ('parent', 'child'))
+    origin, axis, limits = IDENTITY, np.array([1.0, 0.0, 0.0]), None
+    with faults.kept():
+        origin = _origin(element, path)
+    with faults.kept():
+        axis = _axis(element, path)
+    with faults.kept():
+        limits = _limits(element, path) if kind in ('revolute', 'prismatic') else None
     mimic = element.find('mimic')
-    return Joint(
-        name, kind, ends[0], ends[1], _origin(element, path), _axis(element, path),
-        _limits(element, path) if kind in ('revolute', 'prismatic') else None,
-        '' if mimic is None else mimic.get('joint', ''),
-    )
+    mimics = '' if mimic is None else mimic.get('joint', '')
+    return Joint(name, kind, parent, child, origin, axis, limits, mimics)
+
+
+def _end(element: Element, tag: str, path: str, links: Collection[str]) -> str:
+    """Return the link that a joint has at one end."""
+    end = element.find(tag)
+    link = None if end is None else end.get('link')
+    if link is None:
+        raise SourceError(f'{path}/{tag}', 'expected a link attribute')
+    if link not in links:
+        raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{suggestion(link, links)}')
+    return link
 
 
 def _origin(element: Element, path: str) -> Pose:

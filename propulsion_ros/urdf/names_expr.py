@@ -23,6 +23,8 @@ from propulsion_ros.urdf.tags import Tag
 TAG = 'names_expr'
 LENGTH_LIMIT = 200
 STEP_LIMIT = 10_000_000
+_FEW = 5
+"""Joints that an error lists."""
 
 _TOKENS = re.compile(
     r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<repeat>[*+]|\{[^}]*\})[?+]?'
@@ -66,7 +68,8 @@ def _matching(expression: str, joints: Iterable[str], path: str) -> list[str]:
         raise SourceError(path, f'expected a regular expression: {error}') from None
     found = [joint for joint, bare in names if pattern.fullmatch(bare)]
     if not found:
-        raise SourceError(path, f'{expression!r} fits no joint')
+        few = ', '.join([bare for _, bare in names[:_FEW]]) + ', ...' * (len(names) > _FEW)
+        raise SourceError(path, f'{expression!r} fits no joint; joints: {few or "none"}')
     return found
 
 

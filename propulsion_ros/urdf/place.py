@@ -70,8 +70,9 @@ class Placer:
     """The robot."""
     base_link: str
     """Frame of all geometry."""
+    _slides: list[str] = field(default_factory=list)
     _own: set[str] = field(default_factory=set)
-    _passed: dict[str, str] = field(default_factory=dict)
+    _passed: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
         """Return where a row is, from its <joint> and <link>.
@@ -93,7 +94,8 @@ class Placer:
         for tag, joint in zip(tags, joints, strict=True):
             if joint.mimics:
                 raise SourceError(
-                    tag.path, f'joint {joint.name!r} takes no commands, it mimics {joint.mimics!r}'
+                    tag.path, f'joint {joint.name!r} takes no commands, it mimics '
+                    f'{joint.mimics!r}; name that one'
                 )
         self._own.update(joint.name for joint in joints)
         count = _joint_count(roles)
@@ -104,22 +106,28 @@ class Placer:
             row.one('joint')
             link, path = self._link(row, tags, joints)
         self._check_way(row, link, path)
+        self._slides.extend(
+            f'{tag.path}: prismatic joint {joint.name!r} gives no axis of thrust, and what it '
+            'carries stays where position 0 has it; expected a fixed, continuous or revolute joint'
+            for tag, joint in zip(tags, joints, strict=True) if joint.kind == 'prismatic'
+        )
         poses = [self.tree.pose(joint.child, self.base_link) for joint in joints]
         return Place(link, self.tree.pose(link, self.base_link), joints, poses)
 
     def notes(self) -> list[str]:
-        """Return a line for each joint that moves actuators but belongs to none."""
-        return [
-            f'joint {joint!r} moves {row!r}, which stays where position 0 has it'
-            for joint, row in self._passed.items() if joint not in self._own
+        """Return a line for each joint that slides, or moves actuators but belongs to none."""
+        moved = [
+            f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it'
+            for joint, (path, row) in self._passed.items() if joint not in self._own
         ]
+        return [*self._slides, *moved]
 
     def _link(self, row: Tag, tags: list[Tag], joints: list[Joint]) -> tuple[str, str]:
         """Return the link of a row and the path where it stands."""
         tag = row.one('link')
         if tag is None:
             if not joints:
-                raise SourceError(row.path, 'expected a <joint> or a <link>')
+                raise SourceError(row.path, 'expected a <joint> or a <link>, got neither')
             return joints[0].child, tags[0].path
         link = self.tree.require_link(tag.text, tag.path)
         if joints and joints[0].child != link:
@@ -148,7 +156,7 @@ class Placer:
                     f'base_link {self.base_link!r}, expected another base_link',
                 )
             if joint.kind != 'fixed':
-                self._passed.setdefault(joint.name, row.name)
+                self._passed.setdefault(joint.name, (row.path, row.name))
 
 
 def _joint_count(roles: Mapping[str, Quantity]) -> int:

@@ -2,20 +2,24 @@
 """Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.faults import FIRST, Faults
+from propulsion_ros.settings.flat import nearest
+from propulsion_ros.urdf import gz_dialect, uuv_dialect
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.tags import Tag, read_tag
-from propulsion_ros.urdf.uuv_dialect import family_of, gathered
 from propulsion_ros.urdf.xml import parse_urdf, path_step
 
 __all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'joints_of_urdf', 'mass_from_urdf']
 
 FILENAME = 'propulsion_ros'
+_Gather = Callable[[str, Sequence[Element]], Tag]
 BLOCK_LIMIT = 100
 
 
@@ -23,6 +27,7 @@ def actuators_from_urdf(
     xml: str,
     common: type | Callable[[str], type] | None = None,
     base_link: str = '',
+    faults: Faults = FIRST,
 ) -> list[ActuatorSpec]:
     """Read every plugin block of a robot description that is a group of actuators.
 
@@ -32,8 +37,8 @@ def actuators_from_urdf(
     place the actuator in the link tree. ``<names_expr>`` in place of name and joint makes one
     child stand for several actuators, see `propulsion_ros.urdf.names_expr`.
 
-    Plugins of the UUV simulator become groups too, see
-    `propulsion_ros.urdf.uuv_dialect`; they come last.
+    Plugins of the UUV simulator and of gz-sim become groups too, see
+    `propulsion_ros.urdf.uuv_dialect` and `propulsion_ros.urdf.gz_dialect`; they come last.
 
     Parameters
     ----------
@@ -45,6 +50,8 @@ def actuators_from_urdf(
     base_link : str
         Frame of geometry and wrenches, with or without its namespace; empty: as in each block,
         else the root link.
+    faults : Faults
+        Takes what is wrong.
 
     Raises
     ------
@@ -52,14 +59,17 @@ def actuators_from_urdf(
         Naming the XML path, what was expected and what came.
     """
     robot = parse_urdf(xml)
-    tree = LinkTree(robot)
+    tree = LinkTree(robot, faults)
     specs: dict[str, ActuatorSpec] = {}
-    for block in _blocks(robot):
-        if block.name in specs:
-            raise SourceError(block.path, f'block {block.name!r} is named twice')
-        if len(specs) == BLOCK_LIMIT:
-            raise SourceError(block.path, f'expected at most {BLOCK_LIMIT} plugin blocks')
-        specs[block.name] = read_block(block, tree, common, base_link)
+    for block in _blocks(robot, faults):
+        with faults.kept():
+            if block.name in specs:
+                raise SourceError(block.path, f'block {block.name!r} is named twice, rename one')
+            if len(specs) == BLOCK_LIMIT:
+                raise SourceError(block.path, f'expected at most {BLOCK_LIMIT} plugin blocks')
+            specs[block.name] = read_block(block, tree, common, base_link, faults)
+    _warn_of_shared_links(specs.values(), faults)
+    _warn_of_strays(robot, faults)
     return list(specs.values())
 
 
@@ -89,15 +99,72 @@ def joints_of_urdf(xml: str) -> frozenset[str]:
     return frozenset(joint.get('name', '') for joint in parse_urdf(xml).findall('joint'))
 
 
-def _blocks(robot: Element) -> list[Tag]:
-    """Return the plugin blocks of this package, then those gathered from the UUV simulator's."""
+def _warn_of_shared_links(specs: Iterable[ActuatorSpec], faults: Faults) -> None:
+    """Warn of a link with a tank of two blocks: each publishes its own mass there."""
+    owners: dict[str, str] = {}
+    for spec in specs:
+        for link, path in spec.masses.items():
+            owner = owners.setdefault(link, spec.name)
+            if owner != spec.name:
+                faults.warn(path, (
+                    f'link {link!r} already has the mass of a part of block {owner!r}; expected a '
+                    'link for each, or one block for both'
+                ))
+
+
+def _warn_of_strays(robot: Element, faults: Faults) -> None:
+    """Warn of plugins that nearly are blocks of this package: they have no effect."""
+    read = {id(plugin) for plugin in robot.iterfind('gazebo/plugin')}
+    for plugin in robot.iter('plugin'):
+        filename, name = plugin.get('filename', ''), plugin.get('name', '')
+        path = f'gazebo/{path_step("plugin", name)}'
+        if filename == FILENAME:
+            if id(plugin) not in read:
+                path = path.removeprefix('gazebo/')
+                faults.warn(path, 'has no effect: expected inside of <gazebo>')
+        elif nearest(_bare(filename), [FILENAME]) or name in REGISTRY:
+            faults.warn(f'{path}/@filename', (
+                f'{filename!r} is no plugin of this package, did you mean {FILENAME!r}?'
+            ))
+
+
+def _bare(filename: str) -> str:
+    return filename.removeprefix('lib').removesuffix('.so').replace('-', '_')
+
+
+def _blocks(robot: Element, faults: Faults) -> list[Tag]:
+    """Return the plugin blocks of this package, then those gathered from plugins of others."""
     own: list[Tag] = []
-    others: dict[str, list[Element]] = {}
+    others: dict[tuple[_Gather, str], list[Element]] = {}
     for plugin in robot.iterfind('gazebo/plugin'):
         filename = plugin.get('filename', '')
-        family = family_of(filename)
+        foreign = _foreign(filename)
         if filename == FILENAME:
             own.append(read_tag(plugin, f'gazebo/{path_step("plugin", plugin.get("name"))}'))
-        elif family:
-            others.setdefault(family, []).append(plugin)
-    return own + [gathered(family, plugins) for family, plugins in others.items()]
+        elif foreign:
+            others.setdefault(foreign, []).append(plugin)
+    named = {block.name for block in own}
+    for (gather, family), plugins in others.items():
+        if gather is gz_dialect.gathered and family in named:
+            # Gazebo may run these beside this package's own.
+            path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
+            faults.warn(path, f'has no effect here: block {family!r} stands for it')
+            continue
+        with faults.kept():
+            own.append(gather(family, plugins))
+    return own
+
+
+def family_of(filename: str) -> str:
+    """Return the family that a plugin of another simulator is read as, '' for none."""
+    foreign = _foreign(filename)
+    return foreign[1] if foreign else ''
+
+
+def _foreign(filename: str) -> tuple[_Gather, str] | None:
+    """Return how a plugin of another simulator is read, and as what; None where it is not."""
+    for dialect in (uuv_dialect, gz_dialect):
+        family = dialect.family_of(filename)
+        if family:
+            return dialect.gathered, family
+    return None

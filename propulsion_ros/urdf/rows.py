@@ -95,7 +95,7 @@ def parse_value(spec: Quantity, tag: Tag) -> Any:
             raise SourceError(path, f'expected true or false, got {quoted(text)}')
         return _BOOLEANS[text.lower()]
     row = [int(size) for size in spec.shape if size not in ('n', '*')]
-    values = numbers(text, path)
+    values = numbers(text, path, meaning=spec.doc)
     if spec.shape == ('*',):
         return values
     count = math.prod(row)
@@ -103,5 +103,6 @@ def parse_value(spec: Quantity, tag: Tag) -> Any:
         values = values * count
     if len(values) != count:
         plural = 'a number' if count == 1 else f'{count} numbers'
-        raise SourceError(path, f'expected {plural}, got {quoted(text)}')
+        hint = '' if text else f'; write <{tag.key}>NUMBER</{tag.key}>'
+        raise SourceError(path, f'expected {plural}, got {quoted(text)}{hint}')
     return values if row else values[0]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.urdf.xml import path_step
+
+_READ = ('name', 'filename')
+"""Attributes that are read; all else is in tags."""
+
+_UNITS = ('unit', 'units')
 
 
 @dataclass(frozen=True)
@@ -25,10 +30,23 @@ class Tag:
     """Its name attribute, '' for none."""
     children: tuple[Tag, ...] = ()
     """What is inside."""
+    unread: tuple[str, ...] = ()
+    """Attributes without effect."""
+    notes: tuple[str, ...] = ()
+    """What else of it has no effect, a line each."""
 
     def all(self, key: str) -> list[Tag]:
         """Return the children with this key."""
         return [child for child in self.children if child.key == key]
+
+    def unread_notes(self) -> Iterator[str]:
+        """Yield a line for each thing without effect, here and inside."""
+        yield from self.notes
+        for key in self.unread:
+            hint = 'values are in SI units' if key in _UNITS else f'write a tag, <{key}>'
+            yield f'{self.path}/@{key} has no effect: {hint}'
+        for child in self.children:
+            yield from child.unread_notes()
 
     def one(self, key: str) -> Tag | None:
         """Return the only child with this key, None for none; raise `SourceError` for several."""
@@ -47,6 +65,7 @@ def read_tag(element: Element, path: str) -> Tag:
         tuple(
             read_tag(child, f'{path}/{step}') for child, step in zip(children, steps, strict=True)
         ),
+        tuple(key for key in element.keys() if key not in _READ),  # noqa: SIM118  an Element
     )
 
 

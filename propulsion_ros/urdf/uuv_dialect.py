@@ -129,7 +129,7 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
         row = dataclasses.replace(read_tag(plugin, path), key=element, name='')
         for key in dialect.required:
             if not row.all(key):
-                raise SourceError(f'{path}/{key}', 'is missing')
+                raise SourceError(f'{path}/{key}', f'is missing, each of the {family} needs it')
         rows.append((_number(row, dialect), row))
     rows.sort(key=lambda row: row[0])
     path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
@@ -189,13 +189,22 @@ def _number(row: Tag, dialect: _Dialect) -> int:
 
 
 def _absent_limits(row: Tag, dialect: _Dialect, notes: list[str]) -> set[str]:
-    """Return the tags of limits that are 0 on both sides, which the original's templates ship."""
+    """Return the tags of limits that the original drops: the lower is not below the upper one."""
     absent: set[str] = set()
     for pair in dialect.limits:
         ends = [row.one(key) for key in pair]
-        if all(end and numbers(end.text, end.path) == [0.0] for end in ends):
-            absent.update(pair)
+        values = [numbers(end.text, end.path) for end in ends if end]
+        if len(values) < len(pair) or values[0] < values[1]:
+            continue
+        absent.update(pair)
+        if values[0] == values[1] == [0.0]:
             notes.append(f'{row.path}: {pair[0]} and {pair[1]} of 0 mean no limit')
+        else:
+            low, high = (end.text for end in ends if end)
+            notes.append(
+                f'{row.path}: {pair[0]} {low} is not below {pair[1]} {high}, which means no limit '
+                'as in the original; are they swapped?'
+            )
     return absent
 
 

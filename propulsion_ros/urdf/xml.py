@@ -9,6 +9,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.hints import number_hint
 
 SIZE_LIMIT = 4 * 1024 * 1024
 """Characters, and bytes of a file; the largest descriptions in use have a tenth of it."""
@@ -38,11 +39,15 @@ def parse_urdf(xml: str) -> Element:
         root: Element = fromstring(xml, forbid_dtd=True)
     except DefusedXmlException as error:
         kind = type(error).__name__
-        raise SourceError('robot', f'DTDs and entities are refused ({kind})') from error
+        raise SourceError(
+            'robot', f'DTDs and entities are refused, remove <!DOCTYPE> ({kind})'
+        ) from error
     except (ParseError, ValueError, LookupError, RecursionError) as error:
-        raise SourceError('robot', f'not well-formed XML: {error}') from error
+        hint = '; is each tag above closed?' if 'mismatched' in str(error) else ''
+        raise SourceError('robot', f'not well-formed XML: {error}{hint}') from error
     if root.tag != 'robot':
-        raise SourceError(root.tag, 'expected <robot> as the root element')
+        kind = '; an SDF is no URDF' if root.tag == 'sdf' else ''
+        raise SourceError(root.tag, f'expected <robot> as the root element{kind}')
     level, depth = [root], 0
     while level:
         depth += 1
@@ -71,7 +76,11 @@ def name_of(element: Element, path: str) -> str:
 
 
 def numbers(
-    text: str | None, path: str, count: int | None = None, largest: float = math.inf
+    text: str | None,
+    path: str,
+    count: int | None = None,
+    largest: float = math.inf,
+    meaning: str = '',
 ) -> list[float]:
     """Return the finite numbers of a whitespace-separated text.
 
@@ -85,6 +94,8 @@ def numbers(
         How many numbers there must be.
     largest : float
         Bound of their sizes.
+    meaning : str
+        What they are, for the error of a text that gives no other hint.
 
     Raises
     ------
@@ -96,7 +107,9 @@ def numbers(
         try:
             value = float(word)
         except ValueError:
-            raise SourceError(path, f'expected a number, got {quoted(word)}') from None
+            given = text or ''
+            hint = number_hint(given) or (meaning and f'; {meaning}')
+            raise SourceError(path, f'expected a number, got {quoted(given)}{hint}') from None
         if not math.isfinite(value):
             raise SourceError(path, f'{word[:_SHOWN]} is not finite')
         if abs(value) > largest:

@@ -72,7 +72,10 @@ def test_what_the_reader_of_a_block_noted_is_logged():
     )
     host = FakeHost()
     make_actuators(NodeParameters('rotors', {'robot_description': description}), host)
-    assert "joint 'arm' moves 'a', which stays where position 0 has it" in host.said('info')
+    assert (
+        "gazebo/plugin[name=rotors]/rotor[name=a]: joint 'arm' moves 'a', which stays where "
+        'position 0 has it'
+    ) in host.said('info')
 
 
 def test_the_allocator_of_a_group_has_its_names(rov):
@@ -81,7 +84,7 @@ def test_the_allocator_of_a_group_has_its_names(rov):
     )
     loop = make_allocator(parameters, FakeHost())
     assert len(loop.outlets[0].names) == 8
-    assert not parameters.followed
+    assert len(parameters.followed) == 1
 
 
 def test_estimates_are_made_of_an_estimator_alone():

@@ -74,6 +74,7 @@ rocket = launched('rocket', include('rocket'))
 quadrotor = launched('quadrotor', include('quadrotor'))
 rov = launched('rov', include('rov'))
 freeflyer = launched('freeflyer', include('freeflyer'))
+cubesat = launched('cubesat', include('cubesat'))
 composed = launched('composed', include('rov', composed='true'))
 manual = launched('manual', include('rocket', namespace='two', autostart='false'))
 both = launched(
@@ -157,6 +158,19 @@ def test_freeflyer_is_pushed_and_its_estimate_says_so(graph):
     graph.until(pushed, 'the modules to push')
     # What was said of the time before may come yet.
     graph.until(estimated, 'the estimate of it')
+
+
+@pytest.mark.launch(fixture=cubesat)
+def test_cubesat_is_turned_by_its_allocator(graph):
+    wrenches = graph.listen(WrenchStamped, 'jets/wrench', qos.STATE)
+    command = graph.talk(WrenchStamped, 'jets_allocator/wrench_command', qos.COMMAND)
+    message = demand()
+    message.wrench.torque.z = 0.02
+
+    def turned():
+        command.publish(message)
+        return wrenches and wrenches[-1].wrench.torque.z == pytest.approx(0.0113, rel=1e-6)
+    graph.until(turned, 'the jets to push')
 
 
 @pytest.mark.launch(fixture=both)

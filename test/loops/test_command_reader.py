@@ -81,9 +81,15 @@ def test_good_commands(reader, message, columns, values):
     pytest.param({'name': ['x', 'a'], 'position': [0.1, -INF], 'effort': [NAN, 1.0]},
                  'a: position is infinite', id='infinite beside what is meant'),
     pytest.param({'name': ['a'], 'position': [0.1]},
-                 'a: takes effort, got position 0.1; NaN means that a field is not meant',
+                 'a: takes effort, got position 0.1; for position set command_interface: '
+                 'throttle; NaN means that a field is not meant',
                  id='wrong field'),
     pytest.param({'name': ['a']}, 'a: takes effort, got none', id='no value'),
+    pytest.param({'name': ['x'], 'effort': [0.01]}, 'x: takes position, got effort 0.01',
+                 id='a gimbal takes no other interface'),
+    pytest.param({'name': ['a'], 'velocity': [9.0]},
+                 'a: takes effort, got velocity 9; NaN means that a field is not meant',
+                 id='an interface that the family does not have'),
     pytest.param({'name': ['a'], 'effort': [-1.0]},
                  'a: effort -1 N is negative, a booster only pushes', id='negative'),
 ])

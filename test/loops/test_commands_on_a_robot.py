@@ -58,7 +58,8 @@ def test_on_a_robot_no_command_is_of_the_future(ahead_ms, is_taken):
         (line,) = group.host.said('warn')
         assert line == (
             f'command refused: stamped {ahead_ms * 1e-3:.3f} s ahead of this clock, expected at '
-            'most 0.1 s'
+            'most 0.1 s; was it stamped by another clock? Set use_sim_time alike, or stamp 0 for '
+            'now'
         )
 
 

@@ -558,7 +558,7 @@ def test_body_stops_after_its_duration_and_that_is_no_failure():
 def test_body_starts_with_a_velocity_and_a_spin():
     vehicle = Vehicle(**{
         'body.start_position': [0.0, 0.0, 50.0], 'body.start_velocity': [3.0, 0.0, 0.0],
-        'body.start_rpy': [0.0, 0.0, np.pi / 2], 'body.start_rate': [0.0, 0.0, 0.5],
+        'body.start_rpy': [0.0, 0.0, np.pi / 2], 'body.start_angular_velocity': [0.0, 0.0, 0.5],
     }).begin()
     pose = vehicle.poses[0][1]
     np.testing.assert_allclose(pose.velocity, [0.0, -3.0, 0.0], atol=1e-12)

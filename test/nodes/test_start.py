@@ -123,7 +123,7 @@ def test_missing_messages_are_named_with_their_wheel(tmp_path):
     assert process.returncode == 1
     assert err == (
         "vehicle_node: needs ROS 2: No module named 'diagnostic_msgs.msg'; source its setup file, "
-        'or pip install ros-diagnostic-msgs\n'
+        'or pip install ros-diagnostic-msgs, or apt install ros-$ROS_DISTRO-diagnostic-msgs\n'
     )
 
 

@@ -241,7 +241,8 @@ LEAF = 'Events[0].condition'
         ),
         pytest.param(
             document(leaf_of(threshold='10')),
-            f"{LEAF}.threshold: expected a number, got '10'", id='text for a number',
+            f"{LEAF}.threshold: expected a number, got '10'; write it without quotes",
+            id='text for a number',
         ),
         pytest.param(
             document(leaf_of(threshold=float('nan'))),
@@ -336,7 +337,7 @@ def test_file_in_the_folder_of_the_user(tmp_path, monkeypatch):
 def test_errors_of_a_file_name_it(tmp_path):
     path = tmp_path / 'rml.jsonc'
     path.write_text('{"Events": []}')
-    with pytest.raises(SourceError, match=r'rml\.jsonc: Events: expected at least one event'):
+    with pytest.raises(SourceError, match=r'rml\.jsonc:1: Events: expected at least one event'):
         load_flight_config(path)
     with pytest.raises(SourceError, match=r'absent\.jsonc: cannot be read'):
         load_flight_config(tmp_path / 'absent.jsonc')

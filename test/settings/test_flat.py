@@ -36,11 +36,12 @@ def test_build_takes_flat_values_and_defaults():
 
 @pytest.mark.parametrize(('values', 'message'), [
     pytest.param({**BOOSTER, 'max_thrust': None},
-                 "parameter 'max_thrust': is required: thrust at throttle 1", id='missing'),
+                 "parameter 'max_thrust': is required: thrust at throttle 1 [N]", id='missing'),
     pytest.param({**BOOSTER, 'tanks.names': ['t'], 'tanks.capacity': [-3]},
                  "parameter 'tanks.capacity[0]': -3 is below 0 kg", id='inside a group'),
     pytest.param({**BOOSTER, 'min_thrust': 2},
-                 "parameter 'min_thrust[0]': 2 is above max_thrust 1 N", id='between fields'),
+                 "parameter 'min_thrust[0]': 2 is above max_thrust 1 N; are they swapped?",
+                 id='between fields'),
     pytest.param({**BOOSTER, 'tank': 'x'},
                  "parameter 'tank[0]': unknown tank 'x', known: none", id='unknown tank'),
     pytest.param({**BOOSTER, 'gimbals.booster': ['x']},

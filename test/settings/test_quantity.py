@@ -77,8 +77,10 @@ def test_caller_keeps_its_own_array():
     pytest.param({'lit': 1}, "parameter 'lit': expected true or false, got 1", id='not a bool'),
     pytest.param({'mode': 'c'}, "parameter 'mode': expected one of a, b, got 'c'", id='choice'),
     pytest.param({'tags': [1]}, "parameter 'tags[0]': expected a string, got 1", id='list'),
-    pytest.param({'size': [1.0]}, "parameter 'size': expected a number, got [1.0]", id='no list'),
-    pytest.param({'names': ['x', 'x']}, "parameter 'names[1]': 'x' is named twice", id='twice'),
+    pytest.param({'size': [1.0]}, "parameter 'size': expected a number, got [1.0]; write it "
+                 'without brackets', id='no list'),
+    pytest.param({'names': ['x', 'x']}, "parameter 'names[1]': 'x' is named twice, rename one",
+                 id='twice'),
     pytest.param({'names': ['x', '']}, "parameter 'names[1]': a name is empty", id='empty name'),
     pytest.param({'names': [3]}, "parameter 'names[0]': expected a string, got 3", id='no name'),
 ])

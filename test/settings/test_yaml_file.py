@@ -61,7 +61,8 @@ def test_numbers_with_an_exponent_are_numbers(written, number):
 
 @pytest.mark.parametrize(('text', 'said'), [
     pytest.param('a: [', 'is not YAML', id='no YAML'),
-    pytest.param('- a', "document: expected node names, got ['a']", id='a list'),
+    pytest.param('- a', "document: expected node names, got ['a']"
+                 '; expected NODE, ros__parameters and KEY', id='a list'),
     pytest.param('', 'document: expected node names, got None', id='empty'),
     pytest.param('a:\n  x: 1\n', '/a/x: expected node names, got 1', id='no ros__parameters'),
     pytest.param('a:\n  ros__parameters: 3\n', 'expected parameters, got 3', id='no parameters'),
@@ -155,10 +156,25 @@ def test_budget_is_for_all_texts_together():
         budget.take('x' * 400_000)
 
 
-@pytest.mark.parametrize('number', ['1' * 1001, '0x' + 'f' * 1000, '1' + ':59' * 400])
+@pytest.mark.parametrize('number', ['1' * 1001, '0x' + 'f' * 1000])
 def test_numbers_that_no_error_could_show(written, number):
     with pytest.raises(SourceError, match='a number of'):
         ParameterFile(written(parameters('n', [f'x: {number}'])))
+
+
+@pytest.mark.parametrize('text', ['1:30', '-1:30', '1:30.5', '1' + ':59' * 400])
+def test_numbers_of_base_60_are_texts_as_in_ros(written, text):
+    assert ParameterFile(written(parameters('n', [f'x: {text}']))).of('n') == {'x': text}
+
+
+def test_lines_of_keys(written):
+    file = ParameterFile(written(
+        'n:\n  ros__parameters:\n    a: 1\n    g:\n      b: 2\n      c.d: 3\n    a: 4\n'
+    ))
+    lines = {key: file.place_of('n', key).rpartition(':')[2] for key in ('a', 'g.b', 'g.c.d', 'z')}
+    assert lines == {'a': '7', 'g.b': '5', 'g.c.d': '6', 'z': '1'}
+    assert file.places.repeated == [(7, '/n/a', 3)]
+    assert file.of('n')['a'] == 4
 
 
 def test_file_of_the_largest_size(written):

@@ -411,5 +411,8 @@ def test_without_matplotlib_one_line_says_so(draw, inputs, monkeypatch):
     monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.picture', raising=False)
     code, error, picture = draw(inputs['table'])
     assert (code, error.count('\n')) == (1, 1)
-    assert "plots need matplotlib, pip install 'propulsion_ros[plot]'" in error
+    assert (
+        "plots need matplotlib, pip install 'propulsion_ros[plot]', or apt install "
+        'python3-matplotlib'
+    ) in error
     assert not picture.exists()

@@ -107,7 +107,10 @@ def test_what_hangs_on_a_moving_joint_stays_at_position_0_and_says_so(kind):
     links = link('arm', xyz=(1, 0, 0), kind=kind) + link('hub', 'arm', (0, 2, 0))
     spec = read(links, 'rotors', ROTOR.format('hub') + ROTOR.format('arm'))
     assert spec.values['position'] == [1, 2, 0, 1, 0, 0]
-    assert spec.notes == ("joint 'arm_joint' moves 'hub', which stays where position 0 has it",)
+    path = 'gazebo/plugin[name=rotors]/rotor[name='
+    assert spec.notes == (
+        f"{path}hub]: joint 'arm_joint' moves 'hub', which stays where position 0 has it",
+    )
 
 
 def test_joints_of_the_actuators_themselves_are_not_worth_a_note():
@@ -191,7 +194,7 @@ GIMBAL = 'gazebo/plugin[name=boosters]/booster[name=one]/gimbal'
     ('fixed', '', '/joint[2]: expected a revolute or continuous joint, got fixed'),
     ('prismatic', '', '/joint[2]: expected a revolute or continuous joint, got prismatic'),
     ('revolute', '<mimic joint="x_joint"/>',
-     "/joint[2]: joint 'y_joint' takes no commands, it mimics 'x_joint'"),
+     "/joint[2]: joint 'y_joint' takes no commands, it mimics 'x_joint'; name that one"),
 ])
 def test_gimbal_needs_joints_that_turn_by_themselves(kind, extra, message):
     with pytest.raises(SourceError) as error:
@@ -240,7 +243,7 @@ def test_several_groups_and_several_actuators():
 
 
 @pytest.mark.parametrize(('inside', 'message'), [
-    ('', ': expected at least one <rotor>'),
+    ('', ': expected at least one <rotor>, got none'),
     ('<family>rotor</family>', "/family: unknown family 'rotor', did you mean 'rotors'?"),
     ('<family>rotors</family><family>fins</family>', '/family[2]: is given twice'),
     ('<base_link>a</base_link><base_link>b</base_link>', '/base_link[2]: is given twice'),
@@ -254,7 +257,7 @@ def test_block_is_refused(inside, message):
 
 @pytest.mark.parametrize(('row', 'key', 'problem'), [
     ('<booster name="a"><link>hub</link><max_fuel_rate>1</max_fuel_rate></booster>',
-     'max_thrust', 'is required: thrust at throttle 1'),
+     'max_thrust', 'is required: thrust at throttle 1 [N]'),
 ])
 def test_what_no_row_says_may_come_from_a_parameter_and_is_missed_by_its_path(row, key, problem):
     spec = read(link('hub'), 'boosters', row)
@@ -355,7 +358,10 @@ def test_default_of_all_twelve_serves_no_row(tag, which):
         rows = rows[:rows.index(begin)] + rows[rows.index(end) + len(end):]
     with pytest.raises(SourceError) as error:
         fam('fam', rows, LINKS)
-    assert str(error.value) == f'gazebo/plugin[name=fam]/nozzle[name=nozzle_1]/{tag}: is missing'
+    assert str(error.value) == (
+        f'gazebo/plugin[name=fam]/nozzle[name=nozzle_1]/{tag}: is missing: each of its kind needs '
+        'one'
+    )
 
 
 IMPELLERS = (
@@ -403,3 +409,45 @@ def test_settings_of_force_allocation_stand_beside_the_rows():
     assert isinstance(params, FamParams)
     assert params.curve == 'polynomial'
     np.testing.assert_array_equal(params.com, [0, 0, 0.1])
+
+
+# Batteries.
+
+BATTERY = (
+    '<battery name="main"><capacity>5</capacity>'
+    '<open_circuit_voltage>0 9 0.1 13.5 1 16.8</open_circuit_voltage>'
+    '<internal_resistance>0.02</internal_resistance></battery>'
+)
+FED = ROTOR.replace(
+    '</rotor>', '<moment_constant>0.01</moment_constant><battery>main</battery></rotor>'
+)
+
+
+def test_a_battery_is_shared_by_rotors_that_name_it():
+    inside = BATTERY + FED.format('a') + ROTOR.format('b') + FED.format('c')
+    links = link('a') + link('b') + link('c')
+    params = build(RotorsParams, read(links, 'rotors', inside).values)
+    assert params.battery == ('main', '', 'main')
+    assert params.batteries.names == ('main',)
+    assert params.batteries.capacity.tolist() == [5.0]
+    assert params.batteries.open_circuit_voltage == ('0 9 0.1 13.5 1 16.8',)
+    assert params.batteries.internal_resistance.tolist() == [0.02]
+
+
+@pytest.mark.parametrize(('inside', 'message'), [
+    pytest.param(BATTERY.replace('main', 'other') + FED.format('a'),
+                 r'rotor\[name=a\]/battery: unknown battery .main., known: other', id='unknown'),
+    pytest.param(BATTERY.replace('>5<', '>0<') + FED.format('a'),
+                 r'battery\[name=main\]/capacity: expected at least 1e-09 A h, got 0', id='none'),
+    pytest.param(BATTERY.replace('0 9', '9 0') + FED.format('a'),
+                 r'battery\[name=main\]/open_circuit_voltage: expected charges that rise',
+                 id='curve'),
+    pytest.param(BATTERY + ROTOR.replace('</rotor>', '<battery>main</battery></rotor>').format('a'),
+                 r'power_constant: expected this or moment_constant above 0', id='power'),
+])
+def test_a_battery_that_does_not_fit_is_named_by_its_path(inside, message):
+    spec = read(link('a'), 'rotors', inside)
+    with pytest.raises(ConfigError) as caught:
+        build(RotorsParams, spec.values)
+    with pytest.raises(SourceError, match=message):
+        raise spec.locate(caught.value)

@@ -85,7 +85,7 @@ def test_mass_is_turned_and_placed():
     pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<origin xyz="1 2"/>')),
                  r'robot/joint\[name=j\]/origin/@xyz: expected 3 numbers, got 2', id='two numbers'),
     pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<origin rpy="0 0 x"/>')),
-                 r"robot/joint\[name=j\]/origin/@rpy: expected a number, got 'x'", id='text'),
+                 r"robot/joint\[name=j\]/origin/@rpy: expected a number, got '0 0 x'", id='text'),
     pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '', '<axis xyz="0 0 0"/>')),
                  r'robot/joint\[name=j\]/axis/@xyz: expected a direction, got length 0', id='axis'),
 ])

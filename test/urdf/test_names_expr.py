@@ -112,7 +112,7 @@ def test_expression_is_refused_with_its_path(row, message):
     pytest.param(thruster('arm', '<names_expr>ab.*</names_expr>'),
                  'thruster/names_expr[2]: is given twice', id='two expressions'),
     pytest.param(thruster('arm') + '<thruster/>',
-                 'thruster[2]: expected a name attribute', id='neither'),
+                 'thruster[2]: expected a name attribute, got none', id='neither'),
 ])
 def test_row_is_refused(row, message):
     with pytest.raises(SourceError) as error:

@@ -383,8 +383,8 @@ WHOLE = NAMED + LAG + SQUARE
                  id='misspelt'),
     pytest.param('>J<', '>K<', "/jointName: unknown joint 'K'", id='unknown joint'),
     pytest.param('>L<', '>B<', "/linkName: joint 'J' carries 'L', not 'B'", id='another link'),
-    pytest.param('<linkName>', '<clampMin>5</clampMin><clampMax>1</clampMax><linkName>',
-                 '/clampMin: 5 is above 0', id='limits on one side'),
+    pytest.param('<linkName>', '<clampMin>1</clampMin><clampMax>5</clampMax><linkName>',
+                 '/clampMin: 1 is above 0', id='limits on one side'),
     pytest.param('<linkName>', '<thrust_efficiency>1.5</thrust_efficiency><linkName>',
                  '/thrust_efficiency: 1.5 is above 1', id='efficiency'),
 ])
@@ -398,7 +398,7 @@ def test_errors_name_the_path_in_the_plugin(old, new, message):
 def test_two_thrusters_may_not_have_one_id():
     with pytest.raises(SourceError) as error:
         located(read(robot(plugin(WHOLE) + plugin(WHOLE, name='again'))), ThrustersParams)
-    assert str(error.value) == "gazebo/plugin[name=again]: 'thruster_0' is named twice"
+    assert str(error.value) == "gazebo/plugin[name=again]: 'thruster_0' is named twice, rename one"
 
 
 def test_a_block_may_not_have_the_name_of_the_gathered_one():
@@ -429,3 +429,17 @@ def test_other_families_have_no_tags_of_the_original(family):
     )
     with pytest.raises(SourceError, match='jointName: unknown tag'):
         actuators_from_urdf(robot(block))
+
+
+@pytest.mark.parametrize(('low', 'high', 'note'), [
+    ('2500', '-2500', 'clampMin 2500 is not below clampMax -2500, which means no limit as in the '
+     'original; are they swapped?'),
+    ('5', '5.0', 'clampMin 5 is not below clampMax 5.0, which means no limit as in the original; '
+     'are they swapped?'),
+])
+def test_swapped_clamps_mean_no_limit_as_in_the_original_and_are_noted(low, high, note):
+    clamps = f'<clampMin>{low}</clampMin><clampMax>{high}</clampMax>'
+    spec = read(robot(plugin(NAMED + LAG + SQUARE + clamps)))
+    params = located(spec, ThrustersParams)
+    assert (params.min_command[0], params.max_command[0]) == (-1e12, 1e12)
+    assert spec.notes == (f'gazebo/plugin[name=my_thruster]: {note}',)

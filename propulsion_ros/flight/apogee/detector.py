@@ -211,8 +211,11 @@ class ApogeeDetector:
 
     def _follow(self, stamp_ns: int, altitude: float) -> None:
         """Let filter and fall take a new altitude."""
-        if self._fall.add(stamp_ns, altitude) and self._coast.begun_ns is None:
-            self._begin_coast_by_looks()
+        if self._fall.add(stamp_ns, altitude):
+            if self._coast.begun_ns is None:
+                self._begin_coast_by_looks()
+            if self._tracker.fit is None and self._fall.climbs(self._params.lockout_speed):
+                self._ascent.has_moved = True
         if self._looked_ns is not None and stamp_ns - self._looked_ns < _LOOK_NS:
             return
         self._looked_ns = stamp_ns
@@ -429,6 +432,8 @@ class ApogeeDetector:
         else:
             self._apogee_ns, self._apogee_altitude = self._ascent.peak_ns, self._ascent.peak
             self._sigma = math.nan
+            if self._apogee_ns is None:
+                self._apogee_altitude = self._fall.peak  # of samples too few for any fit
 
     def _estimate(self, stamp_ns: int, health: str) -> ApogeeEstimate:
         detected = self._detected_ns is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,11 +11,14 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.rotation import matrix_of, matrix_of_rpy, quaternion_of_rpy
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 _MOST_SUBSTEPS = 1000
+_FARTHEST, _FASTEST = 1e7, 1e5
+"""Where a body may begin [m], and how fast it may move and turn then [m/s], [rad/s]."""
 _LARGEST_KICK = 1e5
 """No step changes the speed of a body by more [m/s], whatever its fluid."""
 
@@ -53,7 +57,7 @@ class BodyParams:
     )
     start_position: FloatArray = quantity(
         0.0, 'm', doc='position of base_link in the world at the start', shape=(3,),
-        lo=-1e7, hi=1e7,
+        lo=-_FARTHEST, hi=_FARTHEST,
     )
     start_rpy: FloatArray = quantity(
         0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
@@ -62,9 +66,9 @@ class BodyParams:
         0.0, 'm/s', doc='velocity of base_link in the axes of the world at the start', shape=(3,),
         lo=-1e5, hi=1e5,
     )
-    start_rate: FloatArray = quantity(
-        0.0, 'rad/s', doc='angular velocity in the axes of base_link at the start', shape=(3,),
-        lo=-1e4, hi=1e4,
+    start_angular_velocity: FloatArray = quantity(
+        0.0, 'rad/s', doc='rate of turn about the axes of base_link at the start', shape=(3,),
+        lo=-1e3, hi=1e3,
     )
     current: FloatArray = quantity(
         0.0, 'm/s', doc='velocity of the fluid in the axes of the world: wind, or a current',
@@ -81,7 +85,7 @@ class BodyParams:
             )
         if not self.starts_on_ground:
             return
-        for key in ('start_velocity', 'start_rate'):
+        for key in ('start_velocity', 'start_angular_velocity'):
             if np.any(getattr(self, key)):
                 raise ConfigError(
                     key, 'expected 0 for a body that stands on the ground at the start, or an '
@@ -107,19 +111,34 @@ class RigidBody:
         Validated configuration.
     """
 
+    start_states: ClassVar[tuple[str, ...]] = ('position', 'rpy', 'velocity', 'angular_velocity')
+
     def __init__(self, params: BodyParams) -> None:
         self._params = params
         self._gravity = np.array([0.0, 0.0, -params.gravity])
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the start."""
-        up = matrix_of_rpy(self._params.start_rpy).T @ -self._gravity
-        on_ground = self._params.starts_on_ground
-        self._position: FloatArray = np.array(self._params.start_position)
-        self._quaternion = quaternion_of_rpy(self._params.start_rpy)
-        self._velocity: FloatArray = np.array(self._params.start_velocity)
-        self._rate: FloatArray = np.array(self._params.start_rate)
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the start; see `Restartable.reset`.
+
+        A state may have the ``position`` [m] of base_link in the world and its ``rpy`` [rad], its
+        ``velocity`` in the world [m/s], and the ``angular_velocity`` in base_link axes [rad/s].
+        There is one body, so no batch to have indices of.
+        """
+        p, start = self._params, Start(indices, (), state, self.start_states)
+        lowest = np.array([-_FARTHEST, -_FARTHEST, 0.0 if p.ground else -_FARTHEST])
+        position = start.of('position', p.start_position, lowest, _FARTHEST)
+        rpy = start.of('rpy', p.start_rpy)
+        velocity = start.of('velocity', p.start_velocity, -_FASTEST, _FASTEST)
+        rate = start.of(
+            'angular_velocity', p.start_angular_velocity, -_FASTEST, _FASTEST
+        )
+        up = matrix_of_rpy(rpy).T @ -self._gravity
+        on_ground = p.ground and position[2] <= 0.0 and not np.any(velocity)
+        self._position: FloatArray = position.copy()
+        self._quaternion = quaternion_of_rpy(rpy)
+        self._velocity: FloatArray = velocity.copy()
+        self._rate: FloatArray = rate.copy()
         self._specific_force: FloatArray = up if on_ground else np.zeros(3)
         self._on_ground = on_ground
         self._touchdown: FloatArray | None = None

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws where the actuators of a robot are and which way they push, from three sides."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+matplotlib.use('Agg')
+
+import matplotlib.pyplot as plt
+
+from propulsion_ros.graph.robot_layout import Group, RobotLayout
+from propulsion_ros.settings.files import opened_to_write
+from propulsion_ros.settings.quantity import FloatArray
+
+_VIEWS = (('from above', 0, 1), ('from the right', 0, 2), ('from the front', 1, 2))
+"""Title of each view, and which axes of base_link lie to the right and up."""
+_ARROW = 0.3
+"""Length of the longest arrow over the size of the robot."""
+_NEAR = 0.05
+"""Distance of points that share a text, over the size of the robot."""
+_SMALL = 1e-6
+_FEW, _LISTED = 6, 30
+"""Numbers in one text, and names in the list."""
+
+
+def draw_layout(robot: RobotLayout, title: str, path: Path) -> None:
+    """Write a layout as a PNG; raise `OSError` where it cannot be written."""
+    # As everywhere, whatever a user has set; names may have a dollar sign.
+    with plt.style.context(['default', {'text.parse_math': False}]):
+        figure: Any = plt.figure(figsize=(16.0, 5.6), layout='constrained')
+        try:
+            figure.suptitle(title)
+            widths = [*(1.0 for _ in _VIEWS), 0.35]
+            grid = figure.add_gridspec(1, len(widths), width_ratios=widths)
+            for place, view in enumerate(_VIEWS):
+                _draw_view(figure.add_subplot(grid[place]), robot, *view)
+            _list_names(figure.add_subplot(grid[len(_VIEWS)]), robot)
+            with opened_to_write(path) as file:
+                figure.savefig(file, dpi=90, format='png')
+        finally:
+            plt.close(figure)
+
+
+def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -> None:
+    plane, size = [right, up], _size(robot)
+    largest = max((group.layout.largest for group in robot.groups), default=0.0) or 1.0
+    for number, group in enumerate(robot.groups):
+        _draw_group(axis, group, plane, size * _ARROW / largest, f'C{number}')
+    _number_points(axis, robot, plane, size * _NEAR)
+    axis.plot(0.0, 0.0, 'k+', markersize=10, label=f'origin of {robot.base_link}')
+    if robot.body.mass:
+        com = robot.body.com
+        axis.plot(com[right], com[up], 'kx', markersize=8, label='centre of mass')
+    axis.set_title(title)
+    axis.set_xlabel(f'{"xyz"[right]} [m]')
+    axis.set_ylabel(f'{"xyz"[up]} [m]')
+    axis.set_aspect('equal', adjustable='datalim')
+    axis.margins(0.15)
+    axis.grid(alpha=0.3)
+
+
+def _draw_group(
+    axis: Any, group: Group, plane: list[int], scale: float, colour: str
+) -> None:
+    """Draw each actuator as a point, and its largest thrust as an arrow."""
+    layout = group.layout
+    thrust = np.where(np.isfinite(layout.highest), layout.highest, layout.largest)
+    tips = layout.position + layout.axis * thrust[:, None] * scale
+    points, ends = layout.position[:, plane], tips[:, plane]
+    axis.plot(points[:, 0], points[:, 1], 'o', color=colour, markersize=5, label=group.name)
+    axis.update_datalim(ends)
+    for point, end in zip(points, ends, strict=True):
+        if np.linalg.norm(end - point) > _SMALL * scale:
+            axis.annotate(
+                '', end, point, arrowprops={'arrowstyle': '-|>', 'color': colour, 'lw': 1.5}
+            )
+
+
+def _number_points(axis: Any, robot: RobotLayout, plane: list[int], near: float) -> None:
+    """Write the numbers of actuators beside their points, those of near ones together."""
+    points = _points(robot)[:, plane]
+    waiting = list(range(len(points)))
+    while waiting:
+        first = points[waiting[0]]
+        alike = [i for i in waiting if np.linalg.norm(points[i] - first) <= near]
+        waiting = [i for i in waiting if i not in alike]
+        few = ', '.join(str(i + 1) for i in alike[:_FEW]) + ', ...' * (len(alike) > _FEW)
+        axis.annotate(few, first, (5, 5), textcoords='offset points', fontsize=8)
+
+
+def _list_names(axis: Any, robot: RobotLayout) -> None:
+    """List numbers and names, above the meaning of the points."""
+    axis.axis('off')
+    names = [name for group in robot.groups for name in group.layout.names]
+    lines = [f'{i + 1}  {name}' for i, name in enumerate(names[:_LISTED])]
+    lines += ['...'] * (len(names) > _LISTED)
+    axis.text(0.0, 1.0, '\n'.join(lines), va='top', fontsize=8, transform=axis.transAxes)
+    handles, labels = axis.figure.axes[0].get_legend_handles_labels()
+    axis.legend(handles, labels, loc='lower left', fontsize=8, frameon=False, borderpad=0.0)
+
+
+def _points(robot: RobotLayout) -> FloatArray:
+    """Return where all actuators are, (n, 3)."""
+    return np.vstack([np.zeros((0, 3)), *(group.layout.position for group in robot.groups)])
+
+
+def _size(robot: RobotLayout) -> float:
+    """Return how far the actuators, origin and centre of mass are apart at most [m], or 1."""
+    whole = np.vstack([_points(robot), np.zeros(3), robot.body.com])
+    return float(np.ptp(whole, axis=0).max()) or 1.0

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plugins of gz-sim itself, as the groups that they are here.
+
+A description written for gz-sim's Thruster or MulticopterMotorModel is read as it stands: each of
+its plugins is one actuator, and those of a kind are one group. Tags are spelt, and have defaults,
+as in the originals; what they set beside the actuator has no effect here, and a note reports it.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from xml.etree.ElementTree import Element
+
+from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.urdf.tags import Tag, read_tag
+from propulsion_ros.urdf.xml import numbers, path_step, quoted
+
+_FILENAME = re.compile(r'(?:lib)?(?:gz-sim\d*|ignition-gazebo\d*)-([a-z-]+)-system(?:\.so)?')
+_DIRECTIONS = {'ccw': '1', 'cw': '-1'}
+_TOPICS = 'topics are named after the node'
+
+
+@dataclass(frozen=True)
+class _System:
+    """One kind of plugin."""
+
+    family: str
+    joint: str
+    """Tag of the joint."""
+    numbers: tuple[str, ...]
+    """Tags of the place of an actuator in the group, any of them; () for the order as written."""
+    renamed: Mapping[str, str]
+    """Parameter that each tag gives."""
+    defaults: Mapping[str, str]
+    """What the original takes where a tag is absent, by parameter."""
+    ignored: Mapping[str, str]
+    """Tags without effect, and why."""
+    block: Callable[[Sequence[Tag]], list[Tag]]
+    """Returns the tags of the group from those of its plugins."""
+    finish: Callable[[Tag, dict[str, Tag]], None] = field(default=lambda plugin, given: None)
+    """Corrects the tags of one actuator, by parameter."""
+
+
+def _text(tag: Tag | None) -> str:
+    return tag.text.lower() if tag else ''
+
+
+def _thruster_block(plugins: Sequence[Tag]) -> list[Tag]:
+    """Return by what thrusters are commanded, which must be one thing for all."""
+    by_speed = [_text(plugin.one('use_angvel_cmd')) in ('true', '1') for plugin in plugins]
+    if any(by_speed) != all(by_speed):
+        raise SourceError(
+            f'{plugins[0].path}/use_angvel_cmd', 'expected the same in all thrusters of a robot'
+        )
+    interface = 'velocity' if all(by_speed) else 'effort'
+    return [Tag('command_interface', interface, plugins[0].path)]
+
+
+def _finish_thruster(plugin: Tag, given: dict[str, Tag]) -> None:
+    """Take the coefficient at rest where it depends on the stream; drop swapped limits."""
+    if plugin.one('thrust_coefficient'):
+        given.pop('advance_coefficient', None)
+    elif plugin.one('alpha_1'):
+        given['thrust_coefficient'] = replace(given['alpha_1'], key='thrust_coefficient')
+    given.pop('alpha_1', None)
+    ends = [numbers(given[key].text, given[key].path, 1)[0] for key in ('min_thrust', 'max_thrust')]
+    if ends[0] > ends[1]:
+        for key in ('min_thrust', 'max_thrust'):
+            given[key] = replace(given[key], text=_THRUSTER.defaults[key])
+
+
+def _rotor_block(plugins: Sequence[Tag]) -> list[Tag]:
+    path = plugins[0].path
+    # A robot of the original pushes as it does there, by the end of each step.
+    return [Tag('command_interface', 'velocity', path), Tag('step_value', 'end', path)]
+
+
+def _finish_rotor(plugin: Tag, given: dict[str, Tag]) -> None:
+    """Turn words and speeds into the numbers that they mean here."""
+    kind = plugin.one('motorType')
+    if kind and kind.text != 'velocity':
+        raise SourceError(kind.path, f'expected velocity, gz-sim has no other, got {kind.text!r}')
+    turn = given['direction']
+    if turn.text not in (*_DIRECTIONS, *_DIRECTIONS.values()):
+        raise SourceError(turn.path, f'expected cw or ccw, got {quoted(turn.text)}')
+    given['direction'] = replace(turn, text=_DIRECTIONS.get(turn.text, turn.text))
+    speed, constant = (given[key] for key in ('max_thrust', 'motor_constant'))
+    fastest, factor = (numbers(tag.text, tag.path, 1)[0] for tag in (speed, constant))
+    given['max_thrust'] = replace(speed, text=repr(factor * fastest * abs(fastest)))
+
+
+_THRUSTER = _System(
+    'thrusters', 'joint_name', (),
+    {
+        'joint_name': 'joint', 'thrust_coefficient': 'thrust_coefficient',
+        'propeller_diameter': 'propeller_diameter', 'fluid_density': 'fluid_density',
+        'max_thrust_cmd': 'max_thrust', 'min_thrust_cmd': 'min_thrust',
+        'wake_fraction': 'wake_fraction', 'alpha_1': 'alpha_1', 'alpha_2': 'advance_coefficient',
+        'deadband': 'thrust_deadband',
+    },
+    {
+        'dynamics': 'zero_order', 'conversion': 'propeller', 'thrust_coefficient': '1',
+        'propeller_diameter': '0.02', 'fluid_density': '1000', 'max_thrust': '1000',
+        'min_thrust': '-1000',
+    },
+    {
+        'namespace': _TOPICS, 'topic': _TOPICS,
+        **dict.fromkeys(
+            ('velocity_control', 'p_gain', 'i_gain', 'd_gain'), 'no joint is turned here'
+        ),
+    },
+    _thruster_block, _finish_thruster,
+)
+_ROTOR = _System(
+    'rotors', 'jointName', ('motorNumber', 'actuator_number'),
+    {
+        'jointName': 'joint', 'linkName': 'link', 'turningDirection': 'direction',
+        'timeConstantUp': 'time_constant_up', 'timeConstantDown': 'time_constant_down',
+        'maxRotVelocity': 'max_thrust', 'motorConstant': 'motor_constant',
+        'momentConstant': 'moment_constant',
+    },
+    {
+        'direction': '-1', 'time_constant_up': '0.0125', 'time_constant_down': '0.025',
+        'max_thrust': '838', 'motor_constant': '8.54858e-06', 'moment_constant': '0.016',
+    },
+    {
+        'rotorDragCoefficient': 'the drag of rotors in a wind is not modelled',
+        'rollingMomentCoefficient': 'the rolling moment of rotors in a wind is not modelled',
+        'rotorVelocitySlowdownSim': 'no joint is turned here',
+        **dict.fromkeys(('robotNamespace', 'commandSubTopic', 'motorSpeedPubTopic'), _TOPICS),
+    },
+    _rotor_block, _finish_rotor,
+)
+_SYSTEMS = {'thruster': _THRUSTER, 'multicopter-motor-model': _ROTOR}
+
+
+def family_of(filename: str) -> str:
+    """Return the family that a plugin of gz-sim belongs to, '' for any other plugin."""
+    found = _FILENAME.fullmatch(filename)
+    system = _SYSTEMS.get(found[1]) if found else None
+    return system.family if system else ''
+
+
+def gathered(family: str, plugins: Sequence[Element]) -> Tag:
+    """Return one plugin block of this package for gz-sim's plugins of one family.
+
+    Raises `SourceError` naming the XML path of what is missing or wrong.
+    """
+    system = next(each for each in _SYSTEMS.values() if each.family == family)
+    tags = [read_tag(plugin, path) for plugin, path in zip(plugins, _paths(plugins), strict=True)]
+    numbered = [(_place(tag, system, i), tag) for i, tag in enumerate(tags)]
+    numbered.sort(key=lambda pair: pair[0])
+    rows = [_row(tag, system, place) for place, tag in numbered]
+    path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
+    return Tag('plugin', '', path, family, (*system.block(tags), *rows))
+
+
+def _paths(plugins: Sequence[Element]) -> list[str]:
+    """Return the XML path of each plugin: those of gz-sim mostly have the same name."""
+    steps = [path_step('plugin', plugin.get('name')) for plugin in plugins]
+    return [
+        f'gazebo/{step}[{steps[:i + 1].count(step)}]' if steps.count(step) > 1
+        else f'gazebo/{step}' for i, step in enumerate(steps)
+    ]
+
+
+def _place(tag: Tag, system: _System, order: int) -> int:
+    """Return the place of an actuator in its group."""
+    if not system.numbers:
+        return order
+    given = next((found for key in system.numbers if (found := tag.one(key))), None)
+    text = given.text if given else ''
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        path = given.path if given else f'{tag.path}/{system.numbers[0]}'
+        raise SourceError(path, f'expected a number of digits, got {quoted(text)}')
+    return int(text)
+
+
+def _row(plugin: Tag, system: _System, place: int) -> Tag:
+    """Return one actuator."""
+    joint = plugin.one(system.joint)
+    if joint is None:
+        raise SourceError(f'{plugin.path}/{system.joint}', 'is missing: each plugin needs it')
+    element = REGISTRY[system.family].facts.tag
+    name = f'{element}_{place}' if system.numbers else joint.text.rpartition('/')[2]
+    given = {key: Tag(key, text, plugin.path) for key, text in system.defaults.items()}
+    notes: list[str] = []
+    for tag in plugin.children:
+        if tag.key in system.renamed:
+            key = system.renamed[tag.key]
+            given[key] = replace(tag, key=key)
+        elif tag.key in system.ignored:
+            notes.append(f'{tag.path} has no effect: {system.ignored[tag.key]}')
+        elif tag.key not in (*system.numbers, 'use_angvel_cmd', 'motorType'):
+            notes.append(f'{tag.path} has no effect: it is not known here')
+    system.finish(plugin, given)
+    return Tag(element, '', plugin.path, name, tuple(given.values()), notes=tuple(notes))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.robot_layout import lines_of, robot_layout
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+
+
+def layout_of(text, **parameters):
+    specs = actuators_from_urdf(text, loop_params_of)
+    _, body = mass_from_urdf(text, specs[0].base_link)
+    return robot_layout(specs, body, lambda node: parameters)
+
+
+def shipped(vehicle):
+    return load_robot_description(share_directory() / 'urdf' / f'{vehicle}.urdf.xacro')
+
+
+@pytest.fixture(scope='module')
+def quadrotor():
+    return layout_of(shipped('quadrotor'))
+
+
+def test_thrust_to_weight_and_what_can_be_controlled(quadrotor):
+    assert quadrotor.thrust_to_weight == pytest.approx(4 * 7.4 / (1.5 * 9.81))
+    assert quadrotor.controlled == ['force z', 'torque x', 'torque y', 'torque z']
+    assert quadrotor.rank_and_condition[0] == 4
+
+
+def test_extremes_are_those_of_each_part_alone(quadrotor):
+    least, most = quadrotor.extremes
+    np.testing.assert_allclose(least, [0.0, 0.0, 0.0, -2.96, -2.96, -0.2368], atol=1e-12)
+    np.testing.assert_allclose(most, [0.0, 0.0, 29.6, 2.96, 2.96, 0.2368], atol=1e-12)
+
+
+def test_speed_and_lag_of_each(quadrotor):
+    (group,) = quadrotor.groups
+    np.testing.assert_allclose(group.speeds, np.sqrt(7.4 / 1e-5), rtol=1e-9)
+    assert set(group.lags) == {'0.05/0.03'}
+
+
+def test_torque_is_about_the_centre_of_mass():
+    text = shipped('quadrotor')
+    specs = actuators_from_urdf(text, loop_params_of)
+    _, body = mass_from_urdf(text, specs[0].base_link)
+    moved = robot_layout(specs, type(body)(body.mass, np.array([0.1, 0.0, 0.0]), body.inertia))
+    np.testing.assert_allclose(
+        moved.matrix[4], robot_layout(specs, body).matrix[4] + 0.1, atol=1e-12
+    )
+
+
+def test_parameters_win(quadrotor):
+    half = layout_of(shipped('quadrotor'), max_thrust=[3.7])
+    assert half.thrust_to_weight == pytest.approx(quadrotor.thrust_to_weight / 2.0)
+
+
+def test_what_only_lifts_and_what_turns_is_not_counted():
+    rocket = layout_of(shipped('rocket'))
+    assert rocket.matrix.shape == (6, 2)
+    assert rocket.controlled == ['force z', 'torque x']
+    assert 'booster_1_gimbal_x' in rocket.not_counted
+    assert rocket.not_counted.endswith('lift of fins')
+
+
+def test_unknown_limits_and_mass_are_said_to_be_unknown():
+    text = (
+        '<robot name="r"><link name="b"/><gazebo><plugin filename="propulsion_ros" '
+        'name="thrusters"><thruster name="t"><link>b</link><rotor_constant>1e-3</rotor_constant>'
+        '</thruster></plugin></gazebo></robot>'
+    )
+    lines = list(lines_of(layout_of(text)))
+    assert lines[1].split()[8:10] == ['-', '-']
+    assert 'mass               unknown, no link has an <inertial>' in lines
+    assert any(line.startswith('thrust to weight   - along z') for line in lines)
+
+
+def test_table_of_a_quadrotor(quadrotor):
+    lines = list(lines_of(quadrotor))
+    assert lines[1] == (
+        'rotors  front_left   0.2 0.2 0.04    0 0 1  7.4      8215  0.05/0.03'
+    )
+    assert 'can be controlled  force z, torque x, torque y, torque z' in lines

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes on the command line, and in tables of commands and flight logs."""
+
+from __future__ import annotations
+
+from mistakes import Mistake
+from mistakes.parameters import PARAMETERS
+
+CONFIG = {'robot.yaml': PARAMETERS}
+REPLAY = 'replay robot.yaml in.csv out.csv'
+
+
+def table(name, place, reason, remedy, text, command=REPLAY, code=1):
+    return Mistake(name, place, reason, remedy, {**CONFIG, 'in.csv': text}, command, code)
+
+
+def log(name, place, reason, remedy, text, code=1):
+    return Mistake(name, place, reason, remedy, {'log.csv': text}, 'apogee log.csv', code)
+
+
+MISTAKES = [
+    Mistake(
+        'unknown command',
+        'propulsion_ros: error',
+        "argument COMMAND: invalid choice: 'chek'",
+        "choose from 'apogee', 'apogee-trials', 'check', 'demo', 'gazebo', 'play', 'plot', "
+        "'record', 'replay'); see propulsion_ros --help",
+        command='chek robot.urdf',
+        code=2,
+    ),
+    Mistake(
+        'no command',
+        'propulsion_ros: error',
+        'the following arguments are required: COMMAND',
+        'see propulsion_ros --help',
+        command='',
+        code=2,
+    ),
+    Mistake(
+        'no file',
+        'propulsion_ros check: error',
+        'the following arguments are required: FILE',
+        'see propulsion_ros check --help',
+        command='check',
+        code=2,
+    ),
+    Mistake(
+        'unknown option',
+        'propulsion_ros check: error',
+        'unrecognized arguments: --modle b.urdf',
+        "did you mean '--model'?; see propulsion_ros check --help",
+        command='check a.urdf --modle b.urdf',
+        code=2,
+    ),
+    Mistake(
+        'no number',
+        'propulsion_ros plot: error',
+        "argument --from: invalid float value: 'now'",
+        'see propulsion_ros plot --help',
+        command='plot in.csv --from now',
+        code=2,
+    ),
+    table(
+        'column misspelt',
+        'propulsion_ros replay: in.csv:1',
+        "unknown column 'frnt.effort'",
+        "did you mean 'front.effort'?",
+        'stamp,frnt.effort\n0,1\n',
+    ),
+    table(
+        'field misspelt',
+        'propulsion_ros replay: in.csv:1',
+        "unknown column 'front.thrust'",
+        "did you mean 'front.effort'?",
+        'stamp,front.thrust\n0,1\n',
+    ),
+    table(
+        'field of another interface',
+        'in.csv:2: rotors',
+        'command refused: front: takes effort, got velocity 100',
+        'for velocity set command_interface: velocity; NaN means that a field is not meant',
+        'stamp,front.velocity\n0,100\n',
+        code=0,
+    ),
+    table(
+        'no stamp',
+        'propulsion_ros replay: in.csv:1',
+        "got 'time'",
+        "expected 'stamp' as the first column",
+        'time,front.effort\n0,1\n',
+    ),
+    table(
+        'unit in a cell',
+        'propulsion_ros replay: in.csv:2: front.effort',
+        "expected a number, got '9 N'",
+        'write SI numbers without unit',
+        'stamp,front.effort\n0,9 N\n',
+    ),
+    table(
+        'stamps go back',
+        'propulsion_ros replay: in.csv:3: stamp',
+        'got 0.5',
+        'expected none before 1.000000000 s',
+        'stamp,front.effort\n1,1\n0.5,2\n',
+    ),
+    table(
+        'cell missing',
+        'propulsion_ros replay: in.csv:2',
+        'got 2',
+        'expected 3 cells',
+        'stamp,front.effort,rear.effort\n0,1\n',
+    ),
+    table(
+        'semicolons',
+        'propulsion_ros replay: in.csv:1',
+        "expected 'stamp' as the first column, got 'stamp;front.effort'",
+        'separate columns by commas',
+        'stamp;front.effort\n0;1\n',
+    ),
+    table(
+        'no input',
+        'propulsion_ros replay: inn.csv',
+        'cannot be read: No such file or directory',
+        "did you mean 'in.csv'?",
+        '',
+        'replay robot.yaml inn.csv out.csv',
+    ),
+    table(
+        'no such node',
+        'propulsion_ros replay: robot.yaml',
+        "no node 'rotor'",
+        "did you mean 'rotors'?; found: rotors",
+        'stamp,front.effort\n0,1\n',
+        REPLAY + ' --node rotor',
+    ),
+    table(
+        'output over the input',
+        'propulsion_ros replay: in.csv',
+        'is read too',
+        'expected another name for OUTPUT',
+        'stamp,front.effort\n0,1\n',
+        'replay robot.yaml in.csv in.csv',
+    ),
+    table(
+        'plot of nothing',
+        'propulsion_ros plot: in.csv',
+        'got none',
+        'expected values to plot',
+        'stamp,front.effort\n',
+        'plot in.csv',
+    ),
+    log(
+        'log without a header',
+        'propulsion_ros apogee: log.csv:1',
+        'expected a column time_s, got the header 0,0',
+        'the first line must name the columns, time_s and altitude_m among them',
+        '0,0\n0.1,1\n',
+    ),
+    log(
+        'log in other units',
+        'propulsion_ros apogee: log.csv:1',
+        'expected a column time_s, got the header time_ms,altitude_ft',
+        'the first line must name the columns, time_s and altitude_m among them',
+        'time_ms,altitude_ft\n0,0\n',
+    ),
+    log(
+        'log with a text',
+        'propulsion_ros apogee: log.csv:3: altitude_m',
+        "got 'low'",
+        'expected a number',
+        'time_s,altitude_m\n0,0\n0.1,low\n',
+    ),
+    log(
+        'log without rows',
+        'propulsion_ros apogee: log.csv',
+        'got a header alone',
+        'expected rows',
+        'time_s,altitude_m\n',
+        0,
+    ),
+    log(
+        'log on the pad',
+        'propulsion_ros apogee: log.csv',
+        'no apogee: it rises 0 m, and below 100 m none is looked for',
+        '--minimum-height M sets another height',
+        'time_s,altitude_m\n' + ''.join(f'{i / 20},0\n' for i in range(200)),
+        0,
+    ),
+    Mistake(
+        'rate of 0',
+        'propulsion_ros play',
+        'got 0, 0, 1',
+        'expected finite numbers, --rate above 0, --clock at least 0, --loop at least 1',
+        command='play bag --rate 0',
+    ),
+    Mistake(
+        'negative duration',
+        'propulsion_ros record',
+        'got -1',
+        'expected more than 0 s',
+        command='record bag --duration -1',
+    ),
+    Mistake(
+        'no bag',
+        'propulsion_ros play: bag',
+        "is not a readable bag: File 'bag' does not exist.",
+        '',
+        command='play bag',
+    ),
+    Mistake(
+        'unknown vehicle',
+        'propulsion_ros demo: error',
+        "argument --vehicle: invalid choice: 'drone'",
+        "choose from 'rocket', 'quadrotor', 'rov', 'freeflyer'); see propulsion_ros demo --help",
+        command='demo --vehicle drone',
+        code=2,
+    ),
+]

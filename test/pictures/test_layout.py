@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from mistakes.robot import ROBOT
+from propulsion_ros.tools import cli
+
+pytest.importorskip('matplotlib')
+
+
+@pytest.fixture
+def robot(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text(ROBOT)
+    return path
+
+
+def test_show_and_picture_of_a_robot(robot, tmp_path, capsys):
+    picture = tmp_path / 'layout.png'
+    assert cli.main(['check', str(robot), '--show', '--picture', str(picture)]) == 0
+    assert picture.read_bytes().startswith(b'\x89PNG')
+    assert 'rotors  front     0.2 0 0    0 0 1  9' in capsys.readouterr().out
+
+
+def test_show_takes_the_parameters_of_a_file(robot, tmp_path, capsys):
+    settings = tmp_path / 'robot.yaml'
+    settings.write_text('rotors:\n  ros__parameters: {max_thrust: [3.5]}\n')
+    assert cli.main(['check', str(settings), '--model', str(robot), '--show']) == 0
+    assert 'rotors  front     0.2 0 0    0 0 1  3.5' in capsys.readouterr().out
+
+
+def test_a_robot_with_a_fault_is_not_shown(robot, capsys):
+    robot.write_text(ROBOT.replace('<max_thrust>9', '<max_thrust>-9'))
+    assert cli.main(['check', str(robot), '--show']) == 1
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_show_needs_one_robot(tmp_path, capsys):
+    settings = tmp_path / 'robot.yaml'
+    settings.write_text(
+        'rotors:\n  ros__parameters: {names: [a], max_thrust: [3.5], motor_constant: [1e-5]}\n'
+    )
+    assert cli.main(['check', str(settings), '--show']) == 1
+    assert '--show: expected one robot description, got 0' in capsys.readouterr().err
+
+
+def test_a_picture_that_cannot_be_written(robot, tmp_path, capsys):
+    picture = tmp_path / 'absent' / 'layout.png'
+    assert cli.main(['check', str(robot), '--picture', str(picture)]) == 1
+    assert 'layout.png: cannot be written: No such file' in capsys.readouterr().err
+
+
+def test_without_matplotlib_one_line_names_it(robot, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)
+    monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.layout', raising=False)
+    assert cli.main(['check', str(robot), '--picture', str(tmp_path / 'layout.png')]) == 1
+    assert "pip install 'propulsion_ros[plot]'" in capsys.readouterr().err

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+import propulsion_ros
+from propulsion_ros.tools import cli
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(['--version'])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f'propulsion_ros {propulsion_ros.__version__}\n'
+
+
+@pytest.mark.parametrize('command', cli.COMMANDS)
+def test_help_of_each_command_has_an_example_that_is_right(command, capsys):
+    module = cli.module_of(command)
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    parser.parse_args(module.EXAMPLE.split())
+    with pytest.raises(SystemExit):
+        cli.main([command, '--help'])
+    text = ' '.join(capsys.readouterr().out.split())
+    assert f'example: propulsion_ros {command} {module.EXAMPLE}' in text
