@@ -10,6 +10,12 @@ from setuptools import find_packages, setup
 PACKAGE = 'propulsion_ros'
 
 
+def wheels(distro):
+    """Return the requirements of a ROS 2 that comes as wheels."""
+    lines = Path(__file__).with_name('env').joinpath(f'{distro}.txt').read_text().splitlines()
+    return [line for line in lines if line and not line.startswith('#')]
+
+
 def version():
     """Return the version that the package states: it may need more than is installed here."""
     text = Path(__file__).with_name(PACKAGE).joinpath('__init__.py').read_text(encoding='utf-8')
@@ -39,7 +45,11 @@ setup(
         (f'lib/{PACKAGE}', glob('scripts/*')),
     ],
     install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'],
-    extras_require={'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro']},
+    extras_require={
+        'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro'],
+        # Beside a sourced ROS 2 it is not needed; the vehicles of the package are written in xacro.
+        'ros': [*wheels('kilted'), 'xacro'],
+    },
     entry_points={'console_scripts': [f'{PACKAGE} = {PACKAGE}.tools.cli:main']},
     python_requires='>=3.10',
     zip_safe=False,

@@ -204,5 +204,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-CUBESAT = Demo(make_pilot=CubesatPilot, summarise=_summarise, table=_table, page=_page)
+CUBESAT = Demo(
+    make_pilot=CubesatPilot, summarise=_summarise, table=_table, page=_page,
+    wait_for=('jets_allocator/wrench_command',),
+)
 """It loses its tumbling, points, and turns."""

@@ -92,6 +92,25 @@ any_robot_composed = launched('any_robot_composed', include(
 ))
 
 
+any_body = launched('any_body', include(
+    'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), simulate='true',
+))
+short = launched('short', include(
+    'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), simulate='true',
+    duration='0.5', real_time_factor='0',
+))
+
+
+@pytest.mark.launch(fixture=any_body)
+def test_any_robot_has_a_body_that_climbs(graph):
+    climb(graph)
+
+
+@pytest.mark.launch(fixture=short)
+def test_launch_ends_with_its_body(graph, launch_context):
+    graph.until(lambda: launch_context.is_shutdown, 'the end of the launch', 120.0)
+
+
 @pytest.mark.launch(fixture=rocket)
 def test_rocket_is_lit_by_a_command(graph):
     wrenches = graph.listen(WrenchStamped, 'boosters/wrench')
