@@ -41,7 +41,7 @@ def replay(
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
-    for path in (choice.config, choice.model, source):
+    for path in (choice.config, choice.model):
         if path and path.exists() and target.exists() and target.samefile(path):
             raise SourceError(printable(target), 'is read too, expected another name for OUTPUT')
     with ExitStack() as stack:
