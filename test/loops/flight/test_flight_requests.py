@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from flight_computer import MS, Computer, altitude, odometry, request
+from flight_computer import APOGEE, MAIN, MS, Computer, altitude, odometry, request
 
 from fake_host import message
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 
 
 def ask(computer, seconds, name, sender=''):
@@ -117,6 +118,77 @@ def test_second_publisher_with_another_clock_does_not_drive_the_timer(offset):
         'odometry not taken: of another publisher or clock' in line for line in computer.warnings
     )
     assert computer.loop.stamp_ns * 1e-9 == pytest.approx(11.98)
+
+
+def with_replay(flown, replayed, begin, stall, seconds=50.0):
+    """Return a computer that flew beside a replay whose stamps are years older."""
+    computer = Computer('pressure', **{'flight.max_ascent_time': 20.0})
+
+    def deliver(stamp_ns, height):
+        _, pressure = temperature_and_pressure(120.0 + height)
+        computer.host.deliver('~/pressure', message(stamp_ns, fluid_pressure=float(pressure)))
+
+    for k in range(round(seconds / 0.02)):
+        t = k * 0.02
+        computer.wait(0.02)
+        if not stall[0] <= t < stall[0] + stall[1]:
+            deliver(computer.host.now, flown(t) + 0.02 * (k % 2))
+        if k == 150:
+            computer.command('launch')
+        if t > begin:
+            deliver(round((1_600_000_000 + t) * 1e9), replayed(t - begin))
+    return computer
+
+
+@pytest.mark.parametrize('stall', [
+    pytest.param((6.0, 0.56), id='stall beside it'),
+    pytest.param((6.0, 9.0), id='long stall beside it'),
+    pytest.param((4.98, 0.72), id='stall where it begins'),
+    pytest.param((4.5, 2.9), id='begins in a stall'),
+])
+def test_replay_fires_nothing_on_the_pad(stall):
+    """Both charges fired, and the sensor was refused as long as the replay went on."""
+    computer = with_replay(lambda t: 0.0, altitude, 5.0, stall)
+    assert computer.flags['phase'] == 'launch'
+    assert not computer.fired
+    assert computer.loop.stamp_ns == computer.host.now
+
+
+@pytest.mark.parametrize('stall', [
+    pytest.param((4.5, 0.72), id='after ignition'),
+    pytest.param((9.0, 0.72), id='in the coast'),
+    pytest.param((9.0, 5.0), id='long, in the coast'),
+])
+def test_replay_at_rest_does_not_disturb_a_flight(stall):
+    """Both charges fired 5 s early, and after the stall at liftoff the phase stayed launch."""
+    computer = with_replay(altitude, lambda t: 0.0, 1.0, stall)
+    assert computer.flags['apogee_source'] == 'detected'
+    (drogue, main) = (t - 1_700_000_000 for _, t in computer.fired)
+    assert drogue == pytest.approx(APOGEE, abs=0.5)
+    assert main == pytest.approx(MAIN, abs=1.0)
+
+
+def test_publisher_that_is_followed_at_the_launch_has_precedence():
+    """A replay that was there first was stopped, and went on after the launch."""
+    computer = Computer('pressure')
+
+    def deliver(seconds, **heights):
+        for k in range(round(seconds / 0.02)):
+            computer.wait(0.02)
+            for name, height in heights.items():
+                _, pressure = temperature_and_pressure(120.0 + height + 0.02 * (k % 2))
+                stamp_ns = computer.host.now - (10**17 if name == 'replay' else 0)
+                sample = message(stamp_ns, fluid_pressure=float(pressure))
+                computer.host.deliver('~/pressure', sample)
+
+    deliver(2.0, replay=0.0, sensor=0.0)
+    deliver(12.0, sensor=0.0)
+    assert any('pressure goes on with another publisher' in line for line in computer.warnings)
+    computer.command('launch')
+    deliver(2.0, replay=500.0, sensor=0.0)
+    assert not computer.fired
+    assert computer.flags['phase'] == 'launch'
+    assert computer.loop.stamp_ns == computer.host.now
 
 
 def test_publisher_whose_clock_was_set_goes_on_alone():
