@@ -77,6 +77,62 @@ def test_abort_is_followed_once_on_arrival_whatever_its_stamp(seconds):
     assert computer.flags['phase'] == 'launch', 'a repetition of the same one'
 
 
+def ask_now(computer, name, stamp_ns=None, sender=''):
+    now_ns = computer.loop._request_time() if stamp_ns is None else stamp_ns
+    computer.host.deliver('~/request', message(
+        now_ns, status=[SimpleNamespace(name=name, hardware_id=sender)]
+    ))
+
+
+@pytest.mark.parametrize('abort', [
+    pytest.param(lambda computer: ask_now(computer, 'abort'), id='message'),
+    pytest.param(lambda computer: ask_now(computer, 'abort', 0), id='message without a stamp'),
+    pytest.param(lambda computer: computer.call('abort'), id='service'),
+])
+@pytest.mark.parametrize('is_late', [False, True], ids=['waits', 'comes late'])
+@pytest.mark.parametrize('name', ['launch', 'debug'])
+def test_abort_drops_each_request_that_is_older(abort, is_late, name):
+    """In preflight, where it is refused, it left a launch waiting that armed the vehicle."""
+    computer = rested()
+    computer.wait(0.02)
+    stamp_ns = computer.loop._request_time()
+    if not is_late:
+        ask_now(computer, name, stamp_ns)
+    computer.wait(0.1)
+    abort(computer)
+    computer.wait(0.02)
+    if is_late:
+        ask_now(computer, name, stamp_ns)
+    computer.feed(2.16, 3.0)
+    assert computer.flags['phase'] == 'preflight'
+    line = f"request '{name}' is " + (
+        "refused: stamped before an 'abort'" if is_late else "dropped: 'abort' came")
+    assert computer.warnings.count(line) == 1
+    ask_now(computer, name)
+    computer.feed(3.0, 3.5, motion=lambda t: 0.0)
+    assert computer.flags['phase'] == name, 'a later one is followed'
+
+
+@pytest.mark.parametrize('seconds', [-1000.0, 0.0, 1000.0])
+def test_abort_with_a_wrong_clock_forbids_nothing_for_long(seconds):
+    computer = rested()
+    ask(computer, seconds, 'abort')
+    computer.feed(2.0, 2.2)
+    ask_now(computer, 'launch')
+    computer.feed(2.2, 3.0)
+    assert computer.flags['phase'] == 'launch'
+
+
+def test_time_that_starts_again_after_an_abort_forbids_nothing():
+    computer = Computer(is_simulated=True)
+    computer.feed(500.0, 502.0, motion=lambda t: 0.0)
+    ask_now(computer, 'abort')
+    computer.feed(0.0, 2.0, motion=lambda t: 0.0)
+    ask_now(computer, 'launch')
+    computer.feed(2.0, 3.0, motion=lambda t: 0.0)
+    assert computer.flags['phase'] == 'launch'
+
+
 def test_request_is_followed_though_the_sensors_are_silent():
     computer = rested()
     computer.command('launch')
