@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An altitude that stands still, although the vehicle was too fast to have stopped."""
+from __future__ import annotations
+
+import math
+
+from propulsion_ros.flight.apogee.parabola import Parabola
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.timing.dwell import Dwell
+
+_DRAG = 2e-3  # more than any vehicle without a parachute has [1/m]
+_SHARE, _MARGIN = 0.7, 10.0  # of the least physical speed, that a fit may be wrong by [m/s]
+_PUSH = 300.0  # largest acceleration by an engine [m/s^2]
+_CLEAR = 3.0  # sigma
+_STILL, _STRAIGHT = 12.0, 5.0  # speed [m/s] and acceleration [m/s^2] of what stands still
+_MOVING = 10.0  # clear speed of an altitude that moves again [m/s]
+_MOVING_TIME = 1.0  # for which it must [s]
+_OTHER_TIME = 2.5  # an impossible speed that lasts for longer is the true one [s]
+
+
+class Standstill:
+    """Finds a speed that vanishes faster than by gravity and drag: a clogged or saturated sensor.
+
+    From the last speed that was physical, drag and gravity leave at least a speed that is known.
+    An altitude that stands still while that speed is high is no altitude any more, until it
+    clearly moves again. The longest coast from that speed ends the search for a clear motion: a
+    descent is enough then.
+
+    Attributes
+    ----------
+    is_found : bool
+        Whether the altitude stands still and must not be used.
+    is_odd : bool
+        Whether its latest speed is less than drag and gravity can leave.
+    """
+
+    def __init__(self) -> None:
+        self._moving = Dwell(_MOVING_TIME)
+        self._other = Dwell(_OTHER_TIME)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the flight."""
+        self.is_found = self.is_odd = False
+        self._stamp_ns: int | None = None
+        self._speed = 0.0
+        self._moving.reset()
+        self._other.reset()
+
+    def shift(self, shift_ns: int) -> None:
+        """Move all stamps by a clock jump."""
+        if self._stamp_ns is not None:
+            self._stamp_ns += shift_ns
+
+    def is_over(self, stamp_ns: int) -> bool:
+        """Return whether the longest coast from the last trusted speed has ended."""
+        return self._since(stamp_ns) > self._speed / STANDARD_GRAVITY
+
+    def trust(self, stamp_ns: int, velocity: float, sigma: float) -> None:
+        """Take a speed that is certain, and its sigma [m/s]."""
+        self.is_found = self.is_odd = False
+        self._stamp_ns, self._speed = stamp_ns, max(velocity - _CLEAR * sigma, 0.0)
+        self._moving.reset()
+        self._other.reset()
+
+    def follow(self, stamp_ns: int, fit: Parabola, brief: Parabola, now: float) -> None:
+        """Take a new altitude.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        fit, brief : Parabola
+            Of the window and of its end.
+        now : float
+            The stamp in the time of both [s].
+        """
+        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        if self.is_found:
+            slowest = min(abs(velocity) - _CLEAR * sigma, abs(brief.velocity(now)))
+            if self._moving.update(stamp_ns, slowest > _MOVING):
+                self.trust(stamp_ns, velocity, sigma)
+            return
+        time = self._since(stamp_ns)
+        too_slow = velocity + _CLEAR * sigma < _SHARE * self._least(time) - _MARGIN
+        too_fast = velocity - _CLEAR * sigma > self._speed + _PUSH * time + _MARGIN
+        self.is_odd = too_slow
+        if not (too_slow or too_fast) or self._other.update(stamp_ns, True):
+            self.trust(stamp_ns, velocity, sigma)
+        elif too_slow:
+            curvature = abs(brief.acceleration) - _CLEAR * brief.acceleration_sigma
+            self.is_found = abs(brief.velocity(now)) < _STILL and curvature < _STRAIGHT
+
+    def _since(self, stamp_ns: int) -> float:
+        """Return the time since the last trusted speed [s]."""
+        return math.inf if self._stamp_ns is None else (stamp_ns - self._stamp_ns) * 1e-9
+
+    def _least(self, time: float) -> float:
+        """Return the least speed that drag and gravity leave after a time [m/s]."""
+        speed = self._speed
+        if speed <= 0.0 or time > speed / STANDARD_GRAVITY:
+            return -math.inf
+        return speed / (1.0 + _DRAG * speed * time) - STANDARD_GRAVITY * time
