@@ -229,12 +229,17 @@ class ApogeeDetector:
         if self._looked_ns is not None and stamp_ns - self._looked_ns < _LOOK_NS:
             return
         self._looked_ns = stamp_ns
-        coast = self._coast
+        coast, is_still = self._coast, self._standstill.is_found
+        if is_still and self._disagrees(stamp_ns):
+            return  # what was foreseen must not follow an altitude that stopped
         coast.take(stamp_ns, altitude, self._tracker.noise)
-        since_ns = coast.disagreed_ns
-        is_other = since_ns is not None and stamp_ns - since_ns > _OTHER_MOTION_NS
-        if is_other and not self._standstill.is_found:
+        if not is_still and self._disagrees(stamp_ns):
             coast.reset()
+
+    def _disagrees(self, stamp_ns: int) -> bool:
+        """Return whether the altitude has contradicted the coast for longer than any dip."""
+        since_ns = self._coast.disagreed_ns
+        return since_ns is not None and stamp_ns - since_ns > _OTHER_MOTION_NS
 
     def _follow_thrust(self, stamp_ns: int, acceleration: float) -> None:
         """End the coast where the accelerometer shows thrust."""
