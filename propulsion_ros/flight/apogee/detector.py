@@ -324,6 +324,12 @@ class ApogeeDetector:
         standstill, tracker, coast = self._standstill, self._tracker, self._coast
         was_found = standstill.is_found
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        if coast.begun_ns is not None and standstill.is_too_slow(
+            stamp_ns, coast.velocity, coast.velocity_sigma
+        ):
+            # It was begun while the altitude stopped, and follows what stands still.
+            coast.reset()
+            standstill.is_odd = True
         if coast.agrees:
             standstill.trust(stamp_ns, coast.velocity, coast.velocity_sigma)
         elif tracker.agrees and tracker.length >= _SHORT:
@@ -477,9 +483,11 @@ class ApogeeDetector:
             self._ascent.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
         evidence = self._known(stamp_ns)
         evidence.tracked = math.nan
-        is_known = coast.agrees or (self._standstill.is_found and coast.is_trusted)
-        if is_known and coast.foresight is not None and not self._may_light:
-            apogee_ns, altitude, sigma = coast.foresight
+        foreseen = coast.foresight if coast.agrees else None
+        if self._standstill.is_found:
+            foreseen = self._foreseen
+        if foreseen is not None and not self._may_light:
+            apogee_ns, altitude, sigma = foreseen
             evidence.height = max(evidence.height, altitude - self._ascent.pad)
             evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, 3.0 * sigma)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))

@@ -12,6 +12,7 @@ _DRAG = 2e-3  # more than any vehicle without a parachute has [1/m]
 _SHARE, _MARGIN = 0.7, 10.0  # of the least physical speed, that a fit may be wrong by [m/s]
 _PUSH = 300.0  # largest acceleration by an engine [m/s^2]
 _CLEAR = 3.0  # sigma
+_SURE = 5.0  # one sigma of a speed that is known well [m/s]
 _STILL, _STRAIGHT = 12.0, 5.0  # speed [m/s] and acceleration [m/s^2] of what stands still
 _MOVING = 10.0  # clear speed of an altitude that moves again [m/s]
 _MOVING_TIME = 1.0  # for which it must [s]
@@ -63,6 +64,10 @@ class Standstill:
         self._moving.reset()
         self._other.reset()
 
+    def is_too_slow(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
+        """Return whether a speed is less than drag and gravity can leave [m/s]."""
+        return velocity + _CLEAR * sigma < _SHARE * self._least(stamp_ns) - _MARGIN
+
     def follow(self, stamp_ns: int, fit: Parabola, brief: Parabola, now: float) -> None:
         """Take a new altitude.
 
@@ -81,12 +86,14 @@ class Standstill:
             if self._moving.update(stamp_ns, slowest > _MOVING):
                 self.trust(stamp_ns, velocity, sigma)
             return
-        time = self._since(stamp_ns)
-        too_slow = velocity + _CLEAR * sigma < _SHARE * self._least(time) - _MARGIN
-        too_fast = velocity - _CLEAR * sigma > self._speed + _PUSH * time + _MARGIN
-        self.is_odd = too_slow
-        if not (too_slow or too_fast) or self._other.update(stamp_ns, True):
+        too_fast = velocity - _CLEAR * sigma > self._most(stamp_ns)
+        self.is_odd = too_slow = self.is_too_slow(stamp_ns, velocity, sigma)
+        if self._other.update(stamp_ns, too_slow or too_fast):
             self.trust(stamp_ns, velocity, sigma)
+        elif not (too_slow or too_fast):
+            # What an uncertain fit knows is less than what is left of the speed before.
+            if sigma < _SURE or velocity - _CLEAR * sigma > self._least(stamp_ns):
+                self.trust(stamp_ns, velocity, sigma)
         elif too_slow:
             curvature = abs(brief.acceleration) - _CLEAR * brief.acceleration_sigma
             self.is_found = abs(brief.velocity(now)) < _STILL and curvature < _STRAIGHT
@@ -95,9 +102,13 @@ class Standstill:
         """Return the time since the last trusted speed [s]."""
         return math.inf if self._stamp_ns is None else (stamp_ns - self._stamp_ns) * 1e-9
 
-    def _least(self, time: float) -> float:
-        """Return the least speed that drag and gravity leave after a time [m/s]."""
-        speed = self._speed
+    def _least(self, stamp_ns: int) -> float:
+        """Return the least speed that drag and gravity leave [m/s]."""
+        time, speed = self._since(stamp_ns), self._speed
         if speed <= 0.0 or time > speed / STANDARD_GRAVITY:
             return -math.inf
         return speed / (1.0 + _DRAG * speed * time) - STANDARD_GRAVITY * time
+
+    def _most(self, stamp_ns: int) -> float:
+        """Return the largest speed that an engine can have made [m/s]."""
+        return self._speed + _PUSH * self._since(stamp_ns) + _MARGIN
