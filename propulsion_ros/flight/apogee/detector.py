@@ -330,7 +330,7 @@ class ApogeeDetector:
             # It was begun while the altitude stopped, and follows what stands still.
             coast.reset()
             standstill.is_odd = True
-        if coast.agrees:
+        if coast.agrees and standstill.is_news(stamp_ns, coast.velocity, coast.velocity_sigma):
             standstill.trust(stamp_ns, coast.velocity, coast.velocity_sigma)
         elif tracker.agrees and tracker.length >= _SHORT:
             is_over = was_found and standstill.is_over(stamp_ns)
@@ -344,8 +344,9 @@ class ApogeeDetector:
 
     def _distrust_altitude(self) -> None:
         """Keep of the prediction only what the coast foresaw before the altitude stopped."""
-        if not self._coast.is_trusted:
-            self._coast.reset()
+        coast = self._coast
+        if coast.begun_ns is not None and self._standstill.is_since(coast.begun_ns):
+            coast.reset()
         self._ballot.reset()
         self._foreseen = self._coast.foresight if self._coast.is_trusted else None
         self._apogee_ns, self._apogee_altitude, self._sigma = (

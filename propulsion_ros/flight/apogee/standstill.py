@@ -12,6 +12,7 @@ _DRAG = 2e-3  # more than any vehicle without a parachute has [1/m]
 _SHARE, _MARGIN = 0.7, 10.0  # of the least physical speed, that a fit may be wrong by [m/s]
 _PUSH = 300.0  # largest acceleration by an engine [m/s^2]
 _CLEAR = 3.0  # sigma
+_BEFORE_NS = 600_000_000  # that a motion must have lasted before the altitude stopped
 _SURE = 5.0  # one sigma of a speed that is known well [m/s]
 _STILL, _STRAIGHT = 12.0, 5.0  # speed [m/s] and acceleration [m/s^2] of what stands still
 _MOVING = 10.0  # clear speed of an altitude that moves again [m/s]
@@ -53,6 +54,10 @@ class Standstill:
         if self._stamp_ns is not None:
             self._stamp_ns += shift_ns
 
+    def is_since(self, begun_ns: int) -> bool:
+        """Return whether the last trusted speed is older than a motion, or hardly younger."""
+        return self._stamp_ns is None or self._stamp_ns - begun_ns < _BEFORE_NS
+
     def is_over(self, stamp_ns: int) -> bool:
         """Return whether the longest coast from the last trusted speed has ended."""
         return self._since(stamp_ns) > self._speed / STANDARD_GRAVITY
@@ -67,6 +72,10 @@ class Standstill:
     def is_too_slow(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
         """Return whether a speed is less than drag and gravity can leave [m/s]."""
         return velocity + _CLEAR * sigma < _SHARE * self._least(stamp_ns) - _MARGIN
+
+    def is_news(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
+        """Return whether a speed is known better than by what drag and gravity can leave [m/s]."""
+        return sigma < _SURE or velocity - _CLEAR * sigma > self._least(stamp_ns)
 
     def follow(self, stamp_ns: int, fit: Parabola, brief: Parabola, now: float) -> None:
         """Take a new altitude.
@@ -91,8 +100,7 @@ class Standstill:
         if self._other.update(stamp_ns, too_slow or too_fast):
             self.trust(stamp_ns, velocity, sigma)
         elif not (too_slow or too_fast):
-            # What an uncertain fit knows is less than what is left of the speed before.
-            if sigma < _SURE or velocity - _CLEAR * sigma > self._least(stamp_ns):
+            if self.is_news(stamp_ns, velocity, sigma):
                 self.trust(stamp_ns, velocity, sigma)
         elif too_slow:
             curvature = abs(brief.acceleration) - _CLEAR * brief.acceleration_sigma
