@@ -337,7 +337,8 @@ class ApogeeDetector:
             if is_over and self._is_falling(fit, velocity, sigma):
                 standstill.trust(stamp_ns, velocity, sigma)
             else:
-                standstill.follow(stamp_ns, fit, tracker.fit_of_last(_BRIEF) or fit, now)
+                brief = tracker.fit_of_last(_BRIEF) or fit
+                standstill.follow(stamp_ns, fit, brief, now, self._fall.peak)
         if standstill.is_found and not was_found:
             self._distrust_altitude()
         return standstill.is_found

@@ -77,7 +77,9 @@ class Standstill:
         """Return whether a speed is known better than by what drag and gravity can leave [m/s]."""
         return sigma < _SURE or velocity - _CLEAR * sigma > self._least(stamp_ns)
 
-    def follow(self, stamp_ns: int, fit: Parabola, brief: Parabola, now: float) -> None:
+    def follow(
+        self, stamp_ns: int, fit: Parabola, brief: Parabola, now: float, peak: float
+    ) -> None:
         """Take a new altitude.
 
         Parameters
@@ -88,6 +90,8 @@ class Standstill:
             Of the window and of its end.
         now : float
             The stamp in the time of both [s].
+        peak : float
+            That was measured before [m].
         """
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if self.is_found:
@@ -100,7 +104,8 @@ class Standstill:
         if self._other.update(stamp_ns, too_slow or too_fast):
             self.trust(stamp_ns, velocity, sigma)
         elif not (too_slow or too_fast):
-            if self.is_news(stamp_ns, velocity, sigma):
+            # Static ports that refill climb fast, below what was reached before.
+            if fit.altitude(now) > peak and self.is_news(stamp_ns, velocity, sigma):
                 self.trust(stamp_ns, velocity, sigma)
         elif too_slow:
             curvature = abs(brief.acceleration) - _CLEAR * brief.acceleration_sigma
