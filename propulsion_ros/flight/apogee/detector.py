@@ -338,7 +338,10 @@ class ApogeeDetector:
                 standstill.trust(stamp_ns, velocity, sigma)
             else:
                 brief = tracker.fit_of_last(_BRIEF) or fit
-                standstill.follow(stamp_ns, fit, brief, now, self._fall.peak)
+                fastest = math.inf
+                if coast.is_trusted:
+                    fastest = coast.velocity + _CLEAR * coast.velocity_sigma
+                standstill.follow(stamp_ns, fit, brief, now, fastest)
         if standstill.is_found and not was_found:
             self._distrust_altitude()
         return standstill.is_found

@@ -78,7 +78,7 @@ class Standstill:
         return sigma < _SURE or velocity - _CLEAR * sigma > self._least(stamp_ns)
 
     def follow(
-        self, stamp_ns: int, fit: Parabola, brief: Parabola, now: float, peak: float
+        self, stamp_ns: int, fit: Parabola, brief: Parabola, now: float, fastest: float
     ) -> None:
         """Take a new altitude.
 
@@ -90,8 +90,8 @@ class Standstill:
             Of the window and of its end.
         now : float
             The stamp in the time of both [s].
-        peak : float
-            That was measured before [m].
+        fastest : float
+            Speed of a coast that is known, which ports that refill exceed [m/s]; infinity for none.
         """
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if self.is_found:
@@ -99,13 +99,12 @@ class Standstill:
             if self._moving.update(stamp_ns, slowest > _MOVING):
                 self.trust(stamp_ns, velocity, sigma)
             return
-        too_fast = velocity - _CLEAR * sigma > self._most(stamp_ns)
+        too_fast = velocity - _CLEAR * sigma > min(self._most(stamp_ns), fastest + _MARGIN)
         self.is_odd = too_slow = self.is_too_slow(stamp_ns, velocity, sigma)
         if self._other.update(stamp_ns, too_slow or too_fast):
             self.trust(stamp_ns, velocity, sigma)
         elif not (too_slow or too_fast):
-            # Static ports that refill climb fast, below what was reached before.
-            if fit.altitude(now) > peak and self.is_news(stamp_ns, velocity, sigma):
+            if self.is_news(stamp_ns, velocity, sigma):
                 self.trust(stamp_ns, velocity, sigma)
         elif too_slow:
             curvature = abs(brief.acceleration) - _CLEAR * brief.acceleration_sigma
