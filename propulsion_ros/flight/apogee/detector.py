@@ -488,7 +488,7 @@ class ApogeeDetector:
             self._ascent.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
         evidence = self._known(stamp_ns)
         evidence.tracked = math.nan
-        foreseen = coast.foresight if coast.agrees else None
+        foreseen: tuple[int, float, float] | None = coast.foresight if coast.agrees else None
         if self._standstill.is_found:
             foreseen = self._foreseen
         if foreseen is not None and not self._may_light:
