@@ -20,7 +20,7 @@ OWN = sorted((Path(__file__).parents[1] / 'data' / 'public').glob('*.urdf'))
 VARIABLE = 'PROPULSION_ROS_PUBLIC_ROBOTS'
 FOLDER = os.environ.get(VARIABLE, '')
 ORIGINALS = sorted(
-    path for path in Path(FOLDER or os.devnull).glob('**/*') if path.suffix in ('.urdf', '.xacro')
+    path for path in Path(FOLDER or os.devnull).glob('*') if path.suffix in ('.urdf', '.xacro')
 )
 
 
