@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 help:
 	@echo 'make demo    fly the rocket through real ROS nodes, write demo/rocket.png'
-	@echo '             (VEHICLE=quadrotor, rov or freeflyer for another one)'
+	@echo '             (VEHICLE=quadrotor, rov, freeflyer or cubesat for another one)'
 	@echo 'make test    run the tests, but for slow and rare cases (ARGS="-k name" for some)'
 	@echo 'make test-all    run every test, with many more cases, in two hours'
 	@echo '             (PART=walks, kills, floods, flights, fuzz or rest for one part)'

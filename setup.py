@@ -2,11 +2,18 @@
 """Install propulsion_ros as an ament_python package, with colcon or with pip."""
 import re
 from glob import glob
+from os.path import isdir
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 PACKAGE = 'propulsion_ros'
+
+
+def wheels(distro):
+    """Return the requirements of a ROS 2 that comes as wheels."""
+    lines = Path(__file__).with_name('env').joinpath(f'{distro}.txt').read_text().splitlines()
+    return [line for line in lines if line and not line.startswith('#')]
 
 
 def version():
@@ -31,11 +38,18 @@ setup(
         (f'share/{PACKAGE}/policies', glob('policies/*')),
         (f'share/{PACKAGE}/rviz', glob('rviz/*')),
         (f'share/{PACKAGE}/plotjuggler', glob('plotjuggler/*')),
+        (f'share/{PACKAGE}/examples', glob('examples/*.*')),
+        *((f'share/{PACKAGE}/{folder}', glob(f'{folder}/*.*')) for folder in glob('examples/*')
+          if isdir(folder)),
         # pip ignores install_scripts, so what `ros2 run` and launch look for is shipped as data.
         (f'lib/{PACKAGE}', glob('scripts/*')),
     ],
     install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'],
-    extras_require={'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro']},
+    extras_require={
+        'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro'],
+        # Beside a sourced ROS 2 it is not needed; the vehicles of the package are written in xacro.
+        'ros': [*wheels('kilted'), 'xacro'],
+    },
     entry_points={'console_scripts': [f'{PACKAGE} = {PACKAGE}.tools.cli:main']},
     python_requires='>=3.10',
     zip_safe=False,

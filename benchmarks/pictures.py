@@ -14,10 +14,13 @@ from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
+from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
+from propulsion_ros.models.jets.jets import Jets, JetsParams
+from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
@@ -185,6 +188,36 @@ def allocation(axes: Any) -> None:
         axis.set_xlabel('demanded surge [N]')
 
 
+def battery(axes: Any) -> None:
+    """Draw the discharge of a battery by four rotors, at a thrust each and at a throttle."""
+    dt, curve = 0.2, '0 10.5 0.05 13.2 0.15 14.2 0.8 15.6 1 16.8'
+    for label, settings, value in (
+        ('thrust of 4 N', {}, 4.0),
+        ('thrust of 3 N, 12 N for 5 s each minute', {}, 12.0),
+        ('throttle 0.5', {'command_interface': 'throttle'}, 0.5),
+    ):
+        model: Any = Rotors(RotorsParams(
+            names=['a', 'b', 'c', 'd'], max_thrust=12.0, motor_constant=1.2e-5,
+            moment_constant=0.016, drive_efficiency=0.75, battery='main', time_constant_up=0.05,
+            time_constant_down=0.05, batteries=BatteriesParams(
+                names=['main'], capacity=3.0, open_circuit_voltage=curve,
+                internal_resistance=0.03, cut_off_voltage=13.0,
+            ), **settings,
+        ))
+        times, outputs = np.arange(0.0, 960.0, dt), []
+        for time in times:
+            wanted = 3.0 if value == 12.0 and time % 60.0 < 55.0 else value
+            field = model.command_fields[0]
+            outputs.append(model.step(Command(**{field: np.full(4, wanted)}), _STILL, dt, 0))
+        minutes = times / 60.0
+        axes[0].plot(minutes, [output.batteries.voltage[0] for output in outputs], label=label)
+        axes[1].plot(minutes, [output.applied[0] for output in outputs], label=label)
+    axes[0].axhline(13.0, color='k', linestyle=':', label='cut-off')
+    for axis, name in zip(axes, ('voltage [V]', 'thrust of each rotor [N]'), strict=True):
+        axis.set_xlabel('time [min]')
+        axis.set_ylabel(name)
+
+
 def step_value(axes: Any) -> None:
     """Draw the thrust of a rising rotor by the mean and the end of its steps, and the impulse."""
     def thrusts(value: str, steps: int) -> np.ndarray:
@@ -231,10 +264,46 @@ def rotor_start(axes: Any) -> None:
     axes[1].set_ylabel('rotor speed [rad/s]')
 
 
+def jets(axes: Any) -> None:
+    """Draw a demand as pulses of two kinds, and tanks that two jets drain."""
+    times = _times(1.2)
+    asked = np.where(times < 0.6, 1.2 * times, 0.72 - 0.9 * (times - 0.6))
+    axes[0].plot(times, asked, 'k:', label='demand')
+    for i, modulation in enumerate(('pulse_width', 'pulse_frequency')):
+        model: Any = Jets(JetsParams(
+            names=['j'], max_thrust=1.0, modulation=modulation, open_delay=0.004, close_delay=0.006,
+            min_on_time=0.012,
+        ))
+        thrust = [model.step(
+            Command(effort=np.array([demand])), _STILL, _DT, 0
+        ).applied[0] for demand in asked]
+        axes[0].plot(times, np.array(thrust) - 1.2 * (i + 1), label=modulation, lw=1.0)
+    axes[0].set_ylabel('thrust [N], one below the other')
+    axes[0].set_yticks([0.0, 1.0])
+    kinds: dict[str, dict[str, Any]] = {
+        'gas, isothermal': {'propellant': 'gas'},
+        'gas, no heat gets in': {'propellant': 'gas', 'polytropic_exponent': 1.4},
+        'gas, regulated': {'propellant': 'gas', 'regulated_pressure': 4e5},
+        'liquid, blow-down': {'propellant': 'liquid'},
+    }
+    for label, given in kinds.items():
+        model = Jets(JetsParams(
+            names=['j'], max_thrust=1.0, specific_impulse=100.0, tank='t',
+            tanks=SupplyParams(names=['t'], capacity=0.02, min_pressure=5e4, **given),
+        ))
+        outputs = [model.step(
+            Command(effort=np.ones(1)), _STILL, 0.1, 0
+        ) for _ in range(400)]
+        axes[1].plot(
+            np.arange(400) * 0.1, [output.applied[0] for output in outputs], label=label
+        )
+    axes[1].set_ylabel('thrust [N], valve open')
+
+
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
     'allocation': allocation, 'rotor_start': rotor_start, 'stall': stall,
-    'step_value': step_value,
+    'step_value': step_value, 'jets': jets, 'battery': battery,
 }
 
 

@@ -39,7 +39,7 @@ _KINDS = (
 )
 _READ = _KINDS[:3]
 """Those with a reader in `READERS`."""
-_FILES = ('rotors.yaml', 'thrusters.yaml', 'fins.yaml', 'fam.yaml')
+_FILES = ('rotors.yaml', 'thrusters.yaml', 'fins.yaml', 'fam.yaml', 'jets.yaml')
 
 
 @functools.cache

@@ -17,7 +17,7 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
         DeclareLaunchArgument(
             'vehicle', default_value='rocket',
-            choices=['rocket', 'quadrotor', 'rov', 'freeflyer'],
+            choices=['rocket', 'quadrotor', 'rov', 'freeflyer', 'cubesat'],
             description='vehicle of the package',
         ),
         DeclareLaunchArgument(

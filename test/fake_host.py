@@ -14,7 +14,7 @@ class FakeHost:
     def __init__(self):
         self.counts = Counter()
         self.is_simulated = False
-        self.is_active = False
+        self.is_active = self.has_failed = False
         self.published = []
         self.lines = []
         self.publishers = Counter()
@@ -60,6 +60,10 @@ class FakeHost:
         return self.subscriptions[outlet.topic]
 
     def deactivate(self):
+        self.has_failed = True
+        self.finish()
+
+    def finish(self):
         self.loop.stop()
         self.is_active = False
 

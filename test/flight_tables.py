@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
@@ -122,7 +122,7 @@ def keys() -> str:
         (
             (
                 f'{block} {f"({which})" if which else ""}'.strip(), f'`{key.key}`', key.spec.doc,
-                _allowed(key), _default(key),
+                allowed(key), default_of(key),
             )
             for block, which, group in parts for key in group
         ),
@@ -133,7 +133,7 @@ def _each(block: str, kinds: Mapping[str, Iterable[Parameter]]) -> list[_Part]:
     return [(block, kind, group) for kind, group in kinds.items()]
 
 
-def _allowed(key: Parameter) -> str:
+def allowed(key: Parameter) -> str:
     """Return unit, bounds and choices of a key in words."""
     spec = key.spec
     words = [spec.unit, *spec.bounds] if spec.unit else spec.bounds
@@ -144,7 +144,7 @@ def _allowed(key: Parameter) -> str:
     return ', '.join(words) or _KINDS.get(spec.kind, '')
 
 
-def _default(key: Parameter) -> str:
+def default_of(key: Parameter) -> str:
     if key.required or key.key == 'id':
         return 'required'
     if key.default is None:
@@ -164,9 +164,9 @@ SECTIONS = {
 }
 
 
-def fill(text: str) -> str:
+def fill(text: str, sections: Mapping[str, Callable[[], str]] = SECTIONS) -> str:
     """Return a document with every marked section made anew."""
-    for name, make in SECTIONS.items():
+    for name, make in sections.items():
         pattern = rf'(<!-- {name} -->\n).*?(<!-- end -->)'
         text, count = re.subn(
             pattern, lambda found, make=make: f'{found[1]}{make()}\n{found[2]}', text,  # type: ignore[misc]
@@ -177,10 +177,10 @@ def fill(text: str) -> str:
     return text
 
 
-def main() -> None:
+def main(sections: Mapping[str, Callable[[], str]] = SECTIONS) -> None:
     """Write the sections of a document in place."""
     path = sys.argv[1]
-    write_text(path, fill(read_text(path, _LARGEST)))
+    write_text(path, fill(read_text(path, _LARGEST), sections))
 
 
 if __name__ == '__main__':

@@ -135,7 +135,8 @@ class Page:
 
 def pages() -> list[Page]:
     """Return every page of the repository."""
-    paths = [*REPOSITORY.glob('*.md'), *(REPOSITORY / 'docs').rglob('*.md')]
+    folders = (REPOSITORY / 'docs', REPOSITORY / 'examples')
+    paths = [*REPOSITORY.glob('*.md'), *(path for each in folders for path in each.rglob('*.md'))]
     return [Page(path) for path in sorted(paths)]
 
 

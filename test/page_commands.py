@@ -19,6 +19,7 @@ from propulsion_ros.tools import cli
 NOT_RUN = {
     'apogee-trials': 'flies a thousand flights',
     'demo': 'flies for a minute; test/tools/test_demo.py flies it',
+    'fly': 'flies until it is stopped; test/tools/test_fly.py flies the examples',
     'play': 'plays in real time, to other processes',
     'record': 'records other processes until it is stopped',
 }
@@ -144,6 +145,9 @@ class Commands:
     # python
 
     def _python(self, words, whole):
+        if words[0].endswith('.py'):
+            files_exist(words[:1])
+            return
         if words[:1] != ['-m']:
             raise PageError(f'python {" ".join(words)}: expected -m and a module')
         module = words[1]

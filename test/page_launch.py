@@ -25,7 +25,9 @@ def launch_arguments(name):
         node.value for function in shared
         if isinstance(function, ast.FunctionDef) and function.name in functions
         for node in function.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == 'arguments'
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+        == 'arguments'
     ]
     common = next(
         node.value for node in shared

@@ -27,7 +27,7 @@ for _parameter in (each for cls in _CLASSES for each in parameters_of(cls)):
 
 TAGS = {
     *(key.rpartition('.')[2] for key in CHOICES), 'joint', 'link', 'names_expr', 'base_link',
-    *('booster', 'fin', 'gimbal', 'impeller', 'nozzle', 'rotor', 'tank', 'thruster'),
+    *('booster', 'fin', 'gimbal', 'impeller', 'jet', 'nozzle', 'rotor', 'tank', 'thruster'),
     *('quadratic', 'two_lines', 'lifting_surface'),
 }
 """Every tag of a plugin block."""

@@ -20,6 +20,7 @@ ROOMS = {
     'timing': PURE,
     'models.common': PURE,
     'models.boosters': PURE,
+    'models.jets': PURE,
     'models.rotors': PURE,
     'models.thrusters': PURE,
     'models.fins': PURE,

@@ -11,7 +11,7 @@ from topic_tables import listed_rows
 
 FILE = yaml.safe_load((share_directory() / 'qos' / 'record.yaml').read_text())
 HELD_TO = ('wrench', 'state', 'fit', 'phase', 'flags', 'apogee', 'events', 'requests')
-LATCHED = ('phase', 'flags', 'apogee', 'events', 'requests', 'inertia')
+LATCHED = ('phase', 'flags', 'apogee', 'events', 'requests', 'inertia', 'effectiveness')
 
 
 def last(topic):

@@ -11,6 +11,7 @@ from defusedxml.ElementTree import fromstring
 from scipy.spatial.transform import Rotation
 
 from parts import few_of
+from propulsion_ros.demos.cubesat_guidance import CubesatGuidance, CubesatTarget, momentum_bit
 from propulsion_ros.demos.rocket_guidance import RocketGuidance
 from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams
 from propulsion_ros.graph.share import load_robot_description, share_directory
@@ -35,9 +36,11 @@ BLOCKS = {
     'quadrotor': ('rotors',),
     'rov': ('thrusters', 'fins'),
     'freeflyer': ('fam', 'propulsion_modules', 'inverse_fam'),
+    'cubesat': ('jets',),
 }
 VEHICLES = tuple(BLOCKS)
-MASSES = {'rocket': 38.0, 'quadrotor': 1.5, 'rov': 11.5, 'freeflyer': 9.583788668}
+MASSES = {'rocket': 38.0, 'quadrotor': 1.5, 'rov': 11.5, 'freeflyer': 9.583788668,
+          'cubesat': 12.0}
 FILES = (*VEHICLES, *(f'{vehicle}_demo' for vehicle in VEHICLES))
 STILL = BodyState(velocity=np.zeros(3), angular_velocity=np.zeros(3))
 
@@ -462,3 +465,38 @@ def velocity_of(flyer):
     motion = flyer.motion
     rate = motion.angular_velocity
     return np.concatenate((motion.velocity + np.cross(rate, flyer.dry.com), rate))
+
+
+# The cubesat.
+
+ARMS = np.array([0.113, 0.17, 0.113])
+
+
+@pytest.mark.parametrize('axis', range(3))
+@pytest.mark.parametrize('sign', [-1.0, 1.0])
+def test_couples_of_the_cubesat_turn_it_about_one_axis(axis, sign):
+    jets = make('cubesat', 'jets')
+    torque = np.zeros(3)
+    torque[axis] = sign * 0.1 * ARMS[axis]
+    effort = Allocator(jets.allocation_matrix, *jets.thrust_limits).allocate([0.0] * 3 + [*torque])
+    assert np.count_nonzero(effort.effort > 1e-9) == 2
+    wrench = jets.step(Command(effort=effort.effort), STILL, 1.0, 0).wrench
+    # The valves open 3 ms after their first order.
+    np.testing.assert_allclose(wrench, [0.0] * 3 + [*(0.997 * torque)], atol=1e-9)
+
+
+def test_cubesat_detumbles_within_its_impulse_bits():
+    cubesat, guidance = Simulation('cubesat', ('jets',)), CubesatGuidance()
+    jets = cubesat.actuators['jets']
+    allocator = Allocator(jets.allocation_matrix, *jets.thrust_limits)
+    inertia = np.array(guidance.inertia)
+    start = inertia * cubesat.motion.angular_velocity
+    for _ in range(400):
+        torque = guidance.torque(CubesatTarget(0.0), cubesat.motion)
+        effort = allocator.allocate([0.0] * 3 + [*torque]).effort
+        cubesat.step({'jets': Command(effort=effort)})
+    left = np.abs(inertia * cubesat.motion.angular_velocity)
+    bit = momentum_bit(0.05, 0.01, ARMS)
+    assert np.all(np.abs(start) > 170.0 * bit)
+    assert np.all(left < bit)
+    np.testing.assert_allclose(cubesat.mass.inertia.diagonal(), inertia, rtol=1e-5)

@@ -35,6 +35,8 @@ class Demo:
     """``table(summary, recording)`` returns these numbers as rows of text."""
     page: Callable[[Summary, Recording], Page]
     """``page(summary, recording)`` returns what the picture shows of them."""
+    wait_for: tuple[str, ...] = ()
+    """Commands of the pilot that each step waits for."""
 
 
 def page_of(

@@ -72,18 +72,22 @@ def fly(
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
-    with _interrupts() as stopped, _stack(vehicle, configs) as process, _graph() as executor:
+    options = ['--vehicle', vehicle, *(f'--wait-for={topic}' for topic in demo.wait_for)]
+    nodes = ', '.join(spec.name for spec in vehicle_graph(vehicle).nodes)
+    print(f'Starting {nodes} ...', flush=True)
+    with interrupts() as stopped, stack(options, configs, 'warn') as process, joined() as executor:
         pilot = demo.make_pilot()
         pilot.until = until
         executor.add_node(pilot)
-        with _recorder(write, executor):
+        # Before the pilot is announced no step is made, so nothing is missed.
+        with recorder(write, executor):
             pilot.announce()
             _spin(pilot, executor, process, stopped)
         return pilot.recording
 
 
 @contextmanager
-def _graph() -> Iterator[Executor]:
+def joined() -> Iterator[Executor]:
     """Join the graph; at the end destroy every node, also where an error still holds one."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
@@ -100,7 +104,7 @@ def _graph() -> Iterator[Executor]:
 
 
 @contextmanager
-def _interrupts() -> Iterator[list[int]]:
+def interrupts() -> Iterator[list[int]]:
     """Note signals: one raised in a callback or an import would look like its fault, or be lost."""
     stopped: list[int] = []
     before = {
@@ -115,36 +119,47 @@ def _interrupts() -> Iterator[list[int]]:
 
 
 @contextmanager
-def _recorder(
-    write: Callable[[Recorded, Sequence[QoSProfile]], None] | None, executor: Executor
+def recorder(
+    write: Callable[[Recorded, Sequence[QoSProfile]], None] | None,
+    executor: Executor,
+    topics: Sequence[str] = ('/clock', '/vehicle/odometry'),
 ) -> Iterator[None]:
     """Record all topics from before the first step until after the last."""
     if write is None:
         yield
         return
-    recorder = Recorder(write, sim_time=True)
-    executor.add_node(recorder)
-    # Before the pilot is announced no step is made, so nothing is missed.
-    recorder.settle(executor, ['/clock', '/vehicle/odometry'], _STEP_LIMIT)
+    node = Recorder(write, sim_time=True)
+    executor.add_node(node)
+    node.settle(executor, topics, _STEP_LIMIT)
     yield
+    drain(executor, node.counts.total)
+    executor.remove_node(node)
+    node.destroy_node()
+
+
+def drain(executor: Executor, count: Callable[[], int]) -> None:
+    """Spin until no more messages are received, as counted."""
     before = -1
-    while (now := recorder.counts.total()) != before:
+    while (now := count()) != before:
         before = now
         for _ in range(_LAST_LOOKS):
             executor.spin_once(timeout_sec=_LAST_LOOK)
-    executor.remove_node(recorder)
-    recorder.destroy_node()
+
+
+def start_python(words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a module of ours, or a program that the user names."""
+    return subprocess.Popen([sys.executable, *words])  # noqa: S603  a list of words, no shell
 
 
 @contextmanager
-def _stack(vehicle: str, configs: Sequence[Path]) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the nodes of a vehicle in a process of their own."""
-    nodes = ', '.join(spec.name for spec in vehicle_graph(vehicle).nodes)
-    print(f'Starting {nodes} ...', flush=True)
-    process = subprocess.Popen([  # noqa: S603  our own module, no shell
-        sys.executable, '-m', 'propulsion_ros.nodes.stack', '--vehicle', vehicle,
+def stack(
+    options: Sequence[str], configs: Sequence[Path], log_level: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the nodes of a robot in a process of their own, by options of ``stack``."""
+    process = start_python([
+        '-m', 'propulsion_ros.nodes.stack', *options,
         '--ros-args', *(part for path in configs for part in ('--params-file', str(path))),
-        '--log-level', 'warn',
+        '--log-level', log_level,
     ])
     try:
         yield process

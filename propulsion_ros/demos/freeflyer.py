@@ -188,8 +188,9 @@ def momenta(recording: Recording) -> tuple[tuple[float, float], tuple[float, flo
     if len(motion) < 2:
         return (0.0, np.nan), (0.0, np.nan)
     true = recording.series('true')[:, 1:]
-    mass, com = recording.series('mass')[0, 1], recording.series('mass')[0, 2:5]
-    inertia = recording.series('mass')[0, 5:].reshape(3, 3)
+    # Before the first step no tank has been weighed.
+    weighed = recording.series('mass')[:2][-1]
+    mass, com, inertia = weighed[1], weighed[2:5], weighed[5:].reshape(3, 3)
     attitude = Rotation.from_quat(motion[:, 1:5])
     velocity, rate = motion[:, 5:8], motion[:, 8:]
     through = velocity + cross(rate, np.broadcast_to(com, rate.shape))
@@ -224,6 +225,7 @@ def _largest(rows: FloatArray) -> tuple[float, ...]:
 
 
 FREEFLYER = Demo(
-    make_pilot=FreeflyerPilot, summarise=_summarise, table=_table, page=_page
+    make_pilot=FreeflyerPilot, summarise=_summarise, table=_table, page=_page,
+    wait_for=('fam/wrench_command',),
 )
 """A sequence of wrenches along each axis, then some that saturate."""

@@ -134,6 +134,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
 
 
 QUADROTOR = Demo(
-    make_pilot=QuadrotorPilot, summarise=_summarise, table=_table, page=_page
+    make_pilot=QuadrotorPilot, summarise=_summarise, table=_table, page=_page,
+    wait_for=('rotors_allocator/wrench_command',),
 )
 """Take-off, hover, and three steps."""

@@ -149,5 +149,8 @@ def _flight(summary: Summary, recording: Recording) -> FlightPanel:
     )
 
 
-ROCKET = Demo(make_pilot=RocketPilot, summarise=_summarise, table=_table, page=_page)
+ROCKET = Demo(
+    make_pilot=RocketPilot, summarise=_summarise, table=_table, page=_page,
+    wait_for=('boosters/command',),
+)
 """A flight to its main parachute."""

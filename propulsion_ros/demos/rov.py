@@ -178,5 +178,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-ROV = Demo(make_pilot=RovPilot, summarise=_summarise, table=_table, page=_page)
+ROV = Demo(
+    make_pilot=RovPilot, summarise=_summarise, table=_table, page=_page,
+    wait_for=('thrusters_allocator/wrench_command', 'fins/command'),
+)
 """A dive, a turn, a rise under way, and a thruster that fails."""

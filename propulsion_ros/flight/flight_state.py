@@ -21,6 +21,7 @@ from propulsion_ros.flight.flight_time import FlightTime
 from propulsion_ros.flight.landing import LandingDetector
 from propulsion_ros.flight.liftoff import Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
+from propulsion_ros.flight.motion.extremes import Extremes
 from propulsion_ros.flight.motion.rest import RestWatch
 from propulsion_ros.flight.phases.course import Course
 from propulsion_ros.flight.phases.mark import Mark, Vertex
@@ -42,6 +43,9 @@ from propulsion_ros.flight.safing import all_disarmed, why_aloft
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.held import Held
+
+_CERTAIN_RISE = 100.0  # of an ascent that only altitude or speed has shown [m]
+_DOUBTFUL = ('climb', 'fall')
 
 
 class FlightState:
@@ -111,6 +115,7 @@ class FlightState:
         self._burn = BurnMonitor()
         self._landing = LandingDetector(params)
         self._rest = RestWatch(params)
+        self._range = Extremes(math.inf)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
         self._asked = AskedTwice(params.ask_again_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
@@ -347,6 +352,7 @@ class FlightState:
         """Detect motion and rest, in every phase that uses them; velocity must be measured."""
         now_ns = self._clock.now_ns
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
+        self._range.update(now_ns, sample.altitude)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
         is_recorded = self._record.is_held and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
@@ -383,17 +389,24 @@ class FlightState:
 
     @property
     def _rests_unflown(self) -> bool:
-        """Whether the vehicle rests near its pad, and no ascent was seen."""
+        """Whether the vehicle rests near its pad, and no ascent was seen that is beyond doubt.
+
+        One by altitude or speed alone, of less than 100 m, is not: on the pad a sensor errs so.
+        """
         # An unknown altitude does not count, even if speed and acceleration show rest.
         is_far = abs(self._rest.altitude) > self._params.home_tolerance
-        return self._rest.is_settled and not is_far and self.ascent is None
+        is_doubtful = self.ascent is None or (
+            self.ascent.source in _DOUBTFUL and self._range.highest < _CERTAIN_RISE
+            and not self._is_legacy
+        )
+        return self._rest.is_settled and not is_far and is_doubtful
 
     def _stand_down(self, mark: Mark) -> None:
         phase = self.phase.value
         self._trigger('stand-down', mark)
         self._notify(
-            f'no ascent was seen in {phase} and the vehicle rests near its pad: it is disarmed, '
-            'request launch again'
+            f'no certain ascent was seen in {phase} and the vehicle rests near its pad: it is '
+            'disarmed, request launch again'
         )
 
     def _trigger(self, trigger: str, mark: Mark) -> None:
@@ -430,6 +443,7 @@ class FlightState:
         self._events.reset()
         self._liftoff.reset()
         self._rest.reset()
+        self._range.reset()
         self._doubt_ns = self._doubt_end_ns = 0
         self._begun_ns = self._clock.now_ns
         self._is_rearmed = self._record.was_armed = False

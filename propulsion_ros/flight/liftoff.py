@@ -11,13 +11,17 @@ from propulsion_ros.flight.motion.fall import Fall
 from propulsion_ros.flight.motion.lasting import Lasting
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.push import Push
+from propulsion_ros.flight.motion.sparse_rise import SparseRise
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _CONFIRMED_TIME = 0.2  # for how long a push must be confirmed [s]
 _SLOPE_TIME = 1.0  # for how long the altitude must deny a velocity input [s]
-_DENIED_TIME = 2.0  # for how long a climb must last against an accelerometer that rests [s]
+_DENIED_TIME = 5.0  # for how long a climb must last against an accelerometer that rests [s]
+_BLIND_TIME = 2.0  # for how long a velocity must last where the altitude is dead [s]
 _DEEP_TIME = 5.0  # for how long a climb must last that is below the pad [s]
+_FREE_TIME = 1.5  # for how long a free fall by altitude and accelerometer must last [s]
+_DEEP_FALL_TIME = 20.0  # for how long a fall below the pad must last by the altitude alone [s]
 _COAST_TIME = 1.0  # for how long a fall must follow a push that the altitude denies [s]
 _COAST = -0.5 * STANDARD_GRAVITY  # acceleration net of gravity, at most, of what flies unpowered
 _PACE = 0.5  # of the limit of speed, by which the altitude must have gone on meanwhile
@@ -39,7 +43,7 @@ class Liftoff(NamedTuple):
 class _Vote(NamedTuple):
     """One way to find something: what is measured, and whether it has the sign of a liftoff."""
 
-    path: Lasting | Fall
+    path: Lasting | Fall | SparseRise
     source: str
     news: float
     holds: bool
@@ -56,9 +60,13 @@ class LiftoffDetector:
     * climb: the vertical speed and the recent rise are above their limits, and the altitude goes
       on accordingly, above the pad. The slope of the altitude takes the place of a velocity input
       that is stuck or never filled in. An accelerometer that lives and rests makes the vote wait
-      for 2 s, and a climb below the pad, as of a barometer that settles, for 5 s.
+      for 5 s, and so does a climb below the pad, as of a barometer that settles. Of readings
+      that come a second and more apart four in a row must rise. Where the altitude is dead, a
+      velocity that is alive must last for 2 s.
     * fall: the same downward, of a vehicle that has been away from its pad for 5 s or was never
       seen there: a feed that begins after apogee, or a drop. `Fall` has how long it must last.
+      Below the pad, where a drop from a balloon goes on, that is 20 s, or 1.5 s where the
+      accelerometer is in free fall too.
     * acceleration: a push has added up to the limit of speed, which lasts where the altitude is
       dead, and is confirmed by a rise where it is alive.
     * coast: a push has added up to the limit of speed, and an unpowered flight of 1 s followed,
@@ -100,6 +108,9 @@ class LiftoffDetector:
             else (params.liftoff_confirm_rise, _PACE * params.liftoff_velocity)
         )
         self._fall = Fall() if may_settle else Fall(lasts)
+        self._sparse = SparseRise()
+        self._blind = Lasting(max(lasts, _BLIND_TIME))
+        self._deep_fall = {'free': Lasting(_FREE_TIME), 'any': Lasting(_DEEP_FALL_TIME)}
         self._denied = {
             'velocity': Lasting(max(lasts, _DENIED_TIME)),
             'slope': Lasting(max(lasts, _DENIED_TIME)),
@@ -116,11 +127,15 @@ class LiftoffDetector:
         self._acceleration = LiveValue(self._params.frozen_time)
         self._push.reset()
         self._range.reset()
-        for group in (self._confirmed, self._climb, self._denied, self._pushed):
+        self._blind.reset()
+        for group in (
+            self._confirmed, self._climb, self._denied, self._pushed, self._deep_fall
+        ):
             for path in group.values():
                 path.reset()
         self._coast.reset()
         self._fall.reset()
+        self._sparse.reset()
         self._has_sped = False
         self._near_ns: int | None = None
         self.liftoff: Liftoff | None = None
@@ -147,6 +162,7 @@ class LiftoffDetector:
         if self.ascent is None:
             self.ascent = _first(clock_ns, (
                 *self._climbs(clock_ns, altitude, velocity, slope),
+                *self._falls(clock_ns, altitude, velocity, acceleration, slope),
                 *self._pushes(clock_ns, altitude, acceleration),
             ), self._push.start_ns)
         if self.liftoff is None:
@@ -187,13 +203,26 @@ class LiftoffDetector:
                 self._climb[name], 'climb', altitude, found and is_above and not rests, pace
             )
             yield _Vote(self._denied[name], 'climb', altitude, found and is_above, pace)
+        yield _Vote(self._sparse, 'climb', altitude, is_above and not rests, limit)
         yield _Vote(self._climb['deep'], 'climb', altitude, steepens, pace)
+        is_blind = not self._altitude.is_alive(clock_ns)
+        yield _Vote(self._blind, 'climb', velocity, is_blind and velocity > limit and not rests)
+
+    def _falls(
+        self, clock_ns: int, altitude: float, velocity: float, acceleration: float, slope: float
+    ) -> Iterator[_Vote]:
+        """Yield the votes of a fall."""
         drop, speed = self._least_fall
-        has_fallen = (
-            self._range.highest - altitude > drop and is_above and self._is_away(clock_ns)
-        )
-        falls = has_fallen and (velocity < -speed or slope < -speed)
-        yield _Vote(self._fall, 'fall', altitude, falls, -_PACE * speed)
+        has_fallen = self._range.highest - altitude > drop
+        sinks = has_fallen and (velocity < -speed or slope < -speed)
+        is_above = altitude > self._params.liftoff_rise
+        far = sinks and is_above and self._is_away(clock_ns)
+        yield _Vote(self._fall, 'fall', altitude, far, -_PACE * speed)
+        deep = sinks and not is_above
+        is_free = self._acceleration.is_alive(clock_ns) and acceleration < _COAST
+        yield _Vote(self._deep_fall['free'], 'fall', altitude, deep and is_free, -_PACE * speed)
+        denied = deep and not self._rests(clock_ns)
+        yield _Vote(self._deep_fall['any'], 'fall', altitude, denied, -_PACE * speed)
 
     def _is_away(self, clock_ns: int) -> bool:
         return self._near_ns is None or clock_ns - self._near_ns >= _AWAY_NS

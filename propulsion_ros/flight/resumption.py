@@ -22,6 +22,8 @@ _UNCERTAIN = 3.0  # times as long must motion last where the age of the record i
 _REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
 _CHAIN = 3.0  # times as long may it be away on the pad: a restart may follow another one
 _FRESH_NS = 60_000_000_000  # what has flown so shortly before is on no bench
+_GAIN = 100.0  # height that no sensor which settles gains above `resume_height` [m]
+_PUSHES = ('acceleration', 'coast')
 _AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
 
 
@@ -114,6 +116,7 @@ class Resumption:
         self._rest_slope = Slope(_REST_WINDOW)
         self._fall, self._calm = Fall(), Dwell(time)
         self._high = Repeated(time)
+        self._lowest_high = math.inf
         self._rest = Dwell(params.resume_time)
 
     def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:
@@ -184,27 +187,28 @@ class Resumption:
                 moves and is_high and not self.is_aside
                 and self._heartbeat_age < _CHAIN * self._params.resume_heartbeat
             )
-            return self._judge_pad(
-                clock_ns, rests=rests, is_near=abs(altitude) <= self._params.resume_height,
-                has_ascended=ascent is not None or self.is_aloft,
-            )
+            return self._judge_pad(rests, altitude, ascent)
         if moves and (is_high or not self._altitude.is_alive(clock_ns)):
             return _RESUME
         if self._is_silent(clock_ns):
             return _RESUME
         return Verdict(Outcome.DROP, 'the vehicle rests') if rests else _WAIT
 
-    def _judge_pad(
-        self, clock_ns: int, *, rests: bool, is_near: bool, has_ascended: bool
-    ) -> Verdict:
+    def _judge_pad(self, rests: bool, altitude: float, ascent: Liftoff | None) -> Verdict:
         """Return what becomes of a vehicle that was armed on its pad.
 
         Without any sensor it waits: armed again, it would wait for a liftoff that may have passed.
+        What has rested since and was not armed again must be pushed, or rise by 100 m: people may
+        be at work on it.
         """
-        if has_ascended:
+        if self.is_aside:
+            is_certain = ascent is not None and (ascent.source in _PUSHES or altitude > _GAIN)
+            return _RESUME if is_certain else _WAIT
+        if ascent is not None or self.is_aloft:
             return _RESUME
-        if not rests or self.is_aside:
+        if not rests:
             return _WAIT
+        is_near = abs(altitude) <= self._params.resume_height
         if is_near and self._was_away_shortly:
             return _RESUME
         return Verdict(Outcome.SET_ASIDE, 'the vehicle rests')
@@ -276,16 +280,27 @@ class Resumption:
         sample = clock_ns, altitude, velocity, acceleration, may_climb, may_drop
         seen = {certain: signs.update(*sample) for certain, signs in self._signs.items()}
         signs = seen[is_certain]
-        # A step of a sensor makes a long line rise while a short one sinks.
-        rises = signs.climbs or (signs.rises and not (signs.sinks and may_settle))
         is_alive = self._altitude.is_alive(clock_ns)
-        found = rises or signs.is_weightless or (signs.drops and not is_alive)
         sinks = signs.drops or signs.sinks
         is_calm = self._calm.update(clock_ns, abs(acceleration) < REST_ACCELERATION)
         rests = is_calm and self._acceleration.is_alive(clock_ns)
+        # A step of a sensor makes a long line rise while a short one sinks.
+        rises = signs.climbs or (signs.rises and not (signs.sinks and may_settle))
+        # After apogee nothing rises, and nor does what has its weight.
+        rises = rises and not rests and self.snapshot.phase is not Phase.RECOVERY
+        has_gained = self._has_gained(altitude)
+        if may_settle and is_alive:
+            rises = rises and has_gained
+        found = rises or signs.is_weightless or (signs.drops and not is_alive)
         self._fall.sense(clock_ns, altitude, rests=rests)
         is_fall = self._fall.update(clock_ns, altitude, sinks) is not None
         return found or is_fall or (sinks and not may_settle)
+
+    def _has_gained(self, altitude: float) -> bool:
+        """Take an altitude; return whether it rose more than a sensor does that settles."""
+        if altitude > self._params.resume_height:
+            self._lowest_high = min(self._lowest_high, altitude)
+        return altitude - self._lowest_high > _GAIN
 
     @property
     def _is_flown(self) -> bool:

@@ -43,7 +43,7 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
         )
     parameters.follow_live(
         (LoopParams, setting.family_type.Params), setting.values,
-        lambda changed, _: loop.core.check(changed), loop.core.retune,
+        lambda changed, _: loop.core.check(changed), loop.retune,
     )
     return loop
 
@@ -66,9 +66,17 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
 
 def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
     """Return the allocator of a group by its parameters; raise `ConfigError` if wrong."""
-    own, setting = _configure(parameters, host, AllocatorNodeParams, takes_live=False)
+    own, setting = _configure(parameters, host, AllocatorNodeParams)
     family, allocator = allocator_of(own, setting)
-    return AllocatorLoop(family, allocator, setting.frame, host, lossless=own.reliable_inputs)
+    loop = AllocatorLoop(
+        family, allocator, setting.frame, host,
+        params=setting.build(LoopParams), lossless=own.reliable_inputs,
+    )
+    parameters.follow_live(
+        (LoopParams, setting.family_type.Params), setting.values,
+        lambda changed, _: loop.check(changed), loop.retune,
+    )
+    return loop
 
 
 def _configure(
@@ -76,11 +84,10 @@ def _configure(
     host: Host,
     own: type[OwnT],
     loop: str = '',
-    takes_live: bool = True,
 ) -> tuple[OwnT, Setting]:
     """Return the configuration of a node and that of its family, and log where values come from."""
     mine, setting = read_setting(
-        parameters, own, functools.partial(_find_block, parameters), loop, takes_live
+        parameters, own, functools.partial(_find_block, parameters), loop
     )
     if setting.spec:
         _log_sources(host, parameters.given, setting.spec)

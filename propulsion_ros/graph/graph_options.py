@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import Graph, robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import Graph, Simulation, robot_graph, vehicle_graph
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +27,11 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
         '--use-sim-time', choices=('true', 'false'),
         help='whether time comes from /clock (default: true with --vehicle, else false)',
     )
+    add_simulation_options(parser)
+    parser.add_argument(
+        '--simulate', action='store_true',
+        help='add a simulated body of the model, which its links and plugin blocks describe',
+    )
     parser.add_argument(
         '--replay', action='store_true',
         help='for playing a recording: step on stamps, lose no input, run no simulated body',
@@ -36,15 +42,43 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--namespace', default='', help='namespace of all nodes')
 
 
+def add_simulation_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a simulated body, which `simulation_of` reads."""
+    parser.add_argument(
+        '--wait-for', action='append', default=[], metavar='TOPIC',
+        help="command of a controller, such as <group>/command, that each step waits for: in "
+        'lockstep, with the stamp of the odometry; may be repeated',
+    )
+    parser.add_argument(
+        '--duration', type=float, metavar='SECONDS',
+        help='simulated time after which everything ends',
+    )
+    parser.add_argument(
+        '--real-time-factor', type=float, metavar='FACTOR',
+        help='simulated over wall time; 0: as fast as the nodes reply',
+    )
+
+
+def simulation_of(
+    options: argparse.Namespace, params_files: Sequence[str | Path], namespace: str = ''
+) -> Simulation:
+    """Return how a body is simulated, by `add_simulation_options` and parameter files."""
+    chosen = {key: getattr(options, key) for key in ('duration', 'real_time_factor')}
+    settings = {key: value for key, value in chosen.items() if value is not None}
+    return Simulation(tuple(options.wait_for), settings, tuple(params_files), namespace)
+
+
 def graph_of(options: argparse.Namespace, params_files: Sequence[str] = ()) -> Graph:
     """Return the selected graph; raise `ConfigError` where the options are wrong."""
     drawn_with = params_files if options.visualize else None
+    simulation = simulation_of(options, params_files, options.namespace)
     if options.vehicle or not options.model:
         simulated = options.use_sim_time != 'false'
         return vehicle_graph(
             options.vehicle or next(iter(VEHICLES)), simulated, options.model, options.replay,
-            drawn_with,
+            drawn_with, simulation,
         )
     return robot_graph(
-        options.model, options.use_sim_time == 'true', options.allocate, options.replay, drawn_with
+        options.model, options.use_sim_time == 'true', options.allocate, options.replay, drawn_with,
+        simulation if options.simulate else None,
     )

@@ -14,7 +14,16 @@ from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, Opaqu
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
-from propulsion_ros.graph.wiring import Graph, NodeSpec, check_settings, robot_graph, vehicle_graph
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.graph.wiring import (
+    Graph,
+    NodeSpec,
+    Simulation,
+    check_settings,
+    robot_graph,
+    vehicle_graph,
+)
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.yaml_file import ParameterFile
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -26,6 +35,18 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     'use_sim_time': {
         'default_value': 'true', 'choices': ['true', 'false'],
         'description': 'true: with the simulated body and its clock; false: for a real robot',
+    },
+    'wait_for': {
+        'default_value': '',
+        'description': 'commands of a controller that each step of a simulated body waits for, '
+        'such as <group>/command, separated by commas',
+    },
+    'duration': {
+        'default_value': '', 'description': 'simulated time [s] after which everything ends',
+    },
+    'real_time_factor': {
+        'default_value': '',
+        'description': 'simulated over wall time; 0: as fast as the nodes reply',
     },
     'autostart': {
         'default_value': 'true', 'choices': ['true', 'false'],
@@ -66,7 +87,7 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
         given = context.launch_configurations
         graph = vehicle_graph(
             vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true',
-            drawn_with(given),
+            drawn_with(given), _simulation(given),
         )
         check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
         options = ['--vehicle', vehicle]
@@ -78,11 +99,15 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
 
 def robot_launch() -> LaunchDescription:
     """Return the launch description of the actuators of any robot."""
-    arguments = {
+    arguments: dict[str, dict[str, Any]] = {
         'model': {'description': 'URDF or xacro file of the robot'},
         'allocate': {
             'default_value': '',
             'description': 'plugin blocks that also get an allocator, separated by commas',
+        },
+        'simulate': {
+            'default_value': 'false', 'choices': ['true', 'false'],
+            'description': 'add a simulated body, which links and plugin blocks describe',
         },
         **ARGUMENTS,
         'use_sim_time': {**ARGUMENTS['use_sim_time'], 'default_value': 'false',
@@ -91,16 +116,40 @@ def robot_launch() -> LaunchDescription:
 
     def start(context: LaunchContext) -> list[Any]:
         given = context.launch_configurations
-        allocated = [name.strip() for name in given['allocate'].split(',') if name.strip()]
+        allocated, is_simulated = _listed(given['allocate']), given['simulate'] == 'true'
         graph = robot_graph(
             given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true',
-            drawn_with(given),
+            drawn_with(given), _simulation(given) if is_simulated else None,
         )
         check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
         chosen = ['--allocate', *allocated] if allocated else []
+        chosen += ['--simulate'] if is_simulated else []
         return graph_actions(given, graph, ['--model', given['model'], *chosen])
 
     return _described(arguments, start)
+
+
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(',') if name.strip()]
+
+
+def _simulation(given: dict[str, str]) -> Simulation:
+    """Return how a body is simulated, by the launch arguments."""
+    settings = {}
+    for key in ('duration', 'real_time_factor'):
+        if given[key]:
+            settings[key] = _number(key, given[key])
+    files = [given['params_file']] if given['params_file'] else []
+    return Simulation(
+        tuple(_listed(given['wait_for'])), settings, tuple(files), given['namespace']
+    )
+
+
+def _number(key: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(key, f'expected a number, got {text!r}') from None
 
 
 def _described(
@@ -176,6 +225,7 @@ def _stack(
         namespace=given['namespace'],
         arguments=[
             *options, '--use-sim-time', given['use_sim_time'],
+            *_simulation_options(given),
             *(['--replay'] if given['replay'] == 'true' else []),
             *(['--visualize'] if given['visualize'] == 'true' else []),
         ],
@@ -193,6 +243,15 @@ def _stack(
     )
 
 
+def _simulation_options(given: dict[str, str]) -> list[str]:
+    """Return the options of `stack` for what `_simulation` reads."""
+    options = [f'--wait-for={topic}' for topic in _listed(given['wait_for'])]
+    return options + [
+        f'--{key.replace("_", "-")}={given[key]}'
+        for key in ('duration', 'real_time_factor') if given[key]
+    ]
+
+
 def _node(
     spec: NodeSpec, graph: Graph, given: dict[str, str], record: dict[str, str]
 ) -> LifecycleNode:
@@ -206,6 +265,8 @@ def _node(
         namespace=given['namespace'],
         parameters=[*files, {**wiring, **record}, {'autostart': given['autostart'] == 'true'}],
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
+        # Where the body stops, the launch ends.
+        arguments=['--exit-at-end'] if spec.name == BODY else [],
         ros_arguments=['--log-level', given['log_level']],
         output='screen',
         on_exit=_shutdown_once(spec.name) if graph.in_lockstep and not respawns else None,

@@ -20,7 +20,7 @@ from propulsion_ros.graph.family_params import (
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.models.common.allocation import Allocator
-from propulsion_ros.models.common.family import Allocatable, Family, is_allocatable
+from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.faults import FIRST, Faults
@@ -165,7 +165,10 @@ def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatabl
         known = ' or '.join(name for name, each in FAMILIES.items() if is_allocatable(each))
         raise ConfigError('family', f'expected {known}, got {setting.family!r}')
     lower, upper = family.thrust_limits
-    return family, Allocator(family.allocation_matrix, lower, upper, own.method, own.weights)
+    least = family.least_thrust if isinstance(family, Idling) else 0.0
+    return family, Allocator(
+        family.allocation_matrix, lower, upper, own.method, own.weights, least
+    )
 
 
 @contextmanager
@@ -207,7 +210,6 @@ def read_setting(
     node_params: type[OwnT],
     find_block: Callable[[OwnT], ActuatorSpec | None],
     loop: str = '',
-    takes_live: bool = True,
     faults: Faults = FIRST,
 ) -> tuple[OwnT, Setting]:
     """Return the configuration of a node and that of its family.
@@ -222,8 +224,6 @@ def read_setting(
         Returns the node's plugin block, None where it has none.
     loop : str
         The one loop that the node has, as families declare it; '' for any.
-    takes_live : bool
-        Whether the node follows live parameters of its family.
     faults : Faults
         Takes what is wrong with the values of the node itself.
 
@@ -240,7 +240,7 @@ def read_setting(
     spec = find_block(own)
     family = family_named(own.family, spec, parameters.node_name, loop)
     block = spec.values if spec else {}
-    values = parameters.declare_rest(schema_of(family), block, takes_live)
+    values = parameters.declare_rest(schema_of(family), block)
     given = frozenset(parameters.given)
     if spec:
         for key in sorted(given & set(spec.values)):

@@ -24,5 +24,6 @@ VEHICLES = {
     'quadrotor': VehicleKit(allocated=('rotors',)),
     'rov': VehicleKit(allocated=('thrusters',), world='pool'),
     'freeflyer': VehicleKit(world='free_flight'),
+    'cubesat': VehicleKit(allocated=('jets',), world='free_flight'),
 }
 """Vehicles that come with the package: urdf/<name>.urdf.xacro and config/<name>.yaml."""

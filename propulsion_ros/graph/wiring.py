@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
+from propulsion_ros.graph.node_spec import NodeSpec
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.simulation import BODY, Simulation, simulated, tank_topics
+from propulsion_ros.graph.vehicles import VEHICLES, VehicleKit
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import suggestion
@@ -27,24 +29,12 @@ REPLAYED: dict[str, dict[str, Any]] = {
 """Parameters by executable with which a recording gives the same bytes at any rate."""
 
 _ENGINES = '~/booster_command'
-_BODY_JOINTS = 'vehicle/joint_states'
+_BODY_JOINTS = f'{BODY}/joint_states'
 
-
-@dataclass(frozen=True)
-class NodeSpec:
-    """One node to start."""
-
-    executable: str
-    """Name of the executable."""
-    name: str
-    """Name of the node."""
-    parameters: dict[str, Any]
-    """What joins it to the others; settings of a user's file go beside them."""
-    remappings: dict[str, str] = field(default_factory=dict)
-    """Topic names, from and to, relative to the namespace."""
-    respawn_delay: float | None = None
-    """After which it is started anew when it has died [s]; None where it is not: an actuator's
-    tank would be full again."""
+__all__ = [
+    'Graph', 'NodeSpec', 'Simulation', 'actuator_nodes', 'check_settings', 'gazebo_graph',
+    'inputs_of', 'pushing_blocks', 'replayed', 'robot_graph', 'vehicle_graph',
+]
 
 
 @dataclass(frozen=True)
@@ -69,8 +59,9 @@ def robot_graph(
     allocated: Sequence[str] = (),
     replay: bool = False,
     drawn_with: Sequence[str | Path] | None = None,
+    simulation: Simulation | None = None,
 ) -> Graph:
-    """Return the actuator nodes of any robot.
+    """Return the actuator nodes of any robot, and its body where that is simulated.
 
     Parameters
     ----------
@@ -84,6 +75,8 @@ def robot_graph(
         Whether the inputs come from a recording.
     drawn_with : sequence of str or Path, optional
         Adds a visualizer, which reads limits from these parameter files of the actuators too.
+    simulation : Simulation, optional
+        Adds a simulated body, which keeps the time.
 
     Raises
     ------
@@ -91,13 +84,11 @@ def robot_graph(
         Where the description is wrong or has no plugin block.
     """
     description, blocks = _read(model)
-    nodes = [
-        *actuator_nodes(description, blocks, use_sim_time),
-        *_allocators(description, blocks, allocated, use_sim_time),
-    ]
-    if drawn_with is not None:
-        nodes.append(_visualizer(description, blocks, drawn_with, use_sim_time))
-    return Graph(description, None, replayed(nodes) if replay else tuple(nodes))
+    return _graph(
+        description, blocks, VehicleKit(allocated=tuple(allocated)), None,
+        use_sim_time=use_sim_time or simulation is not None, replay=replay, drawn_with=drawn_with,
+        simulation=simulation,
+    )
 
 
 def vehicle_graph(
@@ -106,6 +97,7 @@ def vehicle_graph(
     model: str | Path = '',
     replay: bool = False,
     drawn_with: Sequence[str | Path] | None = None,
+    simulation: Simulation | None = None,
 ) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
@@ -121,6 +113,8 @@ def vehicle_graph(
         Whether the state of the body comes from a recording; there is no simulated one then.
     drawn_with : sequence of str or Path, optional
         Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
+    simulation : Simulation, optional
+        How its body is simulated; its parameter files win over the vehicle's own.
 
     Raises
     ------
@@ -129,24 +123,46 @@ def vehicle_graph(
     """
     share, kit = share_directory(), VEHICLES[vehicle]
     description, blocks = _read(model or share / 'urdf' / f'{vehicle}.urdf.xacro')
+    settings = share / 'config' / f'{vehicle}.yaml'
+    chosen = simulation or Simulation()
+    return _graph(
+        description, blocks, kit, settings,
+        use_sim_time=use_sim_time, replay=replay, drawn_with=drawn_with,
+        simulation=replace(chosen, params_files=(settings, *chosen.params_files))
+        if use_sim_time else None,
+    )
+
+
+def _graph(
+    description: str,
+    blocks: list[ActuatorSpec],
+    kit: VehicleKit,
+    settings: Path | None,
+    *,
+    use_sim_time: bool,
+    replay: bool,
+    drawn_with: Sequence[str | Path] | None,
+    simulation: Simulation | None,
+) -> Graph:
+    """Return the graph of a robot with what it has beside its actuators, and its settings."""
     nodes = [
-        *actuator_nodes(description, blocks, use_sim_time, in_simulation=use_sim_time),
+        *actuator_nodes(description, blocks, use_sim_time, simulation is not None),
         *_allocators(description, blocks, kit.allocated, use_sim_time),
     ]
-    if kit.flight_config:
-        nodes.append(_flight_state(share / 'config' / kit.flight_config, kit.engines, use_sim_time))
-    settings = share / 'config' / f'{vehicle}.yaml'
+    has_flight_state = bool(kit.flight_config)
+    if has_flight_state:
+        config = share_directory() / 'config' / kit.flight_config
+        nodes.append(_flight_state(config, kit.engines, use_sim_time))
     if drawn_with is not None:
-        files = [settings, *drawn_with]
-        nodes.append(_visualizer(
-            description, blocks, files, use_sim_time, bool(kit.flight_config)
-        ))
+        files = [*filter(None, [settings]), *drawn_with]
+        nodes.append(_visualizer(description, blocks, files, use_sim_time, has_flight_state))
     if replay:
         return Graph(description, settings, replayed(nodes))
-    if use_sim_time:
-        nodes.append(_vehicle(description, blocks, bool(kit.flight_config)))
-    joint_states = _BODY_JOINTS if use_sim_time else 'joint_states'
-    return Graph(description, settings, tuple(nodes), use_sim_time, joint_states)
+    if simulation is None:
+        return Graph(description, settings, tuple(nodes))
+    deployers = 'flight_state/deployers' if has_flight_state else ''
+    nodes = simulated(nodes, blocks, description, simulation, deployers)
+    return Graph(description, settings, tuple(nodes), True, _BODY_JOINTS)
 
 
 def gazebo_graph(
@@ -271,8 +287,8 @@ def inputs_of(
         remappings['~/command'] = f'{commander}/state'
         remappings.update((f'~/{topic}', f'{commander}/{topic}') for topic in facts.shared_inputs)
     if in_simulation:
-        remappings['~/odometry'] = 'vehicle/odometry'
-        remappings['~/inertia'] = 'vehicle/inertia'
+        remappings['~/odometry'] = f'{BODY}/odometry'
+        remappings['~/inertia'] = f'{BODY}/inertia'
     return remappings
 
 
@@ -291,23 +307,10 @@ def _allocators(
         NodeSpec(
             'allocator_node', allocator_named(name),
             {'robot_description': description, 'plugin': name, 'use_sim_time': use_sim_time},
-            {'~/command': f'{name}/command'},
+            {'~/command': f'{name}/command', '~/effectiveness': f'{name}/effectiveness'},
         )
         for name in allocated
     ]
-
-
-def _vehicle(description: str, blocks: list[ActuatorSpec], has_flight_state: bool) -> NodeSpec:
-    pushing = pushing_blocks(blocks)
-    parameters = {
-        'robot_description': description,
-        'base_link': blocks[0].base_link,
-        'wrench_topics': [f'{block.name}/wrench' for block in pushing],
-        'tank_topics': _tank_topics(pushing),
-        'state_topics': [f'{block.name}/state' for block in pushing],
-        'deployer_topic': 'flight_state/deployers' if has_flight_state else '',
-    }
-    return NodeSpec('vehicle_node', 'vehicle', parameters)
 
 
 def _visualizer(
@@ -322,17 +325,10 @@ def _visualizer(
         'use_sim_time': use_sim_time,
         'params_files': [str(path) for path in params_files],
         'state_topics': [f'{block.name}/state' for block in blocks],
-        'tank_topics': _tank_topics(blocks),
+        'tank_topics': tank_topics(blocks),
         'phase_topic': 'flight_state/phase' if has_flight_state else '',
     }
     return NodeSpec('visualizer_node', 'visualizer', parameters, respawn_delay=2.0)
-
-
-def _tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
-    return [
-        f'{block.name}/tanks/{tank}' for block in blocks
-        for tank in block.values.get('tanks.names', ())
-    ]
 
 
 def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
@@ -342,7 +338,7 @@ def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
         {'config_file': str(config), 'use_sim_time': use_sim_time},
         {
             # Not ~/odometry: with raw sensors the node publishes its own estimate there.
-            '~/pressure': 'vehicle/pressure', '~/imu': 'vehicle/imu',
+            '~/pressure': f'{BODY}/pressure', '~/imu': f'{BODY}/imu',
             _ENGINES: f'{engines}/command',
         },
         # Its record keeps the flight, and no other node deploys the parachutes.

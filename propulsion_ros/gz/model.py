@@ -52,6 +52,7 @@ def gazebo_robot(
     params_files: Sequence[str | Path] = (),
     namespace: str = '',
     release: Release = GZ,
+    name: str = '',
 ) -> GazeboRobot:
     """Return what Gazebo needs of a robot.
 
@@ -69,6 +70,13 @@ def gazebo_robot(
         better, and Gazebo drops what is carried by links without mass.
     params_files : sequence of str or Path
         Settings of the nodes, the later ones win.
+    namespace : str
+        Of the nodes.
+    release : Release
+        Of Gazebo.
+    name : str
+        Of the model, which its topics in Gazebo have; empty for that of the description, behind
+        the namespace if there is one. Two models of one description need two names.
     """
     if route == 'system' and release is FORTRESS:
         raise ConfigError('route', "'system' needs Harmonic or later, Fortress takes 'bridge'")
@@ -78,7 +86,9 @@ def gazebo_robot(
     groups = list(_groups(text, params_files, namespace))
     if not groups:
         raise SourceError(str(model), 'no plugin block whose actuators push')
-    name, base_link = root.get('name') or 'robot', groups[0].spec.base_link
+    base_link = groups[0].spec.base_link
+    name = name or '_'.join([*namespace.split('/'), root.get('name') or 'robot']).strip('_')
+    root.set('name', name)
     _remove_blocks(root)
     for group in groups:
         _add_propellant(root, group)

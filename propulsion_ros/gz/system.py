@@ -14,6 +14,7 @@ from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.stepping import Ticks
 from propulsion_ros.urdf.link_tree import Pose
 
 _MODULE = re.compile(r'gz\.sim\d*')
@@ -55,7 +56,7 @@ class ActuatorSystem:
         self._base.enable_velocity_checks(ecm)
         # The vectors of the very gz.math that this gz.sim was built with.
         self._vector = type(self._base.world_pose(ecm).pos())
-        self._period_ns = 0
+        self._ticks: Ticks | None = None
 
     def pre_update(self, info: Any, ecm: Any) -> None:
         """Run one step of the actuators and apply it to this step of the physics.
@@ -82,18 +83,20 @@ class ActuatorSystem:
         """Return when the step begins [ns]; the first one starts the nodes."""
         # info has the end of the step.
         period_ns, end_ns = _nanoseconds(info.dt), _nanoseconds(info.sim_time)
-        if not self._period_ns and period_ns > 0:
+        if self._ticks is None and period_ns > 0:
             self._host.start(period_ns)
-            self._period_ns = period_ns
-        if period_ns <= 0 or period_ns != self._period_ns or end_ns % period_ns:
+            self._ticks = Ticks(period_ns)
+        ticks = self._ticks
+        if ticks is None or period_ns != ticks.span_ns or not ticks.has(end_ns):
             # The loader calls no more after an error, and nodes that live on would seem to act.
             self._host.close()
+            before = '' if ticks is None else f', after steps of {ticks.dt:g} s'
             raise ConfigError(
                 'max_step_size', f'step of {period_ns * 1e-9:g} s that ends at '
-                f'{end_ns * 1e-9:.6f} s, after steps of {self._period_ns * 1e-9:g} s: expected '
+                f'{end_ns * 1e-9:.6f} s{before}: expected '
                 'one step size throughout, of whole microseconds',
             )
-        return end_ns - period_ns
+        return ticks.stamp(ticks.first_from(end_ns) - 1)
 
     def _apply(self, ecm: Any, stamp_ns: int) -> None:
         poses = {name: _pose(link.world_pose(ecm)) for name, link in self._links.items()}

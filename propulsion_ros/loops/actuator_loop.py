@@ -5,7 +5,7 @@ The node and the offline tools both run this, so that they give the same bytes.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +88,24 @@ class LoopParams:
         )
 
 
+def names_off(params: LoopParams, names: Sequence[str]) -> BoolArray:
+    """Return which names are switched off, (m,); raise `ConfigError` for one that is unknown."""
+    for i, name in enumerate(params.switched_off):
+        if name not in names:
+            raise ConfigError(
+                'switched_off', f'unknown name {name!r}, known: {", ".join(names)}', i
+            )
+    return np.array([name in params.switched_off for name in names], bool)
+
+
+def actuators_off(params: LoopParams, family: Family) -> BoolArray:
+    """Return which actuators are switched off, (n,); raise `ConfigError` for an unknown name."""
+    off = dict(zip(
+        family.command_names, names_off(params, family.command_names).tolist(), strict=True
+    ))
+    return np.array([off.get(name, False) for name in family.actuator_names], bool)
+
+
 @dataclass(frozen=True)
 class Report:
     """What is published at one stamp."""
@@ -160,8 +178,7 @@ class ActuatorLoop:
         self.output: Output | None = None
         self.com = CentreOfMass(family.set_com if isinstance(family, AboutCom) else None)
         self._motion_ns = self._current_ns = _NEVER
-        self.check(params)
-        self.hold.off = self._off(params)
+        self.hold.off = names_off(params, family.command_names)
         self._motion: Motion | None = None
         self._current: FloatArray = np.zeros(3)
         self._clear()
@@ -194,10 +211,7 @@ class ActuatorLoop:
 
     def check(self, params: LoopParams) -> None:
         """Raise `ConfigError` where a live setting names what the family does not have."""
-        for i, name in enumerate(params.switched_off):
-            if name not in self.family.command_names:
-                known = ', '.join(self.family.command_names)
-                raise ConfigError('switched_off', f'unknown name {name!r}, known: {known}', i)
+        names_off(params, self.family.command_names)
 
     def rest(self) -> None:
         """Stop what moves, forget commands and the place on the grid; propellant stays."""
@@ -211,14 +225,11 @@ class ActuatorLoop:
 
         Of the centre of mass the newest holds, received or set: ``changed`` names the keys.
         """
-        self.hold.off = self._off(params)
         family = self.family
+        self.hold.off = names_off(params, family.command_names)
         self.com.retune(changed, lambda: (
             family.retune(family_params) if isinstance(family, Retunable) else None
         ))
-
-    def _off(self, params: LoopParams) -> BoolArray:
-        return np.array([name in params.switched_off for name in self.family.command_names])
 
     def forget(self) -> None:
         """Forget commands and the place on the grid, but keep the actuators' state."""

@@ -17,10 +17,11 @@ from propulsion_ros.loops.actuator_loop import (
     ActuatorLoop,
     LoopParams,
     Report,
+    actuators_off,
 )
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
-from propulsion_ros.loops.payloads import JointRow, Kind, MassRow
+from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request, is_name
 from propulsion_ros.loops.stamped_ports import OTHER_CLOCK, StampedPorts
 from propulsion_ros.models.common.family import (
@@ -29,6 +30,10 @@ from propulsion_ros.models.common.family import (
     Degradable,
     Family,
     Output,
+    Powered,
+    battery_names,
+    effectiveness_of,
+    is_allocatable,
 )
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
@@ -76,6 +81,7 @@ class ActuatorPorts(StampedPorts):
         # A replay steps on stamps.
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
+        self._off = actuators_off(params, family)
         self._world_frame = ''
         self._open_outlets(publish_each, publish_numbers)
         self.requests.append(
@@ -91,10 +97,17 @@ class ActuatorPorts(StampedPorts):
         aside = functools.partial(outlet, overridable=False)
         self._wrench = outlet('~/wrench', Kind.WRENCH)
         self._state = outlet('~/state', Kind.JOINTS, names=tuple(family.state_names))
+        self._effectiveness = aside(
+            '~/effectiveness', Kind.JOINTS, qos='latched',
+            names=tuple(family.actuator_names),
+        )
+        # Its allocator alone reads it.
+        followed = [self._effectiveness] if is_allocatable(type(family)) else []
         self._tanks = [
             aside(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
             for name in _topics('tanks.names', family.tank_names)
         ]
+        self._open_batteries()
         if publish_each and not all(family.actuator_frames):
             raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         each = _topics('names', family.actuator_names if publish_each else ())
@@ -104,8 +117,30 @@ class ActuatorPorts(StampedPorts):
         ]
         self._open_numbers(publish_numbers)
         self.outlets = [
-            self._wrench, self._state, *self._tanks, *self._links,
-            *self._thrusts, *self._positions.values(),
+            self._wrench, self._state, *self._tanks, *self._batteries, *self._links,
+            *self._thrusts, *self._positions.values(), *followed,
+        ]
+
+    def _open_batteries(self) -> None:
+        """Add the state of each battery, whose topic has its name only where there are several."""
+        names = _topics('batteries.names', battery_names(self.family))
+        topics = [f'~/battery_state/{name}' for name in names]
+        if len(names) == 1:
+            topics = ['~/battery_state']
+        self._batteries = [
+            Outlet(topic, Kind.BATTERY, 'result', lossless=self._lossless, overridable=False)
+            for topic in topics
+        ]
+
+    def _battery_rows(self, output: Output) -> list[BatteryRow]:
+        """Return what there is to publish of each battery."""
+        family, state = self.family, output.batteries
+        if state is None or not isinstance(family, Powered):
+            return []
+        return [
+            BatteryRow(*row) for row in zip(
+                family.battery_names, family.battery_capacity, *state, strict=True
+            )
         ]
 
     def _open_numbers(self, publish_numbers: bool) -> None:
@@ -190,6 +225,15 @@ class ActuatorPorts(StampedPorts):
                 'jumps', f'time jumped by {seconds:.3f} s, actuators keep their state'
             )
 
+    def retune(
+        self, changed: Collection[str], params: LoopParams, family_params: Any
+    ) -> None:
+        """Take the live values of checked configurations, and publish what they change."""
+        self.core.retune(changed, params, family_params)
+        self._off = actuators_off(params, self.family)
+        if self._host.is_active:
+            self._publish_effectiveness()
+
     def _set_enabled(self, data: bool) -> tuple[bool, str]:
         self.core.enabled = data
         if not data and self._host.is_active:
@@ -228,10 +272,18 @@ class ActuatorPorts(StampedPorts):
         self.core.rest()
         names = ', '.join(self.family.command_names)
         self._host.log('info', f'active, takes commands for {names}')
+        self._publish_effectiveness()
 
     def stop(self) -> None:
         """Publish one zero wrench."""
         self._publish_zero()
+
+    def _publish_effectiveness(self) -> None:
+        """Publish what part of what is commanded each actuator gives, for the allocator."""
+        if self._effectiveness not in self.outlets:
+            return
+        part = np.where(self._off, 0.0, effectiveness_of(self.family))
+        self._host.publish(self._effectiveness, self._last_ns(), JointRow(position=part))
 
     def _publish_zero(self) -> None:
         stamp_ns = self._last_ns()
@@ -249,6 +301,10 @@ class ActuatorPorts(StampedPorts):
                 self._tanks, tanks.mass, tanks.com, tanks.inertia, strict=True
             ):
                 publish(outlet, stamp_ns, MassRow(*row))
+        if self._batteries:
+            rows = self._battery_rows(output)
+            for outlet, battery in zip(self._batteries, rows, strict=True):
+                publish(outlet, stamp_ns, battery)
         state = JointRow(output.position, output.velocity, output.effort)
         publish(self._state, stamp_ns, state)
         wrench = report.wrench
@@ -279,10 +335,19 @@ class ActuatorPorts(StampedPorts):
         stale = int(np.count_nonzero(core.hold.stale))
         off = int(np.count_nonzero(core.hold.off))
         degraded = np.count_nonzero(family.degraded) if isinstance(family, Degradable) else 0
+        batteries = [] if self._report is None else self._battery_rows(self._report.output)
+        for row in batteries:
+            values[f'{row.name}/voltage'] = round(float(row.voltage), 3)
+            values[f'{row.name}/percentage'] = round(float(row.charge), 4)
         values.update(met, stale=stale, switched_off=off, degraded=int(degraded))
         if level != ERROR:
             warnings = [
                 *(flag for flag, count in met.items() if count),
+                *(
+                    f'battery {row.name} is empty'
+                    for row, is_empty in zip(batteries, flags.get('empty', ()), strict=False)
+                    if is_empty
+                ),
                 *(['disabled'] if not core.enabled else []),
                 *(['actuators are degraded'] if degraded else []),
                 *(['actuators are switched off'] if off else []),

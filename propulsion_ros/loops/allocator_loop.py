@@ -2,32 +2,44 @@
 """From a demanded wrench to the commands of a group of actuators, without ROS."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.decoders import checked_stamp, checked_wrench
+from propulsion_ros.loops.actuator_loop import LoopParams, actuators_off
+from propulsion_ros.loops.decoders import checked_stamp, checked_wrench, msg_to_parts
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.models.common.allocation import Allocation, Allocator
-from propulsion_ros.models.common.family import Allocatable
+from propulsion_ros.models.common.family import (
+    WRENCH_NAMES,
+    Allocatable,
+    Retunable,
+    effectiveness_of,
+)
 from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.quantity import FloatArray
 
 
 class AllocatorLoop:
     """Shares each demanded wrench among the actuators of one group, within their limits.
+
+    It reckons with faults: the newest effectiveness of the group's actuators holds, published by
+    the group or configured here, and what is switched off here gets no thrust at all.
 
     Parameters
     ----------
     family : Allocatable
         The group.
     allocator : Allocator
-        What shares.
+        What shares among healthy actuators.
     frame : str
         Of the demand.
     host : Host
         What connects the ports.
+    params : LoopParams
+        Of the group: which names are switched off.
     lossless : bool
         Whether no message may be lost.
 
@@ -44,21 +56,61 @@ class AllocatorLoop:
         frame: str,
         host: Host,
         *,
+        params: LoopParams | None = None,
         lossless: bool = False,
     ) -> None:
-        self._family, self._allocator, self._frame, self._host = family, allocator, frame, host
-        self._field = family.command_fields[0]
+        self._family, self._healthy, self._frame, self._host = family, allocator, frame, host
+        names = tuple(family.actuator_names)
+        self._names = names
+        fields = dict(zip(family.command_names, family.command_fields, strict=True))
+        self._field = fields[names[0]] if names else ''
         self._newest: Allocation | None = None
-        self._command = Outlet(
-            '~/command', Kind.JOINTS, 'result', frame, tuple(family.command_names), lossless
-        )
+        self._missed, self._misses = '', 0
+        self._command = Outlet('~/command', Kind.JOINTS, 'result', frame, names, lossless)
         self._residual = Outlet(
             '~/residual', Kind.WRENCH, 'result', frame, (), lossless, overridable=False
         )
         self.outlets = (self._command, self._residual)
-        self.ports = (Port('~/wrench_command', Kind.WRENCH, self._take, 'command', lossless),)
+        self._demand = Port('~/wrench_command', Kind.WRENCH, self._take, 'command', lossless)
+        # Faults first: where both are ready, the demand is shared with these.
+        self.ports = (Port(
+            '~/effectiveness', Kind.JOINTS, self._take_effectiveness, 'latched', lossless,
+            while_inactive=True, overridable=False,
+        ), self._demand)
         self.requests: Sequence[Request] = ()
         self.timers: Sequence[Timer] = ()
+        self._off = actuators_off(params or LoopParams(), family)
+        self._configured = self._effectiveness = effectiveness_of(family)
+        self._reckon()
+
+    def _reckon(self) -> None:
+        """Share from now on by the faults as they are known."""
+        part = np.where(self._off, 0.0, self._effectiveness)
+        self._faulty = int(np.count_nonzero(part < 1.0))
+        self._allocator = self._healthy.weakened(part) if self._faulty else self._healthy
+
+    def check(self, params: LoopParams) -> None:
+        """Raise `ConfigError` where a live setting names what the group does not have."""
+        actuators_off(params, self._family)
+
+    def retune(self, changed: Collection[str], params: LoopParams, family_params: Any) -> None:
+        """Take the live values of checked configurations, from the next demand on."""
+        if isinstance(self._family, Retunable):
+            self._family.retune(family_params)
+        self._off = actuators_off(params, self._family)
+        configured = effectiveness_of(self._family)
+        if not np.array_equal(configured, self._configured):
+            self._configured = self._effectiveness = configured
+        self._reckon()
+
+    def _take_effectiveness(self, message: Any) -> None:
+        try:
+            given = msg_to_parts(message, self._names)
+        except CommandError as error:
+            self._host.complain('refused', f'effectiveness refused: {error}')
+            return
+        self._effectiveness = np.where(np.isnan(given), self._effectiveness, given)
+        self._reckon()
 
     def _take(self, message: Any) -> None:
         try:
@@ -68,23 +120,51 @@ class AllocatorLoop:
             self._host.complain('refused', f'wrench_command refused: {error}')
             return
         allocation = self._newest = self._allocator.allocate(demand)
+        self._judge(demand, allocation)
         values: dict[str, Any] = {self._field: self._family.command_for(allocation.effort)}
         self._host.publish(self._command, stamp_ns, JointRow(**values))
         # A stamp of 0 means now, for the group as for what reads the residual.
         self._host.publish(self._residual, stamp_ns or self._host.now_ns(), allocation.residual)
 
+    def _judge(self, demand: FloatArray, allocation: Allocation) -> None:
+        """Count a demand that is out of reach, and report the first of several."""
+        missed = self._allocator.out_of_reach(demand, allocation)
+        before, self._missed = self._missed, ''
+        if not missed.any():
+            return
+        self._misses += 1
+        self._missed = '; '.join(
+            f'{WRENCH_NAMES[i]}: {_number(demand[i], unit)} wanted, '
+            f'{_number(demand[i] - allocation.residual[i], unit)} allocated'
+            for i, unit in zip(np.flatnonzero(missed), _UNITS[missed], strict=True)
+        )
+        if not before:
+            self._host.complain('out_of_reach', f'wrench_command is out of reach: {self._missed}')
+
     def start(self) -> None:
-        """Begin; nothing is remembered."""
+        """Begin; nothing but faults is remembered."""
+        self._newest, self._missed = None, ''
 
     def stop(self) -> None:
         """Publish nothing more: a group without commands becomes safe by itself."""
 
     def health(self) -> Iterator[Health]:
-        """Yield which actuators are at their limits, and what was refused."""
+        """Yield what of the demand is out of reach, what is at its limits, what was refused."""
         saturated = 0 if self._newest is None else int(np.count_nonzero(self._newest.saturated))
         level, text = (WARN, 'saturated') if saturated else (OK, 'ok')
+        if self._missed:
+            level, text = WARN, self._missed
         if self._newest is None:
-            level, text = self._host.absence(self.ports, 'command')
+            level, text = self._host.absence((self._demand,), 'command')
         yield 'allocation', level, text, {
             'saturated': saturated, 'refused': self._host.counts['refused'],
+            'out_of_reach': self._misses, 'faulty': self._faulty,
         }
+
+
+_UNITS = np.array(['N'] * 3 + ['N m'] * 3)
+
+
+def _number(value: float, unit: str) -> str:
+    # What rounding leaves of 0 is 0, without a sign.
+    return f'{round(float(value), 9) + 0.0:.4g} {unit}'

@@ -58,6 +58,28 @@ def vector(message: Any) -> FloatArray:
     return np.array([message.x, message.y, message.z])
 
 
+def msg_to_parts(message: Any, names: Sequence[str]) -> FloatArray:
+    """Return parts from 0 to 1 of names from the position of a JointState, NaN for no name, (n,).
+
+    Raises `CommandError` for an unknown or repeated name, another count, or a value outside 0..1.
+    """
+    given, parts = list(message.name), np.full(len(names), np.nan)
+    if len(message.position) != len(given):
+        raise CommandError(
+            f'position: expected {len(given)} values, one per name, got {len(message.position)}'
+        )
+    for name, part in zip(given, message.position, strict=True):
+        if name not in names:
+            raise CommandError(f'unknown name {name!r}, known: {", ".join(names)}')
+        i = list(names).index(name)
+        if not np.isnan(parts[i]):
+            raise CommandError(f'{name!r} is named twice')
+        if not 0.0 <= part <= 1.0:
+            raise CommandError(f'{name}: position {part:g} is not in 0..1')
+        parts[i] = part
+    return parts
+
+
 def msg_to_motion(message: Any, frame: str) -> Motion:
     """Return how ``frame`` moves, from an Odometry.
 

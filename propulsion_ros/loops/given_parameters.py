@@ -54,7 +54,6 @@ class GivenParameters:
         self,
         parameters: Iterable[Parameter],
         defaults: Mapping[str, Any] | None = None,
-        takes_live: bool = True,
     ) -> dict[str, Any]:
         """Return the values of the last parameters; raise `ConfigError` for an unknown key."""
         values = self.declare_some(parameters, defaults)

@@ -17,6 +17,8 @@ class Lockstep:
         Simulated over wall time; 0: a step is due as soon as the one before is complete.
     timeout : float
         Wall time after which a missing reply is no longer waited for [s].
+    start_timeout : float
+        The same for a complete graph before the first step [s]; 0: as ``timeout``.
 
     Attributes
     ----------
@@ -26,8 +28,11 @@ class Lockstep:
         Whether the present step has not been announced yet.
     """
 
-    def __init__(self, real_time_factor: float, timeout: float) -> None:
+    def __init__(
+        self, real_time_factor: float, timeout: float, start_timeout: float = 0.0
+    ) -> None:
         self._factor, self._timeout_ns = real_time_factor, round(timeout * 1e9)
+        self._start_timeout_ns = round((start_timeout or timeout) * 1e9)
         self.restart(0)
 
     def restart(self, now_ns: int) -> None:
@@ -69,7 +74,14 @@ class Lockstep:
 
     def is_overdue(self, now_ns: int) -> bool:
         """Return whether replies, or a complete graph, were waited for in vain."""
-        return now_ns - self._announced_ns > self._timeout_ns
+        if self.has_begun and self.is_pending:
+            return False
+        limit_ns = self._timeout_ns if self.has_begun else self._start_timeout_ns
+        return now_ns - self._announced_ns > limit_ns
+
+    def wait_anew(self, now_ns: int) -> None:
+        """Wait for the replies to the present step from now on."""
+        self._announced_ns = now_ns
 
     def repeats(self, now_ns: int) -> bool:
         """Return whether a step is announced again, since a restarted node has not seen it."""

@@ -2,17 +2,19 @@
 """What loops publish, as numbers and text; an encoder for each kind makes a message of it.
 
 Kinds with a simpler payload: a wrench is an array (6,), force first; a number a float; a text a
-str; a flag a bool; numbers of int32 a sequence of int; a point (x, y, z); a clock None, since the
-stamp is all that it has. A TFMessage has the payload of an Odometry; a MarkerArray a sequence of
-pairs of a stamp and a `Shape`, () to remove all. The rows are tuples, since frozen dataclasses take
-three times as long to make.
+str; a flag a bool; numbers of int32 a sequence of int; a point (x, y, z); a twist its linear
+velocity (3,); a clock None, since the stamp is all that it has. A TFMessage has the payload of an
+Odometry; a MarkerArray a sequence of pairs of a stamp and a `Shape`, () to remove all. The rows are
+tuples, since frozen dataclasses take three times as long to make.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from propulsion_ros.settings.quantity import FloatArray
+
+_NAN = float('nan')
 
 
 class Kind:
@@ -20,6 +22,7 @@ class Kind:
 
     ACTUATORS = 'actuator_msgs/msg/Actuators'
     ARRAY = 'std_msgs/msg/Float64MultiArray'
+    BATTERY = 'sensor_msgs/msg/BatteryState'
     BOOL = 'std_msgs/msg/Bool'
     CLOCK = 'rosgraph_msgs/msg/Clock'
     FLOAT = 'std_msgs/msg/Float64'
@@ -58,6 +61,35 @@ class MassRow(NamedTuple):
     """Centre of mass [m], (3,)."""
     inertia: FloatArray
     """About the centre of mass [kg m^2], (3, 3)."""
+
+
+class BatteryRow(NamedTuple):
+    """A sensor_msgs/BatteryState of a battery that discharges."""
+
+    name: str
+    """Published as its location."""
+    capacity: float
+    """Charge when full [A h]."""
+    voltage: float
+    current: float
+    """[V], [A]; above 0 while it discharges."""
+    charge: float
+    """What is left over the capacity, 0 to 1."""
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """Fields of the message that have a number or a text; what is not measured is NaN."""
+        discharging, not_charging, full = 2, 3, 4
+        at_rest = full if self.charge == 1.0 else not_charging
+        return {
+            'voltage': float(self.voltage), 'temperature': _NAN,
+            'current': -float(self.current),
+            'charge': float(self.charge * self.capacity), 'capacity': float(self.capacity),
+            'design_capacity': float(self.capacity), 'percentage': float(self.charge),
+            'power_supply_status': discharging if self.current > 0.0 else at_rest,
+            'power_supply_health': 0, 'power_supply_technology': 0, 'present': True,
+            'location': self.name, 'serial_number': '',
+        }
 
 
 class OdometryRow(NamedTuple):

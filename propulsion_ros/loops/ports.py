@@ -146,6 +146,9 @@ class Host(Protocol):
     def deactivate(self) -> None:
         """Stop this loop for good, as after a failure that it has reported."""
 
+    def finish(self) -> None:
+        """Stop this loop for good: all that it was to do is done."""
+
 
 class Parameters(Protocol):
     """Where a loop is configured: by the parameters of a node, or those of a file.
@@ -176,7 +179,6 @@ class Parameters(Protocol):
         self,
         parameters: Iterable[Parameter],
         defaults: Mapping[str, Any] | None = None,
-        takes_live: bool = True,
     ) -> dict[str, Any]:
         """Return the values of the last parameters; raise `ConfigError` for an unknown key."""
 

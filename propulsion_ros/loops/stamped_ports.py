@@ -14,7 +14,7 @@ from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stamped_inputs import StampedInputs
 
-_BEGINNING_NS = 1_000_000_000
+_BEGINNING_NS = 10_000_000  # so much older than it is may a command be taken for, no more
 OTHER_CLOCK = 'was it stamped by another clock? Set use_sim_time alike, or stamp 0 for now'
 """What to do about a stamp of another time."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.lockstep import Lockstep
 from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, MassRow, OdometryRow, PressureRow
-from propulsion_ros.loops.ports import OK, Health, Host, Outlet, Port, Request, Timer
+from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.simulated_body import SimulatedBody
@@ -19,6 +19,7 @@ from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.replies import Replies
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
 
@@ -26,13 +27,18 @@ _OLDEST_PYRO_NS = 200_000_000
 """A deployer that fired longer ago is not obeyed [ns]."""
 _POLL = 0.05
 """How often a waiting vehicle looks at the graph [s]."""
+_PATIENCE_NS = 5_000_000_000
+"""How often it logs what it waits for before the first step [ns]."""
+_HOP = 0.1
+"""A touchdown after less time in the air is not reported [s]."""
 
 
 class VehicleLoop:
     """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
 
     It publishes odometry and clock of step k, then waits for the wrench stamped k of every topic;
-    that wrench acts from k to k + 1.
+    that wrench acts from k to k + 1. An actuator that is paused counts as no force after
+    ``lockstep_timeout``, until it publishes again.
 
     Parameters
     ----------
@@ -57,10 +63,15 @@ class VehicleLoop:
         self._body = SimulatedBody(params.body, params.parachutes, dry, params.wrench_topics)
         self._deployers = (params.deployer_topic,) if params.parachutes.names else ()
         self._noise = TickNoise(np.array([params.noise_seed]))
-        self._lockstep = Lockstep(params.real_time_factor, params.lockstep_timeout)
+        self._lockstep = Lockstep(
+            params.real_time_factor, params.lockstep_timeout, params.start_timeout
+        )
+        self._replies = Replies(params.wrench_topics, params.tank_topics)
         self._runner = self._make_runner()
         self._joints: dict[str, float] = {}
-        self._tick = 0
+        self._tick = self._airborne = 0
+        self._touchdown = ''
+        self._patient_ns = 0
         self._open(with_tf and params.publish_tf)
 
     def _make_runner(self) -> FixedStepRunner:
@@ -80,13 +91,15 @@ class VehicleLoop:
         self._pressure = outlet('~/pressure', Kind.PRESSURE, 'lockstep', frame)
         self._inertia = outlet('~/inertia', Kind.INERTIA, 'latched', frame, lossless=True)
         self._merged = outlet('~/joint_states', Kind.JOINTS, 'lockstep')
+        has_current = bool(np.any(self._params.body.current))
+        self._current = outlet('~/current', Kind.TWIST, 'lockstep', world) if has_current else None
         self._tf = outlet('tf', Kind.TF, 'tf', world) if with_tf else None
         self._awaited = {
             'clock': self._clock, 'odometry': self._odometry, 'imu': self._imu,
             'pressure': self._pressure,
         }
-        tf = () if self._tf is None else (self._tf,)
-        self.outlets = (*self._awaited.values(), self._inertia, self._merged, *tf)
+        more = [outlet for outlet in (self._current, self._tf) if outlet is not None]
+        self.outlets = (*self._awaited.values(), self._inertia, self._merged, *more)
         self.requests: Sequence[Request] = ()
         # It keeps the pace, and looks at the graph.
         pace = self._params.real_time_factor * self._params.update_rate
@@ -110,9 +123,12 @@ class VehicleLoop:
         """Return to the start and wait for the actuators."""
         self._body.reset()
         self._runner.restart()
+        self._replies.restart()
         self._joints.clear()
-        self._tick = 0
-        self._lockstep.restart(self._host.steady_ns())
+        self._tick = self._airborne = 0
+        self._touchdown = ''
+        self._patient_ns = self._host.steady_ns()
+        self._lockstep.restart(self._patient_ns)
         self._host.log('info', f'active, waits for {", ".join(self._params.awaited_topics)}')
 
     def stop(self) -> None:
@@ -120,13 +136,19 @@ class VehicleLoop:
 
     def health(self) -> Iterator[Health]:
         """Yield the simulated time and what was refused."""
-        counts = self._host.counts
-        yield 'body', OK, 'ok', {
+        counts, absent = self._host.counts, ', '.join(self._replies.left_out)
+        values = {
             'time': f'{self.time_ns * 1e-9:.3f}',
             'refused': counts['refused'],
             'out_of_step': counts['out_of_step'],
             'late': self._runner.counts['late'],
         }
+        if self._touchdown:
+            values['touchdown'] = self._touchdown
+        if absent:
+            yield 'body', WARN, f'goes on without {absent}', values
+        else:
+            yield 'body', OK, 'ok', values
 
     # Inputs.
 
@@ -140,9 +162,9 @@ class VehicleLoop:
                 f'{topic}: the wrench is too large, expected one that the body can follow in '
                 f'steps of {self._ticks.dt:g} s, got up to {most:g} N or N m'
             )
-        elif self._is_last(stamp_ns, wrench):
+        elif self._is_last(topic, stamp_ns, wrench):
             # Its actuator has replied to that step already.
-            return
+            self._replies.end(topic)
         elif self._is_expected(topic, message.header):
             self._runner.push(topic, stamp_ns, wrench)
 
@@ -153,9 +175,12 @@ class VehicleLoop:
         elif self._is_expected(topic, message.header):
             self._runner.push(topic, stamp_to_ns(message.header.stamp), tank)
 
-    def _is_last(self, stamp_ns: int, wrench: FloatArray) -> bool:
-        """Whether an actuator publishes this as it stops: no force, stamped one step before."""
-        return stamp_ns == self._ticks.stamp(self._tick - 1) and not wrench.any()
+    def _is_last(self, topic: str, stamp_ns: int, wrench: FloatArray) -> bool:
+        """Whether an actuator publishes this as it stops: no force, at a step it has replied to."""
+        if wrench.any() or topic in self._replies.left_out:
+            return False
+        is_before = stamp_ns == self._ticks.stamp(self._tick - 1)
+        return is_before or self._replies.has_sent(topic, stamp_ns)
 
     def _is_expected(self, topic: str, header: Any) -> bool:
         """Whether a message is in the body's frame and of the step that waits for it."""
@@ -163,7 +188,10 @@ class VehicleLoop:
             self._refuse(f'{topic}: expected the frame {self._frame!r}, got {header.frame_id!r}')
             return False
         stamp_ns = stamp_to_ns(header.stamp)
-        if stamp_ns != self.time_ns:
+        self._replies.note(topic, stamp_ns)
+        if self._replies.is_back(topic, stamp_ns, self.time_ns):
+            self._host.log('info', f'{topic}: publishes again, so each step waits for it')
+        elif stamp_ns != self.time_ns:
             self._host.complain(
                 'out_of_step', f'{topic}: expected the stamp {self.time_ns * 1e-9:.3f} s, '
                 f'got {stamp_ns * 1e-9:.3f} s',
@@ -176,6 +204,8 @@ class VehicleLoop:
             if effort > 0.0 and name in self._body.parachutes.names
         ]
         stamp_ns = stamp_to_ns(message.header.stamp)
+        if self._replies.is_back(self._params.deployer_topic, stamp_ns, self.time_ns):
+            self._host.log('info', f'{self._params.deployer_topic}: publishes again')
         if fired and self.time_ns - stamp_ns > _OLDEST_PYRO_NS:
             names = ', '.join(fired)
             self._refuse(f'deployers {names}: stamped {stamp_ns * 1e-9:.3f} s, too old to fire')
@@ -214,29 +244,94 @@ class VehicleLoop:
             self._fail(f'stopped at {stamp_ns * 1e-9:.3f} s: {error}')
             return
         self._tick = tick + 1
+        self._note_touchdown()
         self._lockstep.complete()
-        self._announce()
+        if self._params.duration and self.time_ns >= round(self._params.duration * 1e9):
+            self._publish()
+            self._host.log('info', f'has run for {self.time_ns * 1e-9:.3f} s, its duration')
+            self._host.finish()
+        else:
+            self._announce()
+
+    def _note_touchdown(self) -> None:
+        """Report how fast the body came to the ground in the last step."""
+        velocity, airborne = self._body.touchdown, self._airborne
+        self._airborne = 0 if self._body.on_ground else airborne + 1
+        if velocity is None or airborne * self._ticks.dt < _HOP:
+            return
+        down, along = -velocity[2], float(np.hypot(velocity[0], velocity[1]))
+        self._touchdown = f'{down:.3g} m/s down, {along:.3g} m/s along the ground'
+        self._host.log('info', f'touchdown at {self.time_ns * 1e-9:.3f} s: {self._touchdown}')
 
     def _announce(self) -> None:
         """Publish the present step if it is due."""
         if self._lockstep.announces(self._host.steady_ns(), self.time_ns):
             self._publish()
+            if not self._replies.is_empty:
+                self._fill()
+
+    def _fill(self) -> None:
+        """Reply to the present step for the sources that are left out."""
+        stamp_ns = self.time_ns
+        for source in tuple(self._replies.left_out):
+            is_wrench = source in self._params.wrench_topics
+            # Time without a payload passes: a tank keeps its mass, and nothing is fired.
+            self._runner.push(source, stamp_ns, np.zeros(6) if is_wrench else None)
 
     def _look(self) -> None:
         """Look what is due by wall time."""
         now_ns, lockstep = self._host.steady_ns(), self._lockstep
-        if not lockstep.has_begun and lockstep.begins(now_ns, not self._missing()):
-            self._host.log('info', 'running')
+        if not lockstep.has_begun:
+            self._look_at_start(now_ns)
         if lockstep.has_begun:
             # Another simulation may have begun at the same moment.
             if lockstep.looks_again(now_ns) and self._has_rival():
                 self._give_up()
                 return
             self._announce()
+            if self._replies.is_empty and not lockstep.is_pending:
+                # No message comes that could make a step.
+                self._fill()
         if lockstep.is_overdue(now_ns):
-            self._give_up()
+            self._go_on_without(now_ns)
         elif lockstep.repeats(now_ns):
             self._publish()
+
+    def _look_at_start(self, now_ns: int) -> None:
+        """Begin where the graph is complete, and log now and then what it lacks."""
+        missing = self._missing()
+        if self._lockstep.begins(now_ns, not missing):
+            self._host.log('info', 'running')
+        elif missing and now_ns - self._patient_ns > _PATIENCE_NS:
+            self._patient_ns = now_ns
+            self._host.log('info', f'waits: {missing}')
+
+    def _go_on_without(self, now_ns: int) -> None:
+        """Wait no longer for what has not replied to the present step, or stop."""
+        silent = self._runner.sources_behind(self.time_ns)
+        can_go_on = self._lockstep.has_begun and not self._has_rival() and (
+            self._replies.can_leave_out(silent, self._has_publisher)
+        )
+        if not can_go_on or not silent:
+            self._give_up()
+            return
+        for source in silent:
+            self._host.log('warn', (
+                f'{source}: nothing stamped {self.time_ns * 1e-9:.3f} s within '
+                f'{self._params.lockstep_timeout:g} s, {self._effect_without(source)} until it '
+                'publishes again'
+            ))
+        self._replies.leave_out(silent)
+        self._lockstep.wait_anew(now_ns)
+        self._fill()
+
+    def _effect_without(self, source: str) -> str:
+        if source in self._params.wrench_topics:
+            return 'so it counts as no force'
+        return 'so nothing is fired' if source in self._deployers else 'so it keeps its mass'
+
+    def _has_publisher(self, topic: str) -> bool:
+        return self._host.publishers_of(topic) > 0
 
     def _has_rival(self) -> bool:
         """Whether another node publishes the time too."""
@@ -247,8 +342,10 @@ class VehicleLoop:
         if self._has_rival():
             clock = self._host.resolve_topic_name(self._clock.topic)
             return f'{clock} has another publisher: remap /clock for one of the simulations'
-        for topic in (*self._params.awaited_topics, *self._deployers):
-            if not self._host.publishers_of(topic):
+        params, left_out = self._params, self._replies.left_out
+        awaited = (*params.wait_for_publishers, *params.awaited_topics, *self._deployers)
+        for topic in awaited:
+            if topic not in left_out and not self._has_publisher(topic):
                 return f'no publisher of {topic}'
         for topic in self._params.wait_for_subscribers:
             if not self._host.subscriptions_to(self._awaited[topic]):
@@ -257,11 +354,26 @@ class VehicleLoop:
 
     def _give_up(self) -> None:
         """Stop, since what the present step waits for has not come in time."""
+        params, has_begun = self._params, self._lockstep.has_begun
         missing = self._missing() or (
-            f'nothing stamped {self.time_ns * 1e-9:.3f} s from {self._runner.behind(self.time_ns)}'
-            if self._lockstep.has_begun else 'the graph was not complete for long enough'
+            self._describe_silence() if has_begun
+            else 'the graph was not complete for long enough'
         )
-        self._fail(f'stopped: {missing} within {self._params.lockstep_timeout:g} s')
+        limit = params.lockstep_timeout if has_begun else params.start_timeout
+        self._fail(f'stopped: {missing} within {limit or params.lockstep_timeout:g} s')
+
+    def _describe_silence(self) -> str:
+        """Return what has not replied to the present step, and rates that differ."""
+        silent = self._runner.sources_behind(self.time_ns)
+        text = f'nothing stamped {self.time_ns * 1e-9:.3f} s from {", ".join(silent)}'
+        for source in silent:
+            period_ns = self._replies.period_ns(source) or 0
+            if period_ns > 0 and abs(period_ns * 1e-9 / self._ticks.dt - 1.0) > 1e-3:
+                text += (
+                    f', which publishes at {1e9 / period_ns:g} Hz where this body steps at '
+                    f'{self._params.update_rate:g} Hz: give both the same update_rate,'
+                )
+        return text
 
     def _fail(self, line: str) -> None:
         self._host.log('error', line)
@@ -278,6 +390,8 @@ class VehicleLoop:
         publish(self._imu, ImuRow(
             self._body.specific_force.tolist(), motion.angular_velocity.tolist()
         ))
+        if self._current is not None:
+            publish(self._current, self._params.body.current)
         publish(self._inertia, MassRow(mass.mass, mass.com, mass.inertia))
         if self._joints:
             publish(self._merged, JointRow(

@@ -42,12 +42,25 @@ class VehicleParams:
         ('clock',), kind=str, shape=('*',), choices=('clock', 'odometry', 'imu', 'pressure'),
         doc='own topics that must have a subscription before the first step',
     )
+    wait_for_publishers: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',),
+        doc='topics of others that must have a publisher before the first step, as those of a '
+        'controller',
+    )
     real_time_factor: float = quantity(
         1.0, doc='simulated over wall time; 0: as fast as the actuators reply', lo=0.0, hi=1e3
     )
     lockstep_timeout: float = quantity(
-        10.0, 's', doc='wall time after which a missing wrench stops the vehicle', above=0.0,
+        10.0, 's', above=0.0, hi=1e6,
+        doc='wall time to wait for a missing wrench; then a paused actuator counts as no force, '
+        'and a dead graph ends the simulation',
+    )
+    start_timeout: float = quantity(
+        0.0, 's', doc='wall time to wait for a complete graph; 0: as lockstep_timeout', lo=0.0,
         hi=1e6,
+    )
+    duration: float = quantity(
+        0.0, 's', doc='simulated time after which the simulation ends; 0: never', lo=0.0, hi=1e6
     )
     pressure_noise: float = quantity(
         0.0, 'Pa', doc='standard deviation of the pressure', lo=0.0, hi=1e6
@@ -60,7 +73,7 @@ class VehicleParams:
         validate(self)
         if not self.wrench_topics:
             raise ConfigError('wrench_topics', 'expected at least one topic')
-        for key in ('wrench_topics', 'tank_topics', 'state_topics'):
+        for key in ('wrench_topics', 'tank_topics', 'state_topics', 'wait_for_publishers'):
             for i, topic in enumerate(getattr(self, key)):
                 _check_topic(key, topic, i)
         if self.deployer_topic:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import PointStamped
+from geometry_msgs.msg import PointStamped, TwistStamped
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import FluidPressure, Imu, JointState
+from sensor_msgs.msg import BatteryState, FluidPressure, Imu, JointState
 from std_msgs.msg import Bool, Float64, Int32MultiArray, String
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import (
+    BatteryRow,
     ImuRow,
     JointRow,
     OdometryRow,
@@ -117,6 +118,11 @@ def _inertia(outlet: Outlet) -> Encoder:
     return lambda stamp_ns, row: inertia_to_msg(stamp_ns, outlet.frame, *row)
 
 
+def _write_linear(message: TwistStamped, velocity: FloatArray) -> None:
+    linear = message.twist.linear
+    linear.x, linear.y, linear.z = map(float, velocity)
+
+
 def _stamped(kind: Any, write: Callable[[Any, Any], None]) -> Callable[[Outlet], Encoder]:
     """Return what makes encoders of stamped messages; ``write(message, payload)`` fills them."""
     def make(outlet: Outlet) -> Encoder:
@@ -145,6 +151,11 @@ def _write_imu(message: Imu, row: ImuRow) -> None:
 
 def _write_pressure(message: FluidPressure, row: PressureRow) -> None:
     message.fluid_pressure, message.variance = float(row.pressure), float(row.variance)
+
+
+def _write_battery(message: BatteryState, row: BatteryRow) -> None:
+    for field, value in row.fields.items():
+        setattr(message, field, value)
 
 
 def _write_statuses(message: DiagnosticArray, rows: Sequence[StatusRow]) -> None:
@@ -192,9 +203,11 @@ _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'diagnostic_msgs/msg/DiagnosticArray': _stamped(DiagnosticArray, _write_statuses),
     'geometry_msgs/msg/InertiaStamped': _inertia,
     'geometry_msgs/msg/PointStamped': _stamped(PointStamped, _write_point),
+    'geometry_msgs/msg/TwistStamped': _stamped(TwistStamped, _write_linear),
     'geometry_msgs/msg/WrenchStamped': _wrench,
     'nav_msgs/msg/Odometry': _Odometry,
     'rosgraph_msgs/msg/Clock': _clock,
+    'sensor_msgs/msg/BatteryState': _stamped(BatteryState, _write_battery),
     'sensor_msgs/msg/FluidPressure': _stamped(FluidPressure, _write_pressure),
     'sensor_msgs/msg/Imu': _stamped(Imu, _write_imu),
     'sensor_msgs/msg/JointState': _JointStates,

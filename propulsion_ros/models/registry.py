@@ -14,6 +14,7 @@ from propulsion_ros.models.fam.fam import Fam
 from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.models.fam.propulsion_module import PropulsionModules
 from propulsion_ros.models.fins.fins import Fins
+from propulsion_ros.models.jets.jets import Jets
 from propulsion_ros.models.rotors.rotors import Rotors
 from propulsion_ros.models.thrusters.thrusters import Thrusters
 from propulsion_ros.settings.errors import ConfigError
@@ -28,6 +29,7 @@ FAMILIES: Mapping[str, type[Family]] = {
     'rotors': Rotors,
     'thrusters': Thrusters,
     'fins': Fins,
+    'jets': Jets,
     'fam': Fam,
     'inverse_fam': InverseFam,
     'propulsion_modules': PropulsionModules,

@@ -39,6 +39,10 @@ class ActuatorNode(HostNode):
         What the actuators do.
     ~/tanks/<name> : geometry_msgs/InertiaStamped
         Propellant left in each tank, latched.
+    ~/effectiveness : sensor_msgs/JointState
+        What each actuator gives of what is commanded, in ``position``, latched, for an allocator.
+    ~/battery_state : sensor_msgs/BatteryState
+        Of the battery that the group has; ~/battery_state/<name> where it has several.
     ~/wrenches/<name> : geometry_msgs/WrenchStamped
         Of each actuator in its link, with ``publish_each``.
     ~/thrusts/<name> : std_msgs/Float64
@@ -49,7 +53,7 @@ class ActuatorNode(HostNode):
     Services
     --------
     ~/reset : std_srvs/Trigger
-        Return actuators, tanks and time grid to the start.
+        Return actuators, tanks, batteries and time grid to the start.
     ~/set_enabled : std_srvs/SetBool
         Follow commands, or keep every actuator safe.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a demanded wrench to the commands of a group of thrusters or rotors."""
+"""From a demanded wrench to the commands of a group of actuators."""
 from __future__ import annotations
 
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
@@ -20,14 +20,16 @@ class AllocatorNode(HostNode):
     -----------
     ~/wrench_command : geometry_msgs/WrenchStamped
         Demand in the axes of and about the origin of ``base_link``.
+    ~/effectiveness : sensor_msgs/JointState
+        What each actuator of the group gives of what is commanded, in ``position``, 0 to 1;
+        latched.
 
     Publishers
     ----------
     ~/command : sensor_msgs/JointState
         For the node of the group, with the stamp of the demand.
     ~/residual : geometry_msgs/WrenchStamped
-        Demand minus what these commands will make: what the limits prevent. Of actuators that
-        have failed it knows nothing; compare with the group's own wrench.
+        Demand minus what these commands will make: what limits and known faults prevent.
     """
 
     executable = 'allocator_node'

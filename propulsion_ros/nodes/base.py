@@ -184,13 +184,12 @@ class PropulsionNode(RobustNode):
         self,
         parameters: Iterable[Parameter],
         defaults: Mapping[str, Any] | None = None,
-        takes_live: bool = True,
     ) -> dict[str, Any]:
         """Declare the last parameters; what is given beside them all is refused.
 
         So a misspelt key is called that, and not the required one missing.
         """
-        values = declare(self, parameters, defaults or {}, takes_live)
+        values = declare(self, parameters, defaults or {})
         refuse_unknown(overrides_of(self), declared_names(self))
         return values
 

@@ -20,7 +20,6 @@ def declare(
     node: Node,
     parameters: Iterable[Parameter],
     defaults: Mapping[str, Any],
-    takes_live: bool = True,
 ) -> dict[str, Any]:
     """Declare parameters and return their values, None where one is not set.
 
@@ -34,8 +33,6 @@ def declare(
         What to declare; what the node already has is only read.
     defaults : mapping
         Values that stand in front of the schema's defaults, by key.
-    takes_live : bool
-        Whether the node follows live parameters; else they are read-only too.
     """
     values: dict[str, Any] = {}
     for parameter in parameters:
@@ -43,7 +40,7 @@ def declare(
             default = defaults.get(
                 parameter.key, None if parameter.required else parameter.default
             )
-            descriptor = _descriptor(parameter, takes_live)
+            descriptor = _descriptor(parameter)
             node.declare_parameter(parameter.key, _plain(default), descriptor)
         value = node.get_parameter(parameter.key).value
         # rclpy turns an empty list into None; both mean that nothing was given.
@@ -51,12 +48,12 @@ def declare(
     return values
 
 
-def _descriptor(parameter: Parameter, takes_live: bool) -> ParameterDescriptor:
+def _descriptor(parameter: Parameter) -> ParameterDescriptor:
     # One for each parameter: rclpy changes the descriptor that it is given.
     return ParameterDescriptor(
         description=parameter.description,
         additional_constraints=parameter.constraints,
-        read_only=not (parameter.spec.live and takes_live),
+        read_only=not parameter.spec.live,
         dynamic_typing=True,
     )
 

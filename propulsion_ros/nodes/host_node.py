@@ -213,7 +213,12 @@ class HostNode(PropulsionNode):
 
     def deactivate(self) -> None:
         """Stop the loop for good, after a failure."""
-        self.has_failed = self.has_ended = True
+        self.has_failed = True
+        self.finish()
+
+    def finish(self) -> None:
+        """Stop the loop for good."""
+        self.has_ended = True
         self.trigger_deactivate()
 
     # The parameters of the loop, beside `declare_some` and `declare_rest`.

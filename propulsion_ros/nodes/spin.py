@@ -76,6 +76,10 @@ def run(
         '--executor', choices=('events', 'single'), default='events',
         help='rclpy executor (default: %(default)s)',
     )
+    parser.add_argument(
+        '--exit-at-end', action='store_true',
+        help='exit when a node has stopped itself or was shut down',
+    )
     add_arguments(parser)
     stopped: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -103,7 +107,7 @@ def run(
             node.start()
             if node.has_failed:
                 return 1
-        watched = [node for node in nodes if isinstance(node, vital)]
+        watched = [node for node in nodes if options.exit_at_end or isinstance(node, vital)]
         while rclpy.ok() and not stopped:
             # The events executor's own spin() does not return in every build.
             executor.spin_once(timeout_sec=_WAKE)
@@ -122,6 +126,6 @@ def run(
 
 def _follow(node: PropulsionNode, program: str) -> int:
     """Print that a vital node has ended, and return the exit code."""
-    reason = 'has failed' if node.has_failed else 'was shut down'
+    reason = 'has failed' if node.has_failed else 'has ended'
     print(f'{program}: {node.get_name()} {reason}, so every node stops', file=sys.stderr)
     return int(node.has_failed)

@@ -30,6 +30,8 @@ class VehicleNode(HostNode):
         Mass of the body with its tanks, centre of mass and inertia in base_link, latched.
     ~/joint_states : sensor_msgs/JointState
         Joint positions of all ``state_topics``.
+    ~/current : geometry_msgs/TwistStamped
+        Velocity of the fluid in the world; only where the parameter ``body.current`` is not 0.
     tf : tf2_msgs/TFMessage
         The pose of the odometry; only with the parameter ``publish_tf``.
 

@@ -19,6 +19,7 @@ from propulsion_ros.pictures.signals import (
     Signals,
 )
 from propulsion_ros.replay.bags import BagReader, Recorded
+from propulsion_ros.replay.table_columns import BATTERY_PARTS
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
@@ -59,7 +60,8 @@ def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _
     found: dict[str, _Reading] = {}
     for topic, kind in topics.items():
         parent, _, leaf = topic.rpartition('/')
-        key = 'tanks' if parent.endswith('/tanks') else leaf
+        above = parent.rpartition('/')[2]
+        key = above if above in ('tanks', 'battery_state') else leaf
         reading = _READINGS.get((key, kind))
         if reading is not None and topic.startswith(prefix):
             found[topic] = reading
@@ -154,6 +156,12 @@ def _read_tank(signals: Signals, topic: str, time: float, message: Any) -> None:
     signals.add(Channel(_source(group), 'mass', tank), time, message.inertia.m)
 
 
+def _read_battery(signals: Signals, topic: str, time: float, message: Any) -> None:
+    source = _source(topic) if topic.endswith('/battery_state') else _source(_source(topic))
+    for part in BATTERY_PARTS:
+        signals.add(Channel(source, part, message.location), time, float(getattr(message, part)))
+
+
 def _read_odometry(signals: Signals, topic: str, time: float, message: Any) -> None:
     at = message.pose.pose.position
     for axis in 'xyz':
@@ -215,6 +223,7 @@ _READINGS: dict[tuple[str, str], _Reading] = {
     ('wrench_command', Kind.WRENCH): _read_wrench(COMMAND),
     ('residual', Kind.WRENCH): _read_wrench(RESIDUAL),
     ('tanks', Kind.INERTIA): _read_tank,
+    ('battery_state', Kind.BATTERY): _read_battery,
     ('odometry', Kind.ODOMETRY): _read_odometry,
     ('fit', Kind.JOINTS): _read_fit,
     ('flags', Kind.STATUSES): _read_flags,

@@ -58,7 +58,7 @@ class Channel(NamedTuple):
     quantity: str
     """A key of `QUANTITIES`."""
     name: str
-    """Actuator, tank or axis."""
+    """Actuator, tank, battery or axis."""
     role: str = PUBLISHED
     """`PUBLISHED`, `COMMAND` or `RESIDUAL`."""
 
@@ -71,6 +71,9 @@ QUANTITIES = {
     'torque': 'applied torque [N m]',
     'mass': 'propellant [kg]',
     'fuel_ratio': 'propellant, of capacity',
+    'voltage': 'battery voltage [V]',
+    'current': 'battery current [A]',
+    'percentage': 'battery charge, of capacity',
     'place': 'position [m]',
     'altitude': 'altitude [m]',
     'climb': 'vertical speed [m/s]',

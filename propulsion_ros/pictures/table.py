@@ -16,6 +16,7 @@ from propulsion_ros.replay.csv_rows import (
     read_number,
     read_rows,
 )
+from propulsion_ros.replay.table_columns import BATTERY_PARTS
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
@@ -33,7 +34,8 @@ def signals_of_table(path: Path) -> Signals:
     Parameters
     ----------
     path : Path
-        CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``, the fit of a
+        CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``,
+        ``<battery>.voltage``, the fit of a
         flight; with several nodes after ``<node>/``. An empty cell is no value.
 
     Raises
@@ -122,7 +124,7 @@ def _channel(column: str, sources: Sequence[str]) -> Channel | None:
     owner, _, kind = name.rpartition('/')
     if field in FIELDS and kind == 'fuel_ratio':
         return Channel(source, kind, owner)
-    if name and (field in FIELDS or field == 'mass') and kind not in _UNSEEN:
+    if name and field in (*FIELDS, 'mass', *BATTERY_PARTS) and kind not in _UNSEEN:
         return Channel(source, field, name)
     return None
 

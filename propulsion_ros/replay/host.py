@@ -222,6 +222,10 @@ class LoopHost:
         return 1
 
     def deactivate(self) -> None:
+        """Stop the loop for good, after a failure."""
+        self.finish()
+
+    def finish(self) -> None:
         """Stop the loop for good."""
         self.loop.stop()
         self.is_active = False

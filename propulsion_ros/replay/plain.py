@@ -11,13 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.payloads import JointRow, Kind, MassRow, OdometryRow, StatusRow
+from propulsion_ros.loops.payloads import (
+    BatteryRow,
+    JointRow,
+    Kind,
+    MassRow,
+    OdometryRow,
+    StatusRow,
+)
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
 from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000
 _LEVELS = {OK: 0, WARN: 1, ERROR: 2}
-_NONE, _ZEROS = np.empty(0), np.zeros(36)
+_NONE, _NO_CELLS, _ZEROS = np.empty(0), np.empty(0, np.float32), np.zeros(36)
 
 Maker = Callable[[Outlet, int, Any], Plain]
 
@@ -80,6 +87,13 @@ def _inertia(outlet: Outlet, stamp_ns: int, row: MassRow) -> Plain:
     ))
 
 
+def _battery(outlet: Outlet, stamp_ns: int, row: BatteryRow) -> Plain:
+    return Plain(
+        header=_header(outlet, stamp_ns), **row.fields, cell_voltage=_NO_CELLS,
+        cell_temperature=_NO_CELLS,
+    )
+
+
 def _odometry(outlet: Outlet, stamp_ns: int, row: OdometryRow) -> Plain:
     x, y, z, w = map(float, row.quaternion)
     pose = Plain(
@@ -125,6 +139,7 @@ def _data(cast: Callable[[Any], Any]) -> Maker:
 
 
 _MAKERS: Mapping[str, Maker] = {
+    Kind.BATTERY: _battery,
     Kind.STATUSES: _statuses,
     Kind.INERTIA: _inertia,
     Kind.POINT: _point,

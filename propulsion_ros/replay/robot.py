@@ -194,10 +194,9 @@ class _Parameters(GivenParameters):
         self,
         parameters: Iterable[Parameter],
         defaults: Mapping[str, Any] | None = None,
-        takes_live: bool = True,
     ) -> dict[str, Any]:
         """Return the values of the last parameters; see `Parameters`."""
-        values = super().declare_rest(parameters, defaults, takes_live)
+        values = super().declare_rest(parameters, defaults)
         if values.get('wait_for'):
             absent = self._inputs.absent
             values['wait_for'] = [each for each in values['wait_for'] if each not in absent]

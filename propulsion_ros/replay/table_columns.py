@@ -10,9 +10,10 @@ from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.estimate_ports import EstimatePorts
 from propulsion_ros.loops.ports import Loop
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.family import WRENCH_NAMES, battery_names
 
 TANK_PARTS = ('mass', 'ixx', 'iyy', 'izz')
+BATTERY_PARTS = ('voltage', 'current', 'percentage')
 
 
 def wrench_columns(name: str) -> list[str]:
@@ -23,7 +24,7 @@ def wrench_columns(name: str) -> list[str]:
 def columns_of(loop: Loop) -> list[str]:
     """Return the columns of a loop, name by name; [] where a table has none of it."""
     if isinstance(loop, ActuatorPorts):
-        return [*_of_state(loop), *wrench_columns('wrench'), *_of_tanks(loop)]
+        return [*_of_state(loop), *wrench_columns('wrench'), *_of_tanks(loop), *_of_batteries(loop)]
     if isinstance(loop, EstimatePorts):
         return [*_of_estimate(loop)]
     return []
@@ -41,6 +42,11 @@ def _of_state(loop: ActuatorPorts) -> Iterator[str]:
 def _of_tanks(loop: ActuatorPorts) -> Iterator[str]:
     for tank in loop.family.tank_names:
         yield from (f'{tank}.{part}' for part in TANK_PARTS)
+
+
+def _of_batteries(loop: ActuatorPorts) -> Iterator[str]:
+    for battery in battery_names(loop.family):
+        yield from (f'{battery}.{part}' for part in BATTERY_PARTS)
 
 
 def _of_estimate(loop: EstimatePorts) -> Iterator[str]:

@@ -18,7 +18,7 @@ from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import stamp_text
 from propulsion_ros.replay.robot import Published
-from propulsion_ros.replay.table_columns import TANK_PARTS, wrench_columns
+from propulsion_ros.replay.table_columns import BATTERY_PARTS, TANK_PARTS, wrench_columns
 from propulsion_ros.settings.files import replacing
 
 _OPEN_NS = 1_000_000_000
@@ -80,9 +80,9 @@ class TableWriter:
     def _find_topic(self, name: str) -> _Topic | None:
         """Return what a table has of a topic, None for nothing."""
         *above, last = name.split('/')
-        is_tank = above[-1] == 'tanks'
-        node = above[-2 if is_tank else -1]
-        form = _tank(last) if is_tank else _form_of(last, self._is_known)
+        is_part = above[-1] in ('tanks', 'battery_state')
+        kind, node = above[-1] if is_part else last, above[-2 if is_part else -1]
+        form = _tank(last) if kind == 'tanks' else _form_of(kind, self._is_known)
         return _Topic(node, self._prefix(node), form) if form else None
 
     def _prefix(self, node: str) -> str:
@@ -191,6 +191,8 @@ def _form_of(name: str, is_known: bool) -> _Form | None:
         return _STATE
     if name in ('wrench', 'residual'):
         return _numbers(wrench_columns(name), lambda message: msg_to_wrench(message).tolist())
+    if name == 'battery_state':
+        return _BATTERY
     if name == 'covariance' and is_known:
         return _numbers(wrench_columns('wrench_std'), _deviations)
     return None
@@ -224,4 +226,8 @@ def _state_names(message: Any) -> list[str]:
 _STATE = _Form(
     lambda m: (m.name, len(m.position), len(m.velocity), len(m.effort)), _state_names,
     lambda m: [*m.position.tolist(), *m.velocity.tolist(), *m.effort.tolist()],
+)
+_BATTERY = _Form(
+    lambda m: m.location, lambda m: [f'{m.location}.{part}' for part in BATTERY_PARTS],
+    lambda m: [float(getattr(m, part)) for part in BATTERY_PARTS],
 )

@@ -138,10 +138,10 @@ class StampedInputs:
         """How many inputs wait for their turn."""
         return len(self._queue)
 
-    def behind(self, stamp_ns: int) -> str:
-        """Return the awaited sources that have not passed a stamp, for messages."""
-        late = [s for s in self._ordering.wait_for if self._newest.get(s, stamp_ns - 1) < stamp_ns]
-        return ', '.join(late)
+    def sources_behind(self, stamp_ns: int) -> list[str]:
+        """Return the awaited sources that have not passed a stamp."""
+        newest = self._newest
+        return [s for s in self._ordering.wait_for if newest.get(s, stamp_ns - 1) < stamp_ns]
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input and do what it makes due; False where it was not taken."""

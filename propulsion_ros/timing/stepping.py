@@ -22,10 +22,15 @@ def ticks_per(key: str, rate: float, slower_rate: float) -> int:
 
     Raises `ConfigError` where the rates do not divide.
     """
-    ratio = rate / slower_rate
-    if not 1.0 - 1e-9 <= ratio < 1e15 or abs(ratio - round(ratio)) > 1e-9:
+    if not divides(rate, slower_rate):
         raise ConfigError(key, f'{slower_rate:g} Hz does not divide {rate:g} Hz')
-    return round(ratio)
+    return round(rate / slower_rate)
+
+
+def divides(rate: float, slower_rate: float) -> bool:
+    """Return whether a whole number of ticks of ``rate`` makes one of ``slower_rate`` [Hz]."""
+    ratio = rate / slower_rate
+    return 1.0 - 1e-9 <= ratio < 1e15 and abs(ratio - round(ratio)) <= 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,10 @@ class Ticks:
     def first_from(self, stamp_ns: int) -> int:
         """Return the first tick that is not before a stamp."""
         return -(-stamp_ns * self.count // self.span_ns)
+
+    def has(self, stamp_ns: int) -> bool:
+        """Return whether a tick lies at a stamp."""
+        return self.stamp(self.first_from(stamp_ns)) == stamp_ns
 
 
 @dataclass(frozen=True)

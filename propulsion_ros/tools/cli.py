@@ -17,7 +17,7 @@ from typing import NoReturn
 from propulsion_ros import __version__
 
 COMMANDS = (
-    'apogee', 'apogee-trials', 'check', 'demo', 'gazebo', 'play', 'plot', 'record', 'replay',
+    'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', 'play', 'plot', 'record', 'replay',
 )
 
 _OPTION = re.compile(r'(?<!\w)--?[a-z][a-z-]*')

@@ -34,6 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--namespace', default='', help='namespace of the nodes')
     parser.add_argument(
+        '--name', default='',
+        help='name of the model, which its topics have: give each vehicle of a world its own '
+        '(default: that of the description, behind the namespace)',
+    )
+    parser.add_argument(
         '--fortress', action='store_true',
         help='use the type names of Gazebo Fortress, with --route bridge',
     )
@@ -44,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     release = FORTRESS if args.fortress else GZ
     try:
         robot = gazebo_robot(
-            args.model, args.route, args.params_file, args.namespace, release
+            args.model, args.route, args.params_file, args.namespace, release, args.name
         )
         args.output.mkdir(parents=True, exist_ok=True)
         for name, text in (

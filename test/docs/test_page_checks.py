@@ -20,7 +20,7 @@ WRONG = [
     ('make tset', 'make has no target tset'),
     ('DISTRO=dashing make test', 'DISTRO is one of '),
     ('make test ARG=x', 'make has no use for ARG'),
-    ('make demo VEHICLE=submarine', 'VEHICLE is one of rocket, quadrotor, rov, freeflyer'),
+    ('make demo VEHICLE=submarine', 'VEHICLE is one of rocket, quadrotor, rov, freeflyer, cubesat'),
     ('.venv/bin/python -m benchmark', 'there is no module benchmark'),
     ('rviz2 -d $(ros2 pkg prefix --share propulsion_ros)/rviz/absent.rviz', 'there is no '),
     ('frobnicate', 'nobody knows the program frobnicate'),

@@ -34,7 +34,7 @@ def commands(tmp_path, vehicles, monkeypatch):
     made = []
 
     def make(page):
-        for name in ('config', 'urdf'):
+        for name in ('config', 'urdf', 'examples'):
             shutil.copytree(REPOSITORY / name, tmp_path / name)
         (tmp_path / 'test').mkdir()
         (tmp_path / 'test/data').symlink_to(REPOSITORY / 'test/data')

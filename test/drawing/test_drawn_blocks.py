@@ -32,6 +32,7 @@ def drawn(description, **kwargs):
     pytest.param('rov', {'thrusters': {}, 'fins': {}}, id='rov, in the tags of UUV'),
     pytest.param('freeflyer', {'fam': {}, 'propulsion_modules': {}, 'inverse_fam': {}},
                  id='freeflyer'),
+    pytest.param('cubesat', {'jets': {'nitrogen': 0.06}}, id='cubesat'),
 ])
 def test_every_block_of_a_vehicle(name, blocks):
     found = drawn(vehicle(name))

@@ -24,6 +24,7 @@ BLOCKS = [
     pytest.param('rov', 'thrusters', id='thrusters'),
     pytest.param('freeflyer', 'propulsion_modules', id='propulsion_modules'),
     pytest.param('freeflyer', 'inverse_fam', id='inverse_fam'),
+    pytest.param('cubesat', 'jets', id='jets'),
 ]
 FINS = [pytest.param('rocket', 'fins', id='rocket'), pytest.param('rov', 'fins', id='rov')]
 

@@ -166,10 +166,63 @@ def test_altitude_that_denies_a_flight_hides_it_only_until_the_coast():
     assert vehicle.names == ['drogue', 'main']
 
 
-def test_accelerometer_that_rests_hides_a_climb_only_for_two_seconds():
+def test_accelerometer_that_rests_hides_a_climb_only_for_five_seconds():
     motion = Motion()
     vehicle = armed(ALL, params=TIMED).fly(motion.apogee + 1.0, lambda t: (*motion(t)[:2], 0.0))
     assert vehicle.names == ['drogue']
+
+
+@pytest.mark.parametrize('motion', [
+    pytest.param(lambda t: 15.0 * min(max(t, 0.0), 3.0), id='45 m in 3 s'),
+    pytest.param(lambda t: 40.0 * min(max(t, 0.0), 2.5), id='100 m in 2.5 s'),
+])
+def test_barometer_that_climbs_while_the_accelerometer_rests_is_no_flight(motion):
+    """After 2 s it was, and both charges fired on the pad."""
+    vehicle = armed(BOTH, params=TIMED).fly(60.0, lambda t: (motion(t), 0.0, 0.0))
+    assert vehicle.phases == ['launch']
+
+
+@pytest.mark.parametrize('value', [
+    pytest.param(NAN, id='unknown'), pytest.param(3.0, id='stuck'),
+])
+@pytest.mark.parametrize('since', [-1.0, 0.2, 0.6])
+def test_velocity_is_enough_where_the_altitude_of_an_odometry_is_dead(since, value):
+    """No vote took a velocity alone: the vehicle stayed on its pad for good, without a timer."""
+    motion = Motion()
+    vehicle = armed(ODOMETRY, {ALTITUDE: (since, value)}, params=TIMED)
+    vehicle.fly(3.4, motion)
+    assert vehicle.state.ascent.source == 'climb'
+    assert vehicle.fly(motion.landing, motion).names[0] == 'drogue'
+
+
+@pytest.mark.parametrize('duration', [0.24, 1.0, 1.5])
+def test_velocity_that_is_wrong_for_a_moment_is_no_flight_without_an_altitude(duration):
+    vehicle = armed(ODOMETRY, {ALTITUDE: (-1.0, NAN)}, params=TIMED)
+    vehicle.fly(60.0, lambda t: (0.0, 40.0 if 0.0 <= t < duration else 0.0, 0.0))
+    assert vehicle.phases == ['launch']
+
+
+def dropped(t):
+    """Return the motion of a drop from a balloon on which the pad was set."""
+    s = max(t, 0.0)
+    return -4.9 * s * s, -9.8 * s, -9.8 if t > 0.0 else 0.0
+
+
+@pytest.mark.parametrize(('sensors', 'latest'), [
+    pytest.param(ALL, 4.0, id='all sensors'), pytest.param(BOTH, 5.0, id='altitude, acceleration'),
+    pytest.param(ODOMETRY, 23.0, id='odometry'), pytest.param(BARO, 24.0, id='barometer'),
+])
+def test_drop_of_a_vehicle_that_was_armed_in_the_air_is_a_flight(sensors, latest):
+    """A fall below the pad never counted."""
+    vehicle = armed(sensors, params=TIMED).fly(latest, dropped)
+    assert vehicle.state.ascent.source == 'fall'
+    assert vehicle.state.phase is not Phase.LAUNCH
+
+
+def test_barometer_that_sinks_below_the_pad_is_no_flight_for_twenty_seconds():
+    vehicle = armed(BARO, params=TIMED)
+    vehicle.fly(60.0, lambda t: (-15.0 * min(max(t, 0.0), 18.0), 0.0, 0.0))
+    assert vehicle.phases == ['launch']
 
 
 def test_drop_from_a_slow_lift_is_a_flight():
@@ -210,8 +263,8 @@ def test_vehicle_that_rests_near_its_pad_without_a_seen_ascent_goes_back_by_itse
     assert vehicle.fired == []
     (notice,) = vehicle.notices
     assert notice == (
-        'no ascent was seen in flight and the vehicle rests near its pad: it is disarmed, request '
-        'launch again'
+        'no certain ascent was seen in flight and the vehicle rests near its pad: it is disarmed, '
+        'request launch again'
     )
     assert vehicle.command('launch') == ''
 
@@ -231,6 +284,24 @@ def test_stuck_or_silent_sensors_are_no_rest():
         vehicle.dead = {k: (0.0, value) for k in ALL}
         assert vehicle.fly(60.0, at_rest).state.phase is Phase.FLIGHT
         assert vehicle.fired == []
+
+
+@pytest.mark.parametrize(('sensors', 'motion'), [
+    pytest.param(BARO, lambda t: 11.0 * min(max(t, 0.0), 2.0) if t < 4.0 else 0.0, id='barometer'),
+    pytest.param(BARO, lambda t: 15.0 * min(max(t, 0.0), 4.0) if t < 6.0 else 5.0, id='60 m'),
+    pytest.param(
+        ODOMETRY, lambda t: 35.0 * min(max(t, 0.0), 1.2) if t < 1.4 else 0.0, id='odometry'
+    ),
+])
+def test_climb_of_a_sensor_that_is_right_again_on_the_pad_is_stood_down(sensors, motion):
+    """It latched an ascent, and the timer fired both charges beside the people at the pad."""
+    def at(t):
+        return motion(t), (motion(t + 0.01) - motion(t)) / 0.01, 0.0
+
+    vehicle = armed(sensors, params={'max_ascent_time': 30.0}).fly(90.0, at)
+    assert vehicle.phases == ['launch', 'flight', 'preflight']
+    assert vehicle.fired == []
+    assert vehicle.command('launch') == ''
 
 
 def test_flight_with_a_seen_ascent_is_never_stood_down():

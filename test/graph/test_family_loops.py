@@ -84,7 +84,7 @@ def test_the_allocator_of_a_group_has_its_names(rov):
     )
     loop = make_allocator(parameters, FakeHost())
     assert len(loop.outlets[0].names) == 8
-    assert not parameters.followed
+    assert len(parameters.followed) == 1
 
 
 def test_estimates_are_made_of_an_estimator_alone():

@@ -55,6 +55,23 @@ def as_sdf(text, tmp_path):
     return ElementTree.fromstring(done.stdout).find('model')
 
 
+@pytest.mark.parametrize('route', ['system', 'bridge'])
+@pytest.mark.parametrize(('options', 'name'), [
+    pytest.param({}, 'rov', id='of the description'),
+    pytest.param({'name': 'left'}, 'left', id='given'),
+    pytest.param({'namespace': '/fleet/a'}, 'fleet_a_rov', id='behind a namespace'),
+    pytest.param({'namespace': 'a', 'name': 'left'}, 'left', id='given, and a namespace'),
+])
+def test_topics_of_two_vehicles_differ_by_their_names(route, options, name):
+    """Two of one description took each other's sensors for their own."""
+    made = robot('rov', route, **options)
+    tree = ElementTree.fromstring(made.description)
+    assert made.name == tree.get('name') == name
+    assert all(topic.gz_topic.startswith(f'/model/{name}/') for topic in made.topics)
+    sensors = [tag.text for tag in tree.findall('.//sensor/topic')]
+    assert sensors == [f'/model/{name}/imu', f'/model/{name}/air_pressure']
+
+
 def mass_of(link):
     """Return mass, centre of mass and inertia of a link of SDF, in its axes."""
     inertial = link.find('inertial')

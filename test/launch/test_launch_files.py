@@ -74,6 +74,7 @@ rocket = launched('rocket', include('rocket'))
 quadrotor = launched('quadrotor', include('quadrotor'))
 rov = launched('rov', include('rov'))
 freeflyer = launched('freeflyer', include('freeflyer'))
+cubesat = launched('cubesat', include('cubesat'))
 composed = launched('composed', include('rov', composed='true'))
 manual = launched('manual', include('rocket', namespace='two', autostart='false'))
 both = launched(
@@ -89,6 +90,25 @@ any_robot = launched('any_robot', include(
 any_robot_composed = launched('any_robot_composed', include(
     'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), composed='true',
 ))
+
+
+any_body = launched('any_body', include(
+    'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), simulate='true',
+))
+short = launched('short', include(
+    'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), simulate='true',
+    duration='0.5', real_time_factor='0',
+))
+
+
+@pytest.mark.launch(fixture=any_body)
+def test_any_robot_has_a_body_that_climbs(graph):
+    climb(graph)
+
+
+@pytest.mark.launch(fixture=short)
+def test_launch_ends_with_its_body(graph, launch_context):
+    graph.until(lambda: launch_context.is_shutdown, 'the end of the launch', 120.0)
 
 
 @pytest.mark.launch(fixture=rocket)
@@ -157,6 +177,19 @@ def test_freeflyer_is_pushed_and_its_estimate_says_so(graph):
     graph.until(pushed, 'the modules to push')
     # What was said of the time before may come yet.
     graph.until(estimated, 'the estimate of it')
+
+
+@pytest.mark.launch(fixture=cubesat)
+def test_cubesat_is_turned_by_its_allocator(graph):
+    wrenches = graph.listen(WrenchStamped, 'jets/wrench', qos.STATE)
+    command = graph.talk(WrenchStamped, 'jets_allocator/wrench_command', qos.COMMAND)
+    message = demand()
+    message.wrench.torque.z = 0.02
+
+    def turned():
+        command.publish(message)
+        return wrenches and wrenches[-1].wrench.torque.z == pytest.approx(0.0113, rel=1e-6)
+    graph.until(turned, 'the jets to push')
 
 
 @pytest.mark.launch(fixture=both)

@@ -109,7 +109,8 @@ def test_commands_at_their_stamps_become_wrenches():
 def test_ports_are_those_of_the_family(make, ports):
     group = Group(make())
     assert topics(group.loop.ports) == ports
-    assert topics(group.loop.outlets) == ['~/wrench', '~/state']
+    followed = ['~/effectiveness'] if hasattr(group.loop.family, 'command_for') else []
+    assert topics(group.loop.outlets) == ['~/wrench', '~/state', *followed]
     assert topics(group.loop.requests) == ['~/reset', '~/set_enabled']
     assert not group.loop.timers
 
@@ -155,6 +156,21 @@ def test_stamp_0_takes_effect_in_the_next_step():
     group.host.now = 5010 * MS
     group.host.wait(0.01)
     assert group.forces()[-1] == (5010.0, pytest.approx(1.0))
+
+
+def test_command_of_stamp_0_is_held_as_long_at_the_beginning_of_simulated_time():
+    """It counted from 0 for the first second, so that its thrust ended too soon."""
+    host = FakeHost()
+    host.is_simulated = True
+    group = Group(step_on='clock', host=host).run()
+    for ms in range(0, 1000, 10):
+        host.now = ms * MS
+        host.deliver('/clock', clock(ms))
+        if ms == 300:
+            group.command(0, velocity=[10.0, 0.0])
+    pushed = [ms for ms, force in group.forces() if force > 0.0]
+    assert pushed[0] == 310.0
+    assert 790.0 <= pushed[-1] <= 810.0
 
 
 @pytest.mark.parametrize(('fields', 'line'), [
@@ -206,6 +222,7 @@ def test_numbers_and_links_are_published_where_they_are_asked_for():
     group = Group(family, publish_each=True, publish_numbers=True).run()
     assert topics(group.loop.outlets) == [
         '~/wrench', '~/state', '~/wrenches/a', '~/wrenches/b', '~/thrusts/a', '~/thrusts/b',
+        '~/effectiveness',
     ]
     assert [outlet.frame for outlet in group.loop.outlets[2:4]] == list(links)
     group.command(10, velocity=[10.0, 20.0])

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fake_host import MS, FakeHost, wrench_message
+from fake_host import MS, FakeHost, message, wrench_message
+from propulsion_ros.graph.node_config import build_allocator
+from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.loops.ports import OK, WARN
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.settings.errors import ConfigError
 
 NAMES = ('a', 'b', 'c', 'd')
 
@@ -17,19 +20,33 @@ NAMES = ('a', 'b', 'c', 'd')
 @pytest.fixture
 def host():
     host = FakeHost()
-    rotors = Rotors(RotorsParams(
-        names=NAMES, max_thrust=[10.0], motor_constant=[1e-5],
-        position=[[0.2, 0.2, 0.0], [0.2, -0.2, 0.0], [-0.2, 0.2, 0.0], [-0.2, -0.2, 0.0]],
-    ))
-    lower, upper = rotors.thrust_limits
-    allocator = Allocator(rotors.allocation_matrix, lower, upper, 'bounded', np.ones(6))
-    host.run(AllocatorLoop(rotors, allocator, 'base_link', host))
+    family = Rotors(rotors())
+    lower, upper = family.thrust_limits
+    allocator = Allocator(family.allocation_matrix, lower, upper, 'bounded', np.ones(6))
+    host.run(AllocatorLoop(family, allocator, 'base_link', host))
     return host
 
 
 def health(host):
     (_, level, text, values), = host.loop.health()
     return level, text, values
+
+
+def values(**given):
+    return {'saturated': 0, 'refused': 0, 'out_of_reach': 0, 'faulty': 0, **given}
+
+
+def demand(host, *wrench, ms=10):
+    """Return the thrusts of a demand, and the residual."""
+    host.deliver('~/wrench_command', wrench_message(ms * MS, wrench))
+    return host.of('~/command')[-1][1].effort, host.of('~/residual')[-1][1]
+
+
+def report(host, **parts):
+    """Publish the effectiveness of some actuators."""
+    host.deliver('~/effectiveness', message(
+        0, name=list(parts), position=list(parts.values()), velocity=[], effort=[]
+    ))
 
 
 def test_a_demand_becomes_a_command_with_its_stamp(host):
@@ -42,7 +59,7 @@ def test_a_demand_becomes_a_command_with_its_stamp(host):
     (stamp_ns, residual), = host.of('~/residual')
     assert stamp_ns == 30 * MS
     np.testing.assert_allclose(residual, 0.0, atol=1e-9)
-    assert health(host) == (OK, 'ok', {'saturated': 0, 'refused': 0})
+    assert health(host) == (OK, 'ok', values())
 
 
 def test_stamp_0_stays_so_for_the_group_and_is_now_for_the_residual(host):
@@ -55,7 +72,8 @@ def test_stamp_0_stays_so_for_the_group_and_is_now_for_the_residual(host):
 def test_what_the_limits_leave_undone_is_the_residual(host):
     host.deliver('~/wrench_command', wrench_message(10 * MS, [0.0, 0.0, 50.0, 0.0, 0.0, 0.0]))
     assert host.of('~/residual')[0][1][2] == pytest.approx(10.0)
-    assert health(host) == (WARN, 'saturated', {'saturated': 4, 'refused': 0})
+    text = 'force.z: 50 N wanted, 40 N allocated'
+    assert health(host) == (WARN, text, values(saturated=4, out_of_reach=1))
 
 
 @pytest.mark.parametrize(('wrench', 'frame', 'line'), [
@@ -69,12 +87,166 @@ def test_refused_demands_command_nothing(host, wrench, frame, line):
     assert host.counts['refused'] == 1
 
 
-def test_it_has_one_port_and_no_service(host):
+def test_it_has_two_ports_and_no_service(host):
     loop = host.loop
-    assert [port.topic for port in loop.ports] == ['~/wrench_command']
+    assert [port.topic for port in loop.ports] == ['~/effectiveness', '~/wrench_command']
     assert [outlet.topic for outlet in loop.outlets] == ['~/command', '~/residual']
     assert loop.outlets[0].names == NAMES
     assert not loop.requests
     assert not loop.timers
     loop.stop()
     assert not host.published
+
+
+def test_an_axis_that_no_actuator_reaches_is_reported_once_an_episode(host):
+    sideways = (0.0, 50.0, 10.0, 0.0, 0.0, 0.0)
+    line = 'wrench_command is out of reach: force.y: 50 N wanted, 0 N allocated'
+    for ms in (10, 20, 30):
+        demand(host, *sideways, ms=ms)
+    assert host.said('warn') == [line]
+    assert health(host) == (
+        WARN, 'force.y: 50 N wanted, 0 N allocated', values(out_of_reach=3)
+    )
+    demand(host, 0.0, 0.0, 10.0, 0.0, 0.0, 0.0, ms=40)
+    assert health(host) == (OK, 'ok', values(out_of_reach=3))
+    demand(host, *sideways, ms=50)
+    assert host.said('warn') == [line] * 2
+    assert host.counts['out_of_reach'] == 2
+
+
+def test_several_axes_are_reported_together(host):
+    demand(host, -3.0, 0.0, 100.0, 0.0, 0.0, 0.25)
+    assert health(host)[1] == (
+        'force.x: -3 N wanted, 0 N allocated; force.z: 100 N wanted, 40 N allocated; '
+        'torque.z: 0.25 N m wanted, 0 N m allocated'
+    )
+
+
+def test_a_small_miss_beside_a_large_demand_is_none(host):
+    demand(host, 0.005, 0.0, 10.0, 0.0, 0.0, 0.0)
+    assert health(host)[:2] == (OK, 'ok')
+
+
+def test_a_failed_actuator_gets_no_thrust_and_the_others_make_up_for_it(host):
+    report(host, a=0.0)
+    thrusts, residual = demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)
+    assert thrusts[0] == 0.0
+    # b and c alone balance, d would turn the body.
+    np.testing.assert_allclose(thrusts, [0.0, 4.0, 4.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(residual, 0.0, atol=1e-9)
+    assert health(host) == (OK, 'ok', values(faulty=1))
+    report(host, a=1.0)
+    np.testing.assert_allclose(demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0], 2.0)
+    assert health(host) == (OK, 'ok', values())
+
+
+def test_a_derated_actuator_is_commanded_more(host):
+    report(host, b=0.5, c=0.8)
+    thrusts, residual = demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)
+    given = thrusts * [1.0, 0.5, 0.8, 1.0]
+    assert given.sum() == pytest.approx(8.0)
+    np.testing.assert_allclose(residual, 0.0, atol=1e-9)
+    # The residual is that of what they will give.
+    _, residual = demand(host, 0.0, 0.0, 40.0, 0.0, 0.0, 0.0)
+    assert residual[2] > 6.9
+
+
+@pytest.mark.parametrize(('parts', 'line'), [
+    ({'e': 0.5}, "unknown name 'e', known: a, b, c, d"),
+    ({'a': 1.5}, 'a: position 1.5 is not in 0..1'),
+    ({'a': np.nan}, 'a: position nan is not in 0..1'),
+])
+def test_a_wrong_effectiveness_is_refused_and_changes_nothing(host, parts, line):
+    report(host, **parts)
+    assert host.said('warn') == [f'effectiveness refused: {line}']
+    np.testing.assert_allclose(demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0], 2.0)
+
+
+def test_a_repeated_name_or_a_wrong_count_is_refused(host):
+    host.deliver('~/effectiveness', message(0, name=['a', 'a'], position=[0.5, 0.5]))
+    host.deliver('~/effectiveness', message(0, name=['a'], position=[]))
+    assert host.said('warn') == [
+        "effectiveness refused: 'a' is named twice",
+        'effectiveness refused: position: expected 1 values, one per name, got 0',
+    ]
+    assert host.counts['refused'] == 2
+
+
+def test_faults_are_received_before_activation(host):
+    host.is_active = False
+    report(host, a=0.0)
+    host.is_active = True
+    assert demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0][0] == 0.0
+
+
+def rotors(**given):
+    return RotorsParams(names=NAMES, max_thrust=[10.0], motor_constant=[1e-5], position=[
+        [0.2, 0.2, 0.0], [0.2, -0.2, 0.0], [-0.2, 0.2, 0.0], [-0.2, -0.2, 0.0],
+    ], **given)
+
+
+def test_what_is_switched_off_here_gets_no_thrust_whatever_is_published(host):
+    host.loop.retune(('switched_off',), LoopParams(switched_off=('d',)), rotors())
+    report(host, d=1.0)
+    assert demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0][3] == 0.0
+    with pytest.raises(ConfigError, match="unknown name 'e', known: a, b, c, d"):
+        host.loop.check(LoopParams(switched_off=('e',)))
+
+
+def test_of_the_effectiveness_the_newest_holds(host):
+    report(host, a=0.0)
+    host.loop.retune(
+        ('efficiency',), LoopParams(), rotors(efficiency=[0.5, 1.0, 1.0, 1.0])
+    )
+    assert demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0][0] > 0.0
+    report(host, a=0.0)
+    host.loop.retune(
+        ('switched_off',), LoopParams(), rotors(efficiency=[0.5, 1.0, 1.0, 1.0])
+    )
+    assert demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0][0] == 0.0
+
+
+def boosters_loop(**given):
+    """Return a host with an allocator of two boosters side by side."""
+    host = FakeHost()
+    setting = {
+        'family': 'boosters', 'names': ['left', 'right'], 'max_thrust': [100.0],
+        'max_fuel_rate': [1.0], 'position': [0.0, 1.0, 0.0, 0.0, -1.0, 0.0], **given,
+    }
+    family, allocator = build_allocator('boosters_allocator', setting, None)
+    host.run(AllocatorLoop(family, allocator, 'base_link', host))
+    return host
+
+
+def test_boosters_push_one_way_only():
+    host = boosters_loop(min_thrust=[0.0])
+    thrusts, residual = demand(host, 0.0, 0.0, 120.0, 40.0, 0.0, 0.0)
+    np.testing.assert_allclose(thrusts, [80.0, 40.0])
+    np.testing.assert_allclose(residual, 0.0, atol=1e-9)
+    assert np.all(demand(host, 0.0, 0.0, -50.0, 0.0, 0.0, 0.0)[0] == 0.0)
+    assert health(host)[1] == 'force.z: -50 N wanted, 0 N allocated'
+
+
+def test_gimbals_are_left_to_others():
+    host = boosters_loop(**{'gimbals.booster': ['left'], 'command_interface': 'throttle'})
+    demand(host, 0.0, 0.0, 50.0, 0.0, 0.0, 0.0)
+    row = host.of('~/command')[-1][1]
+    assert host.loop.outlets[0].names == ('left', 'right')
+    np.testing.assert_allclose(row.position, [0.25, 0.25])
+
+
+@pytest.mark.parametrize(('force', 'thrusts'), [
+    pytest.param(10.0, [0.0, 0.0], id='too little for any'),
+    pytest.param(120.0, [60.0, 60.0], id='enough for both'),
+    pytest.param(40.0, [30.0, 30.0], id='nearer to the least'),
+])
+def test_no_booster_gets_a_thrust_below_its_least(force, thrusts):
+    host = boosters_loop(min_thrust=[30.0])
+    np.testing.assert_allclose(demand(host, 0.0, 0.0, force, 0.0, 0.0, 0.0)[0], thrusts)
+
+
+def test_a_solid_motor_is_never_lit():
+    host = boosters_loop(**{'thrust_curve': ['0 0 0.3 100 2 0', '']})
+    thrusts, _ = demand(host, 0.0, 0.0, 60.0, 0.0, 0.0, 0.0)
+    assert thrusts[0] == 0.0
+    assert thrusts[1] > 0.0

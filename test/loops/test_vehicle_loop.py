@@ -399,14 +399,198 @@ def test_missing_subscription_is_named():
     assert vehicle.host.said('error') == ['stopped: no subscription to imu within 0.2 s']
 
 
-def test_missing_wrench_stops_the_vehicle_with_one_clear_error():
+def stop(vehicle, topic, tick):
+    """Publish what an actuator publishes last as it is paused."""
+    vehicle.push(topic, tick, 0.0)
+
+
+@pytest.mark.parametrize('is_paused', [True, False])
+def test_actuator_that_is_silent_counts_as_no_force_until_it_publishes_again(is_paused):
+    vehicle = Vehicle(lockstep_timeout=0.8, **{'body.ground': False}).begin()
+    vehicle.push_all(0, 15.0)
+    if is_paused:
+        stop(vehicle, 'b/wrench', 0)
+    vehicle.push('a/wrench', 1, 10.0)
+    assert vehicle.ticks == [0, 1]
+    vehicle.host.wait(1.0)
+    assert vehicle.host.said('warn') == [
+        'b/wrench: nothing stamped 0.010 s within 0.8 s, so it counts as no force until it '
+        'publishes again'
+    ]
+    for tick in range(2, 10):
+        vehicle.push('a/wrench', tick, 10.0)
+    assert vehicle.ticks[-1] == 10
+    # Half of the weight for nine steps, after 5 m/s^2 up for one.
+    assert vehicle.speed == pytest.approx(0.05 - 9 * 5.0 * 0.01)
+    ((_, level, text, _),) = vehicle.loop.health()
+    assert (level, text) == ('warn', 'goes on without b/wrench')
+    # It comes back a step late, and from the next step on it is waited for.
+    vehicle.push('b/wrench', 9)
+    vehicle.push('a/wrench', 10, 10.0)
+    vehicle.push('a/wrench', 11, 10.0)
+    assert vehicle.ticks[-1] == 11
+    vehicle.push('b/wrench', 11, 10.0)
+    assert vehicle.ticks[-1] == 12
+    assert 'b/wrench: publishes again, so each step waits for it' in vehicle.host.said('info')
+    assert vehicle.host.counts.total() == 0
+
+
+def test_only_actuator_may_be_paused_and_taken_up_again():
+    vehicle = Vehicle(
+        lockstep_timeout=0.8, wrench_topics=['a/wrench'], **{'body.ground': False}
+    ).begin()
+    vehicle.push('a/wrench', 0, 40.0)
+    stop(vehicle, 'a/wrench', 0)
+    vehicle.host.wait(2.0)
+    assert vehicle.host.is_active
+    fallen = vehicle.ticks[-1]
+    assert fallen > 10
+    assert vehicle.speed == pytest.approx(0.1 - (fallen - 1) * 0.1)
+    vehicle.push('a/wrench', fallen, 1.0)
+    vehicle.host.wait(0.5)
+    assert vehicle.ticks[-1] == fallen + 1
+    vehicle.push('a/wrench', fallen + 1, 1.0)
+    assert vehicle.ticks[-1] == fallen + 2
+    assert vehicle.host.counts.total() == 0
+
+
+def test_paused_booster_keeps_its_mass():
+    vehicle = Vehicle(lockstep_timeout=0.8, tank_topics=['a/tank']).begin()
+    vehicle.host.deliver('a/tank', tank_message(1.0))
+    vehicle.push_all(0, 15.0)
+    stop(vehicle, 'a/wrench', 0)
+    vehicle.push('b/wrench', 1, 30.0)
+    vehicle.host.wait(1.0)
+    assert vehicle.ticks[-1] == 2
+    assert vehicle.host.of('~/inertia')[-1][1].mass == pytest.approx(3.0)
+    assert len(vehicle.host.said('warn')) == 2
+
+
+def test_body_goes_on_without_a_flight_computer_and_takes_it_up_again():
+    vehicle = Vehicle(lockstep_timeout=0.8, **PARACHUTE).begin()
+    vehicle.host.deliver('pyros', fired(0, 0.0))
+    for tick in range(11):
+        vehicle.push_all(tick)
+    assert vehicle.ticks[-1] == 11
+    vehicle.push_all(11)
+    vehicle.host.publishers['pyros'] = 0
+    vehicle.host.wait(1.0)
+    assert vehicle.ticks[-1] == 12
+    assert vehicle.host.said('warn')[-1].startswith('pyros: nothing stamped 0.110 s within 0.8 s,')
+    for tick in range(12, 30):
+        vehicle.push_all(tick)
+    assert vehicle.ticks[-1] == 30
+    vehicle.host.deliver('pyros', fired(29, 1.0))
+    assert 'pyros: publishes again' in vehicle.host.said('info')
+    speeds = []
+    for tick in range(30, 45):
+        vehicle.push_all(tick)
+        speeds.append(vehicle.speed)
+    assert speeds[-1] > -10.0 * 0.45 + 0.1, 'the parachute brakes'
+
+
+@pytest.mark.parametrize(('replies', 'publishers', 'line'), [
+    pytest.param([], {}, 'nothing stamped 0.000 s from a/wrench, b/wrench', id='all silent'),
+    pytest.param(['a/wrench'], {'b/wrench': 0}, 'no publisher of b/wrench', id='one vanished'),
+])
+def test_dead_graph_stops_the_vehicle_with_one_clear_error(replies, publishers, line):
     vehicle = Vehicle(lockstep_timeout=0.8).begin()
-    vehicle.push('a/wrench', 0)
+    for topic, count in publishers.items():
+        vehicle.host.publishers[topic] = count
+    for topic in replies:
+        vehicle.push(topic, 0)
     vehicle.host.wait(1.0)
     assert not vehicle.host.is_active
+    assert vehicle.host.has_failed
+    assert vehicle.host.said('error') == [f'stopped: {line} within 0.8 s']
+
+
+def test_rates_that_differ_are_named():
+    vehicle = Vehicle(lockstep_timeout=0.8, wrench_topics=['a/wrench']).begin()
+    vehicle.push('a/wrench', 0)
+    for stamp_ns in (14 * MS, 18 * MS):
+        vehicle.host.deliver('a/wrench', wrench_message(stamp_ns, [1.0] * 6))
+    vehicle.host.wait(1.0)
     assert vehicle.host.said('error') == [
-        'stopped: nothing stamped 0.000 s from b/wrench within 0.8 s'
+        'stopped: nothing stamped 0.010 s from a/wrench, which publishes at 250 Hz where this '
+        'body steps at 100 Hz: give both the same update_rate, within 0.8 s'
     ]
+
+
+def test_step_that_is_not_due_yet_is_no_reason_to_stop():
+    vehicle = Vehicle(lockstep_timeout=0.5, real_time_factor=0.005).begin()
+    vehicle.push_all(0)
+    vehicle.host.wait(1.0)
+    assert vehicle.host.is_active
+
+
+# Start and end.
+
+
+def test_first_step_waits_for_a_controller_and_logs_that():
+    vehicle = Vehicle(wait_for_publishers=['command'], start_timeout=60.0)
+    vehicle.host.wait(30.0)
+    assert vehicle.host.is_active
+    assert vehicle.ticks == []
+    assert vehicle.host.said('info')[1] == 'waits: no publisher of command'
+    assert 2 <= len(vehicle.host.said('info')) <= 8
+    vehicle.host.publishers['command'] = 1
+    vehicle.host.wait(0.5)
+    assert vehicle.ticks == [0]
+
+
+def test_controller_that_never_comes_ends_the_wait():
+    vehicle = Vehicle(wait_for_publishers=['command'], start_timeout=6.0)
+    vehicle.host.wait(7.0)
+    assert vehicle.host.said('error') == ['stopped: no publisher of command within 6 s']
+
+
+def test_body_stops_after_its_duration_and_that_is_no_failure():
+    vehicle = Vehicle(duration=0.05).begin()
+    for tick in range(5):
+        vehicle.push_all(tick)
+    assert vehicle.ticks[-1] == 5
+    assert not vehicle.host.is_active
+    assert not vehicle.host.has_failed
+    assert vehicle.host.said('info')[-1] == 'has run for 0.050 s, its duration'
+
+
+def test_body_starts_with_a_velocity_and_a_spin():
+    vehicle = Vehicle(**{
+        'body.start_position': [0.0, 0.0, 50.0], 'body.start_velocity': [3.0, 0.0, 0.0],
+        'body.start_rpy': [0.0, 0.0, np.pi / 2], 'body.start_angular_velocity': [0.0, 0.0, 0.5],
+    }).begin()
+    pose = vehicle.poses[0][1]
+    np.testing.assert_allclose(pose.velocity, [0.0, -3.0, 0.0], atol=1e-12)
+    assert pose.angular_velocity[2] == 0.5
+
+
+def test_current_is_published_and_carries_the_body():
+    vehicle = Vehicle(**{
+        'body.current': [0.5, 0.0, 0.0], 'body.drag_area': [1.0] * 3, 'body.gravity': 0.0,
+        'body.fluid_density': 1000.0, 'body.ground': False,
+        'body.centre_of_pressure': [0.0, 0.0, 0.5],
+    }).begin()
+    for tick in range(300):
+        vehicle.push_all(tick)
+    # dv/dt = 250 (0.5 - v)^2 from rest.
+    assert vehicle.poses[-1][1].velocity[0] == pytest.approx(0.5 - 0.5 / 376.0, rel=1e-5)
+    stamp_ns, velocity = vehicle.host.of('~/current')[-1]
+    assert (stamp_ns, list(velocity)) == (300 * STEP, [0.5, 0.0, 0.0])
+    assert not Vehicle().begin().host.of('~/current'), 'still fluid needs no topic'
+
+
+def test_touchdown_is_reported_with_its_speed():
+    vehicle = Vehicle(**{
+        'body.start_position': [0.0, 0.0, 1.0], 'body.start_velocity': [0.3, 0.4, 0.0],
+    }).begin()
+    for tick in range(100):
+        vehicle.push_all(tick)
+    (line,) = [line for line in vehicle.host.said('info') if 'touchdown' in line]
+    # 1 m under 10 m/s^2.
+    assert line == 'touchdown at 0.450 s: 4.5 m/s down, 0.5 m/s along the ground'
+    ((*_, values),) = vehicle.loop.health()
+    assert values['touchdown'] == '4.5 m/s down, 0.5 m/s along the ground'
 
 
 def test_clock_that_gets_a_rival_in_flight_stops_the_vehicle():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every family does with lists, commands in a wrong field, and resets of some of a batch."""
+"""What every family does with lists, wrong fields, and resets of some of a batch or to a state."""
 from __future__ import annotations
 
 import numpy as np
@@ -8,15 +8,20 @@ import pytest
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.fam.fam import Fam
 from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.models.fam.propulsion_module import PropulsionModules
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
+from propulsion_ros.models.jets.jets import Jets, JetsParams
+from propulsion_ros.models.jets.supply import SupplyParams
+from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 
 FLOW = BodyState(velocity=[3.0, 0.0, 0.1])
 
@@ -35,6 +40,16 @@ def rotors(batch=()):
     ), batch)
 
 
+def powered(batch=()):
+    return Rotors(RotorsParams(
+        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
+        power_constant=3.0, battery='main', batteries=BatteriesParams(
+            names=['main'], capacity=0.01, open_circuit_voltage='0 9 1 16.8',
+            internal_resistance=0.05,
+        ),
+    ), batch)
+
+
 def thrusters(batch=()):
     return Thrusters(ThrustersParams(
         names=['a', 'b'], dynamics=['first_order', 'bessa'], time_constant=0.2, rotor_inertia=0.1,
@@ -47,6 +62,13 @@ def fins(batch=()):
     return Fins(FinsParams(
         names=['a', 'b'], time_constant=0.2,
         quadratic=QuadraticParams(fin=['a', 'b'], lift_constant=9.0, drag_constant=4.0),
+    ), batch)
+
+
+def jets(batch=()):
+    return Jets(JetsParams(
+        names=['a', 'b'], max_thrust=2.0, open_delay=0.02, close_delay=0.03, pulse_period=0.3,
+        tank='t', tanks=SupplyParams(names=['t'], capacity=0.01, propellant='gas'),
     ), batch)
 
 
@@ -65,6 +87,8 @@ CASES = [
                  'expected velocity, got effort 5', id='thrusters'),
     pytest.param(fins, {'position': [0.3, -0.2]}, {'effort': [0.1, 0.1]},
                  'expected position, got effort 0.1', id='fins'),
+    pytest.param(jets, {'effort': [1.5, 0.6]}, {'position': [0.5, 0.5]},
+                 'expected effort, got position 0.5', id='jets'),
     pytest.param(modules,
                  {'position': [0.9] * 12 + [NAN] * 2, 'velocity': [NAN] * 12 + [200.0] * 2},
                  {'effort': [1.0] * 14}, 'expected position and velocity, got effort 1',
@@ -90,6 +114,10 @@ def test_a_command_in_the_wrong_field_is_refused(make, given, wrong, text):
         model.step(Command(**wrong), FLOW, 0.05, 0)
     blank = {field: np.full(len(values), np.nan) for field, values in wrong.items()}
     model.step(Command(**given, **blank), FLOW, 0.05, 0)
+
+
+def test_every_family_is_in_the_table():
+    assert {case.id for case in CASES} | {'fam', 'inverse_fam'} == set(FAMILIES)
 
 
 def test_fam_and_its_inverse_refuse_too():
@@ -132,3 +160,151 @@ def test_a_reset_of_some_environments_leaves_the_others(make, given, wrong, text
 def test_indices_need_a_batch(make, given, wrong, text):
     with pytest.raises(IndexError, match='reset: expected no indices, there is no batch axis'):
         make().reset([0])
+
+
+DT = 1.0 / 62.5
+OPEN = {'position': [0.9] * 12 + [NAN] * 2, 'velocity': [NAN] * 12 + [200.0] * 2}
+
+
+def whole(model):
+    """Return the state of boosters by names."""
+    return {
+        'ignition': model.ignition, 'throttle': model.throttle,
+        'burn_time': np.stack((np.zeros(4), model._curves.elapsed[..., 0]), axis=-1),
+        'gimbal_angle': model._gimbals.angles, 'fuel_ratio': model._tanks.fuel_ratio,
+    }
+
+
+STARTS = [
+    pytest.param(boosters, {'effort': [80.0, 1.0, NAN, NAN], 'position': [NAN, NAN, 0.05, 0.02]}, {
+        'ignition': [[1, 0], [0, 1]], 'throttle': [[0.7, 0.0], [0.0, 0.0]],
+        'burn_time': [[0.0, 0.0], [0.0, 0.2]], 'gimbal_angle': [[[0.01, 0.0]], [[0.0, -0.05]]],
+        'fuel_ratio': [[0.5], [0.25]],
+    }, whole, id='boosters'),
+    pytest.param(rotors, {'effort': [8.0, 3.0]}, {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]]},
+                 lambda model: {'rotor_speed': model.rotor_speed}, id='rotors'),
+    pytest.param(powered, {'effort': [8.0, 3.0]},
+                 {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]], 'charge': [[0.5], [0.25]]},
+                 lambda model: {'rotor_speed': model.rotor_speed,
+                                'charge': model._batteries.state().charge},
+                 id='rotors with a battery'),
+    pytest.param(thrusters, {'velocity': [60.0, 3.0]}, {'rotor_speed': [[30.0, -2.0], [0.0, 9.0]]},
+                 lambda model: {'rotor_speed': model.rotor_speed}, id='thrusters'),
+    pytest.param(fins, {'position': [0.3, -0.2]}, {'deflection': [[0.1, 0.2], [-0.3, 0.0]]},
+                 lambda model: {'deflection': model.deflection}, id='fins'),
+    pytest.param(jets, {'effort': [1.5, 0.6]}, {'fuel_ratio': [[0.5], [0.25]]},
+                 lambda model: {'fuel_ratio': model._supply.fuel_ratio}, id='jets'),
+    pytest.param(modules, OPEN,
+                 {'angle': np.linspace(0.3, 0.9, 24).reshape(2, 12),
+                  'impeller_speed': [[200.0, 100.0], [0.0, 290.0]]},
+                 lambda model: {'angle': model.angle, 'impeller_speed': model.impeller_speed},
+                 id='propulsion_modules'),
+]
+
+
+@pytest.mark.parametrize(('make', 'given', 'state', 'read'), STARTS)
+def test_each_environment_begins_with_its_own_state(make, given, state, read):
+    model, command = make((4,)), Command(**given)
+    assert isinstance(model, Restartable)
+    assert set(state) == set(model.start_states)
+    for tick in range(6):
+        model.step(command, FLOW, DT, tick)
+    before = {name: values.copy() for name, values in read(model).items()}
+    model.reset([3, 1], state)
+    after = read(model)
+    for name, values in state.items():
+        np.testing.assert_allclose(after[name][[3, 1]], values, rtol=1e-12)
+        np.testing.assert_array_equal(after[name][[0, 2]], before[name][[0, 2]])
+    model.step(command, FLOW, DT, 6)
+    model.reset([3, 1])
+    usual = read(make((4,)))
+    for name, values in read(model).items():
+        np.testing.assert_array_equal(values[[3, 1]], usual[name][[3, 1]])
+
+
+@pytest.mark.parametrize(('make', 'given', 'state', 'read'), STARTS)
+def test_one_state_serves_all_environments(make, given, state, read):
+    one = {name: np.asarray(values)[0] for name, values in state.items()}
+    model, single = make((4,)), make()
+    model.reset(state=one)
+    single.reset(state=one)
+    for tick in range(5):
+        output = model.step(Command(**given), FLOW, DT, tick)
+        alone = single.step(Command(**given), FLOW, DT, tick)
+        for row in output.wrench:
+            np.testing.assert_allclose(row, alone.wrench, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(('make', 'given', 'state', 'read'), STARTS)
+def test_a_state_that_cannot_be_is_refused_and_nothing_is_reset(make, given, state, read):
+    model = make((4,))
+    for tick in range(6):
+        model.step(Command(**given), FLOW, DT, tick)
+    before = {name: values.copy() for name, values in read(model).items()}
+    last = list(state)[-1]
+    for wrong, text in (
+        (np.nan, f'state.{last}.*expected .* to .*, got nan'),
+        (1e300, f'state.{last}.*got 1e\\+300'),
+        (np.zeros((7, 3)), f'state.{last}.*expected a shape that fits .*7, 3'),
+        ('much', f'state.{last}.*expected numbers'),
+    ):
+        with pytest.raises(ConfigError, match=text):
+            model.reset([1], {**{name: np.asarray(v)[0] for name, v in state.items()}, last: wrong})
+    with pytest.raises(ConfigError, match=f"unknown '{last}s', did you mean '{last}'"):
+        model.reset([1], {f'{last}s': 0.0})
+    with pytest.raises(IndexError, match='expected no indices'):
+        make().reset([1], state)
+    for name, values in read(model).items():
+        np.testing.assert_array_equal(values, before[name])
+
+
+@pytest.mark.parametrize('family', [Fam, InverseFam])
+def test_a_family_without_a_state_takes_indices_too(family):
+    model = family(family.Params(), (3,))
+    model.reset([0, 2])
+    assert isinstance(model, Restartable)
+    assert not model.start_states
+    with pytest.raises(ConfigError, match="unknown 'speed'; known: none"):
+        model.reset(state={'speed': 1.0})
+    with pytest.raises(IndexError):
+        family(family.Params()).reset([0])
+
+
+def test_measured_speeds_are_forgotten_in_the_environments_that_are_reset():
+    model = InverseFam(InverseFam.Params(speed_source='measured'), (3,))
+    command = Command(**OPEN)
+    model.set_measured_speed([100.0, 150.0])
+    model.reset([1])
+    thrust = model.step(command, BodyState(), DT, 0).thrusts
+    np.testing.assert_array_equal(thrust[0], thrust[2])
+    assert np.any(thrust[0] != thrust[1])
+
+
+def test_a_rotor_begins_no_faster_than_its_largest_thrust_allows():
+    rotor = Rotors(RotorsParams(names=['a'], max_thrust=[9.0], motor_constant=[1e-4]), (2,))
+    rotor.reset([0], {'rotor_speed': 300.0})
+    with pytest.raises(ConfigError, match='expected 0 to 300, got 301'):
+        rotor.reset([0], {'rotor_speed': 301.0})
+
+
+def test_an_impeller_that_turns_at_its_command_goes_on_so():
+    model = modules((2,))
+    model.reset([1], {'impeller_speed': 200.0, 'angle': 0.9})
+    thrust = model.thrust[1].copy()
+    assert np.all(thrust > 0.0)
+    command = Command(**OPEN)
+    for tick in range(20):
+        output = model.step(command, FLOW, DT, tick)
+    np.testing.assert_allclose(output.thrusts[1], thrust, rtol=1e-9)
+    assert np.all(output.thrusts[0] < 0.9 * thrust)
+
+
+def test_a_solid_motor_burns_what_its_time_leaves():
+    model = boosters((2,))
+    model.reset([1], {'burn_time': [0.0, 1.0]})
+    impulse = np.zeros(2)
+    for tick in range(400):
+        output = model.step(Command(effort=[0.0, 1.0, NAN, NAN]), BodyState(), 0.01, tick)
+        impulse += 0.01 * output.thrusts[:, 1]
+    # The curve falls from 100 N at 0.3 s to 0 at 2 s.
+    np.testing.assert_allclose(impulse, [100.0, 0.5 * 1.0 * 100.0 / 1.7], rtol=1e-9)

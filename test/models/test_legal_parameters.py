@@ -8,23 +8,34 @@ from legal_parameters import Draw, in_order
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
+from propulsion_ros.models.jets.jets import Jets, JetsParams
+from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.dynamics import SMALLEST
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
+pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
 COUNT, SETS = 500, 40
 DENORMAL = 1e-290
 """Products of anything smaller may have no digits left."""
+FULL = 1.0 + 1e-12
 STEPS = (1e-6, 1e-3, 0.01, 0.3, 2.0)
 DIVIDED = (
     'alpha', 'beta', 'rotor_inertia', 'torque_constant', 'winding_resistance', 'rotor_constant',
     'thrust_coefficient', 'propeller_diameter', 'fluid_density', 'quadratic_damping',
 )
 SPEEDS = (-1e12, -100.0, -3.0, 1e-300, 2.0, 50.0, 1e12)
+
+
+def assert_finite(*arrays):
+    for array in arrays:
+        assert np.all(np.isfinite(array))
 
 
 def rows(count=COUNT):
@@ -57,11 +68,11 @@ def tables(rng):
     return {'input_values': inputs, 'output_values': outputs}
 
 
-def thrusters(rng):
+def thrusters(rng, **fixed):
     given = Draw(rng).fields(
         ThrustersParams, rows(), integrator='exact', **tables(rng), esc_curve='-20 50',
         esc_kind='polynomial',
-        direction=rng.choice([-1, 1], COUNT).tolist(),
+        direction=rng.choice([-1, 1], COUNT).tolist(), **fixed,
     )
     sized(given)
     for low, high in (('min_command', 'max_command'), ('min_thrust', 'max_thrust')):
@@ -70,6 +81,10 @@ def thrusters(rng):
             max(b, a + 1e-3 * (1.0 + abs(a))) for a, b in zip(given[low], given[high], strict=True)
         ]
         given[high] = [min(b, 1e12) for b in given[high]]
+        if 'battery' in fixed:
+            given[high] = [min(b, 1e11) for b in given[high]]
+    if 'battery' in fixed:
+        given['power_constant'] = [max(x, 1e-9) for x in given['power_constant']]
     given['direction'] = [
         -1 if k < 0.0 else d
         for k, d in zip(given['thrust_coefficient'], given['direction'], strict=True)
@@ -86,8 +101,7 @@ def test_thrusters(seed):
     for tick in range(4):
         values = numbers(rng)
         output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
-        for array in (output.applied, output.velocity, output.wrench, output.computed):
-            assert np.all(np.isfinite(array))
+        assert_finite(output.applied, output.velocity, output.wrench, output.computed)
         assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
 
 
@@ -107,13 +121,87 @@ def test_rotors(seed):
     for tick in range(4):
         before, values = model.rotor_speed, np.abs(numbers(rng))
         output = model.step(Command(**{model.command_fields[0]: values}), BodyState(), dt, tick)
-        for array in (output.applied, output.velocity, output.wrench):
-            assert np.all(np.isfinite(array))
+        assert_finite(output.applied, output.velocity, output.wrench)
         assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust))
         # No rotor pushes more than its faster speed of the step does.
         fastest = np.maximum(before, output.velocity)
         most = params.motor_constant * fastest**2 * params.efficiency
         assert np.all(output.applied <= most * (1.0 + 1e-9) + 1e-14 * params.max_thrust + DENORMAL)
+
+
+def batteries(rng, count=COUNT):
+    """Return as many batteries as actuators, each with a curve of its own."""
+    curves, tops = [], []
+    for _ in range(count):
+        volts = np.sort(10.0 ** rng.uniform(-5.0, 5.0, 3))
+        curves.append(' '.join(f'{s!r} {float(v)!r}' for s, v in zip(
+            (0.0, 0.3, 1.0), volts, strict=True
+        )))
+        tops.append(float(volts[-1]))
+    given = Draw(rng).fields(BatteriesParams, rows(count), open_circuit_voltage=curves)
+    given['capacity'] = [max(x, 1e-9) for x in given['capacity']]
+    given['nominal_voltage'] = [x if x >= 1e-6 else 0.0 for x in given['nominal_voltage']]
+    given['cut_off_voltage'] = [
+        x if x < top else 0.5 * top for x, top in zip(given['cut_off_voltage'], tops, strict=True)
+    ]
+    return BatteriesParams(**given)
+
+
+def check_supply(model, before, output, params, dt):
+    """Assert that batteries discharge, and by no less than what their actuators draw."""
+    own, (voltage, current, charge) = params.batteries, output.batteries
+    most = [own.curve(i)[1][-1] for i in range(COUNT)]
+    assert np.all(np.isfinite(output.batteries))
+    assert np.all((voltage >= 0.0) & (voltage <= np.multiply(most, 1.0 + 1e-9)))
+    assert np.all((current >= 0.0) & (charge >= 0.0) & (charge <= before))
+    thrust = np.abs(output.applied)
+    by_moment = params.moment_constant * thrust * np.abs(output.velocity)
+    by_thrust = params.power_constant * thrust * np.sqrt(thrust)
+    drawn = np.where(params.power_constant > 0.0, by_thrust, by_moment / params.drive_efficiency)
+    # What still turns faster than the voltage allows runs on by itself.
+    feeds = model._batteries._ratio > 0.0
+    given = (voltage * current - own.standby_power)[feeds]
+    assert np.all(given >= (drawn * (1.0 - 1e-6) - 1e-6 * own.standby_power)[feeds] - 1e-200)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_rotors_with_batteries(seed):
+    rng = np.random.default_rng(seed)
+    none = [0.0, 0.0]
+    given = Draw(rng).fields(
+        RotorsParams, rows(), integrator='exact', motor_constant_range=none,
+        time_constant_up_range=none, time_constant_down_range=none, initial_rotor_speed=0.0,
+        esc_curve='0 5 1', esc_kind='polynomial', direction=1, battery=rows(),
+        batteries=batteries(rng), step_value='end', power_constant=0.0,
+    )
+    in_order(given, 'min_thrust', 'max_thrust')
+    given['moment_constant'] = [max(x, 1e-9) for x in given['moment_constant']]
+    params = RotorsParams(**given)
+    model, dt = Rotors(params), steps(rng)
+    for tick in range(4):
+        before = model._batteries.state().charge
+        command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
+        output = model.step(command, BodyState(), dt, tick)
+        for array in (output.applied, output.velocity, output.wrench):
+            assert np.all(np.isfinite(array))
+        assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust))
+        check_supply(model, before, output, params, dt)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_thrusters_with_batteries(seed):
+    rng = np.random.default_rng(seed)
+    params = thrusters(rng, battery=rows(), batteries=batteries(rng), step_value='end')
+    model, dt = Thrusters(params), steps(rng)
+    body = BodyState(velocity=rng.uniform(-50.0, 50.0, 3))
+    for tick in range(4):
+        before = model._batteries.state().charge
+        command = Command(**{model.command_fields[0]: numbers(rng)})
+        output = model.step(command, body, dt, tick)
+        for array in (output.applied, output.velocity, output.wrench, output.computed):
+            assert np.all(np.isfinite(array))
+        assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
+        check_supply(model, before, output, params, dt)
 
 
 @pytest.mark.parametrize('seed', range(SETS))
@@ -132,14 +220,73 @@ def test_boosters(seed):
         before = model.propellant
         command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
         output = model.step(command, BodyState(), dt, tick)
-        for array in (output.applied, output.wrench, output.tanks.mass, output.tanks.inertia):
-            assert np.all(np.isfinite(array))
+        assert_finite(output.applied, output.wrench, output.tanks.mass, output.tanks.inertia)
         assert np.all(output.applied >= 0.0)
         assert np.all(output.applied <= 2.0 * params.max_thrust)
         burnt = before - model.propellant
         assert np.all((burnt >= 0.0) & (model.propellant >= 0.0))
         # The impulse is that of the propellant burnt, and of no more.
         owed = output.applied / params.max_thrust * params.max_fuel_rate * dt
+        exact = output.applied > DENORMAL
+        assert np.all((owed <= burnt * (1.0 + 1e-9) + 1e-15 * before + DENORMAL)[exact])
+
+
+def jets(rng, dt):
+    draw = Draw(rng)
+    names = [f't{i}' for i in range(COUNT)]
+
+    def supplies():
+        given = draw.fields(SupplyParams, names)
+        regulated = given['regulated_pressure']
+        given['regulated_pressure'] = [max(value, 1.0) if value else 0.0 for value in regulated]
+        for key in ('regulated_pressure', 'min_pressure'):
+            in_order(given, key, 'pressure')
+            given['pressure'] = [max(value, 1.0) for value in given['pressure']]
+        return SupplyParams(**given)
+
+    given = draw.fields(JetsParams, rows(), tank=names, tanks=supplies())
+    in_order(given, 'off_level', 'on_level')
+    given['on_level'] = [
+        max(high, low + 1e-3) for low, high in zip(
+            given['off_level'], given['on_level'], strict=True
+        )
+    ]
+    given['on_level'] = [min(level, 1.0) for level in given['on_level']]
+    given['off_level'] = [min(level, 0.999) for level in given['off_level']]
+    given['filter_gain'] = [max(gain, 1.1) for gain in given['filter_gain']]
+    given['filter_time_constant'] = [max(tau, 10.0) for tau in given['filter_time_constant']]
+    given['pulse_period'] = [
+        max(period, 0.05 * dt, on + off) for period, on, off in zip(
+            given['pulse_period'], given['min_on_time'], given['min_off_time'], strict=True
+        )
+    ]
+    given['min_on_time'] = [max(time, 0.05 * dt, 1e-3) for time in given['min_on_time']]
+    given['pulse_period'] = [
+        max(period, on + off) for period, on, off in zip(
+            given['pulse_period'], given['min_on_time'], given['min_off_time'], strict=True
+        )
+    ]
+    return JetsParams(**given)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_jets(seed):
+    rng = np.random.default_rng(seed)
+    dt = steps(rng)
+    params = jets(rng, dt)
+    model = Jets(params)
+    for tick in range(4):
+        before = model.propellant
+        command = Command(**{model.command_fields[0]: rng.choice([numbers(rng), np.ones(COUNT)])})
+        output = model.step(command, BodyState(), dt, tick)
+        for array in (output.applied, output.wrench, output.tanks.mass, output.tanks.inertia,
+                      output.position[:-3 * COUNT], output.position[COUNT:]):
+            assert np.all(np.isfinite(array))
+        assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust * FULL))
+        burnt = before - model.propellant
+        assert np.all((burnt >= 0.0) & (model.propellant >= 0.0))
+        # The impulse is that of the propellant burnt, and of no more.
+        owed = output.applied * dt / (params.specific_impulse * STANDARD_GRAVITY)
         exact = output.applied > DENORMAL
         assert np.all((owed <= burnt * (1.0 + 1e-9) + 1e-15 * before + DENORMAL)[exact])
 
@@ -181,8 +328,7 @@ def test_fins(seed):
             Command(position=numbers(rng, len(params.names))), BodyState(velocity=velocity), dt,
             tick,
         )
-        for array in (output.wrench, output.position, output.forces):
-            assert np.all(np.isfinite(array))
+        assert_finite(output.wrench, output.position, output.forces)
         assert np.all(
             (params.min_deflection <= output.position) & (output.position <= params.max_deflection)
         )

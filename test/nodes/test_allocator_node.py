@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import share_directory
@@ -80,7 +81,8 @@ def test_too_large_a_demand_is_bounded_and_said(graph):
     assert msg_to_wrench(residuals[0])[0] > 9e3
     found = lambda: [  # noqa: E731
         s for m in diagnostics for s in m.status
-        if s.name == 'thrusters: allocation' and s.message == 'saturated'
+        if s.name == 'thrusters: allocation'
+        and s.message.startswith('force.x: 1e+04 N wanted, ')
     ]
     graph.until(found, 'a diagnosis')
 
@@ -100,4 +102,118 @@ def test_refused_demand_makes_no_command(graph, capfd, wrench, frame, said):
 def test_only_groups_that_push_at_will_can_be_allocated(graph, capfd):
     node = allocator(graph, 'fins')
     assert node.has_failed
-    assert "expected rotors or thrusters, got 'fins'" in capfd.readouterr().err
+    allocated = 'boosters or rotors or thrusters or jets'
+    assert f"expected {allocated}, got 'fins'" in capfd.readouterr().err
+
+
+ROTORS = {
+    'family': 'rotors', 'names': ['a', 'b', 'c', 'd'], 'max_thrust': [10.0],
+    'motor_constant': [1e-5], 'step_on': 'stamp', 'command_timeout': 0.0,
+    'position': [0.2, 0.2, 0.0, 0.2, -0.2, 0.0, -0.2, 0.2, 0.0, -0.2, -0.2, 0.0],
+}
+BOOSTERS = {
+    'family': 'boosters', 'names': ['a', 'b', 'c'], 'max_thrust': [100.0], 'min_thrust': [10.0],
+    'max_fuel_rate': [0.1], 'step_on': 'stamp', 'command_timeout': 0.0,
+    'position': [1.0, 0.0, 0.0, -0.5, 0.8, 0.0, -0.5, -0.8, 0.0],
+}
+
+
+class Robot:
+    """A group and its allocator as a launch file joins them, or in one process."""
+
+    def __init__(self, graph, group, **parameters):
+        self.graph, self.ms = graph, 0
+        self.group = graph.add(ActuatorNode, 'group', {**group, **parameters})
+        self.add_allocator(group)
+        self.wrenches = graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
+        self.commands = graph.listen(JointState, 'group/command', qos.COMMAND)
+        self.talk = graph.talk(WrenchStamped, 'group_allocator/wrench_command', qos.COMMAND)
+        graph.until(lambda: (
+            self.group.subscriptions_to(self.group.loop._wrench) == 1
+            and self.allocator.subscriptions_to(self.allocator.loop.outlets[0]) == 2
+        ), 'the probe to be found')
+
+    def add_allocator(self, group):
+        remap = [
+            f'group_allocator/{topic}:=group/{topic}' for topic in ('command', 'effectiveness')
+        ]
+        self.allocator = self.graph.add(AllocatorNode, 'group_allocator', group, cli_args=[
+            '--ros-args', *(word for rule in remap for word in ('-r', rule)),
+        ])
+
+    def set(self, node, **values):
+        for key, value in values.items():
+            (result,) = node.set_parameters([Parameter(key, value=value)])
+            assert result.successful, result.reason
+
+    def faulty(self, count):
+        def found():
+            ((_, _, _, values),) = self.allocator.health()
+            return values['faulty'] == count
+        self.graph.until(found, f'{count} faults to be known')
+
+    def make(self, *wrench):
+        """Return the wrench that the group makes of a demand."""
+        self.ms += 100
+        self.talk.publish(wrench_to_msg(self.ms * MS, 'base_link', np.asarray(wrench, float)))
+        self.graph.until(lambda: self.wrenches and stamp_to_ns(
+            self.wrenches[-1].header.stamp
+        ) == self.ms * MS, 'the wrench')
+        return msg_to_wrench(self.wrenches[-1])
+
+
+@pytest.mark.parametrize(('group', 'lift', 'fault', 'thrusts'), [
+    pytest.param(ROTORS, 12.0, {'efficiency': [0.0, 1.0, 1.0, 1.0]}, [0.0, 6.0, 6.0, 0.0],
+                 id='failed rotor'),
+    pytest.param(ROTORS, 12.0, {'switched_off': ['a']}, [0.0, 6.0, 6.0, 0.0],
+                 id='rotor switched off'),
+    pytest.param(ROTORS, 12.0, {'efficiency': [0.5, 1.0, 1.0, 0.5]}, None, id='derated rotors'),
+    pytest.param(BOOSTERS, 60.0, {'efficiency': [1.0, 0.8, 0.8]}, None, id='derated boosters'),
+])
+def test_faults_of_the_running_group_are_reckoned_with(graph, group, lift, fault, thrusts):
+    robot = Robot(graph, group)
+    demand = [0.0, 0.0, lift, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(robot.make(*demand), demand, atol=1e-9)
+    robot.set(robot.group, **fault)
+    robot.faulty(1 if thrusts else 2)
+    np.testing.assert_allclose(robot.make(*demand), demand, atol=1e-9)
+    if thrusts:
+        np.testing.assert_allclose(robot.commands[-1].effort, thrusts, atol=1e-9)
+    n = len(group['names'])
+    if 'efficiency' in fault:
+        robot.set(robot.group, efficiency=[1.0] * n)
+        robot.faulty(0)
+        np.testing.assert_allclose(robot.make(*demand), demand, atol=1e-9)
+        np.testing.assert_allclose(robot.commands[-1].effort, lift / n, atol=1e-9)
+
+
+def test_an_allocator_that_starts_later_learns_of_faults(graph):
+    robot = Robot(graph, ROTORS, efficiency=[1.0, 1.0, 0.25, 1.0])
+    robot.faulty(1)
+    demand = [0.0, 0.0, 8.0, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(robot.make(*demand), demand, atol=1e-9)
+
+
+def test_a_stuck_actuator_can_be_switched_off_at_the_allocator(graph):
+    robot = Robot(graph, ROTORS)
+    robot.set(robot.allocator, switched_off=['b'])
+    demand = [0.0, 0.0, 8.0, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(robot.make(*demand), demand, atol=1e-9)
+    assert robot.commands[-1].effort[1] == 0.0
+
+
+def test_a_demand_that_no_actuator_reaches_is_a_warning_with_axis_and_number(graph):
+    robot = Robot(graph, ROTORS)
+    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
+
+    def level_of(text):
+        return [
+            s.level for m in diagnostics for s in m.status
+            if s.name == 'group_allocator: allocation' and s.message == text
+        ]
+    robot.make(0.0, 50.0, 0.0, 0.0, 0.0, 0.0)
+    text = 'force.y: 50 N wanted, 0 N allocated'
+    graph.until(lambda: level_of(text), 'the warning')
+    assert level_of(text)[-1] == DiagnosticStatus.WARN
+    robot.make(0.0, 0.0, 8.0, 0.0, 0.0, 0.0)
+    graph.until(lambda: level_of('ok'), 'the end of it')

@@ -126,6 +126,7 @@ PUSHING = [
     # At rest from the start: otherwise they run up to their least thrust meanwhile.
     command('rotors', ['front_left', 'rear_right'], 'effort', 5.0, extra={'min_thrust': 0.0}),
     command('thrusters', ['front_left', 'rear_right_up'], 'velocity', 200.0),
+    command('jets', ['left_up', 'right_down'], 'effort', 0.03),
     command('propulsion_modules', NOZZLES, 'position', 1.0, 'fam.yaml'),
     pytest.param(Case(
         'wrench_command', WrenchStamped, wrench_command, hostile_wrench, 'fam.yaml', 'fam',

@@ -78,7 +78,9 @@ def test_what_comes_before_the_first_activation_does_nothing(graph, cls, paramet
     # rclpy calls back in every state.
     for subscription in node.subscriptions:
         message = subscription.msg_type()
-        if isinstance(message, JointState):
+        # Faults of a group are latched, so they are taken before activation too.
+        is_latched = subscription.topic_name.endswith('/effectiveness')
+        if isinstance(message, JointState) and not is_latched:
             message.name, message.effort = ['main'], [1.0]
         subscription.callback(serialize_message(message) if subscription.raw else message)
     for timer in node.timers:

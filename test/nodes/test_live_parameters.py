@@ -41,6 +41,10 @@ FINS = {
     'quadratic.lift_constant': [1.0], 'quadratic.drag_constant': [1.0],
 }
 
+JETS = {
+    'family': 'jets', 'names': ['a', 'b'], 'max_thrust': [2.0], 'step_on': 'stamp',
+}
+
 
 class Group:
     def __init__(self, graph, parameters, field):
@@ -72,6 +76,7 @@ DEGRADABLE = [
     pytest.param(BOOSTERS, 'efficiency', id='boosters'),
     pytest.param(ROTORS, 'efficiency', id='rotors'),
     pytest.param(FINS, 'efficiency', id='fins'),
+    pytest.param(JETS, 'efficiency', id='jets'),
     pytest.param({'family': 'propulsion_modules'}, 'nozzles.efficiency', id='propulsion_modules'),
     pytest.param(THRUSTERS, 'thrust_efficiency', id='thrusters'),
     pytest.param(THRUSTERS, 'propeller_efficiency', id='speed of thrusters'),
@@ -85,6 +90,16 @@ def test_efficiency_of_a_thruster_can_fail_while_running(graph):
     assert list(group.at(20, 100.0).effort) == [1.0, 0.25]
     group.graph.call(Trigger, 'group/reset')
     assert list(group.at(30, 100.0).effort) == [1.0, 0.25]
+
+
+def test_valve_of_a_jet_can_stick_while_running(graph):
+    group = Group(graph, JETS, 'effort')
+    assert list(group.at(10, 0.0).effort) == [0.0, 0.0]
+    assert group.set(valve=['works', 'stuck_open']).successful
+    assert list(group.at(20, 0.0).effort) == [0.0, 2.0]
+    assert not group.set(valve=['works', 'half']).successful
+    group.graph.call(Trigger, 'group/reset')
+    assert list(group.at(30, 2.0).effort) == [2.0, 2.0]
 
 
 def test_actuator_can_be_switched_off_and_on(graph):

@@ -34,6 +34,11 @@ CASES = [
         'noise_ratio': [0.05], 'tank': ['t', 't'], 'tanks.names': ['t'],
         'tanks.capacity': [2.0], 'efficiency': [1.0, 0.6],
     }, 0.017, id='boosters with noise, one degraded'),
+    pytest.param('jets', 'effort', {
+        'max_thrust': [9.0], 'open_delay': [0.003], 'close_delay': [0.005],
+        'modulation': 'pulse_frequency', 'tank': ['t', 't'], 'tanks.names': ['t'],
+        'tanks.capacity': [0.02], 'tanks.propellant': ['gas'],
+    }, 0.013, id='jets on one tank'),
     pytest.param('thrusters', 'velocity', {
         'rotor_constant': [1e-4], 'dynamics': ['first_order'], 'time_constant': [0.1],
         'command_timeout': 0.0, 'update_rate': 1.0,

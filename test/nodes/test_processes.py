@@ -238,7 +238,7 @@ def test_stack_ends_with_code_0_where_its_vehicle_is_shut_down(graph, start):
     assert graph.call(ChangeState, 'vehicle/change_state', request).success
     code, err = process.end()
     assert code == 0
-    assert complaints(err) == ['stack.py: vehicle was shut down, so every node stops']
+    assert complaints(err) == ['stack.py: vehicle has ended, so every node stops']
 
 
 def test_vehicle_that_gives_up_alone_can_be_activated_again(graph, start, params_file):

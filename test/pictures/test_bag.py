@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import InertiaStamped, PointStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from plot_pages import panels, points
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import BatteryState, JointState
 from std_msgs.msg import String
 
 from benchmarks.wire import Wire
@@ -48,6 +48,10 @@ def tank(seconds, mass):
     message = InertiaStamped()
     message.inertia.m = mass
     return stamped(message, seconds)
+
+
+def battery(seconds, name):
+    return stamped(BatteryState(location=name, voltage=12.5, current=-3.0, percentage=0.5), seconds)
 
 
 def odometry(seconds, height):
@@ -150,6 +154,14 @@ BOOSTER_STATE = joints(
         [('/front/tanks/main', tank(1.0, 1.0)), ('/rear/tanks/main', tank(1.0, 1.0))],
         {'propellant [kg]': ['front main', 'rear main']},
         id='tanks of two groups',
+    ),
+    pytest.param(
+        [('/rotors/battery_state', battery(1.0, 'main')),
+         ('/thrusters/battery_state/left', battery(1.0, 'left')),
+         ('/thrusters/battery_state/right', battery(1.0, 'right'))],
+        {label: ['rotors main', 'thrusters left', 'thrusters right'] for label in (
+            'battery voltage [V]', 'battery current [A]', 'battery charge, of capacity')},
+        id='batteries',
     ),
     pytest.param(
         [('/vehicle/odometry', odometry(1.0, 5.0))],

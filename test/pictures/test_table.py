@@ -42,6 +42,13 @@ def rows(header):
         id='one node',
     ),
     pytest.param(
+        f'stamp,a.effort,{WRENCH},main.voltage,main.current,main.percentage',
+        {'thrust [N]': ['a'], 'applied force [N]': XYZ, 'applied torque [N m]': XYZ,
+         'battery voltage [V]': ['main'], 'battery current [A]': ['main'],
+         'battery charge, of capacity': ['main']},
+        [], id='a battery',
+    ),
+    pytest.param(
         f'stamp,fam/n.position,{WRENCH.replace("wrench", "fam/wrench")},inverse/n.effort,'
         f'{WRENCH.replace("wrench", "inverse/wrench")},'
         f'{WRENCH.replace("wrench", "inverse/residual")},inverse/wrench_std.force.x',

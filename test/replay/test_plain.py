@@ -8,7 +8,13 @@ import pytest
 pytest.importorskip('rosbags')
 
 from benchmarks.wire import Wire
-from propulsion_ros.loops.payloads import JointRow, MassRow, OdometryRow, StatusRow
+from propulsion_ros.loops.payloads import (
+    BatteryRow,
+    JointRow,
+    MassRow,
+    OdometryRow,
+    StatusRow,
+)
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.messages.encoders import make_encoder
 from propulsion_ros.replay.plain import clock_message, maker_of
@@ -27,6 +33,8 @@ TENSOR = np.array([[1.0, 0.1, 0.2], [0.1, 2.0, 0.3], [0.2, 0.3, 3.0]])
     pytest.param('sensor_msgs/msg/JointState', JointRow(), (), id='empty'),
     pytest.param('geometry_msgs/msg/InertiaStamped', MassRow(
         2.0, np.array([0.1, 0.2, 0.3]), TENSOR), (), id='mass'),
+    pytest.param('sensor_msgs/msg/BatteryState', BatteryRow(
+        'main', 5.0, np.float64(14.6), np.float64(21.5), np.float64(0.4)), (), id='battery'),
     pytest.param('nav_msgs/msg/Odometry', OdometryRow(
         'body', (1.0, 2.0, 3.0), (0.0, 0.0, 0.6, 0.8), (4.0, 5.0, 6.0), (0.1, 0.2, 0.3),
         np.arange(36.0), None), (), id='odometry'),

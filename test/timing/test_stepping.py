@@ -62,10 +62,10 @@ def test_late_input_applies_at_the_next_tick_and_is_counted():
 def test_tick_waits_for_every_awaited_source():
     log = Log(('a', 'b'), wait_for=('a', 'b')).push('a', 0).push('a', 30)
     assert log.lines == []
-    assert log.runner.behind(0) == 'b'
+    assert log.runner.sources_behind(0) == ['b']
     log.push('b', 20)
     assert log.lines == [2]
-    assert log.runner.behind(30 * MS) == 'b'
+    assert log.runner.sources_behind(30 * MS) == ['b']
 
 
 def test_silent_source_is_not_waited_for_beyond_the_lag():

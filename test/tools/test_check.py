@@ -15,7 +15,7 @@ SHARE = share_directory()
 SHIPPED = [
     *sorted((SHARE / 'urdf').glob('*.urdf.xacro')), *sorted((SHARE / 'config').glob('*.jsonc')),
 ]
-VEHICLES = ['rocket', 'quadrotor', 'rov', 'freeflyer']
+VEHICLES = ['rocket', 'quadrotor', 'rov', 'freeflyer', 'cubesat']
 GENERIC = ['rotors', 'thrusters', 'fins', 'fam']
 ROTORS = 'rotors:\n  ros__parameters:\n    names: [a]\n    max_thrust: [5]\n'
 
@@ -139,8 +139,9 @@ def test_nodes_of_a_robot_say_the_same_when_they_start(
                  "parameter 'family': unknown family 'rotor', did you mean 'rotors'?",
                  id='no such family'),
     pytest.param('allocator',
-                 'family: boosters, names: [a], max_thrust: [5.0], max_fuel_rate: [1.0]',
-                 "parameter 'family': expected rotors or thrusters, got 'boosters'",
+                 'family: fins, names: [a], quadratic.fin: [a], quadratic.lift_constant: [1.0], '
+                 'quadratic.drag_constant: [1.0]',
+                 "parameter 'family': expected boosters or rotors or thrusters or jets, got 'fins'",
                  id='not to be allocated'),
 ])
 def test_allocator_without_a_robot_says_the_same_when_it_starts(

@@ -409,3 +409,45 @@ def test_settings_of_force_allocation_stand_beside_the_rows():
     assert isinstance(params, FamParams)
     assert params.curve == 'polynomial'
     np.testing.assert_array_equal(params.com, [0, 0, 0.1])
+
+
+# Batteries.
+
+BATTERY = (
+    '<battery name="main"><capacity>5</capacity>'
+    '<open_circuit_voltage>0 9 0.1 13.5 1 16.8</open_circuit_voltage>'
+    '<internal_resistance>0.02</internal_resistance></battery>'
+)
+FED = ROTOR.replace(
+    '</rotor>', '<moment_constant>0.01</moment_constant><battery>main</battery></rotor>'
+)
+
+
+def test_a_battery_is_shared_by_rotors_that_name_it():
+    inside = BATTERY + FED.format('a') + ROTOR.format('b') + FED.format('c')
+    links = link('a') + link('b') + link('c')
+    params = build(RotorsParams, read(links, 'rotors', inside).values)
+    assert params.battery == ('main', '', 'main')
+    assert params.batteries.names == ('main',)
+    assert params.batteries.capacity.tolist() == [5.0]
+    assert params.batteries.open_circuit_voltage == ('0 9 0.1 13.5 1 16.8',)
+    assert params.batteries.internal_resistance.tolist() == [0.02]
+
+
+@pytest.mark.parametrize(('inside', 'message'), [
+    pytest.param(BATTERY.replace('main', 'other') + FED.format('a'),
+                 r'rotor\[name=a\]/battery: unknown battery .main., known: other', id='unknown'),
+    pytest.param(BATTERY.replace('>5<', '>0<') + FED.format('a'),
+                 r'battery\[name=main\]/capacity: expected at least 1e-09 A h, got 0', id='none'),
+    pytest.param(BATTERY.replace('0 9', '9 0') + FED.format('a'),
+                 r'battery\[name=main\]/open_circuit_voltage: expected charges that rise',
+                 id='curve'),
+    pytest.param(BATTERY + ROTOR.replace('</rotor>', '<battery>main</battery></rotor>').format('a'),
+                 r'power_constant: expected this or moment_constant above 0', id='power'),
+])
+def test_a_battery_that_does_not_fit_is_named_by_its_path(inside, message):
+    spec = read(link('a'), 'rotors', inside)
+    with pytest.raises(ConfigError) as caught:
+        build(RotorsParams, spec.values)
+    with pytest.raises(SourceError, match=message):
+        raise spec.locate(caught.value)

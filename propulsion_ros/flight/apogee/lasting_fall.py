@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from itertools import pairwise
 
 _LOOK_NS = 500_000_000  # of samples whose median is one look
 _LOOKS = 5  # number that is kept
@@ -67,6 +68,21 @@ class LastingFall:
             return False
         latest_ns, altitude = self.looks[-1]
         return latest_ns - self._since_ns >= self._duration_ns and altitude < self.peak - _MARGIN
+
+    @property
+    def depth(self) -> float:
+        """Height of the peak above the higher of the latest two looks [m]; 0 for fewer."""
+        if len(self.looks) < 2:
+            return 0.0
+        return self.peak - max(self.looks[-1][1], self.looks[-2][1])
+
+    def climbs(self, speed: float) -> bool:
+        """Return whether each of the latest three looks is higher, by a speed [m/s]."""
+        looks = list(self.looks)[-3:]
+        return len(looks) == 3 and all(
+            later[1] - look[1] > speed * (later[0] - look[0]) * 1e-9
+            for look, later in pairwise(looks)
+        )
 
     def _look(self) -> None:
         values = sorted(self._values)

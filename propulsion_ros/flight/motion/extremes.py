@@ -18,7 +18,7 @@ class Extremes:
     """
 
     def __init__(self, period: float) -> None:
-        self._period_ns = round(period * 1e9)
+        self._period_ns = period * 1e9
         self.reset()
 
     def reset(self) -> None:

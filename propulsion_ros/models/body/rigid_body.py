@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,11 +11,14 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.rotation import matrix_of, matrix_of_rpy, quaternion_of_rpy
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 _MOST_SUBSTEPS = 1000
+_FARTHEST, _FASTEST = 1e7, 1e5
+"""Where a body may begin [m], and how fast it may move and turn then [m/s], [rad/s]."""
 _LARGEST_KICK = 1e5
 """No step changes the speed of a body by more [m/s], whatever its fluid."""
 
@@ -53,10 +57,22 @@ class BodyParams:
     )
     start_position: FloatArray = quantity(
         0.0, 'm', doc='position of base_link in the world at the start', shape=(3,),
-        lo=-1e7, hi=1e7,
+        lo=-_FARTHEST, hi=_FARTHEST,
     )
     start_rpy: FloatArray = quantity(
         0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
+    )
+    start_velocity: FloatArray = quantity(
+        0.0, 'm/s', doc='velocity of base_link in the axes of the world at the start', shape=(3,),
+        lo=-1e5, hi=1e5,
+    )
+    start_angular_velocity: FloatArray = quantity(
+        0.0, 'rad/s', doc='rate of turn about the axes of base_link at the start', shape=(3,),
+        lo=-1e3, hi=1e3,
+    )
+    current: FloatArray = quantity(
+        0.0, 'm/s', doc='velocity of the fluid in the axes of the world: wind, or a current',
+        shape=(3,), lo=-1e3, hi=1e3,
     )
 
     def __post_init__(self) -> None:
@@ -67,6 +83,20 @@ class BodyParams:
                 'start_position',
                 f'{height:g} m is below the ground; expected at least 0 m, or no ground', 2,
             )
+        if not self.starts_on_ground:
+            return
+        for key in ('start_velocity', 'start_angular_velocity'):
+            if np.any(getattr(self, key)):
+                raise ConfigError(
+                    key, 'expected 0 for a body that stands on the ground at the start, or an '
+                    'upward velocity'
+                )
+
+    @property
+    def starts_on_ground(self) -> bool:
+        """Whether the body stands on the ground at the start."""
+        is_low = bool(self.start_position[2] <= 0.0)
+        return self.ground and is_low and bool(self.start_velocity[2] <= 0.0)
 
 
 class RigidBody:
@@ -81,21 +111,37 @@ class RigidBody:
         Validated configuration.
     """
 
+    start_states: ClassVar[tuple[str, ...]] = ('position', 'rpy', 'velocity', 'angular_velocity')
+
     def __init__(self, params: BodyParams) -> None:
         self._params = params
         self._gravity = np.array([0.0, 0.0, -params.gravity])
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the start, at rest."""
-        up = matrix_of_rpy(self._params.start_rpy).T @ -self._gravity
-        on_ground = self._params.ground and self._params.start_position[2] <= 0.0
-        self._position: FloatArray = np.array(self._params.start_position)
-        self._quaternion = quaternion_of_rpy(self._params.start_rpy)
-        self._velocity: FloatArray = np.zeros(3)
-        self._rate: FloatArray = np.zeros(3)
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the start; see `Restartable.reset`.
+
+        A state may have the ``position`` [m] of base_link in the world and its ``rpy`` [rad], its
+        ``velocity`` in the world [m/s], and the ``angular_velocity`` in base_link axes [rad/s].
+        There is one body, so no batch to have indices of.
+        """
+        p, start = self._params, Start(indices, (), state, self.start_states)
+        lowest = np.array([-_FARTHEST, -_FARTHEST, 0.0 if p.ground else -_FARTHEST])
+        position = start.of('position', p.start_position, lowest, _FARTHEST)
+        rpy = start.of('rpy', p.start_rpy)
+        velocity = start.of('velocity', p.start_velocity, -_FASTEST, _FASTEST)
+        rate = start.of(
+            'angular_velocity', p.start_angular_velocity, -_FASTEST, _FASTEST
+        )
+        up = matrix_of_rpy(rpy).T @ -self._gravity
+        on_ground = p.ground and position[2] <= 0.0 and not np.any(velocity)
+        self._position: FloatArray = position.copy()
+        self._quaternion = quaternion_of_rpy(rpy)
+        self._velocity: FloatArray = velocity.copy()
+        self._rate: FloatArray = rate.copy()
         self._specific_force: FloatArray = up if on_ground else np.zeros(3)
         self._on_ground = on_ground
+        self._touchdown: FloatArray | None = None
 
     @property
     def motion(self) -> Motion:
@@ -117,6 +163,11 @@ class RigidBody:
     def on_ground(self) -> bool:
         """Whether the body stands on the ground."""
         return self._on_ground
+
+    @property
+    def touchdown(self) -> FloatArray | None:
+        """Velocity at which it came to the ground in the last step [m/s]; None: it did not."""
+        return self._touchdown
 
     def step(
         self,
@@ -155,6 +206,7 @@ class RigidBody:
             density(self._params.site_altitude + self._position[2])
         )
         count = self._substeps(middle, rho, dt, extra_drag)
+        self._touchdown = None
         try:
             for _ in range(count):
                 self._advance(wrench, middle, rho, dt / count, extra_drag)
@@ -178,7 +230,8 @@ class RigidBody:
         Quadratic drag damps a speed v at the rate rho * area * v / mass, and through its lever
         also the rotation. A Runge-Kutta step is stable for rate * dt below 2.8, accurate below 1.
         """
-        fastest = self._fastest(mass, rho, _norm(self._velocity), self._rate, extra_drag)
+        speed = _norm(self._velocity - self._params.current)
+        fastest = self._fastest(mass, rho, speed, self._rate, extra_drag)
         return min(max(1, int(np.ceil(fastest * dt))), _MOST_SUBSTEPS)
 
     def can_follow(self, wrench: FloatArray, mass: MassProperties, dt: float) -> bool:
@@ -189,7 +242,7 @@ class RigidBody:
         force, torque = wrench[:3], wrench[3:] - cross(mass.com, wrench[:3])
         kick, spin = _norm(force) / mass.mass * dt, np.linalg.solve(mass.inertia, torque) * dt
         rho = self._params.fluid_density or float(density(self._params.site_altitude))
-        speed, rate = _norm(self._velocity), np.abs(self._rate)
+        speed, rate = _norm(self._velocity - self._params.current), np.abs(self._rate)
         before = self._fastest(mass, rho, speed, rate, None)
         after = self._fastest(mass, rho, speed + kick, rate + np.abs(spin), None)
         return bool(kick <= _LARGEST_KICK and after <= max(_MOST_SUBSTEPS / dt, 2.0 * before))
@@ -270,6 +323,7 @@ class RigidBody:
         self._on_ground = False
         if self._params.ground and self._position[2] < 0.0 and self._velocity[2] < 0.0:
             self._position[2] = 0.0
+            self._touchdown = self._velocity
             self._stand(rotation)
 
     def _check_finite(self, state: FloatArray) -> None:
@@ -296,8 +350,9 @@ class RigidBody:
     ) -> tuple[FloatArray, FloatArray]:
         """Return drag and buoyancy: force and torque about the centre of mass, body axes."""
         p = self._params
-        speed = _norm(velocity)
-        through = rotation.T @ velocity
+        relative = velocity - p.current
+        speed = _norm(relative)
+        through = rotation.T @ relative
         drag = -0.5 * rho * speed * p.drag_area * through
         torque = cross(p.centre_of_pressure - com, drag)
         torque = torque - rho * p.angular_drag * np.abs(rate) * rate

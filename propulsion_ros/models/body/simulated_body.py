@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.start import State
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -30,6 +32,8 @@ class SimulatedBody:
         What pushes it.
     """
 
+    start_states: ClassVar[tuple[str, ...]] = RigidBody.start_states
+
     def __init__(
         self,
         body: BodyParams,
@@ -44,9 +48,9 @@ class SimulatedBody:
         self._gentle = min(dry.mass, moment / (1.0 + float(np.linalg.norm(dry.com))))
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the start, at rest, without tanks."""
-        self._body.reset()
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the start without tanks, or to a state; see `RigidBody.reset`."""
+        self._body.reset(indices, state)
         self.parachutes.reset()
         self._wrenches: dict[str, FloatArray] = {source: np.zeros(6) for source in self._sources}
         self._tanks: dict[str, MassProperties] = {}
@@ -61,6 +65,16 @@ class SimulatedBody:
     def specific_force(self) -> FloatArray:
         """As of `RigidBody.specific_force`."""
         return self._body.specific_force
+
+    @property
+    def on_ground(self) -> bool:
+        """As of `RigidBody.on_ground`."""
+        return self._body.on_ground
+
+    @property
+    def touchdown(self) -> FloatArray | None:
+        """As of `RigidBody.touchdown`."""
+        return self._body.touchdown
 
     @property
     def mass(self) -> MassProperties:

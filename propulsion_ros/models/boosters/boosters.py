@@ -32,6 +32,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.noise import TickNoise
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
 from propulsion_ros.settings.errors import CommandError
@@ -47,6 +48,8 @@ class Boosters(Degrading):
     clamped to [min_thrust, max_thrust]), or a throttle alike (position), and an angle [rad] per
     gimbal joint (position). A booster with a thrust curve is lit by any thrust above 0 and burns
     out.
+
+    They are allocated with their gimbals at 0. A solid motor is not: no command chooses its thrust.
 
     Parameters
     ----------
@@ -71,7 +74,7 @@ class Boosters(Degrading):
     def __init__(self, params: BoostersParams, batch: tuple[int, ...] = ()) -> None:
         n, g = len(params.names), len(params.gimbals.booster)
         self._params, self._n, self._batch = params, n, batch
-        self._max_thrust = params.max_thrust
+        self._max_thrust, self._too_much = params.max_thrust, 2.0 * params.max_thrust
         self._min_throttle = params.min_thrust / params.max_thrust
         self._solid = np.flatnonzero([bool(text) for text in params.thrust_curve])
         curves = [params.thrust_curve[i] for i in self._solid]
@@ -121,6 +124,13 @@ class Boosters(Degrading):
             *(f'{name}/{value}' for value in ('ignition', 'throttle') for name in params.names),
             *(f'{name}/fuel_ratio' for name in params.tanks.names),
         )
+        self._longest_burn = np.zeros(n)
+        self._longest_burn[self._solid] = np.finfo(float).max
+        self.start_states = (
+            'ignition', 'throttle',
+            *(('burn_time',) if curves else ()), *(('gimbal_angle',) if g else ()),
+            *(('fuel_ratio',) if m else ()),
+        )
         self._no_effort, self._centred = np.zeros(n), np.zeros(len(joints))
         self._no_state = np.full((*batch, len(self.state_names)), np.nan)
         self.retune(params)
@@ -137,25 +147,39 @@ class Boosters(Degrading):
         if self._tanks:
             self._tanks.retune(params.tanks)
 
-    def rest(self, indices: Any = None) -> None:
+    def rest(self) -> None:
         """Shut down and centre the gimbals; tanks and burnt grains stay as they are."""
         shape = (*self._batch, self._n)
         restart(
-            self, indices, self._batch, ignition=np.zeros(shape, bool), throttle=np.zeros(shape)
+            self, None, self._batch, ignition=np.zeros(shape, bool), throttle=np.zeros(shape)
         )
         if self._gimbals:
-            self._gimbals.reset(indices)
+            self._gimbals.reset()
 
-    def reset(self, indices: Any = None) -> None:
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Shut down, fill the tanks to `starting_fuel_ratio`, centre the gimbals.
 
-        With ``indices`` of the batch only those environments; see `restart`.
+        A state may have other beginnings, see `Restartable.reset`: ``ignition``, 0 or 1, and
+        ``throttle`` of each booster; ``burn_time`` since ignition [s], 0 but for solid motors;
+        ``gimbal_angle`` [rad], (..., g, 2); ``fuel_ratio`` of each tank.
         """
-        self.rest(indices)
+        start = Start(indices, self._batch, state, self.start_states)
+        none = np.zeros((*self._batch, self._n))
+        burn_time = start.of('burn_time', none, 0.0, self._longest_burn)
+        ignition = start.of('ignition', burn_time > 0.0, 0.0, 1.0)
+        throttle = start.of('throttle', none, 0.0, 1.0)
+        angles = start.of('gimbal_angle', *self._gimbals.range) if self._gimbals else None
+        ratio = (
+            start.of('fuel_ratio', self._tanks.starting_fuel_ratio, 0.0, 1.0)
+            if self._tanks else None
+        )
+        restart(self, indices, self._batch, ignition=ignition, throttle=throttle)
+        if self._gimbals:
+            self._gimbals.reset(indices, angles)
         if self._curves:
-            self._curves.reset(indices)
+            self._curves.reset(indices, burn_time[..., self._solid])
         if self._tanks:
-            self._tanks.reset(indices)
+            self._tanks.reset(indices, ratio)
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the boosters push; see `Drawable`."""
@@ -189,7 +213,9 @@ class Boosters(Degrading):
                 *angles.shape[:-1], -1, 2
             )
         demand = self._esc.demand(effort) if self._esc else effort
-        output = self.advance(effort > 0.0, demand / self._max_thrust, gimbal_command, dt, tick)
+        # What is far beyond the largest thrust could be no number over it.
+        throttle = np.minimum(demand, self._too_much) / self._max_thrust
+        output = self.advance(effort > 0.0, throttle, gimbal_command, dt, tick)
         if self._esc:
             output.flags['saturated'][...] |= beyond(effort)
         return output
@@ -253,16 +279,43 @@ class Boosters(Degrading):
         )
         if self._tanks:
             flags['dry'] = self._tanks.is_dry
+        position, effort = self._state(thrust)
         return Output(
             wrench=wrench,
             thrusts=thrust,
             axes=axis,
+            position=position,
+            effort=effort,
             computed=steady * self._max_thrust,
             applied=thrust,
             flags=flags,
             tanks=self._tanks.state() if self._tanks else None,
-            **self._state(thrust),
         )
+
+    @property
+    def allocation_matrix(self) -> FloatArray:
+        """Wrench about the origin of base_link per thrust with the gimbals at 0, (6, n)."""
+        return np.asarray(self._rows.T)
+
+    @property
+    def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest thrust of each booster [N], (n,) each; none of a solid motor."""
+        return np.zeros(self._n), self._throttled(self._max_thrust)
+
+    @property
+    def least_thrust(self) -> FloatArray:
+        """Lowest thrust of each booster while it is lit [N], (n,)."""
+        return self._throttled(self._params.min_thrust)
+
+    def command_for(self, thrust: FloatArray) -> FloatArray:
+        """Return the commands of the boosters that settle at thrusts [N], (..., n)."""
+        return self._esc.throttle(thrust) if self._esc else thrust
+
+    def _throttled(self, thrust: FloatArray) -> FloatArray:
+        """Return thrusts [N], (n,), with 0 for solid motors."""
+        thrust = thrust.copy()
+        thrust[self._solid] = 0.0
+        return thrust
 
     @property
     def propellant(self) -> FloatArray:
@@ -292,7 +345,8 @@ class Boosters(Degrading):
         rows[..., self._gimballed, :] = turned
         return rows
 
-    def _state(self, thrust: FloatArray) -> dict[str, FloatArray]:
+    def _state(self, thrust: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return position and effort of all names, NaN where a name has none."""
         n, joints = self._n, len(self.command_names)
         effort, position = self._no_state.copy(), self._no_state.copy()
         effort[..., :n] = thrust
@@ -303,4 +357,4 @@ class Boosters(Degrading):
         position[..., joints + n : joints + 2 * n] = self.throttle
         if self._tanks:
             position[..., joints + 2 * n :] = self._tanks.fuel_ratio
-        return {'position': position, 'effort': effort}
+        return position, effort

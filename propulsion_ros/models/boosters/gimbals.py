@@ -104,10 +104,16 @@ class Gimbals:
         self._shape = (*batch, g, 2)
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Return the angles to 0, all or those of some environments; see `restart`."""
-        restart(self, indices, self._shape[:-2], angles=np.zeros(self._shape))
+    def reset(self, indices: Any = None, angles: FloatArray | None = None) -> None:
+        """Return to angles (..., g, 2), or to 0, in some environments; see `restart`."""
+        start = np.zeros(self._shape) if angles is None else angles
+        restart(self, indices, self._shape[:-2], angles=start)
         self._applied = self.angles
+
+    @property
+    def range(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Angles at the start, and the lowest and highest ones [rad], (..., g, 2)."""
+        return np.zeros(self._shape), self._lower, self._upper
 
     def step(self, command: FloatArray, dt: float) -> BoolArray:
         """Follow the commanded angles for dt [s].

@@ -92,11 +92,17 @@ class Tanks:
 
     def retune(self, params: TanksParams) -> None:
         """Take the `starting_fuel_ratio` of a configuration, for the next `reset`."""
-        self._start = np.broadcast_to(params.starting_fuel_ratio * params.capacity, self._shape)
+        self._start = np.broadcast_to(params.starting_fuel_ratio, self._shape)
 
-    def reset(self, indices: Any = None) -> None:
-        """Fill to `starting_fuel_ratio`, all or in some environments; see `restart`."""
-        restart(self, indices, self._shape[:-1], propellant=self._start)
+    @property
+    def starting_fuel_ratio(self) -> FloatArray:
+        """What `reset` fills to, over capacity, (..., m)."""
+        return self._start
+
+    def reset(self, indices: Any = None, ratio: FloatArray | None = None) -> None:
+        """Fill to a ratio of the capacity, (..., m), or to the usual one; see `restart`."""
+        filled = (self._start if ratio is None else ratio) * self._capacity
+        restart(self, indices, self._shape[:-1], propellant=filled)
         self._hold(self.propellant)
 
     def draw(self, wanted: FloatArray) -> FloatArray | None:

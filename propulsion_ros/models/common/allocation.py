@@ -14,6 +14,8 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 METHODS = ('bounded', 'scaled', 'clipped')
 # Weight of the efforts against the wrench: picks the least effort among equally good solutions.
 _EFFORT_WEIGHT = 1e-5
+# What is no miss: of the largest part of a demand, and of all that the efforts add up to.
+_MISS, _ROUNDING = 1e-3, 1e-6
 
 
 def allocation_matrix(
@@ -80,6 +82,9 @@ class Allocator:
         One of `METHODS`.
     weights : array_like
         Cost of a residual in each wrench component, shape (6,) or a scalar; positive.
+    least : array_like
+        Effort of each actuator below which there is only 0, shape (n,) or a scalar; 0 for none. One
+        that lies between is brought to the nearer of them, and the others make up for it.
 
     Raises
     ------
@@ -94,6 +99,7 @@ class Allocator:
         upper: ArrayLike,
         method: str = 'bounded',
         weights: ArrayLike = 1.0,
+        least: ArrayLike = 0.0,
     ) -> None:
         self.matrix = np.array(matrix, dtype=float)
         if self.matrix.ndim != 2 or self.matrix.shape[0] != 6:
@@ -104,7 +110,9 @@ class Allocator:
         self.lower = _row('lower', lower, n)
         self.upper = _row('upper', upper, n)
         self._weights = _row('weights', weights, 6)
+        self._least = _row('least', least, n)
         _check_limits(self.lower, self.upper)
+        _check_least(self._least, self.lower, self.upper, method)
         for i in np.flatnonzero(~(np.isfinite(self._weights) & (self._weights > 0.0))).tolist():
             raise ConfigError('weights', f'{self._weights[i]:g} must be finite and above 0', i)
         if method not in METHODS:
@@ -133,6 +141,32 @@ class Allocator:
             (self._free_matrix, _EFFORT_WEIGHT * size * np.eye(self._free.size))
         )
 
+    def weakened(self, effectiveness: FloatArray) -> Allocator:
+        """Return an allocator for the same actuators with faults.
+
+        Parameters
+        ----------
+        effectiveness : FloatArray
+            What an effort of 1 gives of each actuator, (n,); one with 0 gets no effort.
+        """
+        works = effectiveness > 0.0
+        return Allocator(
+            self.matrix * effectiveness, np.where(works, self.lower, 0.0),
+            np.where(works, self.upper, 0.0), self._method, self._weights,
+            np.where(works, self._least, 0.0),
+        )
+
+    def out_of_reach(self, wrench: FloatArray, allocation: Allocation) -> BoolArray:
+        """Return which components of a demand (..., 6) its allocation misses, (..., 6).
+
+        A miss is more than a thousandth of the largest force, or torque, that is demanded.
+        """
+        pair = np.abs(wrench).reshape(*wrench.shape[:-1], 2, 3)
+        wanted = np.repeat(pair.max(axis=-1), 3, axis=-1)
+        rounding = np.abs(allocation.effort) @ np.abs(self.matrix).T
+        allowed = _MISS * wanted + _ROUNDING * rounding
+        return np.asarray(np.abs(allocation.residual) > allowed)
+
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
 
@@ -143,6 +177,36 @@ class Allocator:
             raise CommandError(f'wrench: expected shape (..., 6), got {demand.shape}')
         if not np.all(np.isfinite(demand)):
             raise CommandError(f'wrench: expected finite numbers, got {demand.tolist()}')
+        shared = self._share(demand)
+        rows = np.argwhere(np.any(self._in_gap(shared.effort), axis=-1))
+        for at in map(tuple, rows):
+            self._leave_gap(demand[at], shared, at)
+        return shared
+
+    def _in_gap(self, effort: FloatArray) -> BoolArray:
+        return np.asarray((effort > 0.0) & (effort < self._least))
+
+    def _leave_gap(self, demand: FloatArray, shared: Allocation, at: tuple[int, ...]) -> None:
+        """Replace one row of an allocation by one without efforts between 0 and the least."""
+        lower, upper, effort = self.lower.copy(), self.upper.copy(), shared.effort[at]
+        fixed = np.zeros(len(effort), bool)
+        while np.any(gap := self._in_gap(effort) & ~fixed):
+            part = np.where(gap, effort, 0.0) / np.where(gap, self._least, 1.0)
+            # The one that is nearest to an end is decided first.
+            i = int(np.argmin(np.where(gap, np.minimum(part, 1.0 - part), np.inf)))
+            fixed[i] = True
+            if part[i] < 0.5:
+                upper[i] = 0.0
+            else:
+                lower[i] = self._least[i]
+            decided = Allocator(self.matrix, lower, upper, self._method, self._weights)
+            row = decided._share(demand)
+            effort = row.effort
+        shared.effort[at], shared.wrench[at], shared.residual[at] = effort, row.wrench, row.residual
+        shared.saturated[at] = row.saturated | fixed
+
+    def _share(self, demand: FloatArray) -> Allocation:
+        """Return the allocation of demands (..., 6) by the limits alone."""
         target = self._weights * (demand - self._constant)
         low, high = self.lower[self._free], self.upper[self._free]
         ideal = target @ self._inverse.T
@@ -192,6 +256,22 @@ def _row(key: str, value: ArrayLike, n: int) -> FloatArray:
     if array.shape not in ((), (n,)):
         raise ConfigError(key, f'expected a number or {n} values, got shape {array.shape}')
     return np.array(np.broadcast_to(array, (n,)))
+
+
+def _check_least(
+    least: FloatArray, lower: FloatArray, upper: FloatArray, method: str
+) -> None:
+    for i in np.flatnonzero(least != 0.0).tolist():
+        if not 0.0 <= least[i] <= upper[i] or lower[i] != 0.0:
+            raise ConfigError(
+                'least', f'expected it in limits that begin at 0, got {least[i]:g} in '
+                f'[{lower[i]:g}, {upper[i]:g}]', i,
+            )
+        if method == 'scaled':
+            raise ConfigError(
+                'method', 'scaled needs efforts down to 0, got one that is 0 or at least '
+                f'{least[i]:g}', i,
+            )
 
 
 def _check_limits(lower: FloatArray, upper: FloatArray) -> None:

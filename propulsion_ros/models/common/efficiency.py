@@ -25,13 +25,14 @@ class Degrading:
 
     Its configuration has a `live_factor` named ``efficiency``, for which no command makes up. The
     family calls `retune` when it is made, and passes what its actuators give to `_degrade`. Those
-    with an efficiency below 1 are ``degraded``, (n,).
+    with an efficiency below 1 are ``degraded``, (n,); it is their ``effectiveness``, (n,).
     """
 
     def retune(self, params: Any) -> None:
         """Take the ``efficiency`` of a configuration."""
         efficiency: FloatArray = params.efficiency
         self.degraded: BoolArray = efficiency < 1.0
+        self.effectiveness: FloatArray = efficiency
         # Nothing is multiplied while all are healthy.
         self._efficiency = efficiency if self.degraded.any() else None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.thrust_curve import check_cells
+from propulsion_ros.models.common.points import numbers_of, points_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, per_row, quantity
 
@@ -73,12 +73,14 @@ class Esc:
     def __init__(self, params: EscParams, largest: FloatArray, lowest: float = -np.inf) -> None:
         texts = params.esc_curve
         table = params.esc_kind == 'table'
-        curves = [_numbers(text, i) for i, text in enumerate(texts)]
+        curves = [numbers_of('esc_curve', text, i) for i, text in enumerate(texts)]
         for i, curve in enumerate(curves):
             if not curve:
                 curves[i] = _proportional(params, float(largest[i]), table, i)
         if table:
-            points = [_points(curve, i) for i, curve in enumerate(curves)]
+            points = [
+                points_of('esc_curve', curve, 'throttle', i) for i, curve in enumerate(curves)
+            ]
         else:
             grid = np.linspace(0.0, 1.0, _SAMPLES)
             points = [
@@ -124,17 +126,6 @@ def beyond(throttle: FloatArray) -> BoolArray:
     return np.asarray((throttle < 0.0) | (throttle > 1.0))
 
 
-def _numbers(text: str, index: int) -> list[float]:
-    try:
-        values = [float(word) for word in text.replace(',', ' ').split()]
-    except ValueError as error:
-        raise ConfigError('esc_curve', f'expected numbers: {error}', index) from None
-    check_cells('esc_curve', [len(values)])
-    if not np.all(np.isfinite(values)) or not all(abs(value) <= 1e12 for value in values):
-        raise ConfigError('esc_curve', 'expected finite numbers of at most 1e12', index)
-    return values
-
-
 def _proportional(params: EscParams, largest: float, table: bool, index: int) -> list[float]:
     if params.esc_gives == 'speed' or largest == _NO_LIMIT:
         raise ConfigError(
@@ -142,18 +133,6 @@ def _proportional(params: EscParams, largest: float, table: bool, index: int) ->
             'with a largest thrust is in proportion', index,
         )
     return [0.0, 0.0, 1.0, largest] if table else [0.0, largest]
-
-
-def _points(curve: list[float], index: int) -> tuple[FloatArray, FloatArray]:
-    throttles, values = np.array(curve[::2]), np.array(curve[1::2])
-    if len(curve) < 4 or len(curve) % 2:
-        raise ConfigError(
-            'esc_curve', f'expected pairs of throttle and value, at least two, got {len(curve)} '
-            'numbers', index,
-        )
-    if throttles[0] != 0.0 or throttles[-1] != 1.0 or np.any(np.diff(throttles) <= 0.0):
-        raise ConfigError('esc_curve', 'expected throttles that rise from 0 to 1', index)
-    return throttles, values
 
 
 def _check_values(values: FloatArray, lowest: float, index: int) -> None:

@@ -52,6 +52,12 @@ class Command:
             )
 
 
+def require_batch(indices: Any, batch: tuple[int, ...]) -> None:
+    """Raise `IndexError` for indices of environments where there is no batch axis."""
+    if indices is not None and not batch:
+        raise IndexError('reset: expected no indices, there is no batch axis')
+
+
 def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArray[Any]) -> None:
     """Return states of a model to their start, all or in some environments of a batch.
 
@@ -71,8 +77,7 @@ def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArr
     IndexError
         For indices where there is no batch axis.
     """
-    if indices is not None and not batch:
-        raise IndexError('reset: expected no indices, there is no batch axis')
+    require_batch(indices, batch)
     for name, start in starts.items():
         # Outputs share the state, so it is replaced and not written to.
         state = (start if indices is None else getattr(owner, name)).copy()
@@ -125,6 +130,16 @@ class TankState(NamedTuple):
     """About the centre of mass [kg m^2], shape (..., m, 3, 3)."""
 
 
+class BatteryState(NamedTuple):
+    """What a step did to the batteries of a family, each (..., m)."""
+
+    voltage: FloatArray
+    current: FloatArray
+    """Means over the step [V], [A]; the current is at least 0."""
+    charge: FloatArray
+    """What is left after it over the capacity, 0 to 1."""
+
+
 # A tuple, because a dataclass that is frozen takes three times as long to make.
 class Output(NamedTuple):
     """What one step did."""
@@ -146,6 +161,8 @@ class Output(NamedTuple):
     """Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ..."""
     tanks: TankState | None = None
     """Propellant left, for families that burn any."""
+    batteries: BatteryState | None = None
+    """Batteries of families that have any."""
 
     @property
     def forces(self) -> FloatArray:
@@ -242,6 +259,40 @@ class Degradable(Protocol):
 
 
 @runtime_checkable
+class Powered(Protocol):
+    """A family whose actuators may draw from batteries."""
+
+    @property
+    def battery_names(self) -> Sequence[str]:
+        """The m batteries, () where there are none."""
+
+    @property
+    def battery_capacity(self) -> FloatArray:
+        """Charge of each when full [A h], (m,)."""
+
+
+def battery_names(family: Family) -> Sequence[str]:
+    """Return the batteries of a family, () where it has none."""
+    return family.battery_names if isinstance(family, Powered) else ()
+
+
+@runtime_checkable
+class Weakening(Protocol):
+    """A family of which it is known how much less than their commands reckon with they give."""
+
+    @property
+    def effectiveness(self) -> FloatArray:
+        """Thrust of each actuator over the one that its command is for, (n,); healthy ones 1."""
+
+
+def effectiveness_of(family: Family) -> FloatArray:
+    """Return the effectiveness of the actuators of a family, (n,); 1 where it is not known."""
+    if isinstance(family, Weakening):
+        return family.effectiveness
+    return np.ones(len(family.actuator_names))
+
+
+@runtime_checkable
 class AboutCom(Protocol):
     """A family whose wrenches are about the vehicle's centre of mass."""
 
@@ -251,7 +302,11 @@ class AboutCom(Protocol):
 
 @runtime_checkable
 class Allocatable(Family, Protocol):
-    """A family that can make any thrusts within limits."""
+    """A family that can make any thrusts within limits.
+
+    Its actuators are commanded by their own names and in one field; what else it has names for is
+    not allocated, and reckoned with at rest.
+    """
 
     @property
     def allocation_matrix(self) -> FloatArray:
@@ -263,6 +318,15 @@ class Allocatable(Family, Protocol):
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the fluid."""
+
+
+@runtime_checkable
+class Idling(Protocol):
+    """An allocatable family whose actuators cannot make the smallest thrusts above 0."""
+
+    @property
+    def least_thrust(self) -> FloatArray:
+        """Thrust of each actuator below which there is only 0 [N], (n,); 0 for no such gap."""
 
 
 def is_allocatable(family: type[Family]) -> bool:

@@ -111,7 +111,7 @@ class Lag:
 
     def _slewing(self, size: FloatArray, dt: float) -> tuple[FloatArray, FloatArray]:
         """Return for how long the limit holds for errors of a size, and what it leaves of them."""
-        with np.errstate(divide='ignore', invalid='ignore'):
+        with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
             slewing = np.clip(size / self._rate - self._tau, 0.0, dt)
             return slewing, size - np.where(slewing > 0.0, self._rate * slewing, 0.0)
 
@@ -131,7 +131,7 @@ class Lag:
         error = u - y
         size = np.abs(error)
         slewing, left = self._slewing(size, dt)
-        with np.errstate(divide='ignore', invalid='ignore'):
+        with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
             decay = np.where(self._tau > 0.0, np.exp(-(dt - slewing) / self._tau), 0.0)
         # Without a time constant the whole error is gone unless the limit lasted all the step.
         left = np.where((self._tau > 0.0) | (slewing < dt), left * decay, left)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.common.family import Command, Output
+from propulsion_ros.models.common.start import State
 from propulsion_ros.models.common.wrench import in_link_axes
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -40,8 +41,8 @@ class PlacedActuators:
         """Do as `reset` does: nothing outlasts a stop, as propellant would."""
         self.reset()
 
-    def reset(self) -> None:
-        """Restore the state at construction."""
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Restore the state at construction; see `Restartable.reset`."""
         raise NotImplementedError
 
     def link_wrenches(self, output: Output) -> FloatArray:

@@ -104,14 +104,17 @@ def _mean_across(
     rising = goal > start
 
     def time_at(place: FloatArray) -> FloatArray:
-        part = np.minimum(np.maximum((place - start) / (goal - start), 0.0), 1.0)
-        with np.errstate(divide='ignore'):
+        with np.errstate(divide='ignore', over='ignore'):
+            part = np.minimum(np.maximum((place - start) / (goal - start), 0.0), 1.0)
             return np.minimum(-time_constant * np.log1p(-part), dt)
 
     spent = time_at(np.where(rising, high, low)) - time_at(np.where(rising, low, high))
     entry = np.where(rising, np.maximum(start, low), np.minimum(start, high))
     entry = np.where(spent > 0.0, entry, start)
-    values = _mean_value(factors, entry, goal - entry, ramp_moments(spent / time_constant))
+    # A time constant may be so small that it fits into a step more often than numbers count.
+    with np.errstate(over='ignore'):
+        ratio = spent / time_constant
+    values = _mean_value(factors, entry, goal - entry, ramp_moments(ratio))
     return np.asarray(np.sum(spent * values, axis=-1) / dt)
 
 

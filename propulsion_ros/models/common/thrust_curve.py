@@ -99,10 +99,10 @@ class BurnCurves:
         self._shape = (*batch, len(points))
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Return motors to before ignition, all or in some environments; see `restart`."""
-        none = np.zeros(self._shape)
-        restart(self, indices, self._shape[:-1], elapsed=none, _given=none)
+    def reset(self, indices: Any = None, elapsed: FloatArray | None = None) -> None:
+        """Return motors to a time since ignition [s], (..., k), or to before it; see `restart`."""
+        start = np.zeros(self._shape) if elapsed is None else elapsed
+        restart(self, indices, self._shape[:-1], elapsed=start, _given=self._at(start)[1])
 
     def step(self, lit: BoolArray, dt: float) -> FloatArray:
         """Burn for ``dt`` [s] and return the mean thrusts [N], (..., k).

@@ -20,8 +20,8 @@ from typing import Protocol
 
 import numpy as np
 
-from propulsion_ros.models.common.hermite import HermiteSpline
 from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.hermite import HermiteSpline
 from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 _POLYNOMIAL = np.array(astrobee.PRESSURE_POLYNOMIAL)

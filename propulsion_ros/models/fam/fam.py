@@ -8,7 +8,7 @@ each nozzle gets the area, flap angle and servo count that makes its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from propulsion_ros.models.common.family import (
     Output,
     given_or_safe,
 )
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import product
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import LoadCurve, PolynomialCurve, TableCurve
@@ -120,10 +121,12 @@ class Fam(NozzleFamily):
 
     Params: ClassVar[type] = FamParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(pushes=False)
+    start_states: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, params: FamParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params)
         self._params = self._tuned = params
+        self._batch = batch
         nozzles = params.nozzles
         self._curve: LoadCurve = (
             TableCurve() if params.curve == 'table'
@@ -162,9 +165,14 @@ class Fam(NozzleFamily):
         self.nan_is_safe = (False,) * 6
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the configured flight mode and centre of mass."""
-        self.retune(self._tuned)
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the configured flight mode and centre of mass; see `Restartable.reset`.
+
+        Both are alike in all environments, so a reset of some of them changes nothing.
+        """
+        Start(indices, self._batch, state, self.start_states)
+        if indices is None:
+            self.retune(self._tuned)
 
     def retune(self, params: FamParams) -> None:
         """Take flight mode and centre of mass of a configuration."""

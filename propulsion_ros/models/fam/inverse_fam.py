@@ -7,12 +7,13 @@ nozzles give its pressure, pressure and area the thrust of each nozzle, saturati
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from propulsion_ros.models.common.facts import ESTIMATES, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve, TableCurve, paper_curve
 from propulsion_ros.models.fam.nozzle_family import CommandedNozzles
@@ -89,6 +90,7 @@ class InverseFam(CommandedNozzles):
     """
 
     Params: ClassVar[type] = InverseFamParams
+    start_states: ClassVar[tuple[str, ...]] = ()
     facts: ClassVar[FamilyFacts] = FamilyFacts(
         loop=ESTIMATES, pushes=False, commanded_by='fam',
         shared_inputs=('wrench_command', 'inertia'),
@@ -97,6 +99,7 @@ class InverseFam(CommandedNozzles):
     def __init__(self, params: InverseFamParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params)
         self._params = self._tuned = params
+        self._batch = batch
         self._plenums = Plenums(params, _curve(params))
         self._truncation = Truncation(self._plenums, params)
         self._matrix = params.allocation_matrix
@@ -104,10 +107,21 @@ class InverseFam(CommandedNozzles):
         self._between = 0.5 * (self._presets[1:] + self._presets[:-1])
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the configured centre of mass and forget measured speeds."""
-        self.retune(self._tuned)
-        self._measured: FloatArray | None = None
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the configured centre of mass and forget measured speeds.
+
+        Where only some environments are reset, the centre of mass, which is that of all, stays; see
+        `Restartable.reset`.
+        """
+        Start(indices, self._batch, state, self.start_states)
+        if indices is None:
+            self.retune(self._tuned)
+            self._measured: FloatArray | None = None
+        elif self._measured is not None:
+            m = self._measured.shape[-1]
+            measured = np.broadcast_to(self._measured, (*self._batch, m)).copy()
+            measured[indices] = np.nan
+            self._measured = measured
 
     def retune(self, params: InverseFamParams) -> None:
         """Take the centre of mass of a configuration."""

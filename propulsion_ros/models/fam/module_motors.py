@@ -90,11 +90,12 @@ class Motors:
         self.speed: FloatArray = np.zeros(shape)
         self.torque: FloatArray = np.zeros(shape)
 
-    def reset(self, indices: Any, batch: tuple[int, ...]) -> None:
-        """Stop the motors of some environments; see `restart`."""
+    def reset(self, indices: Any, batch: tuple[int, ...], speed: FloatArray) -> None:
+        """Let the motors of some environments turn steadily [rad/s], (..., k); see `restart`."""
         none = np.zeros_like(self.speed)
+        steady = speed * (self._loss / self._stall)
         restart(
-            self, indices, batch, _integral=none, _filtered=none, speed=none, torque=none
+            self, indices, batch, _integral=steady, _filtered=none, speed=speed, torque=none
         )
 
     def step(self, error: FloatArray) -> None:
@@ -142,11 +143,16 @@ class Drives:
         self._ramp = np.zeros((*batch, m))
         self.opening: FloatArray = np.zeros((*batch, n))
 
-    def reset(self, indices: Any, batch: tuple[int, ...]) -> None:
-        """Return the drives of some environments to the start; see `restart`."""
-        self._motors.reset(indices, batch)
-        none = np.zeros_like(self.opening)
-        restart(self, indices, batch, _driven=none, opening=none, _ramp=np.zeros_like(self._ramp))
+    def reset(
+        self, indices: Any, batch: tuple[int, ...], opening: FloatArray, speed: FloatArray
+    ) -> None:
+        """Return the drives of some environments to angles and speeds; see `restart`.
+
+        They are as in `step`; the motors of the flaps stand.
+        """
+        speeds = np.concatenate((np.zeros_like(opening), speed), axis=-1)
+        self._motors.reset(indices, batch, speeds)
+        restart(self, indices, batch, _driven=opening, opening=opening, _ramp=speed)
 
     @property
     def impeller_speed(self) -> FloatArray:

@@ -14,6 +14,7 @@ import numpy as np
 from propulsion_ros.models.common.efficiency import Degrading, live_factor
 from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output, restart
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import PolynomialCurve, sampled_curve
@@ -78,6 +79,8 @@ class PropulsionModules(CommandedNozzles, Degrading):
 
     Params: ClassVar[type] = PropulsionModulesParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(commanded_by='fam')
+    start_states: ClassVar[tuple[str, ...]] = ('angle', 'impeller_speed')
+    thrust: FloatArray
 
     def __init__(self, params: PropulsionModulesParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params)
@@ -104,20 +107,25 @@ class PropulsionModules(CommandedNozzles, Degrading):
         self.retune(params)
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Shut the nozzles and stop the impellers, all or in some environments.
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Shut the nozzles and stop the impellers, or begin otherwise; see `Restartable.reset`.
 
-        The control period goes on where only some are reset; see `restart`.
+        A state may have the ``angle`` of each flap and the ``impeller_speed``, which then hold
+        themselves. The control period goes on where only some environments are reset.
         """
+        start = Start(indices, self._batch, state, self.start_states)
+        shape = (*self._batch, self._n)
+        angle = start.of('angle', np.broadcast_to(self._shut, shape), self._shut, self._open)
+        still = np.zeros((*self._batch, self._m))
+        speed = start.of('impeller_speed', still, self._still, self._fastest)
         if indices is None:
             self._drives = Drives(
                 self._travel, self._params.battery_voltage, self._n, self._m, self._batch
             )
-            self.thrust: FloatArray = np.zeros((*self._batch, self._n))
             self._left = 0.0
-            return
-        self._drives.reset(indices, self._batch)
-        restart(self, indices, self._batch, thrust=np.zeros_like(self.thrust))
+        self._drives.reset(indices, self._batch, angle - self._shut, speed)
+        thrust = self._thrust_now() if state else np.zeros(shape)
+        restart(self, indices, self._batch, thrust=thrust)
 
     def rest(self) -> None:
         """Shut the nozzles and stop the impellers."""
@@ -172,8 +180,12 @@ class PropulsionModules(CommandedNozzles, Degrading):
 
     def _run_control(self, opening: FloatArray, speed: FloatArray) -> None:
         self._drives.step(opening, speed)
+        self.thrust = self._thrust_now()
+
+    def _thrust_now(self) -> FloatArray:
+        """Return the thrust of each nozzle as flaps and impellers are [N], (..., n)."""
         area = self._degrade(self._plenums.area(self.angle))
-        self.thrust = self._plenums.thrust(
+        return self._plenums.thrust(
             area, self._plenums.pressure(area, self._drives.impeller_speed)
         )
 

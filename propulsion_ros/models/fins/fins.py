@@ -23,6 +23,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.fins.layout import layout_of_fins
 from propulsion_ros.models.fins.lift_drag import Coefficients, Quadratic, TwoLines
@@ -74,6 +75,7 @@ class Fins(PlacedActuators, Degrading):
         tag='fin', force=LIFT, joint_axis='span',
         joint_limits=('min_deflection', 'max_deflection'),
     )
+    start_states: ClassVar[tuple[str, ...]] = ('deflection',)
     deflection: FloatArray
 
     def __init__(self, params: FinsParams, batch: tuple[int, ...] = ()) -> None:
@@ -123,9 +125,11 @@ class Fins(PlacedActuators, Degrading):
         self.retune(params)
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Return to the safe deflection, all or some environments; see `restart`."""
-        restart(self, indices, self._batch, deflection=self._safe)
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the safe deflection, or to that of a state; see `Restartable.reset`."""
+        start = Start(indices, self._batch, state, self.start_states)
+        deflection = start.of('deflection', self._safe, self._lower, self._upper)
+        restart(self, indices, self._batch, deflection=deflection)
         self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
         self._moment: FloatArray = np.zeros_like(self.deflection)
 

@@ -68,11 +68,11 @@ class RotorBank:
         """Make ready for steps of ``dt`` [s]; see `RotorLag.prepare`."""
         self._lag.prepare(dt)
 
-    def start(self, state: FloatArray, thrust: FloatArray, rows: Any = ...) -> None:
-        """Write the state and the thrust [N] at `initial_rotor_speed` to some rows."""
-        root = np.broadcast_to(
-            self._params.initial_rotor_speed * self._root_constant, self._shape
-        )[rows]
+    def start(
+        self, speed: FloatArray, state: FloatArray, thrust: FloatArray, rows: Any = ...
+    ) -> None:
+        """Write the state and the thrust [N] at rotor speeds [rad/s] to some rows."""
+        root = np.broadcast_to(speed * self._root_constant, self._shape)[rows]
         thrust[rows] = np.square(root)
         state[rows] = thrust[rows] if self._on_thrust else root
 
@@ -81,6 +81,11 @@ class RotorBank:
         self._convert()
         self._root_rate[...] = self._root_rates()
         self._lag.refresh(rows)
+
+    def limit(self, ratio: FloatArray) -> None:
+        """Lower the largest rotor speeds to a ratio of the configured ones, at most to 0."""
+        factor = np.minimum(ratio, 1.0)
+        self._high = self._highest * (factor if self._by_speed else np.square(factor))
 
     def advance(
         self,
@@ -132,11 +137,11 @@ class RotorBank:
         """Prepare the roots of the motor constants, and the limits in units of the command."""
         self._root_constant = spread(np.sqrt(self._constants['motor_constant']), self._shape)
         self._per_root_constant = 1.0 / self._root_constant
-        self._low, self._high = self._min_thrust, self._max_thrust
+        low, high = self._min_thrust, self._max_thrust
         if self._by_speed:
-            self._low, self._high = (
-                np.sqrt(thrust) * self._per_root_constant for thrust in (self._low, self._high)
-            )
+            low, high = (np.sqrt(thrust) * self._per_root_constant for thrust in (low, high))
+        self._low, self._high = low, high
+        self._highest: FloatArray = high
 
     def _root_rates(self) -> FloatArray:
         """Return max_rotor_acceleration as a limit of the root's rate, inf for none."""

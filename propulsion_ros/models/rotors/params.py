@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.common import placement
+from propulsion_ros.models.common.battery import PoweredParams, check_supply
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.esc import EscParams, esc_of
 from propulsion_ros.models.common.step_mean import step_value
@@ -29,7 +30,7 @@ DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RotorsParams(EscParams):
+class RotorsParams(EscParams, PoweredParams):
     """Configuration of n rotors."""
 
     names: tuple[str, ...] = names('rotor names, the order of all arrays')
@@ -102,16 +103,32 @@ class RotorsParams(EscParams):
         if not is_original(self.integrator):
             self._check_start()
         esc_of(self, lowest=0.0)
+        check_supply(self)
+        if any(self.battery) and is_original(self.integrator):
+            raise ConfigError(
+                'integrator', f'{self.integrator} lets a rotor push that stands, so that no '
+                'battery feeds it; expected exact, euler or rk4',
+            )
 
     def _check_start(self) -> None:
         """Raise where a rotor would start with more than its largest thrust."""
-        constant = np.maximum(self.motor_constant, self.motor_constant_range[:, 1])
-        start = constant * np.square(self.initial_rotor_speed)
+        start = self._largest_constant * np.square(self.initial_rotor_speed)
         for i in np.flatnonzero(start > self.max_thrust * (1.0 + 1e-9)).tolist():
             raise ConfigError(
                 'initial_rotor_speed', f'{self.initial_rotor_speed[i]:g} rad/s gives {start[i]:g} '
                 f'N, expected at most max_thrust, {self.max_thrust[i]:g} N', i,
             )
+
+    @property
+    def _largest_constant(self) -> FloatArray:
+        return np.maximum(self.motor_constant, self.motor_constant_range[:, 1])
+
+    @property
+    def fastest_start(self) -> FloatArray:
+        """Largest rotor speed that a rotor may begin with [rad/s], (n,)."""
+        if is_original(self.integrator):
+            return np.full(len(self.names), np.finfo(float).max)
+        return np.sqrt(self.max_thrust * (1.0 + 1e-9) / self._largest_constant)
 
     @property
     def by_speed(self) -> bool:

@@ -14,11 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.battery import Batteries, PoweredFamily
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import unit_rows
 from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
 from propulsion_ros.models.rotors.constants import RotorConstants
@@ -32,7 +34,7 @@ __all__ = ['Rotors', 'RotorsParams']
 _BANK = 32768
 
 
-class Rotors(PlacedActuators, Degrading):
+class Rotors(PlacedActuators, PoweredFamily, Degrading):
     """n rotors, each with its own lag, limits, axis and sense of rotation.
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
@@ -64,7 +66,10 @@ class Rotors(PlacedActuators, Degrading):
         self._batch, self._shape, self._rows = batch, (*batch, n), (math.prod(batch), n)
         self._by_speed = params.by_speed
         self._esc = esc_of(params, lowest=0.0)
+        self._take_supply(params, batch)
+        self.start_states = ('rotor_speed', *self._supply_states)
         self._never_commanded = np.full(n, np.nan)
+        self._fastest = params.fastest_start
         self._axis = unit_rows('axis', params.axis)
         # The air turns the body against the rotor.
         self._reaction: FloatArray = -params.direction * params.moment_constant
@@ -80,24 +85,21 @@ class Rotors(PlacedActuators, Degrading):
         self.retune(params)
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Return to the initial rotor speed.
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the initial rotor speed, or to a state; see `Restartable.reset`.
 
-        Parameters
-        ----------
-        indices : index, optional
-            Of the leading batch axes: only these are reset, and draw new values from the ranges.
-            Without it all return to the state at construction, what was drawn then included.
+        The batteries are charged to ``starting_charge``, or to the ``charge`` of the state.
 
-        Raises
-        ------
-        IndexError
-            For indices where there is no batch axis.
+        With indices, new values are drawn from the ranges; without, those at construction return.
         """
-        if indices is not None:
-            self._restart(indices)
-            return
         params = self._params
+        start = Start(indices, self._batch, state, self.start_states)
+        usual = np.broadcast_to(params.initial_rotor_speed, self._shape)
+        speed = start.of('rotor_speed', usual, 0.0, self._fastest).reshape(self._rows)
+        self._charge(indices, start)
+        if indices is not None:
+            self._restart(indices, speed)
+            return
         self.constants = RotorConstants(
             {name: getattr(params, name) for name in DRAWN},
             {name: getattr(params, f'{name}_range') for name in DRAWN},
@@ -106,14 +108,24 @@ class Rotors(PlacedActuators, Degrading):
         self._banks = list(self._made_banks())
         self._dt = -1.0
         self._state = np.empty(self._rows)
-        self.rest()
+        self._turn(speed)
 
     def rest(self) -> None:
-        """Return to the initial rotor speed, with the constants as they are."""
+        """Return to the initial rotor speed, with constants and charge as they are."""
+        self._rest_supply()
+        self._turn(np.broadcast_to(self._params.initial_rotor_speed, self._rows))
+
+    def _turn(self, speed: FloatArray) -> None:
+        """Let all rotors turn at a speed [rad/s], in rows."""
         thrust = np.empty(self._rows)
         for cut, bank in self._banks:
-            bank.start(self._state[cut], thrust[cut])
+            bank.start(speed[cut], self._state[cut], thrust[cut])
         self.thrust: FloatArray = thrust.reshape(self._shape)
+
+    def retune(self, params: RotorsParams) -> None:
+        """Take the `efficiency`, and for the next `reset` the batteries' `starting_charge`."""
+        super().retune(params)
+        self._retune_supply(params)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
@@ -131,6 +143,9 @@ class Rotors(PlacedActuators, Degrading):
         given: FloatArray | None = getattr(command, self.command_fields[0])
         wanted = self._in_rows(given)
         self._prepare(dt)
+        batteries = self._batteries
+        if batteries:
+            wanted = self._supplied(batteries, wanted, dt)
         thrust, applied, speed = (np.empty(self._rows) for _ in range(3))
         saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
         for cut, bank in self._banks:
@@ -144,6 +159,9 @@ class Rotors(PlacedActuators, Degrading):
         flag = saturated.reshape(self._shape)
         if self._esc and given is not None:
             flag = flag | beyond(given)
+        flags = {'saturated': flag}
+        if batteries:
+            flags.update(batteries.flags)
         return Output(
             wrench=wrench.reshape(*self._batch, 6),
             thrusts=effort,
@@ -152,7 +170,8 @@ class Rotors(PlacedActuators, Degrading):
             effort=effort,
             computed=self.thrust,
             applied=effort,
-            flags={'saturated': flag},
+            flags=flags,
+            batteries=batteries.state() if batteries else None,
         )
 
     @property
@@ -181,10 +200,9 @@ class Rotors(PlacedActuators, Degrading):
         """
         wanted = self._in_rows(wanted)
         self._prepare(dt)
-        thrust, applied = np.empty(self._rows), np.empty(self._rows)
-        for cut, bank in self._banks:
-            bank.advance(wanted[cut], self._state[cut], dt, thrust[cut], applied[cut])
-            self._degrade(applied[cut])
+        if self._batteries:
+            wanted = self._supplied(self._batteries, wanted, dt)
+        thrust, applied = self._advance(wanted, self._state, dt)
         self.thrust = thrust.reshape(self._shape)
         return applied.reshape(self._shape)
 
@@ -195,6 +213,37 @@ class Rotors(PlacedActuators, Degrading):
         for cut, bank in self._banks:
             bank.rotor_speed(self._state[cut], out=speed[cut])
         return speed.reshape(self._shape)
+
+    def _advance(
+        self, wanted: FloatArray, state: FloatArray, dt: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Advance a state in place, and return thrusts before and after limits and faults [N]."""
+        thrust, applied = np.empty(self._rows), np.empty(self._rows)
+        for cut, bank in self._banks:
+            bank.advance(wanted[cut], state[cut], dt, thrust[cut], applied[cut])
+            self._degrade(applied[cut])
+        return thrust, applied
+
+    def _supplied(self, batteries: Batteries, wanted: FloatArray, dt: float) -> FloatArray:
+        """Limit the banks to what the batteries give in a step; return what is wanted then."""
+        root = np.sqrt(self.constants['motor_constant'])
+
+        def trial(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
+            thrust, applied = self._advance(self._limited(wanted, ratio), self._state.copy(), dt)
+            # The speed of the mean thrust, which a rotor that changes its speed has at some time.
+            speed = np.sqrt(thrust).reshape(self._shape) / root
+            return applied.reshape(self._shape), speed
+
+        return self._limited(wanted, batteries.supply(trial, dt))
+
+    def _limited(self, wanted: FloatArray, ratio: FloatArray) -> FloatArray:
+        """Limit the banks to a ratio of their speeds, of which a throttle is a part."""
+        ratio = np.broadcast_to(ratio, self._shape).reshape(self._rows)
+        for cut, bank in self._banks:
+            bank.limit(ratio[cut])
+        if not self._esc:
+            return wanted
+        return wanted * (ratio if self._by_speed else np.square(ratio))
 
     def _prepare(self, dt: float) -> None:
         # For all banks before the first one moves, so that a step refused changes nothing.
@@ -229,10 +278,8 @@ class Rotors(PlacedActuators, Degrading):
                 for name, values in constants.items()
             }, [array[: cut.stop - start] for array in work])
 
-    def _restart(self, indices: Any) -> None:
-        """Reset some of the batch, with constants drawn anew."""
-        if not self._batch:
-            raise IndexError('reset: expected no indices, there is no batch axis')
+    def _restart(self, indices: Any, speed: FloatArray) -> None:
+        """Let some of the batch turn at a speed, in rows, with constants drawn anew."""
         self.constants.draw(indices)
         chosen = np.zeros(self._batch, bool)
         chosen[indices] = True
@@ -242,5 +289,5 @@ class Rotors(PlacedActuators, Degrading):
         for cut, bank in self._banks:
             if chosen[cut].any():
                 bank.refresh(chosen[cut])
-                bank.start(self._state[cut], thrust[cut], chosen[cut])
+                bank.start(speed[cut], self._state[cut], thrust[cut], chosen[cut])
         self.thrust = thrust.reshape(self._shape)

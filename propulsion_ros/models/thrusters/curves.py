@@ -286,7 +286,9 @@ class DeadZone(_Formula):
         up, down = (thrust > 0.0) & (self._right > 0.0), (thrust < 0.0) & (self._left > 0.0)
         constant = np.where(up, self._right, np.where(down, self._left, 1.0))
         edge = np.where(up, self._delta_right, self._delta_left)
-        squared = np.where(up | down, thrust / constant + edge, 0.0)
+        # A speed without end is what a thrust beyond all speeds needs; it is limited later.
+        with np.errstate(over='ignore'):
+            squared = np.where(up | down, thrust / constant + edge, 0.0)
         return np.copysign(np.sqrt(np.abs(squared)), thrust)
 
     def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from propulsion_ros.models.common.lag import Lag
-from propulsion_ros.models.common.quadratic_drag import EulerDrag, QuadraticDrag
+from propulsion_ros.models.thrusters.quadratic_drag import EulerDrag, QuadraticDrag
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     BoolArray,

@@ -17,6 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from propulsion_ros.models.common import placement
+from propulsion_ros.models.common.battery import (
+    Batteries,
+    PoweredFamily,
+    PoweredParams,
+    check_supply,
+)
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.esc import FIELDS, EscParams, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
@@ -28,6 +34,7 @@ from propulsion_ros.models.common.family import (
     restart,
 )
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
@@ -44,7 +51,7 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, pe
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ThrustersParams(CurvesParams, DynamicsParams, EscParams):
+class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams):
     """Configuration of n thrusters."""
 
     command_interface: str = quantity(
@@ -104,6 +111,8 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams):
         for i, kind in enumerate(self.conversion):
             if kind == 'linear_interp':
                 self._check_table(i)
+        check_supply(self)
+        self._check_limits()
 
     @property
     def by_thrust(self) -> bool:
@@ -111,6 +120,17 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams):
         if self.command_interface == 'throttle':
             return self.esc_gives == 'thrust'
         return self.command_interface == 'effort'
+
+    def _check_limits(self) -> None:
+        """Raise where a battery cannot limit a thruster, whose largest speed is unknown."""
+        if self.command_interface == 'throttle':
+            return
+        key = 'max_thrust' if self.by_thrust else 'max_command'
+        for i, battery in enumerate(self.battery):
+            if battery and min(getattr(self, key)[i], self.max_command[i]) >= LARGEST:
+                raise ConfigError(
+                    key, f'expected a limit, that at the nominal voltage of battery {battery!r}', i
+                )
 
     def _check_hands(self) -> None:
         """Raise where the propeller turns against `direction`, and it matters."""
@@ -138,7 +158,7 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams):
             )
 
 
-class Thrusters(PlacedActuators):
+class Thrusters(PlacedActuators, PoweredFamily):
     """n thrusters, each with its own rotor dynamics and thrust curve.
 
     Commands are the input of the dynamics (velocity: rad/s, bessa V) or, by `command_interface`,
@@ -201,15 +221,31 @@ class Thrusters(PlacedActuators):
         self._allocation = np.concatenate((self._axis, arm + reaction), axis=-1)
 
         self.uses_body = self._curves.takes_advance
+        self._take_supply(params, batch)
+        self.start_states = ('rotor_speed', *self._supply_states)
+        if self._batteries:
+            self._slowest, self._fastest = self._nominal_speeds()
         self.retune(params)
         self.reset()
 
-    def reset(self, indices: Any = None) -> None:
-        """Stop all rotors, or those of some environments; see `restart`."""
-        restart(self, indices, self._shape[:-1], rotor_speed=np.zeros(self._shape))
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Stop the rotors, or let them turn, and charge; see `Restartable.reset`."""
+        start = Start(indices, self._shape[:-1], state, self.start_states)
+        speed = start.of('rotor_speed', np.zeros(self._shape), -LARGEST, LARGEST)
+        self._charge(indices, start)
+        restart(self, indices, self._shape[:-1], rotor_speed=speed)
+
+    def rest(self) -> None:
+        """Stop all rotors; the batteries stay as they are."""
+        restart(self, None, self._shape[:-1], rotor_speed=np.zeros(self._shape))
+        self._rest_supply()
 
     def retune(self, params: ThrustersParams) -> None:
-        """Take the efficiencies of a configuration, as faults: no command makes up for them."""
+        """Take the efficiencies of a configuration, as faults: no command makes up for them.
+
+        The batteries' `starting_charge` is for the next `reset`.
+        """
+        self._retune_supply(params)
         self._propeller_efficiency: FloatArray = params.propeller_efficiency
         self._thrust_efficiency: FloatArray = params.thrust_efficiency
 
@@ -221,22 +257,38 @@ class Thrusters(PlacedActuators):
             | (self._propeller_efficiency < self._params.propeller_efficiency)
         )
 
+    @property
+    def effectiveness(self) -> FloatArray:
+        """Thrust of each thruster over what it was configured for, at rest in the water, (n,).
+
+        It is that at the largest thrust, and the same at any where the thrust is a power of speed.
+        """
+        params, (lowest, highest) = self._params, self.thrust_limits
+        largest = np.where(-lowest > highest, lowest, highest)
+        speed = self._curves.speed(largest * self._per_thrust_efficiency, None)
+        left = self._propeller_efficiency * self._per_propeller_efficiency
+        healthy = params.thrust_efficiency * self._curves.thrust(speed, None)
+        now = self._thrust_efficiency * self._curves.thrust(left * speed, None)
+        # What never pushes has lost nothing.
+        loss = 1.0 - np.where(healthy == 0.0, 1.0, now * _reciprocal(healthy))
+        return np.asarray(np.clip(1.0 - loss * self.degraded, 0.0, 1.0))
+
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
         command.refuse_other(self.command_names, self.command_fields)
         params = self._params
-        advance = self._advance(body)
+        advance = self._advance_speed(body)
         demand, saturated = self._demand(command, advance)
-        start = self.rotor_speed
-        self.rotor_speed = self._dynamics.step(start, demand, dt)
-        speed = self._propeller_efficiency * self.rotor_speed
-        made = self._curves.thrust(speed, advance)
-        if self._mean is not None and dt > 0.0:
-            way = start, demand, self.rotor_speed
-            made = self._mean.of(way, self._propeller_efficiency, dt, advance, made)
-        computed = self._thrust_efficiency * made
+        batteries = self._batteries
+        if batteries:
+            demand, limited = self._supplied(batteries, demand, advance, dt)
+            saturated = saturated | limited
+        self.rotor_speed, speed, computed = self._advance(demand, advance, dt)
         thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
         off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
+        flags = {'saturated': saturated | (thrust != computed), 'off_curve': off_curve}
+        if batteries:
+            flags.update(batteries.flags)
         return Output(
             wrench=product(thrust, self._allocation),
             thrusts=thrust,
@@ -245,7 +297,8 @@ class Thrusters(PlacedActuators):
             effort=thrust,
             computed=computed,
             applied=thrust,
-            flags={'saturated': saturated | (thrust != computed), 'off_curve': off_curve},
+            flags=flags,
+            batteries=batteries.state() if batteries else None,
         )
 
     @property
@@ -294,6 +347,58 @@ class Thrusters(PlacedActuators):
             demand = np.where(np.abs(effect) < params.thrust_deadband, 0.0, demand)
         return demand, limited | (held != order)
 
+    def _advance(
+        self, demand: FloatArray, advance: FloatArray | None, dt: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the state after a step, the speeds then, and its thrusts before limits."""
+        start = self.rotor_speed
+        end = self._dynamics.step(start, demand, dt)
+        speed = self._propeller_efficiency * end
+        made = self._curves.thrust(speed, advance)
+        if self._mean is not None and dt > 0.0:
+            way = start, demand, end
+            made = self._mean.of(way, self._propeller_efficiency, dt, advance, made)
+        return end, speed, self._thrust_efficiency * made
+
+    def _supplied(
+        self, batteries: Batteries, demand: FloatArray, advance: FloatArray | None, dt: float
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return inputs of the dynamics that the batteries can feed, and which they limit."""
+        params = self._params
+
+        def trial(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
+            _, speed, thrust = self._advance(self._limited(demand, ratio)[0], advance, dt)
+            return np.minimum(np.maximum(thrust, params.min_thrust), params.max_thrust), speed
+
+        return self._limited(demand, batteries.supply(trial, dt))
+
+    def _limited(self, demand: FloatArray, ratio: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return inputs whose steady speeds are within a ratio of the nominal ones.
+
+        A throttle is a part of what the voltage allows. Also returns which inputs are cut.
+        """
+        wanted = self._dynamics.steady_speed(demand)
+        least = np.minimum(ratio, 1.0)
+        speed = wanted * ratio if self._esc else wanted
+        held = np.minimum(np.maximum(speed, least * self._slowest), least * self._fastest)
+        feeds = self._dynamics.steady_input(held)
+        # An input that stays is the same to the last digit.
+        return np.where(held == wanted, demand, feeds), held != speed
+
+    def _nominal_speeds(self) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest steady speeds at nominal voltage [rad/s], (n,) each."""
+        params = self._params
+        ends = [params.gain * params.min_command, params.gain * params.max_command]
+        lowest, highest = np.minimum(*ends), np.maximum(*ends)
+        if self._by_thrust:
+            ends = [
+                params.gain * self._input_for(order, None)
+                for order in (self._lowest_order, self._highest_order)
+            ]
+            lowest = np.maximum(lowest, np.minimum(*ends))
+            highest = np.minimum(highest, np.maximum(*ends))
+        return self._dynamics.steady_speed(lowest), self._dynamics.steady_speed(highest)
+
     def _input_for(self, thrust: FloatArray, advance: FloatArray | None) -> FloatArray:
         """Return the command that settles at a thrust with everything as configured."""
         speed = self._curves.speed(thrust * self._per_thrust_efficiency, advance)
@@ -306,7 +411,7 @@ class Thrusters(PlacedActuators):
         speed = self._params.propeller_efficiency * self._dynamics.steady_speed(demand)
         return self._params.thrust_efficiency * self._curves.thrust(speed, advance)
 
-    def _advance(self, body: BodyState) -> FloatArray | None:
+    def _advance_speed(self, body: BodyState) -> FloatArray | None:
         """Return the speed of each thruster through the fluid along its axis [m/s], (..., n)."""
         twist = body.twist if self._curves.takes_advance else None
         return None if twist is None else product(twist, self._advance_from)

@@ -12,6 +12,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
 
 # Forces.
 
@@ -21,6 +22,16 @@ def test_free_fall_is_the_closed_form():
     np.testing.assert_allclose(motion.position, [0, 0, 1000 - 0.5 * G * 9.0], rtol=1e-12)
     np.testing.assert_allclose(motion.velocity, [0, 0, -3.0 * G], rtol=1e-12)
     np.testing.assert_allclose(motion.specific_force, np.zeros(3), atol=1e-10)
+
+
+def test_a_body_may_start_with_a_rate_of_turn():
+    model = body(gravity=0.0, start_angular_velocity=[0.0, 0.0, 0.5])
+    np.testing.assert_allclose(model.motion.angular_velocity, [0.0, 0.0, 0.5])
+    motion = run(model, 100)
+    turned = Rotation.from_quat(motion.quaternion).as_rotvec()
+    np.testing.assert_allclose(turned, [0.0, 0.0, 0.5], atol=1e-9)
+    model.reset()
+    np.testing.assert_allclose(model.motion.angular_velocity, [0.0, 0.0, 0.5])
 
 
 def test_a_throw_is_a_parabola():
@@ -184,3 +195,14 @@ def test_stiff_parachute_on_a_light_body_brakes_and_does_not_blow_up():
         body.step(np.zeros(6), light, light, 0.01, (200.0, np.zeros(3)))
     terminal = np.sqrt(2.0 * 2.0 * STANDARD_GRAVITY / (1.2 * 200.0))
     assert body.velocity[2] == pytest.approx(-terminal, rel=1e-6)
+
+
+@pytest.mark.parametrize('key', ['start_velocity', 'start_angular_velocity'])
+def test_motion_of_a_body_that_stands_at_the_start_is_refused(key):
+    with pytest.raises(ConfigError, match=f"'{key}': expected 0 for a body that stands"):
+        build(BodyParams, {key: [0.1, 0.0, 0.0]})
+    build(BodyParams, {key: [0.1, 0.0, 0.0], 'ground': False})
+    build(BodyParams, {key: [0.1, 0.0, 0.0], 'start_position': [0.0, 0.0, 1.0]})
+    build(BodyParams, {
+        'start_velocity': [0.0, 0.0, 1.0], 'start_angular_velocity': [0.1, 0.0, 0.0],
+    })

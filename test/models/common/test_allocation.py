@@ -293,3 +293,47 @@ def test_refuses_demand(wrench, text):
     with pytest.raises(CommandError) as error:
         Allocator(np.ones((6, 2)), -1.0, 1.0).allocate(wrench)
     assert str(error.value) == text
+
+
+LIFTS = allocation_matrix([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]] * 2)
+
+
+def test_weakened_actuators_get_more_and_failed_ones_nothing():
+    allocator = Allocator(LIFTS, 0.0, 10.0).weakened(np.array([0.5, 1.0]))
+    result = allocator.allocate([0.0, 0.0, 8.0, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(result.effort, [8.0, 4.0])
+    np.testing.assert_allclose(result.wrench, [0.0, 0.0, 8.0, 0.0, 0.0, 0.0], atol=1e-12)
+    failed = Allocator(LIFTS, 2.0, 10.0).weakened(np.array([0.0, 1.0]))
+    assert failed.allocate([0.0, 0.0, 8.0, 0.0, 0.0, 0.0]).effort[0] == 0.0
+
+
+def test_no_effort_lies_between_0_and_the_least():
+    allocator = Allocator(LIFTS, 0.0, 10.0, least=[4.0, 0.0])
+    rng = np.random.default_rng(3)
+    demand = np.zeros((50, 6))
+    demand[:, 2], demand[:, 4] = rng.uniform(0.0, 12.0, 50), rng.uniform(-4.0, 4.0, 50)
+    result = allocator.allocate(demand)
+    effort = result.effort[:, 0]
+    assert np.all((effort == 0.0) | (effort >= 4.0))
+    assert np.any(effort == 0.0)
+    np.testing.assert_allclose(result.wrench + result.residual, demand, atol=1e-12)
+    for one, row in zip(demand, result.effort, strict=True):
+        np.testing.assert_allclose(allocator.allocate(one).effort, row, rtol=1e-12)
+
+
+@pytest.mark.parametrize(('given', 'text'), [
+    ({'lower': -1.0, 'least': 1.0}, 'limits that begin at 0, got 1 in'),
+    ({'lower': 0.0, 'least': 11.0}, 'limits that begin at 0, got 11 in'),
+    ({'lower': 0.0, 'least': 1.0, 'method': 'scaled'}, 'scaled needs efforts down to 0'),
+])
+def test_a_least_effort_that_cannot_be_is_refused(given, text):
+    with pytest.raises(ConfigError, match=text):
+        Allocator(LIFTS, upper=10.0, **given)
+
+
+def test_what_is_out_of_reach_is_marked_by_component():
+    allocator = Allocator(LIFTS, -10.0, 10.0)
+    demand = np.array([[0.0, 3.0, 5.0, 0.0, 1.0, 0.0], [0.0, 0.0, 25.0, 0.0, 0.0, 0.0],
+                       [0.0, 1e-3, 5.0, 0.0, 1.0, 0.0], [0.0] * 6])
+    missed = allocator.out_of_reach(demand, allocator.allocate(demand))
+    assert [np.flatnonzero(row).tolist() for row in missed] == [[1], [2], [], []]

@@ -470,3 +470,26 @@ def test_batch_is_one_array_each(interface):
     assert output.forces.shape == (4096, 4, 3)
     np.testing.assert_allclose(output.applied[777], alone.applied, rtol=1e-14)
     np.testing.assert_allclose(output.wrench[777], alone.wrench, rtol=1e-14)
+
+
+@pytest.mark.parametrize(('conversion', 'given', 'part'), [
+    pytest.param('basic', {'thrust_efficiency': [1.0, 0.25]}, 0.25, id='thrust'),
+    pytest.param('basic', {'propeller_efficiency': [1.0, 0.5]}, 0.25, id='speed, squared'),
+    pytest.param('linear_interp', {'propeller_efficiency': [1.0, 0.5]}, 0.5, id='speed, a line'),
+    pytest.param('basic', {'propeller_efficiency': [1.0, 0.0]}, 0.0, id='none'),
+    pytest.param('basic', {'thrust_efficiency': [1.0, 0.4], 'gain': [1.0, 0.0]}, 1.0,
+                 id='of one that never pushes'),
+])
+def test_effectiveness_is_what_is_left_of_a_commanded_thrust(conversion, given, part):
+    fixed = {
+        'names': ['a', 'b'], 'rotor_constant': [1e-4], 'conversion': [conversion],
+        'input_values': ['-300 300'], 'output_values': ['-60 60'], 'min_command': [-300.0],
+        'max_command': [300.0], 'dynamics': ['zero_order'], 'gain': given.pop('gain', [1.0]),
+    }
+    model = Thrusters(ThrustersParams(**fixed))
+    np.testing.assert_array_equal(model.effectiveness, 1.0)
+    model.retune(ThrustersParams(**fixed, **given))
+    np.testing.assert_allclose(model.effectiveness, [1.0, part])
+    _, highest = model.thrust_limits
+    output = model.step(Command(velocity=model.command_for(highest)), BodyState(), 0.01, 0)
+    np.testing.assert_allclose(output.applied, highest * model.effectiveness)

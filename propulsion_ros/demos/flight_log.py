@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the body and the actuators of any robot did, and one page that shows it."""
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from propulsion_ros.demos.demo import page_of
+from propulsion_ros.demos.plan import roll_pitch_yaw
+from propulsion_ros.demos.recording import Recording
+from propulsion_ros.loops.decoders import stamp_to_ns, vector
+from propulsion_ros.messages import qos
+from propulsion_ros.models.common.rotation import matrix_of
+from propulsion_ros.pictures.panels import Line, Page, Panel
+
+ODOMETRY = 'vehicle/odometry'
+"""Where the body publishes its motion."""
+_FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
+"""Fields of an actuator's state that are shown."""
+_LINES = 12
+"""A panel with more lines shows nothing."""
+
+
+class FlightLog(Node):
+    """Records the motion of a simulated body and the states of its actuators.
+
+    Parameters
+    ----------
+    state_topics : sequence of str
+        States of the groups of actuators, relative to ``namespace``.
+    namespace : str
+        Of the robot.
+    """
+
+    def __init__(self, state_topics: Sequence[str], namespace: str = '') -> None:
+        super().__init__('flight_log', namespace=namespace)
+        self.recording = Recording()
+        self.received = 0
+        self._newest_ns = -1
+        self.create_subscription(Odometry, ODOMETRY, self._on_odometry, qos.LOCKSTEP)
+        for topic in state_topics:
+            self.create_subscription(
+                JointState, topic, functools.partial(self._on_state, topic.partition('/')[0]),
+                qos.LOCKSTEP,
+            )
+
+    def _on_odometry(self, message: Odometry) -> None:
+        self.received += 1
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        # A step that waits is published again.
+        if stamp_ns <= self._newest_ns:
+            return
+        self._newest_ns = stamp_ns
+        q = message.pose.pose.orientation
+        rotation = matrix_of(np.array([q.x, q.y, q.z, q.w]))
+        self.recording.add(
+            'motion', stamp_ns * 1e-9, *vector(message.pose.pose.position).tolist(),
+            *(rotation @ vector(message.twist.twist.linear)).tolist(),
+            *np.degrees(roll_pitch_yaw(rotation)).tolist(),
+            *np.degrees(vector(message.twist.twist.angular)).tolist(),
+        )
+
+    def _on_state(self, group: str, message: Any) -> None:
+        self.received += 1
+        time = stamp_to_ns(message.header.stamp) * 1e-9
+        for field in _FIELDS:
+            for name, value in zip(message.name, getattr(message, field), strict=False):
+                if math.isfinite(value):
+                    self.recording.add(_series(group, field, name), time, value)
+
+
+def _series(group: str, field: str, name: str) -> str:
+    tank, _, quantity = name.partition('/')
+    return f'{quantity}:{tank}' if quantity else f'{group} {_FIELDS[field]}:{name}'
+
+
+def flight_page(title: str, recording: Recording) -> Page:
+    """Return the page of a recording that has rows of motion."""
+    line = recording.line
+    panels = [
+        Panel('position [m]', tuple(line(axis, 'motion', i) for i, axis in enumerate('xyz', 1))),
+        Panel('velocity in the world [m/s]', tuple(
+            line(axis, 'motion', i) for i, axis in enumerate('xyz', 4)
+        )),
+        Panel('attitude [deg]', tuple(
+            line(name, 'motion', i) for i, name in enumerate(('roll', 'pitch', 'yaw'), 7)
+        )),
+        Panel('rate of turn [deg/s]', tuple(
+            line(axis, 'motion', i) for i, axis in enumerate('xyz', 10)
+        )),
+    ]
+    return page_of(title, recording, [*panels, *_panels_of_actuators(recording)])
+
+
+def _panels_of_actuators(recording: Recording) -> list[Panel]:
+    shown: dict[str, list[Line]] = {}
+    for series in recording.rows:
+        head, is_actuator, name = series.partition(':')
+        if is_actuator and head not in ('ignition', 'throttle'):
+            shown.setdefault(head.replace('_', ' '), []).append(
+                recording.line(name.replace('_', ' '), series)
+            )
+    return [Panel(title, tuple(lines)) for title, lines in shown.items() if len(lines) <= _LINES]

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated body for any robot: its rate and topics, and what its actuators wait for."""
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.graph.family_params import allocator_named, group_of, is_allocator
+from propulsion_ros.graph.node_config import build_family
+from propulsion_ros.graph.node_spec import NodeSpec
+from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, CURRENT, ODOMETRY, LoopParams
+from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.common.facts import STEPS
+from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import build, parameters_of, suggestion
+from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.timing.stepping import divides
+from propulsion_ros.urdf.reader import ActuatorSpec
+
+BODY = 'vehicle'
+"""Name of the node of a simulated body."""
+_COMMANDS = ('command', 'wrench_command')
+_START_TIMEOUT = 600.0
+"""How long a body waits for the controller that it was given, which a user starts [s]."""
+_MAX_LAG = 0.1
+"""Stamp time for which a flow that is silent holds its actuators up [s]."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """How a body is simulated."""
+
+    wait_for: tuple[str, ...] = ()
+    """Topics of a controller, whose command with its own stamp each step waits for."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the body, which win over those of files."""
+    params_files: tuple[str | Path, ...] = ()
+    """Parameter files of all nodes, of which the later ones win."""
+    namespace: str = ''
+    """Of all nodes."""
+
+    def of(self, node: str) -> dict[str, Any]:
+        """Return what the files give a node."""
+        return settings_of(self.params_files, node, self.namespace or '/')
+
+
+def simulated(
+    nodes: Sequence[NodeSpec],
+    blocks: Sequence[ActuatorSpec],
+    description: str,
+    simulation: Simulation,
+    deployer_topic: str = '',
+) -> list[NodeSpec]:
+    """Return the nodes of a robot in lockstep with a simulated body, and the body last.
+
+    Parameters
+    ----------
+    nodes : sequence of NodeSpec
+        Its other nodes.
+    blocks : sequence of ActuatorSpec
+        Its plugin blocks.
+    description : str
+        URDF.
+    simulation : Simulation
+        What was chosen.
+    deployer_topic : str
+        Topic that frees its parachutes, '' for none.
+
+    Raises
+    ------
+    ConfigError
+        Where rates do not divide, or a topic is none that an actuator waits for.
+    """
+    groups = [_group(block, simulation) for block in blocks if _steps(block)]
+    pushing = [group for group in groups if REGISTRY[group.block.family].facts.pushes]
+    if not pushing:
+        raise ConfigError('simulate', 'no group of actuators pushes the body')
+    rate = _rate(pushing, simulation)
+    awaited = _awaited(blocks, simulation.wait_for)
+    has_current = bool(_current(simulation).any())
+    own = {group.block.name: _inputs(group, awaited, has_current) for group in groups}
+    for group in pushing:
+        own[group.block.name].update(_pace(group, rate))
+    remapped = {'~/current': f'{BODY}/current'} if has_current else {}
+    joined = [
+        replace(
+            spec, parameters={**spec.parameters, **own[spec.name]},
+            remappings={**spec.remappings, **remapped},
+        ) if spec.name in own else spec
+        for spec in nodes
+    ]
+    pushers = [group.block for group in pushing]
+    return [*joined, _body(description, pushers, rate, simulation, deployer_topic)]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A group of actuators that steps."""
+
+    block: ActuatorSpec
+    given: Mapping[str, Any]
+    """What files give its node."""
+    timing: LoopParams
+    uses_body: bool
+    """Whether its forces depend on the motion of the body."""
+
+    @property
+    def publish_rate(self) -> float:
+        """How often it publishes [Hz]."""
+        return self.timing.publish_rate or self.timing.update_rate
+
+
+def _steps(block: ActuatorSpec) -> bool:
+    return REGISTRY[block.family].facts.loop == STEPS
+
+
+def _group(block: ActuatorSpec, simulation: Simulation) -> _Group:
+    """Return a group as its node would make it, or raise `ConfigError`."""
+    given = simulation.of(block.name)
+    try:
+        family, timing = build_family(block.family, given, block)
+    except SourceError:
+        raise
+    except ConfigError as error:
+        raise SourceError(block.name, str(error)) from error
+    return _Group(block, given, timing, bool(family.uses_body))
+
+
+def _body(
+    description: str,
+    pushing: Sequence[ActuatorSpec],
+    rate: float,
+    simulation: Simulation,
+    deployer_topic: str,
+) -> NodeSpec:
+    given = simulation.of(BODY)
+    own = {
+        'update_rate': rate,
+        **({'start_timeout': _START_TIMEOUT} if simulation.wait_for else {}),
+    }
+    return NodeSpec('vehicle_node', BODY, {
+        **{key: value for key, value in own.items() if key not in given},
+        **simulation.settings,
+        'robot_description': description,
+        'base_link': pushing[0].base_link,
+        'wrench_topics': [f'{block.name}/wrench' for block in pushing],
+        'tank_topics': tank_topics(pushing),
+        'state_topics': [f'{block.name}/state' for block in pushing],
+        'deployer_topic': deployer_topic,
+        'wait_for_publishers': [topic.strip('/') for topic in simulation.wait_for],
+    })
+
+
+def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
+    """Return the topics of the tanks of some plugin blocks."""
+    return [
+        f'{block.name}/tanks/{tank}' for block in blocks
+        for tank in block.values.get('tanks.names', ())
+    ]
+
+
+def _current(simulation: Simulation) -> Any:
+    """Return the velocity of the fluid (3,), as files and command line give it."""
+    own = [parameter.key for parameter in parameters_of(BodyParams, 'body.')]
+    given = {**simulation.of(BODY), **simulation.settings}
+    body = {key.removeprefix('body.'): given[key] for key in own if key in given}
+    return build(BodyParams, body).current
+
+
+# Rates.
+
+
+def _rate(pushing: Sequence[_Group], simulation: Simulation) -> float:
+    """Return how often the body steps [Hz]: as given, else as often as its slowest group."""
+    given = {**simulation.of(BODY), **simulation.settings}
+    if 'update_rate' in given:
+        return float(given['update_rate'])
+    return min(group.publish_rate for group in pushing)
+
+
+def _pace(group: _Group, rate: float) -> dict[str, Any]:
+    """Return the parameters with which a group publishes once for each step of the body.
+
+    Raises `ConfigError` where it cannot, with both rates.
+    """
+    own = group.publish_rate
+    if abs(own / rate - 1.0) < 1e-9:
+        return {}
+    if not group.timing.publish_rate and divides(group.timing.update_rate, rate):
+        return {'publish_rate': rate}
+    raise ConfigError(
+        'update_rate', f'{group.block.name!r} publishes at {own:g} Hz where the body steps at '
+        f'{rate:g} Hz: give both the same'
+    )
+
+
+# What a step of a group waits for.
+
+
+def _awaited(blocks: Sequence[ActuatorSpec], topics: Sequence[str]) -> set[str]:
+    """Return the groups whose steps wait for these topics, and those that they command."""
+    families = {block.name: block.family for block in blocks}
+    awaited = {_commanded(topic, families) for topic in topics}
+    commanders = {families[name] for name in awaited}
+    return awaited | {
+        name for name, family in families.items()
+        if REGISTRY[family].facts.commanded_by in commanders
+    }
+
+
+def _commanded(topic: str, families: Mapping[str, str]) -> str:
+    """Return the group that a topic commands."""
+    node, _, last = topic.strip('/').rpartition('/')
+    group = group_of(node) if is_allocator(node) and node not in families else node
+    if last in _COMMANDS and group in families:
+        return group
+    known = [f'{name}/command' for name in families]
+    known += [f'{allocator_named(name)}/wrench_command' for name in families]
+    raise ConfigError(
+        'wait_for', f'{topic!r} commands no group of actuators{suggestion(topic, known)}; '
+        f'known: {", ".join(known)}'
+    )
+
+
+def _inputs(group: _Group, awaited: Collection[str], has_current: bool) -> dict[str, Any]:
+    """Return the parameters with which a group steps on inputs of the step's own stamp."""
+    flow = [ODOMETRY, *([CURRENT] if has_current else [])] if group.uses_body else []
+    if group.block.name in awaited:
+        return {'step_on': 'stamp', 'wait_for': [COMMAND, *flow], 'max_lag': 0.0}
+    if not flow:
+        return {}
+    own = {'wait_for': [CLOCK, *flow], 'max_lag': _MAX_LAG, 'reliable_inputs': True}
+    return {key: value for key, value in own.items() if key not in group.given}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves over a part from 0 to 1 that a parameter has as a text of numbers."""
+from __future__ import annotations
+
+import numpy as np
+
+from propulsion_ros.models.common.thrust_curve import check_cells
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import FloatArray
+
+_LARGEST = 1e12
+
+
+def numbers_of(key: str, text: str, index: int) -> list[float]:
+    """Return the numbers of a text, apart by blanks or commas.
+
+    Raises `ConfigError` for what is no number, not finite, or larger than 1e12.
+    """
+    try:
+        values = [float(word) for word in text.replace(',', ' ').split()]
+    except ValueError as error:
+        raise ConfigError(key, f'expected numbers: {error}', index) from None
+    check_cells(key, [len(values)])
+    if not all(abs(value) <= _LARGEST for value in values):
+        raise ConfigError(key, f'expected finite numbers of at most {_LARGEST:g}', index)
+    return values
+
+
+def points_of(
+    key: str, values: list[float], part: str, index: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return places, which rise from 0 to 1, and values of 'x0 y0 x1 y1 ...', (k,) each.
+
+    ``part`` is what the places are. Raises `ConfigError` for anything else.
+    """
+    places, heights = np.array(values[::2]), np.array(values[1::2])
+    if len(values) < 4 or len(values) % 2:
+        raise ConfigError(
+            key, f'expected pairs of {part} and value, at least two, got {len(values)} numbers',
+            index,
+        )
+    if places[0] != 0.0 or places[-1] != 1.0 or np.any(np.diff(places) <= 0.0):
+        raise ConfigError(key, f'expected {part}s that rise from 0 to 1', index)
+    return places, heights

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reaction control jets: cold gas and monopropellant thrusters with on/off valves.
+
+A modulator turns a mean thrust into pulses, a valve follows them with its delays, and while it is
+open the jet pushes in proportion to the pressure at it. The edges of the pulses are computed
+inside a step, and its thrust is the mean over it: the impulse does not depend on dt.
+"""
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.efficiency import Degrading
+from propulsion_ros.models.common.esc import FIELDS
+from propulsion_ros.models.common.facts import FamilyFacts
+from propulsion_ros.models.common.family import BodyState, Command, Output, given_or_safe
+from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
+from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.start import Start, State
+from propulsion_ros.models.common.wrench import product, unit_rows
+from propulsion_ros.models.jets.params import JetsParams
+from propulsion_ros.models.jets.supply import Supply
+from propulsion_ros.models.jets.valves import Valves
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+__all__ = ['Jets', 'JetsParams']
+
+
+class Jets(PlacedActuators, Degrading):
+    """n jets that share or own m tanks.
+
+    Commands are the mean thrust [N] of each jet (effort), or its duty cycle (position).
+
+    Parameters
+    ----------
+    params : JetsParams
+        Validated configuration.
+    batch : tuple of int
+        Leading batch shape of the state.
+    """
+
+    Params: ClassVar[type] = JetsParams
+    facts: ClassVar[FamilyFacts] = FamilyFacts(tag='jet')
+
+    def __init__(self, params: JetsParams, batch: tuple[int, ...] = ()) -> None:
+        super().__init__(params, FIELDS[params.command_interface])
+        self._params, self._batch = params, batch
+        n, m = len(params.names), len(params.tanks.names)
+        self._axis = unit_rows('axis', params.axis)
+        self.allocation_matrix: FloatArray = allocation_matrix(params.position, self._axis)
+        self.thrust_limits = np.zeros(n), params.max_thrust
+        self._per_command = (
+            np.ones(n) if params.command_interface == 'throttle' else params.max_thrust
+        )
+        self._valves = Valves(params, batch)
+        self._supply = Supply(params.tanks, batch) if m else None
+        # A jet without a tank draws from an endless one behind the last.
+        draws = np.eye(m + 1)[[params.tanks.names.index(t) if t else m for t in params.tank]]
+        self._draws, self._endless = draws[:, :m], draws[:, m]
+        flow = params.max_thrust / (params.specific_impulse * STANDARD_GRAVITY)
+        self._burns = flow[:, None] * self._draws
+        self.tank_names = params.tanks.names
+        self.start_states = ('fuel_ratio',) if m else ()
+        self.state_names = (
+            *params.names,
+            *(f'{tank}/{value}' for value in ('pressure', 'temperature', 'fuel_ratio')
+              for tank in params.tanks.names),
+        )
+        self._no_state = np.full((*batch, len(self.state_names)), np.nan)
+        self.retune(params)
+
+    def retune(self, params: JetsParams) -> None:
+        """Take `efficiency`, `valve`, and for the next `reset` the `starting_fuel_ratio`."""
+        super().retune(params)
+        self._valves.retune(params)
+        stuck = self._valves.stuck
+        self.degraded: BoolArray = self.degraded | stuck
+        # No command changes what a stuck valve gives.
+        self.effectiveness = np.where(stuck, 0.0, self.effectiveness)
+        if self._supply:
+            self._supply.retune(params.tanks)
+
+    def rest(self) -> None:
+        """Close all valves; the tanks stay as they are."""
+        self._valves.reset()
+
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Close all valves and fill the tanks to `starting_fuel_ratio`.
+
+        A state may have another ``fuel_ratio`` of each tank; see `Restartable.reset`.
+        """
+        start = Start(indices, self._batch, state, self.start_states)
+        usual = self._supply.starting_fuel_ratio if self._supply else np.empty(0)
+        ratio = start.of('fuel_ratio', usual, 0.0, 1.0)
+        self._valves.reset(indices)
+        if self._supply:
+            self._supply.reset(indices, ratio)
+
+    def thrust_layout(self) -> ThrustLayout:
+        """Return where and which way the jets push; see `Drawable`."""
+        return ThrustLayout(
+            **placed_rows(self._params), lowest=self.thrust_limits[0],
+            highest=self.thrust_limits[1], plume='air',
+        )
+
+    def command_for(self, thrust: FloatArray) -> FloatArray:
+        """Return the commands for mean thrusts [N], (..., n), at the reference pressure."""
+        return np.asarray(thrust / self.thrust_limits[1] * self._per_command)
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; see `Family.step`."""
+        command.refuse_other(self.command_names, self.command_fields)
+        given: FloatArray | None = getattr(command, self.command_fields[0])
+        asked = given_or_safe(self.safe_command if given is None else given, self.safe_command)
+        wanted = np.minimum(np.maximum(asked, 0.0), self._per_command)
+        duty = wanted / self._per_command
+        opened = self._valves.step(duty, dt)
+        part = opened / dt if dt > 0.0 else np.where(self._valves.is_open, 1.0, 0.0)
+        flags = {'saturated': np.broadcast_to(asked != wanted, part.shape)}
+        if self._supply:
+            share = self._supply.draw(product(opened, self._burns))
+            part = part * (share @ self._draws.T + self._endless)
+            flags['dry'] = self._supply.is_dry
+        thrust = self._degrade(part * self._params.max_thrust)
+        position, effort = self._state(thrust)
+        return Output(
+            wrench=product(thrust, self.allocation_matrix.T),
+            thrusts=thrust,
+            axes=self._axis,
+            position=position,
+            effort=effort,
+            computed=np.broadcast_to(duty * self._params.max_thrust, thrust.shape),
+            applied=thrust,
+            flags=flags,
+            tanks=self._supply.state() if self._supply else None,
+        )
+
+    @property
+    def propellant(self) -> FloatArray:
+        """Propellant left in each tank [kg], (..., m)."""
+        return self._supply.propellant if self._supply else self._no_state[..., :0]
+
+    def _state(self, thrust: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return position and effort of each name of the state."""
+        n, m = len(self.command_names), len(self.tank_names)
+        effort, position = self._no_state.copy(), self._no_state.copy()
+        effort[..., :n] = thrust
+        position[..., :n] = self._valves.is_open
+        if self._supply:
+            supply = self._supply
+            for i, values in enumerate((supply.pressure, supply.temperature, supply.fuel_ratio)):
+                position[..., n + i * m : n + (i + 1) * m] = values
+        return position, effort

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batteries against closed forms, and what rotors and thrusters do as their voltage falls."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad, solve_ivp
+
+from propulsion_ros.models.common.battery import BatteriesParams
+from propulsion_ros.models.common.family import BodyState, Command, Powered
+from propulsion_ros.models.fins.fins import Fins
+from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
+from propulsion_ros.settings.errors import ConfigError
+
+LIPO = '0 9 0.1 13.5 0.9 16 1 16.8'
+STILL = BodyState()
+
+
+def battery(**values):
+    return BatteriesParams(**{
+        'names': ['main'], 'capacity': 1.0, 'open_circuit_voltage': LIPO,
+        'internal_resistance': 0.05, 'nominal_voltage': 14.8, 'cut_off_voltage': 12.0, **values,
+    })
+
+
+def rotors(cell=None, batch=(), **values):
+    return Rotors(RotorsParams(**{
+        'names': ['a', 'b', 'c', 'd'], 'max_thrust': 10.0, 'motor_constant': 1e-5,
+        'moment_constant': 0.02, 'drive_efficiency': 0.7, 'battery': 'main',
+        'batteries': cell or battery(), **values,
+    }), batch)
+
+
+def thrusters(cell=None, batch=(), **values):
+    return Thrusters(ThrustersParams(**{
+        'names': ['a', 'b'], 'rotor_constant': 0.004, 'max_command': 100.0, 'min_command': -100.0,
+        'power_constant': 3.0, 'battery': 'main', 'batteries': cell or battery(), **values,
+    }), batch)
+
+
+def power_of(thrust, efficiency=0.7):
+    """Return the electric power of the rotors [W]: torque times speed, over the efficiency."""
+    return float(np.sum(0.02 * thrust * np.sqrt(thrust / 1e-5)) / efficiency)
+
+
+def at(voltage, resistance, power):
+    """Return the voltage under a constant power [V]."""
+    return 0.5 * (voltage + np.sqrt(voltage**2 - 4.0 * resistance * power))
+
+
+@pytest.mark.parametrize('dt', [0.01, 0.7])
+def test_a_constant_power_on_an_ideal_battery_has_a_closed_form(dt):
+    cell = battery(
+        open_circuit_voltage='16', capacity=0.1, cut_off_voltage=0.0, standby_power=5.0
+    )
+    model, command = rotors(cell), Command(effort=[5.0] * 4)
+    power = power_of(np.full(4, 5.0)) + 5.0
+    voltage = at(16.0, 0.05, power)
+    current = power / voltage
+    end = 0.1 * 3600.0 / current
+    outputs = [model.step(command, STILL, dt, i) for i in range(int(end / dt) + 3)]
+    lasts = int(end / dt)
+    for output in outputs[:lasts]:
+        assert output.batteries.voltage[0] == pytest.approx(voltage, rel=1e-12)
+        assert output.batteries.current[0] == pytest.approx(current, rel=1e-12)
+        assert not output.flags['empty'][0]
+        np.testing.assert_allclose(output.applied, 5.0, rtol=1e-15)
+    # The step that empties it gives what was left, and then there is nothing.
+    left = outputs[lasts]
+    assert left.flags['empty'][0]
+    assert left.batteries.current[0] * dt == pytest.approx((end / dt - lasts) * current * dt)
+    assert 0.0 < left.applied[0] < 5.0
+    assert outputs[-1].batteries == ([16.0], [0.0], pytest.approx([0.0], abs=1e-14))
+    assert not np.any(outputs[-1].applied)
+
+
+@pytest.mark.parametrize('interface', ['effort', 'velocity', 'throttle'])
+def test_the_energy_is_that_of_the_charge(interface):
+    field = {'throttle': 'position'}.get(interface, interface)
+    extra = {'max_command': 1e3} if interface == 'velocity' else {}
+    value = {'effort': 5.0, 'velocity': 700.0, 'throttle': 0.6}[interface]
+    for model, dt in (
+        (rotors(command_interface=interface, time_constant_up=0.05), 0.02),
+        (thrusters(command_interface=interface, max_thrust=40.0, dynamics='first_order',
+                   time_constant=0.1, **extra), 0.02),
+    ):
+        # Without points of the curve in between the balance is exact.
+        model.retune(type(model).Params(**{
+            **vars(model._params), 'batteries': battery(starting_charge=0.85)
+        }))
+        model.reset()
+        command, energy = Command(**{field: [value] * len(model.command_names)}), 0.0
+        for i in range(500):
+            output = model.step(command, STILL, dt, i)
+            voltage, current, charge = (row[0] for row in output.batteries)
+            energy += (voltage * current + 0.05 * current**2) * dt
+        taken, _ = quad(lambda s: np.interp(s, [0.1, 0.9], [13.5, 16.0]), charge, 0.85)
+        assert 0.1 < charge < 0.849
+        assert energy == pytest.approx(3600.0 * taken, rel=1e-9)
+        assert np.all(output.applied != 0.0)
+
+
+@pytest.mark.parametrize('dt', [0.5, 0.05])
+def test_a_discharge_follows_the_differential_equation(dt):
+    model, power = rotors(battery(starting_charge=0.85)), power_of(np.full(4, 4.0))
+    run = solve_ivp(
+        lambda t, s: -power / at(13.5 + (s - 0.1) * 3.125, 0.05, power) / 3600.0, (0.0, 100.0),
+        [0.85], rtol=1e-11, atol=1e-13,
+    )
+    for i in range(int(100.0 / dt)):
+        output = model.step(Command(effort=[4.0] * 4), STILL, dt, i)
+    # Of order 2, since a step takes its mean voltage.
+    assert output.batteries.charge[0] == pytest.approx(run.y[0, -1], abs=1e-7 * (dt / 0.5) ** 2)
+
+
+def test_voltage_and_thrust_of_a_step_go_together():
+    """A rotor at its throttle: I is in proportion to V^2, so V is the root of a quadratic."""
+    cell = battery(open_circuit_voltage='14', cut_off_voltage=0.0, internal_resistance=0.2)
+    output = rotors(cell, command_interface='throttle').step(
+        Command(position=[1.0] * 4), STILL, 0.01, 0
+    )
+    voltage = output.batteries.voltage[0]
+    nominal = power_of(np.full(4, 10.0))
+    closed = 28.0 / (1.0 + np.sqrt(1.0 + 4.0 * 0.2 * nominal * 14.0 / 14.8**3))
+    assert voltage == pytest.approx(closed, rel=1e-11)
+    np.testing.assert_allclose(output.applied, 10.0 * (closed / 14.8) ** 2, rtol=1e-10)
+    np.testing.assert_allclose(
+        output.velocity, np.sqrt(10.0 / 1e-5) * closed / 14.8, rtol=1e-10
+    )
+    assert voltage * output.batteries.current[0] == pytest.approx(
+        power_of(output.applied), rel=1e-11
+    )
+
+
+@pytest.mark.parametrize(('make', 'fields', 'top'), [
+    pytest.param(rotors, {'command_interface': 'throttle'}, 10.0, id='rotor by throttle'),
+    pytest.param(rotors, {'command_interface': 'throttle', 'esc_gives': 'speed',
+                          'esc_curve': '0 1000'}, 10.0, id='rotor by throttle to speed'),
+    pytest.param(rotors, {}, 10.0, id='rotor by thrust'),
+    pytest.param(rotors, {'command_interface': 'velocity'}, 10.0, id='rotor by speed'),
+    pytest.param(thrusters, {}, 40.0, id='thruster by speed'),
+    pytest.param(thrusters, {'command_interface': 'effort', 'max_thrust': 40.0}, 40.0,
+                 id='thruster by thrust'),
+    pytest.param(thrusters, {'command_interface': 'throttle', 'max_thrust': 40.0}, 40.0,
+                 id='thruster by throttle'),
+    pytest.param(thrusters, {'dynamics': 'yoerger', 'alpha': 0.5, 'beta': 50.0}, 40.0,
+                 id='thruster with drag'),
+])
+@pytest.mark.parametrize('voltage', [13.0, 10.0])
+def test_sag_lowers_the_largest_thrust_by_its_square(make, fields, top, voltage):
+    cell = battery(open_circuit_voltage=str(voltage), internal_resistance=0.0,
+                   cut_off_voltage=0.0, capacity=1e6)
+    model = make(cell, **fields)
+    field = model.command_fields[0]
+    full = {'position': 1.0, 'effort': 40.0, 'velocity': 1e4 if top == 10.0 else 100.0}[field]
+    for i in range(200):
+        output = model.step(Command(**{field: [full] * len(model.command_names)}), STILL, 0.05, i)
+    if fields.get('dynamics') == 'yoerger':
+        top = 0.004 * 100.0 * 50.0 / 0.5
+    np.testing.assert_allclose(output.applied, top * (voltage / 14.8) ** 2, rtol=1e-9)
+
+
+def test_a_command_within_reach_is_followed_to_the_last_digit():
+    for make, field, value in ((rotors, 'effort', 3.3), (thrusters, 'velocity', 33.3)):
+        plain = {'battery': '', 'batteries': BatteriesParams()}
+        with_it, without = make(), make(**plain)
+        command = Command(**{field: [value] * len(with_it.command_names)})
+        for i in range(20):
+            one, other = (model.step(command, STILL, 0.01, i) for model in (with_it, without))
+            np.testing.assert_array_equal(one.wrench, other.wrench)
+            np.testing.assert_array_equal(one.velocity, other.velocity)
+        assert other.batteries is None
+        assert list(other.flags) == [f for f in one.flags if f not in ('low_voltage', 'empty')]
+
+
+def test_more_than_the_nominal_voltage_does_not_pass_the_limits():
+    cell = battery(open_circuit_voltage='16.8', internal_resistance=0.0)
+    model = rotors(cell, command_interface='throttle')
+    for throttle, thrust in ((0.5, 5.0 * (16.8 / 14.8) ** 2), (1.0, 10.0)):
+        output = model.step(Command(position=[throttle] * 4), STILL, 0.01, 0)
+        np.testing.assert_allclose(output.applied, thrust, rtol=1e-12)
+
+
+def test_the_cut_off_holds_the_voltage_and_thrust_ends_gently():
+    model, command = rotors(), Command(effort=[6.0] * 4)
+    outputs = [model.step(command, STILL, 0.05, i) for i in range(5000)]
+    voltage, current, charge = np.array([output.batteries for output in outputs])[..., 0].T
+    thrust = np.array([output.applied[0] for output in outputs])
+    low, empty = (
+        np.array([output.flags[key][0] for output in outputs]) for key in ('low_voltage', 'empty')
+    )
+    begin, end = np.argmax(low), np.argmax(empty)
+    assert 0 < begin < end < 4999
+    np.testing.assert_allclose(thrust[:begin], 6.0, rtol=1e-15)
+    np.testing.assert_allclose(voltage[begin:end], 12.0, rtol=1e-9)
+    assert np.all(voltage >= 12.0 * (1.0 - 1e-9))
+    assert np.all(np.diff(thrust[begin:end]) < 0.0)
+    # No step on the way takes more than a small part of the thrust.
+    assert np.max(-np.diff(thrust[:end])) < 0.02 * 6.0
+    assert thrust[end - 1] < 0.15 * 6.0
+    assert not np.any(thrust[end + 1:])
+    assert not np.any(current[end + 1:])
+    assert np.all(np.diff(charge) <= 0.0)
+    assert voltage[-1] == pytest.approx(12.0, rel=2e-3)
+    assert outputs[begin].flags['saturated'].all()
+
+
+def test_a_demand_beyond_any_voltage_takes_half_of_it_at_most():
+    cell = battery(open_circuit_voltage='16', internal_resistance=2.0, cut_off_voltage=0.0)
+    output = rotors(cell).step(Command(effort=[10.0] * 4), STILL, 0.01, 0)
+    voltage, current, _ = (row[0] for row in output.batteries)
+    assert 8.0 * (1.0 - 1e-9) <= voltage < 16.0
+    assert voltage * current == pytest.approx(power_of(output.applied), rel=1e-9)
+    assert 0.0 < output.applied[0] < 10.0
+
+
+def test_batteries_of_a_group_are_apart_and_an_actuator_may_have_none():
+    cells = battery(
+        names=['left', 'right'], capacity=[1.0, 0.5], internal_resistance=[0.05, 0.3],
+        nominal_voltage=14.8, open_circuit_voltage=['14', '14'],
+    )
+    model = rotors(cells, battery=['left', 'right', 'right', ''], command_interface='throttle')
+    output = model.step(Command(position=[1.0] * 4), STILL, 0.01, 0)
+    left, right, same, free = output.applied
+    assert right == same < left < free == 10.0
+    assert output.batteries.voltage[0] > output.batteries.voltage[1]
+    assert output.batteries.current[1] == pytest.approx(
+        power_of(output.applied[1:3]) / output.batteries.voltage[1]
+    )
+    assert isinstance(model, Powered)
+    assert model.battery_names == ('left', 'right')
+    assert not isinstance(Fins, Powered)
+
+
+def test_a_worn_rotor_draws_its_part_at_the_same_speed():
+    currents = [
+        rotors(battery(open_circuit_voltage='14', internal_resistance=0.0), efficiency=efficiency)
+        .step(Command(effort=[5.0] * 4), STILL, 0.01, 0).batteries.current[0]
+        for efficiency in (1.0, 0.4)
+    ]
+    assert currents[1] == pytest.approx(0.4 * currents[0], rel=1e-9)
+
+
+@pytest.mark.parametrize('make', [rotors, thrusters])
+def test_rest_keeps_the_charge_and_reset_restores_it(make):
+    model = make(battery(starting_charge=0.7))
+    names = len(model.command_names)
+    field = model.command_fields[0]
+    for i in range(50):
+        model.step(Command(**{field: [9.0] * names}), STILL, 0.1, i)
+    used = model._batteries.charge.copy()
+    assert used[0] < 0.7 * 3600.0
+    model.rest()
+    np.testing.assert_array_equal(model._batteries.charge, used)
+    model.reset()
+    assert model._batteries.charge[0] == pytest.approx(0.7 * 3600.0)
+
+
+@pytest.mark.parametrize(('make', 'field', 'value'), [
+    (rotors, 'effort', 8.0), (thrusters, 'velocity', 90.0),
+])
+def test_a_batch_is_many_and_a_reset_of_some_leaves_the_others(make, field, value):
+    one, many = make(battery(capacity=0.05)), make(battery(capacity=0.05), (3,))
+    n = len(one.command_names)
+    command = Command(**{field: [value] * n})
+    several = Command(**{field: np.array([[value] * n, [0.5 * value] * n, [value] * n])})
+    for i in range(20):
+        single, output = one.step(command, STILL, 0.1, i), many.step(several, STILL, 0.1, i)
+        np.testing.assert_allclose(output.applied[0], single.applied, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            output.batteries.charge[0], single.batteries.charge, rtol=1e-9, atol=1e-12
+        )
+    kept = output.batteries.charge.copy()
+    assert kept[0] == pytest.approx(kept[2])
+    assert kept[1] > kept[0]
+    many.reset([2])
+    np.testing.assert_array_equal(output.batteries.charge, kept)
+    np.testing.assert_allclose(many._batteries.charge[:2], kept[:2] * 180.0, rtol=1e-15)
+    assert many._batteries.charge[2] == 180.0
+    with pytest.raises(IndexError, match='no batch axis'):
+        one.reset([0])
+
+
+def test_advance_without_the_wrench_draws_too():
+    one, other = rotors(command_interface='throttle'), rotors(command_interface='throttle')
+    for i in range(10):
+        output = one.step(Command(position=[0.9] * 4), STILL, 0.05, i)
+        np.testing.assert_array_equal(other.advance(np.full(4, 0.9), 0.05), output.applied)
+    np.testing.assert_array_equal(one._batteries.charge, other._batteries.charge)
+
+
+@pytest.mark.parametrize(('fields', 'text'), [
+    pytest.param({'capacity': 0.0}, r"capacity\[0\]': expected at least 1e-09 A h", id='none'),
+    pytest.param({'open_circuit_voltage': ''}, 'expected pairs of charge and value', id='no curve'),
+    pytest.param({'open_circuit_voltage': '0 9 0.5 8 1 10'}, 'falls between', id='falls'),
+    pytest.param({'open_circuit_voltage': '0 9 0.5 10'}, 'charges that rise from 0 to 1',
+                 id='half'),
+    pytest.param({'open_circuit_voltage': 'x'}, 'expected numbers', id='no number'),
+    pytest.param({'open_circuit_voltage': '0'}, 'expected voltages from', id='no voltage'),
+    pytest.param({'open_circuit_voltage': '0 9 1e-9 10 1 11'}, 'at least 1e-06 apart', id='close'),
+    pytest.param({'cut_off_voltage': 17.0}, 'expected below 16.8 V', id='cut off'),
+    pytest.param({'nominal_voltage': 1e-9}, 'nominal_voltage', id='nominal'),
+    pytest.param({'starting_charge': 1.5}, '1.5 is above 1', id='too full'),
+])
+def test_no_battery(fields, text):
+    with pytest.raises(ConfigError, match=text):
+        battery(**fields)
+
+
+@pytest.mark.parametrize(('make', 'fields', 'text'), [
+    pytest.param(rotors, {'battery': ['main', 'x', '', '']},
+                 r"battery\[1\]': unknown battery 'x', known: main", id='unknown'),
+    pytest.param(rotors, {'moment_constant': 0.0}, 'expected this or moment_constant above 0',
+                 id='rotor without power'),
+    pytest.param(thrusters, {'power_constant': 0.0}, 'expected this or moment_constant above 0',
+                 id='thruster without power'),
+    pytest.param(rotors, {'integrator': 'isaaclab_euler'}, 'expected exact, euler or rk4',
+                 id='original'),
+    pytest.param(thrusters, {'max_command': 1e12}, 'max_command.*expected a limit', id='no limit'),
+])
+def test_what_does_not_go_together(make, fields, text):
+    with pytest.raises(ConfigError, match=text):
+        make(**fields)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples, each flown in closed loop with its real nodes; and what a user gets wrong."""
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from nav_msgs.msg import Odometry
+
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.messages import qos
+from propulsion_ros.tools import cli
+
+EXAMPLES = Path(__file__).parents[2] / 'examples'
+FLOWN = {
+    'hexacopter': ['--allocate', 'rotors', '--wait-for', 'rotors_allocator/wrench_command'],
+    'auv': ['--allocate', 'thrusters', '--wait-for', 'thrusters_allocator/wrench_command'],
+    'hopper': ['--wait-for', 'boosters/command'],
+}
+"""Options of each example, as its page has them."""
+
+
+def command(name, *options):
+    folder = EXAMPLES / name
+    return [
+        sys.executable, '-m', 'propulsion_ros.tools.cli', 'fly', str(folder / f'{name}.urdf'),
+        '--params-file', str(folder / f'{name}.yaml'), *options,
+    ]
+
+
+@contextmanager
+def flying(name, *options):
+    """Fly an example in another process, which is killed if it has not ended."""
+    process = subprocess.Popen(command(name, *options), stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        _, process.said = process.communicate(timeout=60.0)
+
+
+def fly(graph, name, duration, *options):
+    """Fly an example with its controller; return its odometry and what it logged."""
+    poses = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
+    with flying(
+        name, *FLOWN[name], '--controller', str(EXAMPLES / name / 'controller.py'),
+        '--duration', str(duration), '--real-time-factor', '0', *options,
+    ) as process:
+        end_ns = round(duration * 1e9)
+        graph.until(
+            lambda: process.poll() is not None
+            or (poses and stamp_to_ns(poses[-1].header.stamp) >= end_ns),
+            'the end of the flight', 300.0,
+        )
+        process.wait(60.0)
+    assert process.returncode == 0, process.said
+    assert stamp_to_ns(poses[-1].header.stamp) == end_ns
+    assert f'has run for {duration:.3f} s, its duration' in process.said
+    return poses, process.said
+
+
+def place(pose):
+    p = pose.pose.pose.position
+    return p.x, p.y, p.z
+
+
+def test_hexacopter_hovers_and_its_picture_is_drawn(graph, tmp_path):
+    pytest.importorskip('matplotlib')
+    picture = tmp_path / 'hexacopter.png'
+    poses, _ = fly(graph, 'hexacopter', 4.0, '--picture', str(picture))
+    x, y, z = place(poses[-1])
+    assert z == pytest.approx(2.0, abs=0.05)
+    # The wind pushes it a little.
+    assert 0.0 < x < 0.1
+    assert y == pytest.approx(0.0, abs=1e-3)
+    assert picture.read_bytes().startswith(b'\x89PNG')
+
+
+def test_underwater_vehicle_holds_its_depth_while_a_current_carries_it(graph):
+    poses, _ = fly(graph, 'auv', 5.0)
+    x, y, z = place(poses[-1])
+    assert z == pytest.approx(-3.0, abs=0.02)
+    assert x > 0.3
+    assert y < -0.5
+
+
+def test_hopper_takes_off(graph):
+    poses, _ = fly(graph, 'hopper', 3.0)
+    assert poses[-1].twist.twist.linear.z > 8.0
+
+
+@pytest.mark.slow
+def test_hopper_lands_softly(graph):
+    poses, said = fly(graph, 'hopper', 14.0)
+    assert max(place(pose)[2] for pose in poses) == pytest.approx(62.0, abs=2.0)
+    line = next(line for line in said.splitlines() if 'touchdown at' in line)
+    assert float(line.split(': ')[-1].split(' m/s down')[0]) < 0.8
+
+
+@pytest.mark.parametrize('name', FLOWN)
+def test_page_of_an_example_has_the_command_that_is_flown(name):
+    text = (EXAMPLES / name / 'README.md').read_text(encoding='utf-8')
+    assert ' '.join(FLOWN[name]) in ' '.join(text.replace('\\\n', ' ').split())
+    assert f'{name}.png' in text
+
+
+def test_controllers_are_short():
+    for name in FLOWN:
+        text = (EXAMPLES / name / 'controller.py').read_text(encoding='utf-8')
+        assert 40 <= len(text.splitlines()) <= 90
+
+
+# What goes wrong.
+
+
+def test_paused_actuator_is_flown_without_and_taken_up_again(graph, tmp_path):
+    settings = tmp_path / 'patient.yaml'
+    settings.write_text('/**/vehicle:\n  ros__parameters:\n    lockstep_timeout: 1.0\n')
+    poses = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
+    with flying('hexacopter', '--params-file', str(settings)) as process:
+        graph.until(lambda: len(poses) > 20, 'steps')
+
+        def change(transition):
+            request = ChangeState.Request(transition=Transition(id=transition))
+            assert graph.call(ChangeState, 'rotors/change_state', request).success
+
+        change(Transition.TRANSITION_DEACTIVATE)
+        paused = len(poses)
+        graph.until(lambda: len(poses) > paused + 30, 'steps without the rotors')
+        change(Transition.TRANSITION_ACTIVATE)
+        resumed = len(poses)
+        graph.until(lambda: len(poses) > resumed + 100, 'steps with the rotors')
+        assert process.poll() is None
+    assert 'so it counts as no force until it publishes again' in process.said
+    assert 'rotors/wrench: publishes again, so each step waits for it' in process.said
+
+
+def test_controller_that_fails_ends_the_flight(tmp_path, capfd):
+    controller = tmp_path / 'controller.py'
+    controller.write_text('raise SystemExit(3)\n')
+    code = cli.main([*command('hexacopter')[3:], *FLOWN['hexacopter'], '--controller',
+                     str(controller)])
+    assert code == 1
+    assert f'propulsion_ros fly: {controller} ended with code 3' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(('options', 'line'), [
+    pytest.param(['--wait-for', 'rotor/command'],
+                 "parameter 'wait_for': 'rotor/command' commands no group of actuators, did you "
+                 "mean 'rotors/command'?", id='topic'),
+    pytest.param(['--allocate', 'rotor'], "no plugin block 'rotor', did you mean 'rotors'?",
+                 id='block'),
+    pytest.param(['--params-file', 'none.yaml'], 'none.yaml', id='file'),
+    pytest.param(['--controller', 'none.py'], 'none.py', id='controller'),
+])
+def test_mistake_is_one_line_before_anything_starts(options, line, capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(EXAMPLES / 'hexacopter' / 'hexacopter.urdf', tmp_path)
+    assert cli.main(['fly', 'hexacopter.urdf', *options]) == 1
+    err = capfd.readouterr().err
+    assert line in err
+    assert len(err.splitlines()) == 1
