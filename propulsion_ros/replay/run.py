@@ -41,7 +41,7 @@ def replay(
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
-    _require_other(target, (choice.config, choice.model, source))
+    _require_other(target, (choice.config, choice.model))
     with ExitStack() as stack:
         is_bare = not (choice.vehicle or is_bag(source) or is_bag(target))
         given = (
@@ -65,7 +65,7 @@ def replay(
 
 
 def _require_other(target: Path, read: Iterable[Path | None]) -> None:
-    """Raise where a table would be written over a file that is read; a bag is never replaced."""
+    """Raise where a table would be written over settings; a result may replace its input."""
     if is_bag(target) or not target.is_file():
         return
     for path in read:
