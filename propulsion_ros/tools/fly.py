@@ -18,7 +18,7 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import check_file, printable
 from propulsion_ros.tools.lines import fail, note
 
-EXAMPLE = 'robot.urdf --wait-for rotors/command --controller controller.py'
+EXAMPLE = 'robot.urdf --controller controller.py'
 _POLL = 0.1
 _STOP_LIMIT = 10.0
 """Wall time for a controller to end by SIGTERM [s]."""

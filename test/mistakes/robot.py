@@ -200,8 +200,7 @@ MISTAKES = [
         'block of an unknown family',
         'robot.urdf:15: gazebo/plugin[name=rotor]',
         "unknown family 'rotor'",
-        "did you mean 'rotors'?; known: boosters, fam, fins, inverse_fam, "
-        'propulsion_modules, rotors, thrusters',
+        "did you mean 'rotors'?; known: boosters",
         of((' name="rotors"', ' name="rotor"')),
     ),
     Mistake(
