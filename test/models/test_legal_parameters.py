@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from legal_parameters import Draw, in_order
+from legal_parameters import Draw, in_order, legal
 
+from parts import amount
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.fam import Fam, FamParams
+from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
+from propulsion_ros.models.fam.propulsion_module import PropulsionModules, PropulsionModulesParams
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
@@ -335,3 +340,45 @@ def test_fins(seed):
         # What is left beside drag is lift, perpendicular to the flow but for rounding.
         power = output.forces @ velocity
         assert np.all(power <= 1e-12 * output.thrusts * np.linalg.norm(velocity) + DENORMAL)
+
+
+def modules(cls, draw):
+    """Return a configuration on Astrobee's layout."""
+    nozzles, impellers = type(cls().nozzles), type(cls().impellers)
+    return legal(lambda: cls(**draw.fields(
+        cls, [],
+        nozzles=nozzles(**draw.fields(
+            nozzles, list(astrobee.NOZZLE_NAMES), position=astrobee.NOZZLE_POSITIONS,
+            axis=astrobee.NOZZLE_AXES,
+        )),
+        impellers=impellers(**draw.fields(
+            impellers, list(astrobee.IMPELLER_NAMES), axis=astrobee.IMPELLER_AXES
+        )),
+    )))
+
+
+def flaps(rng):
+    n, m = len(astrobee.NOZZLE_NAMES), len(astrobee.IMPELLER_NAMES)
+    return Command(
+        position=np.r_[rng.uniform(-1.0, 2.0, n), np.full(m, np.nan)],
+        velocity=np.r_[np.full(n, np.nan), rng.uniform(-100.0, 400.0, m)],
+    )
+
+
+@pytest.mark.parametrize(('cls', 'family', 'command'), [
+    pytest.param(FamParams, Fam, lambda rng: Command(effort=numbers(rng, 6)), id='fam'),
+    pytest.param(InverseFamParams, InverseFam, flaps, id='inverse_fam'),
+    pytest.param(PropulsionModulesParams, PropulsionModules, flaps, id='propulsion_modules'),
+])
+@pytest.mark.parametrize('seed', range(SETS))
+def test_modules_of_astrobee(cls, family, command, seed):
+    """A nozzle pushes one way alone, and not at all where the air stands still."""
+    rng = np.random.default_rng(seed)
+    draw = Draw(rng)
+    for _ in range(amount('rest', 5, COUNT)):
+        model, dt = family(modules(cls, draw)), float(rng.choice([1e-3, 1.0 / 62.5, 0.1]))
+        for tick in range(3):
+            body = BodyState(velocity=np.zeros(3), angular_velocity=rng.uniform(-1.0, 1.0, 3))
+            output = model.step(command(rng), body, dt, tick)
+            assert_finite(output.wrench, output.thrusts)
+            assert np.all(output.thrusts >= 0.0)

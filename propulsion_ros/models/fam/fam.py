@@ -54,7 +54,7 @@ class FamParams(WrenchParams):
         choices=tuple(astrobee.FLIGHT_MODES), live=True,
     )
     impeller_speeds: FloatArray = quantity(
-        astrobee.IMPELLER_SPEEDS, 'rad/s', lo=1.0, shape=(3,),
+        astrobee.IMPELLER_SPEEDS, 'rad/s', lo=1.0, hi=1e6, shape=(3,),
         doc='in the modes quiet, nominal, and difficult or precision',
     )
     quantise: bool = quantity(

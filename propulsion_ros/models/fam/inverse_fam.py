@@ -40,7 +40,8 @@ class InverseFamParams(WrenchParams):
         'assumes, or as measured where it was',
     )
     impeller_speeds: FloatArray = quantity(
-        astrobee.IMPELLER_SPEEDS, 'rad/s', lo=1.0, shape=(3,), doc='presets, in rising order'
+        astrobee.IMPELLER_SPEEDS, 'rad/s', lo=1.0, hi=1e6, shape=(3,),
+        doc='presets, in rising order'
     )
     angle_std: float = quantity(
         0.0, 'rad', doc='standard deviation of each flap angle', lo=0.0

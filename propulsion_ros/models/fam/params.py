@@ -32,13 +32,14 @@ class NozzlesParams:
         astrobee.NOZZLE_IMPELLERS, kind=str, doc='impeller whose plenum each nozzle opens'
     )
     width: FloatArray = per_row(
-        astrobee.NOZZLE_WIDTHS, 'm', doc='width of the opening, across its two flaps', above=0.0
+        astrobee.NOZZLE_WIDTHS, 'm', doc='width of the opening, across its two flaps', lo=1e-6,
+        hi=1e3
     )
     discharge_coefficient: FloatArray = per_row(
-        astrobee.DISCHARGE_COEFFICIENTS, doc='effective over open area', above=0.0
+        astrobee.DISCHARGE_COEFFICIENTS, doc='effective over open area', lo=1e-3, hi=1e3
     )
     open_stop: FloatArray = per_row(
-        astrobee.MAX_ANGLE, 'rad', above=0.0, hi=np.pi / 2,
+        astrobee.MAX_ANGLE, 'rad', lo=astrobee.MIN_ANGLE, hi=np.pi / 2,
         doc='flap angle that is really reached; commands beyond it end there',
     )
     position: FloatArray = placement.position('where the thrust acts', astrobee.NOZZLE_POSITIONS)
@@ -89,10 +90,12 @@ class ModulesParams:
         hi=np.pi / 2,
     )
     air_density: float = quantity(
-        astrobee.AIR_DENSITY, 'kg/m^3', doc='of the cabin; thrust is proportional to it', above=0.0
+        astrobee.AIR_DENSITY, 'kg/m^3', doc='of the cabin; thrust is proportional to it', lo=1e-9,
+        hi=1e6
     )
     thrust_scale: float = quantity(
-        1.0, doc="thrust over what the equations give; Astrobee's simulator has 1.25", above=0.0
+        1.0, lo=1e-6, hi=1e6,
+        doc="thrust over what the equations give; Astrobee's simulator has 1.25",
     )
 
     def __post_init__(self) -> None:

@@ -380,7 +380,7 @@ def test_a_negative_speed_is_refused_by_name():
 
 @pytest.mark.parametrize(('wrong', 'message'), [
     pytest.param({'method': 'fam_exact'}, 'expected one of closed_form, polynomial', id='method'),
-    pytest.param({'thrust_scale': 0.0}, 'must be above 0', id='scale'),
+    pytest.param({'thrust_scale': 0.0}, 'is below 1e-06', id='scale'),
     pytest.param({'angle_std': -0.1}, 'is below 0 rad', id='deviation'),
 ])
 def test_refused(wrong, message):
