@@ -153,13 +153,16 @@ def start_python(words: Sequence[str]) -> subprocess.Popen[bytes]:
 
 @contextmanager
 def stack(
-    options: Sequence[str], configs: Sequence[Path], log_level: str
+    options: Sequence[str], configs: Sequence[Path], log_level: str, given: Sequence[str] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the nodes of a robot in a process of their own, by options of ``stack``."""
+    """Run the nodes of a robot in a process of their own.
+
+    By options of ``stack``, parameter files, and parameters as ``node:key:=value``.
+    """
     process = start_python([
         '-m', 'propulsion_ros.nodes.stack', *options,
         '--ros-args', *(part for path in configs for part in ('--params-file', str(path))),
-        '--log-level', log_level,
+        *(part for each in given for part in ('-p', each)), '--log-level', log_level,
     ])
     try:
         yield process

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 
 from propulsion_ros.demos.demo import page_of
 from propulsion_ros.demos.plan import roll_pitch_yaw
@@ -50,6 +50,10 @@ class FlightLog(Node):
                 JointState, topic, functools.partial(self._on_state, topic.partition('/')[0]),
                 qos.LOCKSTEP,
             )
+
+    def announce(self, topic: str) -> None:
+        """Let the body know that all topics are open; it waits for a subscription to this one."""
+        self.create_subscription(Imu, f'vehicle/{topic}', lambda message: None, qos.LOCKSTEP)
 
     def _on_odometry(self, message: Odometry) -> None:
         self.received += 1

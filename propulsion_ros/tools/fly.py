@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.graph_options import add_simulation_options, simulation_of
+from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import Graph, check_settings, robot_graph
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import check_file, printable
+from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'robot.urdf --params-file robot.yaml --controller controller.py'
+LAST_TOPIC = 'imu'
+"""The flight log subscribes to this topic of the body last."""
 _POLL = 0.1
 _STOP_LIMIT = 10.0
 """Wall time for a controller to end by SIGTERM [s]."""
@@ -90,7 +94,9 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
     with ExitStack() as stack:
         stopped = stack.enter_context(flight.interrupts())
         write = stack.enter_context(BagWriter(options.record)).write if options.record else None
-        nodes = stack.enter_context(flight.stack(_words(options), options.params_file, 'info'))
+        nodes = stack.enter_context(flight.stack(
+            _words(options), options.params_file, 'info', _watched(options)
+        ))
         spin = stack.enter_context(_observers(options, graph, write))
         controller = stack.enter_context(_controller(options.controller))
         while nodes.poll() is None:
@@ -103,6 +109,15 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
                         f'{printable(options.controller)} ended with code {controller.returncode}'
                     )
                 return
+
+
+def _watched(options: argparse.Namespace) -> list[str]:
+    """Return the parameters with which no step is made before the flight log is connected."""
+    if not options.picture:
+        return []
+    given = settings_of(options.params_file, BODY, options.namespace or '/')
+    topics = [*given.get('wait_for_subscribers', ['clock']), LAST_TOPIC]
+    return [f'{BODY}:wait_for_subscribers:=[{", ".join(dict.fromkeys(topics))}]']
 
 
 def _words(options: argparse.Namespace) -> list[str]:
@@ -153,6 +168,7 @@ def _observers(
     with flight.joined() as executor:
         log = FlightLog(_state_topics(graph), options.namespace)
         executor.add_node(log)
+        log.announce(LAST_TOPIC)
         # Where a controller is waited for, no step is made before it starts.
         with flight.recorder(write, executor, ['/clock', log.resolve_topic_name(ODOMETRY)]):
             yield lambda: executor.spin_once(timeout_sec=_POLL)
