@@ -22,6 +22,7 @@ FLOWN = {
     'hexacopter': ['--allocate', 'rotors', '--wait-for', 'rotors_allocator/wrench_command'],
     'auv': ['--allocate', 'thrusters', '--wait-for', 'thrusters_allocator/wrench_command'],
     'hopper': ['--wait-for', 'boosters/command'],
+    'cubesat': ['--allocate', 'jets', '--wait-for', 'jets_allocator/wrench_command'],
 }
 """Options of each example, as its page has them."""
 
@@ -89,6 +90,14 @@ def test_underwater_vehicle_holds_its_depth_while_a_current_carries_it(graph):
     assert z == pytest.approx(-3.0, abs=0.02)
     assert x > 0.3
     assert y < -0.5
+
+
+def test_cubesat_loses_the_momentum_that_its_pulses_can_take(graph):
+    poses, _ = fly(graph, 'cubesat', 5.0)
+    rate = poses[-1].twist.twist.angular
+    momentum = [0.0333 * abs(rate.x), 0.0333 * abs(rate.y), 0.0067 * abs(rate.z)]
+    bits = [2.0 * arm * 0.02 * 0.01 for arm in (0.05, 0.15, 0.05)]
+    assert all(left <= bit for left, bit in zip(momentum, bits, strict=True))
 
 
 def test_hopper_takes_off(graph):

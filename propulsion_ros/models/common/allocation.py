@@ -161,10 +161,9 @@ class Allocator:
 
         A miss is more than a thousandth of the largest force, or torque, that is demanded.
         """
-        pair = np.abs(wrench).reshape(*wrench.shape[:-1], 2, 3)
-        wanted = np.repeat(pair.max(axis=-1), 3, axis=-1)
-        rounding = np.abs(allocation.effort) @ np.abs(self.matrix).T
-        allowed = _MISS * wanted + _ROUNDING * rounding
+        given = np.abs(allocation.effort) @ np.abs(self.matrix).T
+        # Of an axis on which nothing acts the rounding of the others is left.
+        allowed = _MISS * _largest(wrench) + _ROUNDING * _largest(given)
         return np.asarray(np.abs(allocation.residual) > allowed)
 
     def allocate(self, wrench: ArrayLike) -> Allocation:
@@ -278,3 +277,9 @@ def _check_limits(lower: FloatArray, upper: FloatArray) -> None:
     for i, (low, high) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
         if not low <= high or low == np.inf or high == -np.inf:
             raise ConfigError('lower', f'{low:g} must not be above upper {high:g}', i)
+
+
+def _largest(wrench: FloatArray) -> FloatArray:
+    """Return the largest force in place of each, and the largest torque, (..., 6)."""
+    pair = np.abs(wrench).reshape(*wrench.shape[:-1], 2, 3)
+    return np.repeat(pair.max(axis=-1), 3, axis=-1)

@@ -331,6 +331,21 @@ def test_a_least_effort_that_cannot_be_is_refused(given, text):
         Allocator(LIFTS, upper=10.0, **given)
 
 
+def test_rounding_of_couples_is_no_miss():
+    """A pure torque has no force, so that any was called out of reach."""
+    arms = np.array([[0.0, 0.05, 0.0], [0.0, -0.05, 0.0], [0.05, 0.0, 0.0], [-0.05, 0.0, 0.0],
+                     [0.0, 0.0, 0.15], [0.0, 0.0, -0.15]])
+    ways = np.array([[0.0, 0.0, 1.0]] * 2 + [[0.0, 1.0, 0.0]] * 2 + [[1.0, 0.0, 0.0]] * 2)
+    axes, places = np.concatenate((ways, -ways)), np.concatenate((arms, arms))
+    matrix = np.concatenate((axes, np.cross(places, axes)), axis=1).T
+    allocator = Allocator(matrix, np.zeros(12), np.full(12, 0.02))
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        torque = rng.uniform(-1.0, 1.0, 3) * [0.002, 0.006, 0.002] * rng.choice([0.0, 1.0], 3)
+        demand = np.concatenate((np.zeros(3), torque))
+        assert not allocator.out_of_reach(demand, allocator.allocate(demand)).any()
+
+
 def test_what_is_out_of_reach_is_marked_by_component():
     allocator = Allocator(LIFTS, -10.0, 10.0)
     demand = np.array([[0.0, 3.0, 5.0, 0.0, 1.0, 0.0], [0.0, 0.0, 25.0, 0.0, 0.0, 0.0],
