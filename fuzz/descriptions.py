@@ -51,7 +51,8 @@ def _xacro(data: bytes) -> None:
     # What the shipped ones include must lie beside.
     written('actuators.xacro', _macros())
     # In this process, where the library is instrumented.
-    _read(expand_xacro.expand(str(written('robot.urdf.xacro', data)), SIZE_LIMIT))
+    _, text = expand_xacro.expand(str(written('robot.urdf.xacro', data)), SIZE_LIMIT)
+    _read(text)
 
 
 @functools.cache

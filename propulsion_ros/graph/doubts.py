@@ -10,6 +10,7 @@ import numpy as np
 
 from propulsion_ros.graph.node_config import schema_of
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
+from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.quantity import FloatArray
@@ -49,7 +50,9 @@ def speed_doubts(names: tuple[str, ...], speeds: FloatArray) -> Iterator[ConfigE
 def largest_speeds(family: Family) -> FloatArray:
     """Return the speed of each actuator at its largest thrust [rad/s], (n,), NaN where unknown."""
     unknown = np.full(len(family.actuator_names), np.nan)
-    if not isinstance(family, Allocatable):
+    if not isinstance(family, Allocatable) or not isinstance(family, Restartable):
+        return unknown
+    if 'rotor_speed' not in family.start_states:
         return unknown
     largest = family.thrust_limits[1]
     if not np.all(largest < _NO_LIMIT):

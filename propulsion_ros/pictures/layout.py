@@ -13,7 +13,7 @@ matplotlib.use('Agg')
 import matplotlib.pyplot as plt
 
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
-from propulsion_ros.settings.files import opened_to_write
+from propulsion_ros.pictures.picture import write_figure
 from propulsion_ros.settings.quantity import FloatArray
 
 _VIEWS = (('from above', 0, 1), ('from the right', 0, 2), ('from the front', 1, 2))
@@ -29,20 +29,18 @@ _FEW, _LISTED = 6, 30
 
 def draw_layout(robot: RobotLayout, title: str, path: Path) -> None:
     """Write a layout as a PNG; raise `OSError` where it cannot be written."""
-    # As everywhere, whatever a user has set; names may have a dollar sign.
-    with plt.style.context(['default', {'text.parse_math': False}]):
-        figure: Any = plt.figure(figsize=(16.0, 5.6), layout='constrained')
-        try:
-            figure.suptitle(title)
-            widths = [*(1.0 for _ in _VIEWS), 0.35]
-            grid = figure.add_gridspec(1, len(widths), width_ratios=widths)
-            for place, view in enumerate(_VIEWS):
-                _draw_view(figure.add_subplot(grid[place]), robot, *view)
-            _list_names(figure.add_subplot(grid[len(_VIEWS)]), robot)
-            with opened_to_write(path) as file:
-                figure.savefig(file, dpi=90, format='png')
-        finally:
-            plt.close(figure)
+    write_figure(lambda: _figure_of(robot, title), path)
+
+
+def _figure_of(robot: RobotLayout, title: str) -> Any:
+    figure: Any = plt.figure(figsize=(16.0, 5.6), layout='constrained')
+    figure.suptitle(title)
+    widths = [*(1.0 for _ in _VIEWS), 0.35]
+    grid = figure.add_gridspec(1, len(widths), width_ratios=widths)
+    for place, view in enumerate(_VIEWS):
+        _draw_view(figure.add_subplot(grid[place]), robot, *view)
+    _list_names(figure.add_subplot(grid[len(_VIEWS)]), robot)
+    return figure
 
 
 def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -> None:

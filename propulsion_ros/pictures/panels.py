@@ -39,7 +39,7 @@ _AHEAD = 0.35  # the part of that phase that a fit foresees
 _FITTED = {'climb': 'velocity', 'lift': 'acceleration'}
 _VETOES = {
     'lockout': ('lockout',),
-    'fit not believed': ('shock', 'outliers', 'frozen', 'gap', 'no altitude'),
+    'fit not believed': ('shock', 'outliers', 'frozen', 'standstill', 'gap', 'no altitude'),
 }
 """What kept a detector from deciding, and the words of its health for it."""
 _SHARED = (

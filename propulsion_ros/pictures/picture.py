@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +42,17 @@ def draw(page: Page, path: Path) -> None:
 
     Raises `OSError` where it cannot be written.
     """
+    write_figure(lambda: figure_of(page), path)
+
+
+def write_figure(make: Callable[[], Any], path: Path) -> None:
+    """Make a figure of pyplot, write it as a PNG, and close it.
+
+    Raises `OSError` where it cannot be written.
+    """
     # As everywhere, whatever a user has set; names may have a dollar sign.
     with plt.style.context(['default', {'text.parse_math': False}]):
-        figure = figure_of(page)
+        figure = make()
         try:
             with opened_to_write(path) as file:
                 figure.savefig(file, dpi=90, format='png')

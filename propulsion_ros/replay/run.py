@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -41,9 +41,7 @@ def replay(
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
-    for path in (choice.config, choice.model, source):
-        if path and path.exists() and target.exists() and target.samefile(path):
-            raise SourceError(printable(target), 'is read too, expected another name for OUTPUT')
+    _require_other(target, (choice.config, choice.model))
     with ExitStack() as stack:
         is_bare = not (choice.vehicle or is_bag(source) or is_bag(target))
         given = (
@@ -64,6 +62,15 @@ def replay(
             at(moment.place)
             count += moment.is_input
     return Counter({given.unit: count, 'written': writer.count}) + robot.counts()
+
+
+def _require_other(target: Path, read: Iterable[Path | None]) -> None:
+    """Raise where a table would be written over settings; a result may replace its input."""
+    if is_bag(target) or not target.is_file():
+        return
+    for path in read:
+        if path and path.is_file() and target.samefile(path):
+            raise SourceError(printable(target), 'is read too, expected another name for OUTPUT')
 
 
 def _into_bag(path: Path, keeps_inputs: bool) -> tuple[BagWriter, _Write]:

@@ -14,7 +14,7 @@ from propulsion_ros.graph.wiring import vehicle_graph
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
 POINT = 'ros2 topic pub /thrusters/command sensor_msgs/msg/JointState'
 WRONG = [
-    ('propulsion_ros fly', 'propulsion_ros has no command fly'),
+    ('propulsion_ros soar', 'propulsion_ros has no command soar'),
     ('propulsion_ros replay', 'the following arguments are required: CONFIG'),
     ('propulsion_ros check FILE --modle x', 'unrecognized arguments: --modle'),
     ('make tset', 'make has no target tset'),

@@ -23,8 +23,8 @@ MISTAKES = [
         'unknown command',
         'propulsion_ros: error',
         "argument COMMAND: invalid choice: 'chek'",
-        "choose from 'apogee', 'apogee-trials', 'check', 'demo', 'gazebo', 'play', 'plot', "
-        "'record', 'replay'); see propulsion_ros --help",
+        "choose from 'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', 'play', "
+        "'plot', 'record', 'replay'); see propulsion_ros --help",
         command='chek robot.urdf',
         code=2,
     ),
@@ -134,12 +134,12 @@ MISTAKES = [
         REPLAY + ' --node rotor',
     ),
     table(
-        'output over the input',
-        'propulsion_ros replay: in.csv',
+        'output over the settings',
+        'propulsion_ros replay: robot.yaml',
         'is read too',
         'expected another name for OUTPUT',
         'stamp,front.effort\n0,1\n',
-        'replay robot.yaml in.csv in.csv',
+        'replay robot.yaml in.csv robot.yaml',
     ),
     table(
         'plot of nothing',
@@ -211,7 +211,8 @@ MISTAKES = [
         'unknown vehicle',
         'propulsion_ros demo: error',
         "argument --vehicle: invalid choice: 'drone'",
-        "choose from 'rocket', 'quadrotor', 'rov', 'freeflyer'); see propulsion_ros demo --help",
+        "choose from 'rocket', 'quadrotor', 'rov', 'freeflyer', 'cubesat'); "
+        'see propulsion_ros demo --help',
         command='demo --vehicle drone',
         code=2,
     ),

@@ -201,7 +201,7 @@ MISTAKES = [
         'robot.urdf:15: gazebo/plugin[name=rotor]',
         "unknown family 'rotor'",
         "did you mean 'rotors'?; known: boosters, fam, fins, inverse_fam, "
-        'propulsion_modules, rotors, thrusters',
+        'jets, propulsion_modules, rotors, thrusters',
         of((' name="rotors"', ' name="rotor"')),
     ),
     Mistake(

@@ -228,13 +228,15 @@ def test_two_simulations_do_not_share_a_clock(graph, capfd):
     assert '/clock has another publisher' in capfd.readouterr().err
 
 
-def test_missing_wrenches_stop_the_vehicle_with_one_clear_error(graph, capfd):
+def test_missing_wrench_is_flown_without_and_two_stop_the_vehicle_with_one_error(graph, capfd):
     vehicle = Vehicle(graph, lockstep_timeout=0.8)
     vehicle.at(0)
+    vehicle.push('a/wrench', 0, 0.0)
     graph.until(lambda: not vehicle.node.is_active, 'the vehicle to give up')
     err = capfd.readouterr().err
     assert err.count('[ERROR]') == 1
-    assert 'stopped: nothing stamped 0.000 s from a/wrench, b/wrench within 0.8 s' in err
+    assert 'b/wrench: nothing stamped 0.000 s within 0.8 s, so it counts as no force' in err
+    assert 'stopped: nothing stamped 0.010 s from a/wrench within 0.8 s' in err
 
 
 def test_missing_publisher_is_named(graph, capfd):

@@ -13,18 +13,22 @@ _CLIMBING = 2.0  # sigma
 _REST = 1.0  # speed [m/s] and acceleration [m/s^2] within which a sensor rests, plus its scatter
 _LARGEST_SPREAD = 2.0  # sigma of speed and acceleration that tell rest from free fall
 _FALL_MARGIN = 10.0  # [m/s]
+_NEAR = 25.0  # of the pad, within which another level of rest is the pad [m]
+_LONGEST_STEP = 2.0  # between two fits, of one climb [s]
+_CARRIED = 0.5  # part of a rise to another level that was seen as a climb: no pad is carried up
 
 
 class Ascent:
     """Level of the pad and highest fitted altitude, from the fits alone.
 
     The pad is altitude 0 until the vehicle has been seen at rest at another level: a reference
-    that is wrong, by weather or a missing home, must not pass for height.
+    that is wrong, by weather or a missing home, must not pass for height. A level to which the
+    vehicle was seen to climb is no pad: a balloon or a drone may carry it and rest in the air.
 
     Attributes
     ----------
     peak : float
-        Highest altitude fitted, less one sigma [m]; -inf before.
+        Highest altitude that was measured and fitted, less one sigma [m]; -inf before.
     peak_ns : int or None
         Its stamp.
     has_moved : bool
@@ -37,6 +41,8 @@ class Ascent:
     def reset(self) -> None:
         """Forget the flight."""
         self._pad = 0.0
+        self._climbed = 0.0
+        self._fitted_ns: int | None = None
         self._climb_ns: int | None = None
         self._reckoned_ns: int | None = None
         self._reckoned = math.nan
@@ -56,14 +62,15 @@ class Ascent:
 
     def shift(self, shift_ns: int) -> None:
         """Move all stamps by a clock jump."""
-        self._reckoned_ns = None
+        self._reckoned_ns = self._fitted_ns = None
         if self._climb_ns is not None:
             self._climb_ns += shift_ns
         if self.peak_ns is not None:
             self.peak_ns += shift_ns
 
     def follow(
-        self, stamp_ns: int, fit: Parabola, now: float, *, agrees: bool, settled: bool
+        self, stamp_ns: int, fit: Parabola, now: float, altitude: float, *, agrees: bool,
+        settled: bool,
     ) -> None:
         """Take a fit.
 
@@ -75,6 +82,8 @@ class Ascent:
             With its noise.
         now : float
             That stamp in the time of the fit [s].
+        altitude : float
+            That was measured then [m].
         agrees : bool
             Whether the newest samples lie on the fit.
         settled : bool
@@ -86,12 +95,29 @@ class Ascent:
             self.has_moved = True
         if velocity > _CLIMBING * sigma:
             self._climb_ns = stamp_ns
+        self._follow_climb(stamp_ns, velocity, sigma)
         if settled and not self.has_moved and _is_at_rest(fit, velocity, sigma):
-            self._pad = self.peak = fit.mean
+            self._rest(fit.mean)
         if agrees:
-            height = fit.altitude(now) - fit.altitude_sigma(now)
+            # A fit goes on above an altitude that stopped: both must have been there.
+            height = min(fit.altitude(now) - fit.altitude_sigma(now), altitude)
             if height > self.peak:
                 self.peak, self.peak_ns = height, stamp_ns
+
+    def _follow_climb(self, stamp_ns: int, velocity: float, sigma: float) -> None:
+        """Add up the clear climb since the pad."""
+        if self._fitted_ns is not None and abs(velocity) > _CLEAR * sigma:
+            step = min((stamp_ns - self._fitted_ns) * 1e-9, _LONGEST_STEP)
+            self._climbed = max(self._climbed + velocity * step, 0.0)
+        self._fitted_ns = stamp_ns
+
+    def _rest(self, level: float) -> None:
+        """Take a level of rest for the pad, unless the vehicle was carried up to it."""
+        rise = level - self._pad
+        if rise > _NEAR and self._climbed > _CARRIED * rise:
+            return
+        self._pad = self.peak = level
+        self._climbed = 0.0
 
     def reckon(self, stamp_ns: int, last_ns: int, altitude: float, velocity: float) -> None:
         """Carry the peak on by the velocity alone, from the last fitted altitude."""

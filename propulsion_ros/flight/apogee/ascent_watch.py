@@ -15,7 +15,7 @@ from propulsion_ros.timing.dwell import Dwell
 # The backup timer must agree with itself over several samples: one wild stamp is no apogee.
 _TIMER_DWELL = 0.05
 # Health of the detector under which its fit says nothing of the motion now.
-_UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'outliers', 'shock')
+_UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'standstill', 'outliers', 'shock')
 
 
 class AscentWatch:

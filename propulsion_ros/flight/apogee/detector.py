@@ -11,12 +11,14 @@ from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
 from propulsion_ros.flight.apogee.ascent import Ascent
 from propulsion_ros.flight.apogee.coast import CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
+from propulsion_ros.flight.apogee.inertial_pair import InertialPair
 from propulsion_ros.flight.apogee.input_mean import InputMean
 from propulsion_ros.flight.apogee.lasting_fall import LastingFall
 from propulsion_ros.flight.apogee.lockout import Lockout
 from propulsion_ros.flight.apogee.parabola import Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.speed_input import SpeedInput
+from propulsion_ros.flight.apogee.standstill import Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
@@ -48,6 +50,8 @@ _LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [
 _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
 _INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
 _LASTING_FALL = 3.0  # that overrules every veto [s]
+_DEEP = 100.0  # least fall below the peak that shows a height, wherever the pad is [m]
+_STANDING = 10.0  # speed within which an altitude does not contradict two inertial inputs [m/s]
 
 
 class ApogeeDetector:
@@ -79,6 +83,8 @@ class ApogeeDetector:
         self._ascent = Ascent()
         self._coast = CoastFilter()
         self._fall = LastingFall(_LASTING_FALL)
+        self._standstill = Standstill()
+        self._pair = InertialPair()
         self._ballot = Ballot(votes)
         self._velocity = SpeedInput()
         self._acceleration = InputMean()
@@ -94,6 +100,8 @@ class ApogeeDetector:
         self._ascent.reset()
         self._coast.reset()
         self._fall.reset()
+        self._standstill.reset()
+        self._pair.reset()
         self._thrust.reset()
         self._may_light = False
         self._altitude_ns: int | None = None
@@ -157,6 +165,7 @@ class ApogeeDetector:
             self._shift(self._stamps.shift_ns)
         self._velocity.add(stamp_ns, velocity)
         self._acceleration.add(stamp_ns, acceleration)
+        self._pair.add(stamp_ns, velocity, acceleration)
         self._follow_thrust(stamp_ns, acceleration)
         self._lockout.take_input(stamp_ns, self._velocity, mach)
         is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
@@ -166,8 +175,7 @@ class ApogeeDetector:
         if is_news:
             self._follow(stamp_ns, altitude)
         if fit is not None:
-            self._altitude_ns = stamp_ns
-            self._judge(stamp_ns, fit)
+            self._judge(stamp_ns, fit, altitude)
         elif is_news and self._tracker.fit is None:
             self._vote_without_fit(stamp_ns)
         elif self._is_without(is_altitude) and self._age(stamp_ns) > self._patience:
@@ -199,7 +207,9 @@ class ApogeeDetector:
 
     def _shift(self, shift_ns: int) -> None:
         """Move what is not yet decided to a clock that was set back."""
-        for part in (self._lockout, self._ascent, self._coast, self._fall, self._velocity):
+        for part in (
+            self._lockout, self._ascent, self._coast, self._fall, self._velocity, self._standstill,
+        ):
             part.shift(shift_ns)
         self._looked_ns = None
         if self._altitude_ns is not None:
@@ -212,18 +222,24 @@ class ApogeeDetector:
     def _follow(self, stamp_ns: int, altitude: float) -> None:
         """Let filter and fall take a new altitude."""
         if self._fall.add(stamp_ns, altitude):
-            if self._coast.begun_ns is None:
+            if self._coast.begun_ns is None and not self._standstill.is_odd:
                 self._begin_coast_by_looks()
             if self._tracker.fit is None and self._fall.climbs(self._params.lockout_speed):
                 self._ascent.has_moved = True
         if self._looked_ns is not None and stamp_ns - self._looked_ns < _LOOK_NS:
             return
         self._looked_ns = stamp_ns
-        coast = self._coast
+        coast, is_still = self._coast, self._standstill.is_found
+        if is_still and self._disagrees(stamp_ns):
+            return  # what was foreseen must not follow an altitude that stopped
         coast.take(stamp_ns, altitude, self._tracker.noise)
-        since_ns = coast.disagreed_ns
-        if since_ns is not None and stamp_ns - since_ns > _OTHER_MOTION_NS:
+        if not is_still and self._disagrees(stamp_ns):
             coast.reset()
+
+    def _disagrees(self, stamp_ns: int) -> bool:
+        """Return whether the altitude has contradicted the coast for longer than any dip."""
+        since_ns = self._coast.disagreed_ns
+        return since_ns is not None and stamp_ns - since_ns > _OTHER_MOTION_NS
 
     def _follow_thrust(self, stamp_ns: int, acceleration: float) -> None:
         """End the coast where the accelerometer shows thrust."""
@@ -246,11 +262,15 @@ class ApogeeDetector:
         slow = min(_INTERVALS * interval_ns * 1e-9, 2.0 * _INTERVALS)
         return max(self._params.frozen_after, slow if interval_ns > 2e8 else 0.0)
 
-    def _judge(self, stamp_ns: int, fit: Parabola) -> None:
+    def _judge(self, stamp_ns: int, fit: Parabola, altitude: float) -> None:
         """Weigh a new fit."""
-        fit = self._informed(fit)
-        self._fit = fit
         now = self._tracker.seconds(stamp_ns)
+        if self._detected_ns is None and self._stands_still(stamp_ns, fit, now):
+            self._health = 'standstill'
+            self._vote_without_altitude(stamp_ns)
+            return
+        fit = self._informed(fit)
+        self._fit, self._altitude_ns = fit, stamp_ns
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if self._detected_ns is not None:
             self._health = 'ok'
@@ -259,6 +279,10 @@ class ApogeeDetector:
         if self._tracker.count < _MINIMUM_POINTS or self._tracker.length < _MINIMUM_LENGTH:
             self._health = 'filling'
         else:
+            self._ascent.follow(
+                stamp_ns, fit, now, altitude, agrees=self._tracker.agrees,
+                settled=self._is_settled,
+            )
             self._weigh(stamp_ns, fit, now, velocity, sigma, evidence)
         evidence.health = self._health
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
@@ -269,13 +293,12 @@ class ApogeeDetector:
     ) -> None:
         """Add what a full window shows to the evidence."""
         ascent, tracker = self._ascent, self._tracker
-        settled = tracker.varies and tracker.length >= 0.9 * self._params.window
-        ascent.follow(stamp_ns, fit, now, agrees=tracker.agrees, settled=settled)
         coast, limit = self._coast, self._params.lockout_speed
         if not (coast.agrees and coast.velocity + _CLEAR * coast.velocity_sigma < limit):
             self._lockout.take_fit(stamp_ns, velocity, sigma)
         if tracker.agrees and tracker.length >= _SHORT:
-            self._velocity.compare(stamp_ns, velocity, sigma)
+            if not self._is_outvoted(stamp_ns, velocity, sigma):
+                self._velocity.compare(stamp_ns, velocity, sigma)
             self._begin_coast(stamp_ns, fit, now)
         if ascent.has_moved and velocity < self._params.lockout_speed:
             # In the air and no longer fast: what pulls is gravity, within the drag.
@@ -290,6 +313,57 @@ class ApogeeDetector:
         is_rising = 2.0 * sigma < velocity < _LEAPING
         evidence.climbs = is_rising and tracker.agrees
         evidence.length, evidence.lost = tracker.length, ascent.peak - fit.altitude(now)
+
+    @property
+    def _is_settled(self) -> bool:
+        tracker = self._tracker
+        return tracker.varies and tracker.length >= 0.9 * self._params.window
+
+    def _stands_still(self, stamp_ns: int, fit: Parabola, now: float) -> bool:
+        """Return whether the altitude has stopped in a way that no vehicle can."""
+        standstill, tracker, coast = self._standstill, self._tracker, self._coast
+        was_found = standstill.is_found
+        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        if coast.begun_ns is not None and standstill.is_too_slow(
+            stamp_ns, coast.velocity, coast.velocity_sigma
+        ):
+            # It was begun while the altitude stopped, and follows what stands still.
+            coast.reset()
+            standstill.is_odd = True
+        if coast.agrees and standstill.is_news(stamp_ns, coast.velocity, coast.velocity_sigma):
+            standstill.trust(stamp_ns, coast.velocity, coast.velocity_sigma)
+        elif tracker.agrees and tracker.length >= _SHORT:
+            is_over = was_found and standstill.is_over(stamp_ns)
+            if is_over and self._is_falling(fit, velocity, sigma):
+                standstill.trust(stamp_ns, velocity, sigma)
+            else:
+                brief = tracker.fit_of_last(_BRIEF) or fit
+                fastest = math.inf
+                if coast.is_trusted:
+                    fastest = coast.velocity + _CLEAR * coast.velocity_sigma
+                standstill.follow(stamp_ns, fit, brief, now, fastest)
+        if standstill.is_found and not was_found:
+            self._distrust_altitude()
+        return standstill.is_found
+
+    def _distrust_altitude(self) -> None:
+        """Keep of the prediction only what the coast foresaw before the altitude stopped."""
+        coast = self._coast
+        if coast.begun_ns is not None and self._standstill.is_since(coast.begun_ns):
+            coast.reset()
+        self._ballot.reset()
+        self._foreseen = self._coast.foresight if self._coast.is_trusted else None
+        self._apogee_ns, self._apogee_altitude, self._sigma = (
+            (None, math.nan, math.nan) if self._foreseen is None else self._foreseen
+        )
+
+    def _is_outvoted(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
+        """Return whether two inertial inputs contradict an altitude that does not fall."""
+        speed = self._velocity
+        is_live = speed.is_live(stamp_ns) and self._acceleration.is_live(stamp_ns)
+        is_fast = speed.latest >= self._params.lockout_speed
+        stands = abs(velocity) < _STANDING + _CLEAR * sigma and not self._lockout.has_fallen
+        return is_live and is_fast and stands and self._pair.is_coherent
 
     def _known(self, stamp_ns: int) -> Evidence:
         """Return what is known without a fit."""
@@ -311,13 +385,15 @@ class ApogeeDetector:
         reached = self._fall.peak
         if self._coast.is_trusted:
             reached = max(reached, self._coast.altitude)
-        return max(self._ascent.rise, reached - self._ascent.pad)
+        height = max(self._ascent.rise, reached - self._ascent.pad)
+        deep = self._fall.depth > max(_DEEP, self._params.minimum_height)
+        return max(height, self._fall.depth) if deep else height
 
     def _begin_coast(self, stamp_ns: int, fit: Parabola, now: float) -> None:
         """Begin to follow a coast where a fit shows one, of the window or its end."""
         if self._coast.begun_ns is not None or not self._ascent.has_moved:
             return
-        if self._lockout.is_mach(stamp_ns):
+        if self._lockout.is_mach(stamp_ns) or self._standstill.is_odd:
             return
         for seen in (self._tracker.fit_of_last(_BRIEF), fit):
             if seen is None or seen.acceleration + seen.acceleration_sigma >= _COASTING:
@@ -388,7 +464,7 @@ class ApogeeDetector:
     ) -> str:
         if not self._tracker.agrees:
             return 'outliers'
-        if not self._ascent.is_physical(stamp_ns, velocity, sigma):
+        if self._standstill.is_odd or not self._ascent.is_physical(stamp_ns, velocity, sigma):
             return 'shock'
         if evidence.is_locked:
             return 'lockout'
@@ -412,8 +488,11 @@ class ApogeeDetector:
             self._ascent.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
         evidence = self._known(stamp_ns)
         evidence.tracked = math.nan
-        if coast.agrees and coast.foresight is not None and not self._may_light:
-            apogee_ns, altitude, sigma = coast.foresight
+        foreseen: tuple[int, float, float] | None = coast.foresight if coast.agrees else None
+        if self._standstill.is_found:
+            foreseen = self._foreseen
+        if foreseen is not None and not self._may_light:
+            apogee_ns, altitude, sigma = foreseen
             evidence.height = max(evidence.height, altitude - self._ascent.pad)
             evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, 3.0 * sigma)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))

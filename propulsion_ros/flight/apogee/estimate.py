@@ -34,7 +34,7 @@ class ApogeeEstimate(NamedTuple):
         'foreseen'; '' before.
     health : str
         'ok', or what keeps the detector from deciding: 'filling', 'no altitude', 'late', 'gap',
-        'frozen', 'outliers', 'shock', 'lockout', 'early', 'below minimum height'.
+        'frozen', 'standstill', 'outliers', 'shock', 'lockout', 'early', 'below minimum height'.
     """
 
     stamp_ns: int

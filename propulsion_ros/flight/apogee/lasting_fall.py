@@ -69,6 +69,13 @@ class LastingFall:
         latest_ns, altitude = self.looks[-1]
         return latest_ns - self._since_ns >= self._duration_ns and altitude < self.peak - _MARGIN
 
+    @property
+    def depth(self) -> float:
+        """Height of the peak above the higher of the latest two looks [m]; 0 for fewer."""
+        if len(self.looks) < 2:
+            return 0.0
+        return self.peak - max(self.looks[-1][1], self.looks[-2][1])
+
     def climbs(self, speed: float) -> bool:
         """Return whether each of the latest three looks is higher, by a speed [m/s]."""
         looks = list(self.looks)[-3:]

@@ -67,6 +67,11 @@ class Lockout:
         """Take whether the altitude clearly falls."""
         self._has_fallen = self._fall.update(stamp_ns, is_falling)
 
+    @property
+    def has_fallen(self) -> bool:
+        """Whether the altitude has clearly fallen for long enough to overrule the inputs."""
+        return self._has_fallen
+
     def is_locked(self, stamp_ns: int) -> bool:
         """Return whether detection is locked."""
         if self._fit_until is not None and stamp_ns < self._fit_until:

@@ -357,6 +357,8 @@ class FlightLoop:
     def _announce(self) -> None:
         self._actuation.follow(self._state.phase, may_deploy=self._state.may_deploy)
         if self._state.phase is not self._phase:
+            if self._state.phase.is_armed and not self._phase.is_armed:
+                self._clocks.settle()
             self._phase = self._state.phase
             self._requests.drop_waiting(self._phase.value)
         # While a recorded flight waits, its estimator has begun in the air.

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from propulsion_ros.settings.errors import CommandError
+
 LEAST_NS = 500_000_000
 """Between the two, at least: faster is a repetition by a program [ns]."""
 _PART, _MARGIN_NS = 1.5, 250_000_000
 """No third one may follow for so many times the time between the two, and this long [ns]."""
+MOST = 64
+"""Chains at most, so that requests of ever new sources cannot fill memory."""
 
 
 @dataclass
@@ -59,10 +63,15 @@ class Repetitions:
             On a steady clock [ns].
         may_repeat : bool
             Whether it is certainly none that came before, delivered again.
+
+        Raises
+        ------
+        CommandError
+            If too many other sources have requested just before; a source of None has a place.
         """
         chain = self._chains.get((name, source))
         if chain is None or self._is_over(chain, now_ns):
-            self._chains[name, source] = _Chain(now_ns)
+            self._begin(name, source, now_ns)
             return None
         gap_ns, chain.last_ns = now_ns - chain.last_ns, now_ns
         chain.count += 1
@@ -72,6 +81,18 @@ class Repetitions:
         if not chain.is_stream:
             chain.due_ns = now_ns + round(_PART * gap_ns) + _MARGIN_NS
         return chain.due_ns
+
+    def _begin(self, name: str, source: Hashable, now_ns: int) -> None:
+        """Begin a chain, and forget those that are over."""
+        self._chains = {
+            key: chain for key, chain in self._chains.items() if not self._is_over(chain, now_ns)
+        }
+        if source is not None and len(self._chains) >= MOST:
+            raise CommandError(
+                f"'{name}' is refused: {MOST} requests of other senders are waited for, which is "
+                'the limit'
+            )
+        self._chains[name, source] = _Chain(now_ns)
 
     def is_stream(self, name: str, source: Hashable) -> bool:
         """Return whether a source repeats a request as only a program does."""

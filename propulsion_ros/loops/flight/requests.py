@@ -21,6 +21,8 @@ from propulsion_ros.timing.sample_time import SampleTime
 AT_ONCE = ('abort',)
 """Requests that are followed as they come, whatever their stamp."""
 _REMEMBERED = 100
+_LONGEST_NAME = 64
+"""Characters of a name that are kept of one that comes in a message."""
 TWICE = ('liftoff_override', 'reset')
 """Requests that may be followed when they are made twice."""
 
@@ -38,9 +40,9 @@ class FlightRequests:
 
     A service is followed at once, a message after the sample of its stamp, at once where that
     is 0. Live requests are of now, and none outlives the phase in which it was made; an abort is
-    followed once, as it comes, whatever its stamp. What must be made twice is followed by the
-    rule of `Repetitions`, the same for services and messages; a repetition needs a stamp of its
-    own. A replay takes recorded requests of any time.
+    followed once, as it comes, whatever its stamp, and drops what waits and what is older. What
+    must be made twice is followed by the rule of `Repetitions`, the same for services and messages;
+    a repetition needs a stamp of its own. A replay takes recorded requests of any time.
 
     Parameters
     ----------
@@ -106,19 +108,22 @@ class FlightRequests:
         """Forget every request."""
         self._known: deque[tuple[str, str, int]] = deque(maxlen=_REMEMBERED)
         self._repetitions.reset()
+        self._aborted_ns: int | None = None
 
     def _take(self, message: Any) -> None:
         """Take the requests of a message, each the name of a status."""
         for status in message.status:
             if status.name not in COMMANDS:
                 known = ', '.join(COMMANDS)
-                self._host.complain('refused', f'unknown request {status.name!r}; known: {known}')
+                name = status.name[:_LONGEST_NAME]
+                self._host.complain('refused', f'unknown request {name!r}; known: {known}')
             else:
                 self._take_one(message, status)
 
     def _take_one(self, message: Any, status: Any) -> None:
         name, stamp_ns = status.name, stamp_to_ns(message.header.stamp)
         sender = getattr(status, 'hardware_id', '') or message.header.frame_id
+        sender = sender[:_LONGEST_NAME]
         request = _Message(name, sender, bool(stamp_ns))
         is_live = self._now is not None
         if is_live and name in (*AT_ONCE, *TWICE) and self._is_known(request, stamp_ns):
@@ -126,6 +131,7 @@ class FlightRequests:
                 self._host.complain('refused', f"request '{name}' came before: not taken again")
         elif not stamp_ns or (is_live and name in AT_ONCE):
             self.follow(request)
+            self._drop_before(name, stamp_ns)
         elif self._now is None or self._is_of_now(name, sender, stamp_ns - self._now()):
             self._asides.push(REQUEST, message, request)
 
@@ -139,9 +145,9 @@ class FlightRequests:
         return False
 
     def _is_of_now(self, name: str, sender: str, offset_ns: int) -> bool:
-        if OLDEST_NS <= offset_ns <= NEWEST_NS:
-            return True
         of = f' of {sender!r}' if sender else ''
+        if OLDEST_NS <= offset_ns <= NEWEST_NS:
+            return not self._is_aborted(f"'{name}'{of}", offset_ns)
         self._host.complain('refused', (
             f"request '{name}'{of} is refused: stamped {offset_words(offset_ns)} this "
             f'flight computer, expected at most {-OLDEST_NS * 1e-9:g} s behind or '
@@ -149,12 +155,33 @@ class FlightRequests:
         ))
         return False
 
+    def _is_aborted(self, request: str, offset_ns: int) -> bool:
+        """Return whether a request of now is older than the last one that is followed at once."""
+        if self._now is None or self._aborted_ns is None:
+            return False
+        now_ns = self._now()
+        # Where it is farther ahead, time was set back since then.
+        if not now_ns + offset_ns < self._aborted_ns <= now_ns + NEWEST_NS:
+            return False
+        self._host.complain('refused', f"request {request} is refused: stamped before an 'abort'")
+        return True
+
+    def _drop_before(self, name: str, stamp_ns: int = 0) -> None:
+        """Forget what waits when an abort comes, and note what is older than it."""
+        if self._now is None or name not in AT_ONCE:
+            return
+        now_ns = self._now()
+        self._aborted_ns = min(max(stamp_ns, now_ns), now_ns + NEWEST_NS)
+        self._drop(f"'{name}' came")
+
     def drop_waiting(self, phase: str) -> None:
         """Forget the requests that wait, since the phase in which they were made is over."""
-        if self._now is None:
-            return
+        if self._now is not None:
+            self._drop(f'the phase is {phase} now')
+
+    def _drop(self, reason: str) -> None:
         dropped = [request.name for request in self._asides.drop_requests()]
-        self._report_dropped((*dropped, *self._repetitions.drop()), f'the phase is {phase} now')
+        self._report_dropped((*dropped, *self._repetitions.drop()), reason)
 
     def _report_dropped(self, names: Iterable[str], reason: str) -> None:
         for name in names:
@@ -186,6 +213,8 @@ class FlightRequests:
             self._host.counts['refused'] += 1
             self._host.log('warn', str(error))
             return False, str(error)
+        finally:
+            self._drop_before(name)
 
     def _consider(self, name: str, source: str | None, *, may_repeat: bool) -> str:
         """Return how a request is followed, or raise `CommandError` with the reason why not.

@@ -35,6 +35,11 @@ class SensorClocks:
         self._stamps: defaultdict[str, StuckStamps] = defaultdict(StuckStamps)
         self._offsets = ClockOffsets()
 
+    def settle(self) -> None:
+        """Give the publishers that are followed now precedence over all others."""
+        for line in self._lines.values():
+            line.settle()
+
     @property
     def problem(self) -> str:
         """What is wrong with the clocks, '' for nothing."""
@@ -89,12 +94,18 @@ class SensorClocks:
         return time_ns
 
     def _is_followed(self, source: str, stamp_ns: int, steady_ns: int) -> bool:
-        """Return whether a message is of the publisher that was there first."""
+        """Return whether a message is of the publisher that is followed."""
         line = self._lines[source]
-        if line.takes(stamp_ns, steady_ns):
-            return True
-        self._host.complain('other_publisher', (
-            f'{source} not taken: of another publisher or clock, {line.offset:+.3f} s from the '
-            'one that is followed'
-        ))
-        return False
+        changes = line.changes
+        is_taken = line.takes(stamp_ns, steady_ns)
+        if not is_taken:
+            self._host.complain('other_publisher', (
+                f'{source} not taken: of another publisher or clock, {line.offset:+.3f} s from the '
+                'one that is followed'
+            ))
+        elif line.changes > changes:
+            self._host.log('warn', (
+                f'{source} goes on with another publisher or clock, {line.offset:+.3f} s from the '
+                'one before'
+            ))
+        return is_taken

@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from flight_computer import MS, Computer, altitude, odometry, request
+from flight_computer import APOGEE, MAIN, MS, Computer, altitude, odometry, request
 
 from fake_host import message
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 
 
 def ask(computer, seconds, name, sender=''):
@@ -76,6 +77,62 @@ def test_abort_is_followed_once_on_arrival_whatever_its_stamp(seconds):
     assert computer.flags['phase'] == 'launch', 'a repetition of the same one'
 
 
+def ask_now(computer, name, stamp_ns=None, sender=''):
+    now_ns = computer.loop._request_time() if stamp_ns is None else stamp_ns
+    computer.host.deliver('~/request', message(
+        now_ns, status=[SimpleNamespace(name=name, hardware_id=sender)]
+    ))
+
+
+@pytest.mark.parametrize('abort', [
+    pytest.param(lambda computer: ask_now(computer, 'abort'), id='message'),
+    pytest.param(lambda computer: ask_now(computer, 'abort', 0), id='message without a stamp'),
+    pytest.param(lambda computer: computer.call('abort'), id='service'),
+])
+@pytest.mark.parametrize('is_late', [False, True], ids=['waits', 'comes late'])
+@pytest.mark.parametrize('name', ['launch', 'debug'])
+def test_abort_drops_each_request_that_is_older(abort, is_late, name):
+    """In preflight, where it is refused, it left a launch waiting that armed the vehicle."""
+    computer = rested()
+    computer.wait(0.02)
+    stamp_ns = computer.loop._request_time()
+    if not is_late:
+        ask_now(computer, name, stamp_ns)
+    computer.wait(0.1)
+    abort(computer)
+    computer.wait(0.02)
+    if is_late:
+        ask_now(computer, name, stamp_ns)
+    computer.feed(2.16, 3.0)
+    assert computer.flags['phase'] == 'preflight'
+    line = f"request '{name}' is " + (
+        "refused: stamped before an 'abort'" if is_late else "dropped: 'abort' came")
+    assert computer.warnings.count(line) == 1
+    ask_now(computer, name)
+    computer.feed(3.0, 3.5, motion=lambda t: 0.0)
+    assert computer.flags['phase'] == name, 'a later one is followed'
+
+
+@pytest.mark.parametrize('seconds', [-1000.0, 0.0, 1000.0])
+def test_abort_with_a_wrong_clock_forbids_nothing_for_long(seconds):
+    computer = rested()
+    ask(computer, seconds, 'abort')
+    computer.feed(2.0, 2.2)
+    ask_now(computer, 'launch')
+    computer.feed(2.2, 3.0)
+    assert computer.flags['phase'] == 'launch'
+
+
+def test_time_that_starts_again_after_an_abort_forbids_nothing():
+    computer = Computer(is_simulated=True)
+    computer.feed(500.0, 502.0, motion=lambda t: 0.0)
+    ask_now(computer, 'abort')
+    computer.feed(0.0, 2.0, motion=lambda t: 0.0)
+    ask_now(computer, 'launch')
+    computer.feed(2.0, 3.0, motion=lambda t: 0.0)
+    assert computer.flags['phase'] == 'launch'
+
+
 def test_request_is_followed_though_the_sensors_are_silent():
     computer = rested()
     computer.command('launch')
@@ -117,6 +174,77 @@ def test_second_publisher_with_another_clock_does_not_drive_the_timer(offset):
         'odometry not taken: of another publisher or clock' in line for line in computer.warnings
     )
     assert computer.loop.stamp_ns * 1e-9 == pytest.approx(11.98)
+
+
+def with_replay(flown, replayed, begin, stall, seconds=50.0):
+    """Return a computer that flew beside a replay whose stamps are years older."""
+    computer = Computer('pressure', **{'flight.max_ascent_time': 20.0})
+
+    def deliver(stamp_ns, height):
+        _, pressure = temperature_and_pressure(120.0 + height)
+        computer.host.deliver('~/pressure', message(stamp_ns, fluid_pressure=float(pressure)))
+
+    for k in range(round(seconds / 0.02)):
+        t = k * 0.02
+        computer.wait(0.02)
+        if not stall[0] <= t < stall[0] + stall[1]:
+            deliver(computer.host.now, flown(t) + 0.02 * (k % 2))
+        if k == 150:
+            computer.command('launch')
+        if t > begin:
+            deliver(round((1_600_000_000 + t) * 1e9), replayed(t - begin))
+    return computer
+
+
+@pytest.mark.parametrize('stall', [
+    pytest.param((6.0, 0.56), id='stall beside it'),
+    pytest.param((6.0, 9.0), id='long stall beside it'),
+    pytest.param((4.98, 0.72), id='stall where it begins'),
+    pytest.param((4.5, 2.9), id='begins in a stall'),
+])
+def test_replay_fires_nothing_on_the_pad(stall):
+    """Both charges fired, and the sensor was refused as long as the replay went on."""
+    computer = with_replay(lambda t: 0.0, altitude, 5.0, stall)
+    assert computer.flags['phase'] == 'launch'
+    assert not computer.fired
+    assert computer.loop.stamp_ns == computer.host.now
+
+
+@pytest.mark.parametrize('stall', [
+    pytest.param((4.5, 0.72), id='after ignition'),
+    pytest.param((9.0, 0.72), id='in the coast'),
+    pytest.param((9.0, 5.0), id='long, in the coast'),
+])
+def test_replay_at_rest_does_not_disturb_a_flight(stall):
+    """Both charges fired 5 s early, and after the stall at liftoff the phase stayed launch."""
+    computer = with_replay(altitude, lambda t: 0.0, 1.0, stall)
+    assert computer.flags['apogee_source'] == 'detected'
+    (drogue, main) = (t - 1_700_000_000 for _, t in computer.fired)
+    assert drogue == pytest.approx(APOGEE, abs=0.5)
+    assert main == pytest.approx(MAIN, abs=1.0)
+
+
+def test_publisher_that_is_followed_at_the_launch_has_precedence():
+    """A replay that was there first was stopped, and went on after the launch."""
+    computer = Computer('pressure')
+
+    def deliver(seconds, **heights):
+        for k in range(round(seconds / 0.02)):
+            computer.wait(0.02)
+            for name, height in heights.items():
+                _, pressure = temperature_and_pressure(120.0 + height + 0.02 * (k % 2))
+                stamp_ns = computer.host.now - (10**17 if name == 'replay' else 0)
+                sample = message(stamp_ns, fluid_pressure=float(pressure))
+                computer.host.deliver('~/pressure', sample)
+
+    deliver(2.0, replay=0.0, sensor=0.0)
+    deliver(12.0, sensor=0.0)
+    assert any('pressure goes on with another publisher' in line for line in computer.warnings)
+    computer.command('launch')
+    deliver(2.0, replay=500.0, sensor=0.0)
+    assert not computer.fired
+    assert computer.flags['phase'] == 'launch'
+    assert computer.loop.stamp_ns == computer.host.now
 
 
 def test_publisher_whose_clock_was_set_goes_on_alone():

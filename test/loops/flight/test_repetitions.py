@@ -10,7 +10,8 @@ from flight_computer import Computer, altitude
 
 from fake_host import message
 from parts import few_of
-from propulsion_ros.loops.flight.repetitions import Repetitions
+from propulsion_ros.loops.flight.repetitions import MOST, Repetitions
+from propulsion_ros.settings.errors import CommandError
 
 S = 1_000_000_000
 RATES = [0.2, 0.21, 0.25, 0.33, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 50.0]
@@ -71,6 +72,21 @@ def test_two_sources_are_not_two_requests():
     assert repetitions.take('reset', 'panel', 0) is None
     assert repetitions.take('reset', None, S) is None
     assert repetitions.due(20 * S) == ''
+
+
+def test_requests_of_ever_new_sources_are_limited():
+    """Each one was remembered for ever, and looked at with every sample."""
+    repetitions = Repetitions(5.0)
+    for k in range(MOST):
+        assert repetitions.take('reset', f'panel {k}', k * S // 1000) is None
+    for k in range(MOST, 500):
+        with pytest.raises(CommandError, match="'reset' is refused: 64 requests of other senders"):
+            repetitions.take('reset', f'panel {k}', k * S // 1000)
+    assert len(repetitions._chains) == MOST
+    assert repetitions.take('reset', None, 2 * S) is None
+    assert repetitions.take('reset', None, 3 * S) == pytest.approx(4.75 * S), 'of a service'
+    assert repetitions.take('reset', 'a person', 8 * S) is None
+    assert len(repetitions._chains) <= 2, 'those that are over are forgotten'
 
 
 # The flight computer.
@@ -273,3 +289,25 @@ def test_override_that_was_made_twice_is_recorded_so_that_it_replays():
     assert replayed.fired == live.fired != []
     for topic in ('~/phase', '~/flags', '~/events', '~/requests'):
         assert repr(replayed.host.of(topic)) == repr(live.host.of(topic)), topic
+
+
+def test_flood_of_senders_keeps_no_person_from_the_service_and_no_abort_from_its_effect():
+    computer = armed()
+    for k in range(300):
+        by_message(computer, sender=f'x{k}' + 'y' * 1000)
+        if k in (100, 200):
+            by_service(computer)
+        rest(computer, 0.02)
+    chains = computer.loop._requests._repetitions._chains
+    assert len(chains) <= MOST + 1
+    assert all(len(source or '') <= 64 for _, source in chains)
+    assert any('senders are waited for' in line for line in computer.warnings)
+    assert max(len(line) for line in computer.warnings) < 400
+    rest(computer, 2.0)
+    assert computer.flags['phase'] == 'flight'
+    by_message(computer, sender='y' * 1000)
+    computer.host.deliver('~/request', message(0, status=[
+        SimpleNamespace(name='abort', hardware_id='z' * 1000), SimpleNamespace(name='u' * 1000),
+    ]))
+    assert computer.flags['phase'] != 'flight'
+    assert len(computer.warnings[-1]) < 400

@@ -74,3 +74,134 @@ def test_clock_that_is_set_is_followed_within_a_second(step, stall):
     ]
     arrivals = before + late + after
     assert len(refused(arrivals)) <= 1 * S // (20 * MS)
+
+
+# Two publishers.
+
+
+def publisher(
+    begin=0.0, end=60.0, ahead=0.0, rate=1.0, step=0.0, step_at=1e9, gaps=(), period=0.02, name='A'
+):
+    """Return name, stamp and arrival of messages that come in some time, but not in the gaps.
+
+    The clock is some seconds ahead, runs at a rate from the begin on, and is set by a step.
+    """
+    found = []
+    for k in range(round((end - begin) / period)):
+        t = begin + k * period
+        if not any(since <= t < until for since, until in gaps):
+            s = begin + rate * (t - begin) + ahead + (step if t >= step_at else 0.0)
+            found.append((name, round((1e6 + s) * S), BOOT + round(t * S)))
+    return found
+
+
+def taken(*publishers):
+    """Return name and time [s] of the messages that are accepted."""
+    lines = TimeLines()
+    both = sorted((m for found in publishers for m in found), key=lambda message: message[2])
+    return [
+        (name, (arrival - BOOT) / S) for name, stamp, arrival in both if lines.takes(stamp, arrival)
+    ]
+
+
+def others(**settings):
+    return publisher(**{'name': 'B', 'begin': 5.007, 'ahead': -1e5, **settings})
+
+
+@pytest.mark.parametrize('stall', [0.0, 0.56, 0.72, 3.5, 9.5])
+@pytest.mark.parametrize('rival', [
+    pytest.param({}, id='all the time'),
+    pytest.param({'rate': 10.0}, id='a replay at ten times the rate'),
+    pytest.param({'rate': 10.0, 'ahead': 5.0}, id='such a replay from ahead'),
+    pytest.param({'rate': 0.5}, id='a replay at half the rate'),
+    pytest.param({'rate': 100.0}, id='a replay in which each stamp is far from the last'),
+    pytest.param({'ahead': -0.7}, id='whose clock is 0.7 s behind'),
+    pytest.param({'ahead': 1.7}, id='whose clock is 1.7 s ahead'),
+    pytest.param({'period': 0.5}, id='that is slow'),
+    pytest.param({'gaps': [(19.0, 20.3)]}, id='that stalls too, and is back last'),
+    pytest.param({'rate': 10.0, 'gaps': [(19.0, 20.3)]},
+                 id='a replay at ten times the rate that stalls too'),
+    pytest.param({'step': -20.0, 'step_at': 20.3, 'gaps': [(20.1, 20.3)]},
+                 id='a replay that begins again in the stall'),
+    pytest.param({'gaps': [(19.0, 19.5), (19.9, 20.1)]}, id='that stalls too, and is back first'),
+])
+def test_publisher_that_was_heard_beside_the_first_has_no_place_in_a_stall(stall, rival):
+    """A replay took over after 0.5 s, and then the sensor was refused as long as it went on."""
+    first = publisher(gaps=[(20.0, 20.0 + stall)])
+    assert taken(first, others(**rival)) == [('A', (m[2] - BOOT) / S) for m in first]
+
+
+@pytest.mark.parametrize(('begin', 'stall'), [
+    pytest.param(20.01, 0.72, id='where the stall begins, 0.72 s'),
+    pytest.param(20.01, 5.0, id='where the stall begins, 5 s'),
+    pytest.param(20.4, 2.9, id='in a stall of 2.9 s'),
+    pytest.param(20.4, 6.0, id='in a stall of 6 s'),
+    pytest.param(5.0, 20.0, id='long before a stall of 20 s'),
+])
+def test_first_publisher_has_its_place_back_with_its_first_message(begin, stall):
+    first = publisher(gaps=[(20.0, 20.0 + stall)])
+    found = taken(first, others(begin=begin + 0.007))
+    assert [m for m in found if m[0] == 'A'] == [('A', (m[2] - BOOT) / S) for m in first]
+    assert all(20.0 < t < 20.0 + stall for name, t in found if name == 'B')
+
+
+@pytest.mark.parametrize(('publishers', 'within'), [
+    pytest.param([publisher(step=300.0, step_at=20.0)], 0.6, id='clock set ahead by 5 minutes'),
+    pytest.param([publisher(step=-300.0, step_at=20.0)], 0.6, id='clock set back by 5 minutes'),
+    pytest.param([publisher(step=-300.0, step_at=20.0, gaps=[(20.0, 21.5)])], 3.1,
+                 id='started again after 1.5 s with another clock'),
+    pytest.param([publisher(step=-1e5, step_at=20.0, gaps=[(20.0, 26.0)])], 6.3,
+                 id='started again after 6 s with another clock'),
+    pytest.param([publisher(gaps=[(20.0, 26.0)])], 6.1, id='started again with the same clock'),
+    pytest.param([publisher(step=300.0, step_at=20.0), others()], 0.6,
+                 id='clock set beside another publisher'),
+    pytest.param([publisher(step=300.0, step_at=20.0, gaps=[(20.0, 21.5)]), others()], 3.1,
+                 id='started again with another clock beside another publisher'),
+    pytest.param([publisher(end=20.0), others(name='A')], 10.1,
+                 id='dead, and another publisher goes on'),
+    pytest.param([publisher(end=20.0), others(name='A', rate=100.0)], 10.1,
+                 id='dead, and one goes on whose stamps jump'),
+])
+def test_good_data_is_never_refused_for_long(publishers, within):
+    times = [t for name, t in taken(*publishers) if name == 'A' and t >= 20.0]
+    assert 20.0 <= times[0] <= 20.0 + within
+
+
+def test_line_that_is_followed_when_it_settles_has_precedence_over_the_one_before():
+    lines = TimeLines()
+    first, second = publisher(end=20.0), others(end=40.0)
+    for _, stamp, arrival in sorted(first + second, key=lambda message: message[2]):
+        lines.takes(stamp, arrival)
+    lines.settle()
+    both = publisher(begin=40.0) + others(begin=40.007)
+    for name, stamp, arrival in sorted(both, key=lambda message: message[2]):
+        assert lines.takes(stamp, arrival) is (name == 'B')
+
+
+def test_random_stalls_and_other_publishers_take_nothing_from_the_first():
+    for seed in range(60):
+        rng = random.Random(seed)
+        gaps = [(t, t + rng.uniform(0.0, 9.5)) for t in (12.0, 26.0, 40.0)]
+        first = publisher(gaps=gaps, period=rng.choice([0.01, 0.02, 0.1]))
+        rivals = [
+            others(
+                begin=rng.uniform(1.0, 11.0), period=rng.choice([0.01, 0.02, 0.1]),
+                gaps=[(t, t + rng.uniform(0.0, 3.0)) for t in (11.5, 26.5)],
+                **rng.choice([
+                    {'ahead': rng.uniform(2.0, 1e6), 'rate': rng.choice([1.0, 3.0, 10.0])},
+                    {'ahead': -rng.uniform(1e3, 9e5)},
+                ]),
+            ) for _ in range(rng.randint(1, 3))
+        ]
+        expected = [('A', (m[2] - BOOT) / S) for m in first]
+        assert taken(first, *rivals) == expected, seed
+        dead = [m for m in first if m[2] < BOOT + 45 * S]
+        late = [t for name, t in taken(dead, *rivals) if name == 'B']
+        assert late[0] < max(t for _, t in taken(dead)) + 10.5, seed
+
+
+def test_lines_are_forgotten_however_many_come():
+    lines = TimeLines()
+    for k in range(5000):
+        lines.takes(k * 1000 * S, BOOT + k * MS)
+    assert len(lines._others) < 10

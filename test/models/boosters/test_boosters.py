@@ -288,7 +288,8 @@ def test_only_the_gimballed_booster_turns_and_nan_centres_it():
     ('given_params', 'text'),
     [
         pytest.param({'min_thrust': 101.0},
-                     "'min_thrust[0]': 101 is above max_thrust 100 N", id='least above most'),
+                     "'min_thrust[0]': 101 is above max_thrust 100 N; are they swapped?",
+                     id='least above most'),
         pytest.param({'max_thrust': 0.0}, "'max_thrust': 0 must be above 0 N", id='no thrust'),
         pytest.param({'time_constant': -0.1}, "'time_constant': -0.1 is below 0 s", id='tau'),
         pytest.param({'tank': 'main'}, "'tank[0]': unknown tank 'main', known: none", id='tank'),

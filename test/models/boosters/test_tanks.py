@@ -104,7 +104,9 @@ def test_reset_fills_to_the_start():
         pytest.param({'capacity': -1.0}, "'capacity': -1 is below 0 kg", id='capacity'),
         pytest.param({'inertia': [1.0, 1.0, -1.0]}, "'inertia[2]': -1 is below 0 kg m^2",
                      id='inertia'),
-        pytest.param({'names': ['a', 'a']}, "'names[1]': 'a' is named twice", id='twice'),
+        pytest.param(
+            {'names': ['a', 'a']}, "'names[1]': 'a' is named twice, rename one", id='twice'
+        ),
     ],
 )
 def test_refused_configuration(given_params, text):

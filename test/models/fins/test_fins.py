@@ -437,7 +437,8 @@ def test_families_contract():
         ),
         pytest.param(
             lambda: params(min_deflection=0.2, max_deflection=0.1),
-            "parameter 'min_deflection[0]': 0.2 is above max_deflection 0.1 rad", id='limits',
+            "parameter 'min_deflection[0]': 0.2 is above max_deflection 0.1 rad; are they swapped?",
+            id='limits',
         ),
         pytest.param(
             lambda: params(model='surface', max_deflection=2.0),
