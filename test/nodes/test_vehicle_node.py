@@ -231,6 +231,7 @@ def test_two_simulations_do_not_share_a_clock(graph, capfd):
 def test_missing_wrench_is_flown_without_and_two_stop_the_vehicle_with_one_error(graph, capfd):
     vehicle = Vehicle(graph, lockstep_timeout=0.8)
     vehicle.at(0)
+    vehicle.push('a/wrench', 0, 0.0)
     graph.until(lambda: not vehicle.node.is_active, 'the vehicle to give up')
     err = capfd.readouterr().err
     assert err.count('[ERROR]') == 1

@@ -131,10 +131,12 @@ def test_controllers_are_short():
 
 def test_paused_actuator_is_flown_without_and_taken_up_again(graph, tmp_path):
     settings = tmp_path / 'patient.yaml'
-    settings.write_text('/**/vehicle:\n  ros__parameters:\n    lockstep_timeout: 1.0\n')
+    settings.write_text(
+        '/**/vehicle:\n  ros__parameters:\n    lockstep_timeout: 3.0\n    start_timeout: 60.0\n'
+    )
     poses = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
     with flying('hexacopter', '--params-file', str(settings)) as process:
-        graph.until(lambda: len(poses) > 20, 'steps')
+        graph.until(lambda: len(poses) > 20 or process.poll() is not None, 'steps')
 
         def change(transition):
             request = ChangeState.Request(transition=Transition(id=transition))
