@@ -104,6 +104,11 @@ class ModulesParams:
             raise ConfigError(
                 'min_angle', f'{self.min_angle:g} is not below max_angle {self.max_angle:g} rad'
             )
+        for i in np.flatnonzero(self.nozzles.open_stop <= self.min_angle).tolist():
+            raise ConfigError(
+                'nozzles.open_stop', f'{self.nozzles.open_stop[i]:g} is not above min_angle '
+                f'{self.min_angle:g} rad', i,
+            )
         known = self.impellers.names
         if not self.nozzles.names:
             raise ConfigError('nozzles.names', 'expected at least one nozzle')
