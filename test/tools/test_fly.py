@@ -12,6 +12,7 @@ import pytest
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
+from sensor_msgs.msg import FluidPressure
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
@@ -47,17 +48,23 @@ def flying(name, *options):
         _, process.said = process.communicate(timeout=60.0)
 
 
-def fly(graph, name, duration, *options):
+def fly(graph, folder, name, duration, *options):
     """Fly an example with its controller; return its odometry and what it logged."""
+    settings = folder / 'seen.yaml'
+    settings.write_text(
+        '/**/vehicle:\n  ros__parameters:\n    wait_for_subscribers: [clock, pressure]\n'
+    )
     poses = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
+    # No controller subscribes it: once it is connected, the odometry of this test is too.
+    graph.listen(FluidPressure, 'vehicle/pressure', qos.LOCKSTEP)
     with flying(
         name, *FLOWN[name], '--controller', str(EXAMPLES / name / 'controller.py'),
+        '--params-file', str(settings),
         '--duration', str(duration), '--real-time-factor', '0', *options,
     ) as process:
         end_ns = round(duration * 1e9)
         graph.until(
-            lambda: process.poll() is not None
-            or (poses and stamp_to_ns(poses[-1].header.stamp) >= end_ns),
+            lambda: process.poll() or (poses and stamp_to_ns(poses[-1].header.stamp) >= end_ns),
             'the end of the flight', 300.0,
         )
         process.wait(60.0)
@@ -75,7 +82,7 @@ def place(pose):
 def test_hexacopter_hovers_and_its_picture_is_drawn(graph, tmp_path):
     pytest.importorskip('matplotlib')
     picture = tmp_path / 'hexacopter.png'
-    poses, _ = fly(graph, 'hexacopter', 4.0, '--picture', str(picture))
+    poses, _ = fly(graph, tmp_path, 'hexacopter', 4.0, '--picture', str(picture))
     x, y, z = place(poses[-1])
     assert z == pytest.approx(2.0, abs=0.05)
     # The wind pushes it a little.
@@ -84,30 +91,30 @@ def test_hexacopter_hovers_and_its_picture_is_drawn(graph, tmp_path):
     assert picture.read_bytes().startswith(b'\x89PNG')
 
 
-def test_underwater_vehicle_holds_its_depth_while_a_current_carries_it(graph):
-    poses, _ = fly(graph, 'auv', 5.0)
+def test_underwater_vehicle_holds_its_depth_while_a_current_carries_it(graph, tmp_path):
+    poses, _ = fly(graph, tmp_path, 'auv', 5.0)
     x, y, z = place(poses[-1])
     assert z == pytest.approx(-3.0, abs=0.02)
     assert x > 0.3
     assert y < -0.5
 
 
-def test_cubesat_loses_the_momentum_that_its_pulses_can_take(graph):
-    poses, _ = fly(graph, 'cubesat', 5.0)
+def test_cubesat_loses_the_momentum_that_its_pulses_can_take(graph, tmp_path):
+    poses, _ = fly(graph, tmp_path, 'cubesat', 5.0)
     rate = poses[-1].twist.twist.angular
     momentum = [0.0333 * abs(rate.x), 0.0333 * abs(rate.y), 0.0067 * abs(rate.z)]
     bits = [2.0 * arm * 0.02 * 0.01 for arm in (0.05, 0.15, 0.05)]
     assert all(left <= bit for left, bit in zip(momentum, bits, strict=True))
 
 
-def test_hopper_takes_off(graph):
-    poses, _ = fly(graph, 'hopper', 3.0)
+def test_hopper_takes_off(graph, tmp_path):
+    poses, _ = fly(graph, tmp_path, 'hopper', 3.0)
     assert poses[-1].twist.twist.linear.z > 8.0
 
 
 @pytest.mark.slow
-def test_hopper_lands_softly(graph):
-    poses, said = fly(graph, 'hopper', 14.0)
+def test_hopper_lands_softly(graph, tmp_path):
+    poses, said = fly(graph, tmp_path, 'hopper', 14.0)
     assert max(place(pose)[2] for pose in poses) == pytest.approx(62.0, abs=2.0)
     line = next(line for line in said.splitlines() if 'touchdown at' in line)
     assert float(line.split(': ')[-1].split(' m/s down')[0]) < 0.8
