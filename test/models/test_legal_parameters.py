@@ -26,7 +26,8 @@ from propulsion_ros.models.thrusters.dynamics import SMALLEST
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
-COUNT, SETS = 500, 40
+COUNT = 500
+SETS = amount('rest', 8, 40)
 DENORMAL = 1e-290
 """Products of anything smaller may have no digits left."""
 FULL = 1.0 + 1e-12
@@ -110,17 +111,22 @@ def test_thrusters(seed):
         assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
 
 
-@pytest.mark.parametrize('seed', range(SETS))
-def test_rotors(seed):
-    rng = np.random.default_rng(seed)
+def rotors(rng, **fixed):
+    """Return legal fields of rotors, all alike in time."""
     none = [0.0, 0.0]
     given = Draw(rng).fields(
         RotorsParams, rows(), integrator='exact', motor_constant_range=none,
         time_constant_up_range=none, time_constant_down_range=none, initial_rotor_speed=0.0,
-        esc_curve='0 5 1', esc_kind='polynomial',
-        direction=rng.choice([-1, 1], COUNT).tolist(),
+        esc_curve='0 5 1', esc_kind='polynomial', **fixed,
     )
     in_order(given, 'min_thrust', 'max_thrust')
+    return given
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_rotors(seed):
+    rng = np.random.default_rng(seed)
+    given = rotors(rng, direction=rng.choice([-1, 1], COUNT).tolist())
     params = RotorsParams(**given)
     model, dt = Rotors(params), steps(rng)
     for tick in range(4):
@@ -172,14 +178,10 @@ def check_supply(model, before, output, params, dt):
 @pytest.mark.parametrize('seed', range(SETS))
 def test_rotors_with_batteries(seed):
     rng = np.random.default_rng(seed)
-    none = [0.0, 0.0]
-    given = Draw(rng).fields(
-        RotorsParams, rows(), integrator='exact', motor_constant_range=none,
-        time_constant_up_range=none, time_constant_down_range=none, initial_rotor_speed=0.0,
-        esc_curve='0 5 1', esc_kind='polynomial', direction=1, battery=rows(),
-        batteries=batteries(rng), step_value='end', power_constant=0.0,
+    given = rotors(
+        rng, direction=1, battery=rows(), batteries=batteries(rng), step_value='end',
+        power_constant=0.0,
     )
-    in_order(given, 'min_thrust', 'max_thrust')
     given['moment_constant'] = [max(x, 1e-9) for x in given['moment_constant']]
     params = RotorsParams(**given)
     model, dt = Rotors(params), steps(rng)

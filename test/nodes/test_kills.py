@@ -300,6 +300,7 @@ def test_killed_at_any_time_in_the_air(flight, rng):
     flight.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('rng', draws('firing'))
 def test_killed_near_a_firing(flight, rng):
     flight.fly([rng.choice([APOGEE + 0.2, MAIN]) + rng.uniform(-0.6, 0.6)])
@@ -312,6 +313,7 @@ def test_killed_as_an_event_is_published(flight, rng):
     flight.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('rng', draws('many'))
 def test_killed_two_or_three_times_in_one_flight(flight, rng):
     flight.fly([rng.uniform(LIFTOFF + 0.5, MAIN + 1.0) for _ in range(rng.choice([2, 3]))])
