@@ -162,9 +162,9 @@ class Walk:
     def check(self) -> None:
         """Check what must hold at any moment."""
         phase, ascent = self.state.phase, self.state.ascent
-        efforts = np.nan_to_num(self.actuators.deployers.efforts(self.steady_ns))
+        efforts = self.actuators.deployers.efforts(self.steady_ns)
         thrust = sum(self.actuators.engines.thrusts().values())
-        if efforts.any():
+        if any(effort > 0.0 for effort in efforts):
             assert phase in (Phase.FLIGHT, Phase.RECOVERY), 'a charge outside flight and recovery'
             assert ascent is not None, 'a charge without a seen or overridden ascent'
         if phase is Phase.RECOVERY or not phase.is_armed:
@@ -180,7 +180,7 @@ class Walk:
     def _outputs(self) -> str:
         return repr((
             self.actuators.engines.rows(self.steady_ns),
-            self.actuators.deployers.efforts(self.steady_ns),
+            self.actuators.deployers.efforts(self.steady_ns).tolist(),
         ))
 
 
