@@ -19,7 +19,7 @@ from propulsion_ros.flight.events.variables import Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
 from propulsion_ros.flight.landing import LandingDetector
-from propulsion_ros.flight.liftoff import Liftoff, LiftoffDetector
+from propulsion_ros.flight.liftoff import CERTAIN_RISE, DOUBTFUL, Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.extremes import Extremes
 from propulsion_ros.flight.motion.rest import RestWatch
@@ -43,9 +43,6 @@ from propulsion_ros.flight.safing import all_disarmed, why_aloft
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.held import Held
-
-_CERTAIN_RISE = 100.0  # of an ascent that only altitude or speed has shown [m]
-_DOUBTFUL = ('climb', 'fall')
 
 
 class FlightState:
@@ -396,7 +393,7 @@ class FlightState:
         # An unknown altitude does not count, even if speed and acceleration show rest.
         is_far = abs(self._rest.altitude) > self._params.home_tolerance
         is_doubtful = self.ascent is None or (
-            self.ascent.source in _DOUBTFUL and self._range.highest < _CERTAIN_RISE
+            self.ascent.source in DOUBTFUL and self._range.highest < CERTAIN_RISE
             and not self._is_legacy
         )
         return self._rest.is_settled and not is_far and is_doubtful

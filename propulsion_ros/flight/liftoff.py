@@ -30,6 +30,14 @@ _MEMORY = 5.0  # over which a rise is measured, at least [s]
 _AWAY_NS = 5_000_000_000  # away from the pad for so long, a vehicle may fall without having climbed
 
 
+PUSHES = ('acceleration', 'coast')
+"""Sources of a liftoff that an accelerometer has felt."""
+DOUBTFUL = ('climb', 'fall')
+"""Sources of a liftoff by altitude or speed alone."""
+CERTAIN_RISE = 100.0
+"""Height that no sensor gains which settles, drifts or glitches on the ground [m]."""
+
+
 class Liftoff(NamedTuple):
     """When motion began, on the flight clock, and how it was seen.
 
@@ -263,7 +271,7 @@ def _first(clock_ns: int, votes: Iterator[_Vote] | tuple[_Vote, ...], pushed_ns:
     for vote in votes:
         start_ns = vote.path.update(clock_ns, vote.news, vote.holds, vote.pace)
         if start_ns is not None and found is None:
-            is_push = vote.source in ('acceleration', 'coast') and pushed_ns is not None
-            found = Liftoff(pushed_ns if is_push and pushed_ns is not None else start_ns,
-                            vote.source)
+            found = Liftoff(start_ns, vote.source)
+            if found.source in PUSHES and pushed_ns is not None:
+                found = found._replace(clock_ns=pushed_ns)
     return found

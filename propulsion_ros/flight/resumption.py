@@ -6,7 +6,7 @@ import math
 from enum import Enum
 from typing import NamedTuple
 
-from propulsion_ros.flight.liftoff import Liftoff
+from propulsion_ros.flight.liftoff import CERTAIN_RISE, PUSHES, Liftoff
 from propulsion_ros.flight.motion.fall import Fall
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.reckoning import REST_ACCELERATION
@@ -22,8 +22,6 @@ _UNCERTAIN = 3.0  # times as long must motion last where the age of the record i
 _REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
 _CHAIN = 3.0  # times as long may it be away on the pad: a restart may follow another one
 _FRESH_NS = 60_000_000_000  # what has flown so shortly before is on no bench
-_GAIN = 100.0  # height that no sensor which settles gains above `resume_height` [m]
-_PUSHES = ('acceleration', 'coast')
 _AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
 
 
@@ -202,7 +200,7 @@ class Resumption:
         be at work on it.
         """
         if self.is_aside:
-            is_certain = ascent is not None and (ascent.source in _PUSHES or altitude > _GAIN)
+            is_certain = ascent is not None and (ascent.source in PUSHES or altitude > CERTAIN_RISE)
             return _RESUME if is_certain else _WAIT
         if ascent is not None or self.is_aloft:
             return _RESUME
@@ -300,7 +298,7 @@ class Resumption:
         """Take an altitude; return whether it rose more than a sensor does that settles."""
         if altitude > self._params.resume_height:
             self._lowest_high = min(self._lowest_high, altitude)
-        return altitude - self._lowest_high > _GAIN
+        return altitude - self._lowest_high > CERTAIN_RISE
 
     @property
     def _is_flown(self) -> bool:

@@ -323,7 +323,6 @@ class ApogeeDetector:
         """Return whether the altitude has stopped in a way that no vehicle can."""
         standstill, tracker, coast = self._standstill, self._tracker, self._coast
         was_found = standstill.is_found
-        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if coast.begun_ns is not None and standstill.is_too_slow(
             stamp_ns, coast.velocity, coast.velocity_sigma
         ):
@@ -333,18 +332,24 @@ class ApogeeDetector:
         if coast.agrees and standstill.is_news(stamp_ns, coast.velocity, coast.velocity_sigma):
             standstill.trust(stamp_ns, coast.velocity, coast.velocity_sigma)
         elif tracker.agrees and tracker.length >= _SHORT:
-            is_over = was_found and standstill.is_over(stamp_ns)
-            if is_over and self._is_falling(fit, velocity, sigma):
-                standstill.trust(stamp_ns, velocity, sigma)
-            else:
-                brief = tracker.fit_of_last(_BRIEF) or fit
-                fastest = math.inf
-                if coast.is_trusted:
-                    fastest = coast.velocity + _CLEAR * coast.velocity_sigma
-                standstill.follow(stamp_ns, fit, brief, now, fastest)
+            self._follow_standstill(stamp_ns, fit, now)
         if standstill.is_found and not was_found:
             self._distrust_altitude()
         return standstill.is_found
+
+    def _follow_standstill(self, stamp_ns: int, fit: Parabola, now: float) -> None:
+        """Compare the altitude with the least speed that a vehicle has, or find it moving again."""
+        standstill, coast = self._standstill, self._coast
+        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        is_over = standstill.is_found and standstill.is_over(stamp_ns)
+        if is_over and self._is_falling(fit, velocity, sigma):
+            standstill.trust(stamp_ns, velocity, sigma)
+            return
+        brief = self._tracker.fit_of_last(_BRIEF) or fit
+        fastest = math.inf
+        if coast.is_trusted:
+            fastest = coast.velocity + _CLEAR * coast.velocity_sigma
+        standstill.follow(stamp_ns, fit, brief, now, fastest)
 
     def _distrust_altitude(self) -> None:
         """Keep of the prediction only what the coast foresaw before the altitude stopped."""

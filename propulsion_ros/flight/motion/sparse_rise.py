@@ -43,14 +43,17 @@ class SparseRise:
         if math.isnan(news) or (latest is not None and news == latest[1]):
             return None
         self._latest = clock_ns, news
-        if latest is None or not holds:
-            self._count, self._begun_ns = 0, None
-            return None
-        interval_ns, gained = clock_ns - latest[0], news - latest[1]
-        if not _INTERVAL_NS <= interval_ns <= _LONGEST_NS or gained < pace * interval_ns * 1e-9:
+        if latest is None or not holds or not _rises(*latest, clock_ns, news, pace):
             self._count, self._begun_ns = 0, None
             return None
         if self._begun_ns is None:
             self._begun_ns, self._count = latest[0], 1
         self._count += 1
         return self._begun_ns if self._count >= _FEWEST else None
+
+
+def _rises(before_ns: int, before: float, now_ns: int, now: float, pace: float) -> bool:
+    """Return whether two readings that are neither too close nor too far apart show a speed."""
+    interval_ns = now_ns - before_ns
+    is_apart = _INTERVAL_NS <= interval_ns <= _LONGEST_NS
+    return is_apart and now - before >= pace * interval_ns * 1e-9
