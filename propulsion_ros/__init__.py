@@ -30,7 +30,7 @@ def load(robot: str | Path, parameters: str | Path | None = None) -> Mapping[str
     ConfigError
         Naming the file, what was expected and what came.
     """
-    # Whoever imports the package for one module of it does not need the readers.
+    # Imported late: a program that uses one module needs none of the readers.
     from propulsion_ros.graph.load import models_of
 
     return models_of(robot, parameters)

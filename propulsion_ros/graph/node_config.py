@@ -252,6 +252,15 @@ def read_setting(
     return own, Setting(family, REGISTRY[family], spec, values, frame, given)
 
 
+def _read_given(
+    node: str, node_params: type[OwnT], given: Mapping[str, Any], spec: ActuatorSpec | None,
+    faults: Faults = FIRST,
+) -> tuple[OwnT, Setting]:
+    """Return both configurations by flat parameters; see `read_setting`."""
+    parameters = GivenParameters(node, given, faults=faults)
+    return read_setting(parameters, node_params, lambda own: spec, faults=faults)
+
+
 def check_family(
     name: str, given: Mapping[str, Any], spec: ActuatorSpec | None, faults: Faults
 ) -> None:
@@ -269,8 +278,7 @@ def check_family(
         Takes what is wrong, by parameter or XML path.
     """
     kind = node_kind_of(name)
-    parameters = GivenParameters(name, given, faults=faults)
-    _, setting = read_setting(parameters, kind.node_params, lambda own: spec, faults=faults)
+    _, setting = _read_given(name, kind.node_params, given, spec, faults)
     setting.check(kind.loop_params, faults)
 
 
@@ -278,8 +286,7 @@ def check_allocator(
     node: str, given: Mapping[str, Any], spec: ActuatorSpec | None, faults: Faults
 ) -> None:
     """Find everything at which an allocator would not start; see `check_family`."""
-    parameters = GivenParameters(node, given, faults=faults)
-    own, setting = read_setting(parameters, AllocatorNodeParams, lambda own: spec, faults=faults)
+    own, setting = _read_given(node, AllocatorNodeParams, given, spec, faults)
     if not setting.has_faults(faults):
         with faults.kept():
             allocator_of(own, setting)
@@ -305,8 +312,7 @@ def build_family(
         Naming the parameter or the XML path of what is wrong.
     """
     kind = node_kind_of(name)
-    parameters = GivenParameters(name, given)
-    _, setting = read_setting(parameters, kind.node_params, lambda own: spec)
+    _, setting = _read_given(name, kind.node_params, given, spec)
     loop_params = setting.build(kind.loop_params)
     return setting.build_family(), loop_params
 
@@ -330,5 +336,4 @@ def build_allocator(
     ConfigError
         Naming the parameter or the XML path of what is wrong.
     """
-    parameters = GivenParameters(node, given)
-    return allocator_of(*read_setting(parameters, AllocatorNodeParams, lambda own: spec))
+    return allocator_of(*_read_given(node, AllocatorNodeParams, given, spec))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """One mistake in files or on a command line."""
+class Complaint:
+    """A mistake and what the line that it gets has in it."""
 
     id: str
     place: str
@@ -16,6 +16,12 @@ class Mistake:
     reason: str
     remedy: str = ''
     """What the line advises: the nearest name, the values that are allowed, a step to take."""
+
+
+@dataclass(frozen=True)
+class Mistake(Complaint):
+    """One mistake in files or on a command line."""
+
     files: dict[str, str] = field(default_factory=dict)
     """Texts by name of the file."""
     command: str = 'check robot.urdf'

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fake_host import MS, FakeHost, message
+from mistakes import Complaint
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.models.boosters.boosters import Boosters
@@ -43,13 +44,9 @@ FAMILIES = {
 
 
 @dataclass(frozen=True)
-class WrongMessage:
-    """A command that is refused, with the line of the complaint."""
+class WrongMessage(Complaint):
+    """A command that is refused."""
 
-    id: str
-    place: str
-    reason: str
-    remedy: str = ''
     fields: dict[str, Any] = field(default_factory=dict)
     family: str = 'rotors'
     stamp_ms: int = 1000
