@@ -48,6 +48,18 @@ def speed_doubts(names: tuple[str, ...], speeds: FloatArray) -> Iterator[ConfigE
         ), i)
 
 
+def reverse_doubts(family: Family) -> Iterator[ConfigError]:
+    """Yield which actuators have a limit ahead and none backwards."""
+    if not isinstance(family, Allocatable):
+        return
+    lowest, highest = family.thrust_limits
+    for i in np.flatnonzero((lowest <= -_NO_LIMIT) & (highest < _NO_LIMIT)).tolist():
+        yield ConfigError('max_thrust', (
+            f'{family.actuator_names[i]} pushes backwards without limit; give min_thrust too, 0 '
+            'for none'
+        ), i)
+
+
 def largest_speeds(family: Family) -> FloatArray:
     """Return the speed of each actuator at its largest thrust [rad/s], (n,), NaN where unknown."""
     unknown = np.full(len(family.actuator_names), np.nan)

@@ -431,6 +431,7 @@ def _dry_mass(params: VehicleParams) -> tuple[str, MassProperties]:
     if not dry.is_solid:
         raise ConfigError(
             'robot_description',
-            f'expected links with mass and positive inertia, got {dry.mass:g} kg in all',
+            f'expected links with mass and positive inertia, got {dry.mass:g} kg in all; give '
+            'base_link an <inertial>',
         )
     return frame, dry

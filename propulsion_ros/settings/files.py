@@ -213,6 +213,16 @@ def writing(path: str | Path) -> Iterator[None]:
         raise SourceError(printable(path), f'cannot be written: {_reason(error)}') from error
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where it is absent; raise `SourceError` if impossible."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise SourceError(printable(path), 'expected a folder, got a file') from error
+    except OSError as error:
+        raise SourceError(printable(path), f'cannot be made: {_reason(error)}') from error
+
+
 def require_target(path: str | Path) -> None:
     """Raise `SourceError` where no file can have a name; see `check_target`."""
     with writing(path):

@@ -141,6 +141,10 @@ class ParameterFile:
                 )
 
     def _read(self, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        if text.lstrip().startswith('<'):
+            raise SourceError(
+                self._path, 'expected a parameter file, got XML; is it the robot description?'
+            )
         try:
             _check_events(text)
             loader = _Loader(text)
@@ -180,9 +184,7 @@ class ParameterFile:
         words = [word for word in path.split('/') if word]
         near = next((word for word in words if nearest(word, [_ROOT])), '')
         hint = '; expected NODE, ros__parameters and KEY, one below the other'
-        if str(tree).lstrip().startswith('<'):
-            hint = '; this is a robot description, expected a parameter file'
-        elif near:
+        if near:
             hint = f'; {near!r}: did you mean {_ROOT!r}?'
         elif len(words) == 1:
             hint = f'; write a node and {_ROOT!r} above {words[0]!r}, one below the other'

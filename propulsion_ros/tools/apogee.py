@@ -96,7 +96,7 @@ def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
-    return nothing, _why_none(report, rise.height, params.minimum_height)
+    return nothing, _why_none(report, rise, params.minimum_height)
 
 
 class _Rise:
@@ -104,12 +104,12 @@ class _Rise:
 
     Attributes
     ----------
-    height : float
-        That of the highest sample so far [m].
+    height, depth : float
+        Of the highest and the lowest sample so far, above and below the first one [m].
     """
 
     def __init__(self) -> None:
-        self.height = 0.0
+        self.height = self.depth = 0.0
         self._first: float | None = None
 
     def measured(self, samples: Iterable[Sample]) -> Iterator[Sample]:
@@ -118,22 +118,25 @@ class _Rise:
             if math.isfinite(sample.altitude):
                 self._first = sample.altitude if self._first is None else self._first
                 self.height = max(self.height, sample.altitude - self._first)
+                self.depth = max(self.depth, self._first - sample.altitude)
             yield sample
 
 
-def _why_none(report: FlightReport | None, rise: float, least: float) -> str:
+def _why_none(report: FlightReport | None, rise: _Rise, least: float) -> str:
     """Return why a log has no apogee, by its last report."""
     if report is None:
         return 'no apogee: expected rows, got a header alone'
-    if rise < least:
+    if rise.height < least <= rise.depth:
+        return f'no apogee: it goes {rise.depth:.3g} m down; altitude_m is positive upward'
+    if rise.height < least:
         return (
-            f'no apogee: it rises {rise:.3g} m, and below {least:g} m none is looked for; '
+            f'no apogee: it rises {rise.height:.3g} m, and below {least:g} m none is looked for; '
             '--minimum-height M sets another height'
         )
     if report.liftoff is None:
         return (
-            f'no apogee: the log ends before a liftoff was seen, though it rises {rise:.3g} m; '
-            'altitude_m is in metres above the pad, time_s in seconds'
+            'no apogee: the log ends before a liftoff was seen, though it rises '
+            f'{rise.height:.3g} m; altitude_m is in metres above the pad, time_s in seconds'
         )
     health = '' if report.estimate is None else report.estimate.health
     return f'no apogee: the log ends before one was seen, at health {health!r}'

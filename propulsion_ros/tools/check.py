@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.doubts import doubts_of, largest_speeds, speed_doubts
+from propulsion_ros.graph.doubts import doubts_of, largest_speeds, reverse_doubts, speed_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
     block_named,
@@ -228,7 +228,7 @@ def _warn_of_values(block: ActuatorSpec, faults: FaultList) -> None:
     speeds = largest_speeds(family)
     doubts = (
         *doubts_of(schema_of(block.family), block.values),
-        *speed_doubts(tuple(family.actuator_names), speeds),
+        *speed_doubts(tuple(family.actuator_names), speeds), *reverse_doubts(family),
     )
     for doubt in map(block.locate, doubts):
         faults.warn(doubt.key, doubt.problem)

@@ -16,7 +16,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import printable, write_text, writing
+from propulsion_ros.settings.files import make_folder, printable, write_text, writing
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 from propulsion_ros.tools.lines import fail, note
@@ -58,12 +58,9 @@ def run(options: argparse.Namespace) -> int:
         from propulsion_ros.pictures.picture import draw
     except ImportError as error:
         return fail('demo', missing(error))
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        return fail('demo', f'--output {printable(output)}: {error.strerror}')
     demo, begun = DEMOS[vehicle], time.monotonic()
     try:
+        make_folder(output)
         configs = [share_directory() / 'config' / f'{vehicle}_demo.yaml']
         configs += [options.params_file] if options.params_file else []
         for path in configs[1:]:
