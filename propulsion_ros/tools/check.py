@@ -270,8 +270,9 @@ def _node(
         _check_node(name, values, blocks, faults)
     for error in faults.errors:
         place = file.place_of(name, error.key)
-        shown = error if error.key == name else SourceError(name, str(error))
-        report.add(place, shown)
+        is_described = not blocks and error.key == 'names' and values.get('names') is None
+        hint = '; where a robot description has them, give --model ROBOT' if is_described else ''
+        report.add(place, error if error.key == name else SourceError(name, f'{error}{hint}'))
     for key, text in faults.warnings:
         report.warn(file.place_of(name, key), f'{name}: {text}')
 

@@ -73,6 +73,9 @@ def run(args: argparse.Namespace) -> int:
     note('record', f'{name}: {counts.total()} messages of {len(counts)} topics')
     missed = sorted(set(topics) - set(counts))
     if missed or not counts:
-        return fail('record', f'nothing was received of {", ".join(missed) or "any topic"}')
+        return fail('record', (
+            f'nothing was received of {", ".join(missed) or "any topic"}; is a node that '
+            'publishes it in the same ROS_DOMAIN_ID?'
+        ))
     return 0
 

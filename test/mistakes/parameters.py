@@ -388,4 +388,11 @@ MISTAKES = [
         of(),
         'check robot.yaml --show',
     ),
+    mistake(
+        'no model given',
+        "robot.yaml:1: rotors: parameter 'names'",
+        'is required',
+        'where a robot description has them, give --model ROBOT',
+        with_model(),
+    ),
 ]
