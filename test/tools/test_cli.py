@@ -35,7 +35,8 @@ def test_help_of_each_command_has_an_example_that_is_right(command, capsys):
     pytest.param('--help', ['numpy', 'scipy', 'yaml', 'rclpy', 'matplotlib'], id='help'),
     pytest.param('--version', ['numpy', 'scipy', 'yaml', 'rclpy', 'matplotlib'], id='version'),
     pytest.param(
-        'check urdf/quadrotor.urdf.xacro', ['scipy', 'rclpy', 'matplotlib', 'rosbags'], id='check'
+        'check urdf/quadrotor.urdf.xacro', ['scipy', 'json5', 'rclpy', 'matplotlib', 'rosbags'],
+        id='check',
     ),
 ])
 def test_command_imports_no_more_than_it_needs(words, heavy):
