@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.node_config import schema_of
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.settings.errors import ConfigError
@@ -26,9 +25,11 @@ _SETTLING = 1e6
 """Longer than any lag [s]."""
 
 
-def doubts_of(family: str, given: Mapping[str, Any]) -> Iterator[ConfigError]:
-    """Yield what is implausible among the values that a user gave a family, and what to check."""
-    for parameter in schema_of(family):
+def doubts_of(
+    parameters: Iterable[Parameter], given: Mapping[str, Any]
+) -> Iterator[ConfigError]:
+    """Yield what is implausible among the values that a user gave a node, and what to check."""
+    for parameter in parameters:
         if given.get(parameter.key) is None:
             continue
         for i, value in enumerate(np.ravel(np.asarray(given[parameter.key], dtype=object))):

@@ -17,6 +17,7 @@ from propulsion_ros.graph.family_params import (
     loop_params_of,
     node_kind_of,
 )
+from propulsion_ros.loops.actuator_loop import LoopParams, names_off
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.models.common.allocation import Allocator
@@ -74,7 +75,9 @@ class Setting:
         """Find everything that is wrong with the values of the family and of its timing."""
         if not self.has_faults(faults, loop_params):
             with faults.kept():
-                self.build_family()
+                family, timing = self.build_family(), self.build(loop_params)
+                if isinstance(timing, LoopParams):
+                    names_off(timing, family.command_names)
 
     def has_faults(self, faults: Faults, *others: type[Any]) -> bool:
         """Return whether a value is wrong, here or in the block; ``faults`` takes each."""

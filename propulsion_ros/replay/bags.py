@@ -14,7 +14,7 @@ from propulsion_ros.replay.bag_files import checked
 from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
 from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import ABSENT, FOLDER, kind_of, printable
+from propulsion_ros.settings.files import ABSENT, FOLDER, UNKNOWN, kind_of, printable
 
 _SUFFIXES = ('.mcap', '.db3')
 ReaderT = TypeVar('ReaderT', bound='BagReader')
@@ -195,6 +195,10 @@ class BagWriter:
             )
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
+        if kind_of(self._path) not in (ABSENT, UNKNOWN):
+            raise SourceError(
+                printable(self._path), 'exists already; give another name, or remove it'
+            )
         is_sqlite = self._path.suffix == '.db3'
         plugin = StoragePlugin.SQLITE3 if is_sqlite else StoragePlugin.MCAP
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.replay.flight_log import read_flight_log, samples_of_log
 from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import check_target, printable
+from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
@@ -48,21 +48,17 @@ def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
     try:
         if args.picture is not None:
-            check_target(args.picture)
+            require_target(args.picture)
         params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
         result, why_none = _search(args.log, params)
         if args.picture is not None:
             _draw(args.log, params, args.picture)
     except ConfigError as error:
-        return _fail(str(error))
+        return fail('apogee', error)
     except ImportError as error:
-        return _fail(f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
-    except OSError as error:
-        return _fail(
-            f'{printable(args.picture)}: cannot be written: {error.strerror or error}'
-        )
+        return fail('apogee', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
     if why_none:
-        print(f'propulsion_ros apogee: {printable(args.log)}: {why_none}', file=sys.stderr)
+        note('apogee', f'{printable(args.log)}: {why_none}')
     print(json.dumps(result, allow_nan=False))
     return 0
 
@@ -150,11 +146,6 @@ def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
 
     samples = read_flight_log(log)
     draw(flight_page(signals_of_flight(log.stem, samples, fly(samples, params))), picture)
-
-
-def _fail(text: str) -> int:
-    print(f'propulsion_ros apogee: {text}', file=sys.stderr)
-    return 1
 
 
 def _result(detected_ns: int, estimate: ApogeeEstimate) -> dict[str, Any]:

@@ -54,7 +54,9 @@ def run(args: argparse.Namespace) -> int:
         return fail('replay', error)
     except OSError as error:
         reason = error.strerror or error
-        return fail('replay', f'{printable(args.output)}: {reason}')
+        return fail('replay', f'{printable(args.output)}: cannot be written: {reason}')
     result = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
+    if not result:
+        return fail('replay', f'{printable(args.input)}: expected rows, got a header alone')
     note('replay', f'{printable(args.output)}: {result}')
     return 0

@@ -494,7 +494,7 @@ def test_old_result_stays_where_the_new_one_fails(config, tmp_path, bag, capsys)
     assert out.read_text() == 'kept'
     assert not list(tmp_path.glob('*.unfinished'))
     assert replay(config, bag, tmp_path / 'nowhere' / 'out.csv') == 1
-    assert 'No such file or directory' in capsys.readouterr().err
+    assert 'make it first' in capsys.readouterr().err
 
 
 def test_rows_without_a_command_tell_the_time_to_a_bag_too(tmp_path):
