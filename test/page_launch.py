@@ -57,4 +57,10 @@ def _parse(path):
 
 
 def _choices(node, otherwise):
+    if isinstance(node, ast.Name):
+        shared = _parse(REPOSITORY / 'propulsion_ros/graph/launch_actions.py').body
+        node = next(
+            each.value for each in shared
+            if isinstance(each, ast.Assign) and each.targets[0].id == node.id
+        )
     return otherwise if node is None else tuple(ast.literal_eval(node))

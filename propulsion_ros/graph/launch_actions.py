@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.event_handlers import OnShutdown
+from launch.substitutions import ThisLaunchFile
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
@@ -23,8 +32,16 @@ from propulsion_ros.graph.wiring import (
     robot_graph,
     vehicle_graph,
 )
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.loops.ports import is_name
+from propulsion_ros.settings.domain import domain_id
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
+
+_OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
+
+BOOLEANS = ['true', 'false', 'True', 'False', '1', '0']
+"""Choices of a launch argument that is true or false, as the launch files of others take it."""
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
@@ -33,7 +50,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'parameter file; its values win over those of the package',
     },
     'use_sim_time': {
-        'default_value': 'true', 'choices': ['true', 'false'],
+        'default_value': 'true', 'choices': BOOLEANS,
         'description': 'true: with the simulated body and its clock; false: for a real robot',
     },
     'wait_for': {
@@ -49,26 +66,29 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'simulated over wall time; 0: as fast as the nodes reply',
     },
     'autostart': {
-        'default_value': 'true', 'choices': ['true', 'false'],
+        'default_value': 'true', 'choices': BOOLEANS,
         'description': 'configure and activate every node at the start',
     },
     'replay': {
-        'default_value': 'false', 'choices': ['true', 'false'],
+        'default_value': 'false', 'choices': BOOLEANS,
         'description': 'for playing a recording: step on stamps, lose no input, no simulated body',
     },
     'visualize': {
-        'default_value': 'false', 'choices': ['true', 'false'],
+        'default_value': 'false', 'choices': BOOLEANS,
         'description': 'publish the thrusts as markers for RViz, on visualizer/markers',
     },
     'composed': {
-        'default_value': 'false', 'choices': ['true', 'false'],
+        'default_value': 'false', 'choices': BOOLEANS,
         'description': 'all nodes in one process: less memory and copying',
     },
     'clock_topic': {
         'default_value': '/clock',
         'description': 'topic of the simulated time; a second vehicle needs one of its own',
     },
-    'log_level': {'default_value': 'info', 'description': 'log level of all nodes'},
+    'log_level': {
+        'default_value': 'info', 'choices': ['debug', 'info', 'warn', 'error', 'fatal'],
+        'description': 'log level of all nodes; debug: without the debug lines of ROS itself',
+    },
 }
 """Launch arguments of every vehicle, with their keyword arguments."""
 
@@ -83,8 +103,7 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
         },
     }
 
-    def start(context: LaunchContext) -> list[Any]:
-        given = context.launch_configurations
+    def start(given: dict[str, str]) -> list[Any]:
         graph = vehicle_graph(
             vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true',
             drawn_with(given), _simulation(given),
@@ -106,7 +125,7 @@ def robot_launch() -> LaunchDescription:
             'description': 'plugin blocks that also get an allocator, separated by commas',
         },
         'simulate': {
-            'default_value': 'false', 'choices': ['true', 'false'],
+            'default_value': 'false', 'choices': BOOLEANS,
             'description': 'add a simulated body, which links and plugin blocks describe',
         },
         **ARGUMENTS,
@@ -114,8 +133,7 @@ def robot_launch() -> LaunchDescription:
                          'description': 'true if a simulation publishes /clock'},
     }
 
-    def start(context: LaunchContext) -> list[Any]:
-        given = context.launch_configurations
+    def start(given: dict[str, str]) -> list[Any]:
         allocated, is_simulated = _listed(given['allocate']), given['simulate'] == 'true'
         graph = robot_graph(
             given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true',
@@ -153,12 +171,38 @@ def _number(key: str, text: str) -> float:
 
 
 def _described(
-    arguments: dict[str, dict[str, Any]], start: Callable[[LaunchContext], list[Any]]
+    arguments: dict[str, dict[str, Any]], start: Callable[[dict[str, str]], list[Any]]
 ) -> LaunchDescription:
+    def checked(context: LaunchContext) -> list[Any]:
+        _refuse_unknown(context, arguments)
+        booleans = [name for name, kwargs in arguments.items() if kwargs.get('choices') == BOOLEANS]
+        return start(plain_booleans(context.launch_configurations, booleans))
+
     return LaunchDescription([
         *(DeclareLaunchArgument(name, **kwargs) for name, kwargs in arguments.items()),
-        OpaqueFunction(function=start),
+        OpaqueFunction(function=checked),
     ])
+
+
+def plain_booleans(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return launch arguments with some that are `BOOLEANS` as 'true' or 'false'."""
+    return {**given, **{
+        name: 'true' if given[name] in ('true', 'True', '1') else 'false' for name in names
+    }}
+
+
+def _refuse_unknown(context: LaunchContext, known: Collection[str]) -> None:
+    """Raise `ConfigError` for an argument of the command line that the launch file does not have.
+
+    Where another launch file includes this one, the command line has the arguments of that one.
+    """
+    own = Path(ThisLaunchFile().perform(context)).name
+    if not any(Path(word).name == own for word in sys.argv[1:]):
+        return
+    for name in (word.partition(':=')[0] for word in context.argv):
+        if name not in (*known, *_OF_LAUNCH):
+            near = suggestion(name, known)
+            raise SourceError(name, f'is no launch argument{near}; --show-args lists all')
 
 
 def drawn_with(given: dict[str, str]) -> list[str] | None:
@@ -182,17 +226,25 @@ def graph_actions(
     stack_options : sequence of str
         Command line of `stack` for the same graph, where it is composed.
     """
-    records, actions = {}, []
+    domain_id()
+    if not is_name(given['clock_topic'], before='/'):
+        raise SourceError(
+            'clock_topic', f'expected the name of a topic, got {given["clock_topic"]!r}'
+        )
+    records, actions, crashes = {}, [], Crashes()
     for spec in graph.nodes:
         try:
             records[spec.name] = record_of(spec, given)
         except OSError as error:
             actions.append(LogInfo(msg=f'{spec.name} keeps no record of its flight: {error}'))
     if given['composed'] == 'true':
-        actions.append(_stack(given, stack_options, records))
+        names = [spec.name for spec in graph.nodes]
+        actions.append(_stack(given, stack_options, records, names, crashes))
     else:
-        actions += [_node(spec, graph, given, records.get(spec.name, {})) for spec in graph.nodes]
-    return [*actions, _state_publisher(graph, given)]
+        actions += [
+            _node(spec, graph, given, records.get(spec.name, {}), crashes) for spec in graph.nodes
+        ]
+    return [*actions, _state_publisher(graph, given), crashes.at_end()]
 
 
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
@@ -209,13 +261,13 @@ def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
     home = Path(os.environ.get('ROS_HOME') or Path.home() / '.ros')
     folder = home.joinpath('propulsion_ros', *filter(None, given['namespace'].split('/')))
     folder.mkdir(parents=True, exist_ok=True)
-    domain = os.environ.get('ROS_DOMAIN_ID', '0')
-    of_domain = f'.domain_{domain}' if domain not in ('', '0') else ''
+    of_domain = f'.domain_{domain}' if (domain := domain_id()) else ''
     return {'state_file': str(folder / f'{spec.name}{of_domain}.json')}
 
 
 def _stack(
-    given: dict[str, str], options: Sequence[str], records: dict[str, dict[str, str]]
+    given: dict[str, str], options: Sequence[str], records: dict[str, dict[str, str]],
+    names: Sequence[str], crashes: Crashes,
 ) -> Node:
     """Return one process with all nodes of a graph."""
     return Node(
@@ -236,10 +288,10 @@ def _stack(
                 for part in ('-p', f'{name}:{key}:={value}')
             ),
             '-p', f'autostart:={given["autostart"]}', '-r', f'/clock:={given["clock_topic"]}',
-            '--log-level', given['log_level'],
+            *log_options(given, names),
         ],
         output='screen',
-        on_exit=_shutdown_once('stack'),
+        on_exit=crashes.exit_of('stack', is_vital=True),
     )
 
 
@@ -253,7 +305,7 @@ def _simulation_options(given: dict[str, str]) -> list[str]:
 
 
 def _node(
-    spec: NodeSpec, graph: Graph, given: dict[str, str], record: dict[str, str]
+    spec: NodeSpec, graph: Graph, given: dict[str, str], record: dict[str, str], crashes: Crashes
 ) -> LifecycleNode:
     files = [str(path) for path in (graph.params_file, given['params_file']) if path]
     respawns = spec.respawn_delay is not None
@@ -267,19 +319,53 @@ def _node(
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
         # Where the body stops, the launch ends.
         arguments=['--exit-at-end'] if spec.name == BODY else [],
-        ros_arguments=['--log-level', given['log_level']],
+        ros_arguments=log_options(given, [spec.name]),
         output='screen',
-        on_exit=_shutdown_once(spec.name) if graph.in_lockstep and not respawns else None,
+        on_exit=None if respawns else crashes.exit_of(spec.name, graph.in_lockstep),
         respawn=respawns,
         respawn_delay=spec.respawn_delay,
     )
 
 
-def _shutdown_once(name: str) -> OpaqueFunction:
-    """Return the end of a launch whose nodes wait for each other, unless it is ending already."""
-    def _end(context: LaunchContext) -> list[Any]:
-        return [] if context.is_shutdown else [Shutdown(reason=f'{name} has ended')]
-    return OpaqueFunction(function=_end)
+def log_options(given: Mapping[str, str], names: Iterable[str]) -> list[str]:
+    """Return the ROS arguments for the log level of some nodes."""
+    level = given['log_level']
+    if level != 'debug':
+        return ['--log-level', level]
+    prefix = [token for token in given['namespace'].split('/') if token]
+    # The debug lines of rcl and the middleware would hide those of the nodes.
+    return [
+        part for name in names for part in ('--log-level', f'{".".join((*prefix, name))}:=debug')
+    ]
+
+
+class Crashes:
+    """Makes the exit code of a launch 1 where a process of it has exited with another than 0."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def exit_of(self, name: str, is_vital: bool) -> OpaqueFunction:
+        """Return what notes the exit of a process, and ends the launch where it is vital."""
+        def _on_exit(context: LaunchContext) -> list[Any]:
+            if context.is_shutdown:
+                return []
+            code = context.locals.event.returncode
+            reason = f'{name} has exited with code {code}' if code else f'{name} has ended'
+            if code:
+                self._lines.append(reason)
+            return [Shutdown(reason=reason)] if is_vital else []
+
+        return OpaqueFunction(function=_on_exit)
+
+    def at_end(self) -> RegisterEventHandler:
+        """Return what raises at the end of the launch, which launch turns into its exit code."""
+        def _raise(context: LaunchContext) -> list[Any]:
+            if self._lines:
+                raise RuntimeError('; '.join(self._lines))
+            return []
+
+        return RegisterEventHandler(OnShutdown(on_shutdown=[OpaqueFunction(function=_raise)]))
 
 
 def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:

@@ -250,7 +250,7 @@ def _check_events(text: str) -> None:
             )
         if isinstance(event, yaml.ScalarEvent) and not event.value and event.implicit[0]:
             raise yaml.MarkedYAMLError(
-                problem='a key without a value, which ROS does not take; write [] for an empty list',
+                problem='a key without a value, which ROS does not take; write [] for no values',
                 problem_mark=event.start_mark,  # type: ignore[arg-type]
             )
         depth += isinstance(event, yaml.CollectionStartEvent)

@@ -68,7 +68,7 @@ def test_numbers_with_an_exponent_are_numbers(written, number):
     pytest.param('a:\n  ros__parameters: 3\n', 'expected parameters, got 3', id='no parameters'),
     pytest.param('n:\n  ros__parameters: &a\n    x: *a', 'aliases', id='alias'),
     pytest.param('n:\n  ros__parameters:\n    x:\n', 'a key without a value, which ROS does not '
-                 'take; write [] for an empty list in line 3', id='no value'),
+                 'take; write [] for no values in line 3', id='no value'),
     pytest.param('n:\n  ros__parameters:\n    x: [1, 2.5]\n', '/n/x: expected values of one type, '
                  'or ROS does not read them, got [1, 2.5]; write 1.0 for 1', id='two types'),
     pytest.param('n:\n  ros__parameters:\n    a: {x: [1.0, true]}\n', 'n/a.x: expected values of '
