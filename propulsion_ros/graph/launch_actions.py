@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import launch.logging
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
-from launch import LaunchContext, LaunchDescription
+from launch import Event, EventHandler, LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
+    EmitEvent,
     ExecuteProcess,
+    GroupAction,
     LogInfo,
     OpaqueFunction,
     RegisterEventHandler,
@@ -35,8 +39,9 @@ from propulsion_ros.graph.wiring import (
 from propulsion_ros.loops.ports import is_name
 from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import read_text, write_text
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile
 
 _OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 
@@ -80,6 +85,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     'composed': {
         'default_value': 'false', 'choices': BOOLEANS,
         'description': 'all nodes in one process: less memory and copying',
+    },
+    'record': {
+        'default_value': '',
+        'description': 'bag to record into, a folder to make; a simulated body makes its first '
+        'step once every topic is recorded',
     },
     'clock_topic': {
         'default_value': '/clock',
@@ -231,20 +241,26 @@ def graph_actions(
         raise SourceError(
             'clock_topic', f'expected the name of a topic, got {given["clock_topic"]!r}'
         )
-    records, actions, crashes = {}, [], Crashes()
+    crashes = Crashes()
+    actions = [recorder(given, given['record'], (), crashes)] if given.get('record') else []
+    extras = {}
     for spec in graph.nodes:
         try:
-            records[spec.name] = record_of(spec, given)
+            extras[spec.name] = {**record_of(spec, given), **_held(spec, given)}
         except OSError as error:
             actions.append(LogInfo(msg=f'{spec.name} keeps no record of its flight: {error}'))
     if given['composed'] == 'true':
-        names = [spec.name for spec in graph.nodes]
-        actions.append(_stack(given, stack_options, records, names, crashes))
+        actions.append(_stack(given, stack_options, extras, crashes))
     else:
         actions += [
-            _node(spec, graph, given, records.get(spec.name, {}), crashes) for spec in graph.nodes
+            _node(spec, graph, given, extras.get(spec.name, {}), crashes) for spec in graph.nodes
         ]
     return [*actions, _state_publisher(graph, given), crashes.at_end()]
+
+
+def _held(spec: NodeSpec, given: Mapping[str, str]) -> dict[str, str]:
+    """Return what holds a simulated body back until it is recorded, as a parameter."""
+    return {'recorder': _recorder_name()} if spec.name == BODY and given.get('record') else {}
 
 
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
@@ -266,8 +282,8 @@ def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
 
 
 def _stack(
-    given: dict[str, str], options: Sequence[str], records: dict[str, dict[str, str]],
-    names: Sequence[str], crashes: Crashes,
+    given: dict[str, str], options: Sequence[str], extras: dict[str, dict[str, str]],
+    crashes: Crashes,
 ) -> Node:
     """Return one process with all nodes of a graph."""
     return Node(
@@ -284,11 +300,11 @@ def _stack(
         ros_arguments=[
             *(['--params-file', given['params_file']] if given['params_file'] else []),
             *(
-                part for name, record in records.items() for key, value in record.items()
+                part for name, extra in extras.items() for key, value in extra.items()
                 for part in ('-p', f'{name}:{key}:={value}')
             ),
             '-p', f'autostart:={given["autostart"]}', '-r', f'/clock:={given["clock_topic"]}',
-            *log_options(given, names),
+            *log_options(given, extras),
         ],
         output='screen',
         on_exit=crashes.exit_of('stack', is_vital=True),
@@ -305,7 +321,7 @@ def _simulation_options(given: dict[str, str]) -> list[str]:
 
 
 def _node(
-    spec: NodeSpec, graph: Graph, given: dict[str, str], record: dict[str, str], crashes: Crashes
+    spec: NodeSpec, graph: Graph, given: dict[str, str], extra: dict[str, str], crashes: Crashes
 ) -> LifecycleNode:
     files = [str(path) for path in (graph.params_file, given['params_file']) if path]
     respawns = spec.respawn_delay is not None
@@ -315,7 +331,7 @@ def _node(
         executable=spec.executable,
         name=spec.name,
         namespace=given['namespace'],
-        parameters=[*files, {**wiring, **record}, {'autostart': given['autostart'] == 'true'}],
+        parameters=[*files, {**wiring, **extra}, {'autostart': given['autostart'] == 'true'}],
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
         # Where the body stops, the launch ends.
         arguments=['--exit-at-end'] if spec.name == BODY else [],
@@ -358,14 +374,28 @@ class Crashes:
 
         return OpaqueFunction(function=_on_exit)
 
-    def at_end(self) -> RegisterEventHandler:
+    def at_end(self) -> GroupAction:
         """Return what raises at the end of the launch, which launch turns into its exit code."""
-        def _raise(context: LaunchContext) -> list[Any]:
-            if self._lines:
-                raise RuntimeError('; '.join(self._lines))
-            return []
+        def _report(context: LaunchContext) -> list[Any]:
+            return [EmitEvent(event=_Crashed())] if self._lines else []
 
-        return RegisterEventHandler(OnShutdown(on_shutdown=[OpaqueFunction(function=_raise)]))
+        def _raise(context: LaunchContext) -> None:
+            raise RuntimeError('; '.join(self._lines))
+
+        # It raises after the shutdown: before, the processes that still run would not be stopped.
+        return GroupAction([
+            RegisterEventHandler(OnShutdown(on_shutdown=[OpaqueFunction(function=_report)])),
+            RegisterEventHandler(EventHandler(
+                matcher=lambda event: isinstance(event, _Crashed),
+                entities=[OpaqueFunction(function=_raise)],
+            )),
+        ])
+
+
+class _Crashed(Event):
+    """A launch ends in which a process has crashed."""
+
+    name = 'propulsion_ros.Crashed'
 
 
 def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
@@ -392,28 +422,79 @@ def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
     )
 
 
-def record_actions(context: LaunchContext) -> list[Any]:
-    """Return the recorder: rosbag2's where it is installed, else the one of this package."""
-    given = context.launch_configurations
-    topics = [name.strip() for name in given['topics'].split(',') if name.strip()]
-    in_simulation = given['use_sim_time'] == 'true'
-    output, is_sqlite = given['output'], given['storage'] == 'sqlite3'
-    try:
-        get_package_prefix('ros2bag')
-    except PackageNotFoundError:
+def record_launch() -> LaunchDescription:
+    """Return the launch description of a recorder."""
+    arguments: dict[str, dict[str, Any]] = {
+        'output': {'description': 'name of the bag, a folder to make'},
+        'topics': {
+            'default_value': '', 'description': 'topics, separated by commas; empty: all'
+        },
+        'namespace': {
+            'default_value': '', 'description': 'namespace of the robot, and of relative topics'
+        },
+        'storage': {
+            'default_value': 'mcap', 'choices': ['mcap', 'sqlite3'],
+            'description': 'format of the bag',
+        },
+    }
+
+    def start(given: dict[str, str]) -> list[Any]:
+        domain_id()
+        crashes, topics = Crashes(), _listed(given['topics'])
+        return [recorder(given, given['output'], topics, crashes), crashes.at_end()]
+
+    return _described(arguments, start)
+
+
+def recorder(
+    given: Mapping[str, str], output: str, topics: Sequence[str], crashes: Crashes
+) -> ExecuteProcess:
+    """Return the recorder: rosbag2's where it is installed, else the one of this package.
+
+    It records by wall time: with simulated time rosbag2 subscribes only after the first /clock,
+    and the beginning would be missing.
+    """
+    prefix = f'/{given["namespace"].strip("/")}/'.replace('//', '/')
+    is_sqlite = given.get('storage') == 'sqlite3'
+    names = [topic if topic.startswith('/') else prefix + topic for topic in topics]
+    if _has_rosbag():
+        command = [
+            'ros2', 'bag', 'record', '--output', output,
+            '--storage', 'sqlite3' if is_sqlite else 'mcap',
+            '--qos-profile-overrides-path', str(_record_qos(prefix)),
+            *(['--topics', *names] if names else ['--all-topics', '--include-unpublished-topics']),
+        ]
+    else:
         # Its format follows the name.
         output += '.db3' if is_sqlite and not output.endswith('.db3') else ''
         command = [
             sys.executable, '-m', 'propulsion_ros.tools.cli', 'record', output,
-            *(part for topic in topics for part in ('--topic', topic)),
+            *(part for name in names for part in ('--topic', name)),
         ]
-    else:
-        overrides = share_directory() / 'qos' / 'record.yaml'
-        command = [
-            'ros2', 'bag', 'record', '--output', output, '--storage', given['storage'],
-            '--qos-profile-overrides-path', str(overrides),
-            *(['--topics', *topics] if topics else ['--all-topics']),
-        ]
-    return [ExecuteProcess(
-        cmd=[*command, *(['--use-sim-time'] if in_simulation else [])], output='screen'
-    )]
+    return ExecuteProcess(
+        cmd=command, output='screen', on_exit=crashes.exit_of('the recorder', is_vital=False)
+    )
+
+
+def _has_rosbag() -> bool:
+    try:
+        get_package_prefix('ros2bag')
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _recorder_name() -> str:
+    """Return the name of the recorder's node."""
+    return 'rosbag2_recorder' if _has_rosbag() else 'recorder'
+
+
+def _record_qos(prefix: str) -> Path:
+    """Return the file with the quality of service of the topics in a namespace."""
+    shipped = share_directory() / 'qos' / 'record.yaml'
+    if prefix == '/':
+        return shipped
+    path = Path(launch.logging.launch_config.log_dir) / 'record_qos.yaml'
+    text = read_text(shipped, SIZE_LIMIT)
+    write_text(path, re.sub('^/(?!clock:)', prefix, text, flags=re.MULTILINE))
+    return path

@@ -13,6 +13,7 @@ from std_srvs.srv import SetBool, Trigger
 from propulsion_ros.loops.ports import OK, WARN, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
+from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.settings.errors import ConfigError
 
@@ -173,3 +174,40 @@ def test_one_line_of_code_logs_at_every_level(graph, capfd):
     err = capfd.readouterr().err
     for level, text in (('INFO', 'info'), ('WARN', 'warn'), ('ERROR', 'error')):
         assert any(line.startswith(f'[{level}]') and text in line for line in err.splitlines())
+
+
+def replaying(graph, **parameters):
+    """Return a node as a recording is played into it."""
+    return graph.add(ActuatorNode, 'rotors', {
+        'family': 'rotors', 'names': ['a'], 'max_thrust': [9.0], 'motor_constant': [1e-4],
+        'moment_constant': [0.5], 'position': [0.0, 0.0, 0.0], 'step_on': 'stamp',
+        'reliable_inputs': True, **parameters,
+    })
+
+
+def command_at(ms):
+    message = JointState(name=['a'], effort=[1.0])
+    message.header.stamp = ns_to_stamp(ms * 1_000_000)
+    return message
+
+
+@pytest.mark.parametrize(('before', 'missed'), [(0, 0), (3, 3)])
+def test_recording_that_began_before_the_node_is_reported_once(graph, capfd, before, missed):
+    command = graph.talk_later(JointState, 'rotors/command', qos.COMMAND)
+    for ms in range(before):
+        command.publish(command_at(ms))
+    node = replaying(graph)
+    graph.until(lambda: command.get_subscription_count() == 1, 'the node')
+    for ms in (100, 110):
+        command.publish(command_at(ms))
+    graph.until(lambda: node.counts['taken'] == 2, 'both commands')
+    assert node.counts['missed'] == (1 if missed else 0)
+    [(_, level, _, values)] = list(node.health())
+    printed = capfd.readouterr().err
+    if missed:
+        assert (level, values['missed']) == ('warn', 1)
+        assert printed.count('begins in mid-stream, 3 messages were published before') == 1
+        assert '--delay' in printed
+    else:
+        assert 'missed' not in values
+        assert 'mid-stream' not in printed
