@@ -119,9 +119,12 @@ class StampedPorts:
             counts[source] += 1
             return True
         newest_ns = self.inputs.newest_ns or 0
+        # Without a clock two inputs that agree make a new time, and both are applied.
+        is_final = self.inputs.clock_ns is not None
+        what = 'not taken' if is_final else 'held until the next one confirms its time'
         host.complain(
             'other_time',
-            f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
+            f'{source} {what}: stamped {stamp_ns * 1e-9:.3f} s, '
             f'but the time is {newest_ns * 1e-9:.3f} s; {OTHER_CLOCK}',
         )
         return False

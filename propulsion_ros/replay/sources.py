@@ -2,7 +2,9 @@
 """What a replay reads: a bag, or the rows of a table; both give their messages to a robot."""
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +21,8 @@ from propulsion_ros.settings.files import TABLE_LIMIT, opened, printable
 
 _CLOCK_STEP_NS = 1_000_000_000
 _PART = 1024 * 1024
+_LONGEST_DELAY_NS = 1_000_000_000
+"""A recorder writes a request at most so much later than the samples that follow it [ns]."""
 _LATE_NS = 50_000_000
 """What begins so much later than the rest of a bag is reported [ns]."""
 
@@ -36,6 +40,14 @@ class Moment(NamedTuple):
     """Whether something came; else time passed."""
     recorded: Recorded | None = None
     """The message that came, of a bag."""
+
+
+class _Request(NamedTuple):
+    """A request of a bag."""
+
+    stamp_ns: int
+    message: Any
+    recorded: Recorded
 
 
 class BagSource(BagReader):
@@ -96,8 +108,7 @@ class BagSource(BagReader):
         for recorded in self.messages(topics):
             if recorded.topic in missing:
                 missing.discard(recorded.topic)
-                robot.bus.check(recorded.topic, recorded.type)
-                stamps[recorded.topic] = _stamp_of(self._wire.read(recorded.data, recorded.type))
+                stamps[recorded.topic] = _stamp_of(self._read(robot, recorded))
                 if not missing:
                     break
         return stamps
@@ -117,11 +128,38 @@ class BagSource(BagReader):
 
     def play(self, robot: Robot) -> Iterator[Moment]:
         """Yield what a robot makes of each message; raise `SourceError` for what is none."""
-        for i, recorded in enumerate(self.messages(robot.bus.wanted)):
-            topic, stamp_ns = recorded.topic, recorded.stamp_ns
-            robot.bus.check(topic, recorded.type)
-            message = self._wire.read(recorded.data, recorded.type)
-            yield Moment(stamp_ns, robot.feed(topic, message, stamp_ns), i + 1, True, recorded)
+        wanted, asked = robot.bus.wanted, frozenset(robot.requests)
+        requests, early = self._requests_of(robot, asked), 0
+        for i, recorded in enumerate(self.messages(wanted)):
+            stamp_ns = recorded.stamp_ns
+            if recorded.topic in asked and early:
+                # It was due before its place in the bag.
+                early -= 1
+                continue
+            message = self._read(robot, recorded)
+            if recorded.topic in asked:
+                requests.popleft()
+            sample_ns = _stamp_of(message)
+            while requests and sample_ns is not None and _is_due(requests[0], sample_ns, stamp_ns):
+                _, content, request = requests.popleft()
+                early += 1
+                request = replace(request, stamp_ns=stamp_ns)
+                published = robot.feed(request.topic, content, stamp_ns)
+                yield Moment(stamp_ns, published, i + 1, True, request)
+            published = robot.feed(recorded.topic, message, stamp_ns)
+            yield Moment(stamp_ns, published, i + 1, True, recorded)
+
+    def _requests_of(self, robot: Robot, topics: Collection[str]) -> deque[_Request]:
+        """Return the requests of a bag: a recorder may write them behind later samples."""
+        requests: deque[_Request] = deque()
+        for recorded in self.messages(topics):
+            message = self._read(robot, recorded)
+            requests.append(_Request(_stamp_of(message) or 0, message, recorded))
+        return requests
+
+    def _read(self, robot: Robot, recorded: Recorded) -> Any:
+        robot.bus.check(recorded.topic, recorded.type)
+        return self._wire.read(recorded.data, recorded.type)
 
 
 class TableSource:
@@ -178,6 +216,12 @@ class TableSource:
             published = robot.feed_together(messages.items(), stamp_ns)
             yield Moment(stamp_ns, published + _tick(robot, stamp_ns), line)
             last_ns = stamp_ns
+
+
+def _is_due(request: _Request, sample_ns: int, now_ns: int) -> bool:
+    """Return whether a request is due before a sample, and not of a later lap of a loop."""
+    is_near = request.recorded.stamp_ns - now_ns < _LONGEST_DELAY_NS
+    return request.stamp_ns < sample_ns and is_near
 
 
 def _stamp_of(message: Any) -> int | None:
