@@ -38,7 +38,9 @@ def launch_arguments(name):
         name for node in ast.walk(_parse(path)) if isinstance(node, ast.GeneratorExp)
         for name in ast.literal_eval(node.generators[0].iter)
     }
-    for table in (common, *tables) if tables or chosen else ():
+    # A function that has arguments of its own alone does not name the common ones.
+    is_common = chosen or any(None in table.keys for table in tables) or 'vehicle_launch' in functions
+    for table in (*([common] if is_common else ()), *tables):
         for key, value in zip(table.keys, table.values, strict=True):
             if isinstance(key, ast.Constant) and (not chosen or key.value in chosen):
                 keys = [None if each is None else ast.literal_eval(each) for each in value.keys]

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
-import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
 
 from propulsion_ros.settings.flat import Parameter
 
 _LISTS = {
-    float: rclpy.Parameter.Type.DOUBLE_ARRAY, int: rclpy.Parameter.Type.INTEGER_ARRAY,
-    bool: rclpy.Parameter.Type.BOOL_ARRAY, str: rclpy.Parameter.Type.STRING_ARRAY,
+    float: RosParameter.Type.DOUBLE_ARRAY, int: RosParameter.Type.INTEGER_ARRAY,
+    bool: RosParameter.Type.BOOL_ARRAY, str: RosParameter.Type.STRING_ARRAY,
 }
 _NULLS = ('null', '~')
 
@@ -71,7 +71,7 @@ def _declare(node: Node, parameter: Parameter, default: Any) -> None:
     given = node.declare_parameter(key, value, ParameterDescriptor(dynamic_typing=True)).value
     if is_empty(given):
         # rclpy gives an empty list no type, and `ros2 param dump` would write null.
-        node.set_parameters([rclpy.Parameter(key, _LISTS[parameter.spec.kind], [])])
+        node.set_parameters([RosParameter(key, _LISTS[parameter.spec.kind], [])])
     node.set_descriptor(key, _descriptor(parameter))
 
 

@@ -212,6 +212,21 @@ def test_a_command_of_another_time_is_held_where_the_next_one_may_confirm_it():
     assert 500_000 in stamps
 
 
+def test_a_clock_on_wall_time_beside_a_simulated_recording_is_reported_once_and_resets_nothing():
+    host = FakeHost()
+    host.is_simulated, host.now = True, 1_700_000_000_000 * MS
+    group = Group(host=host, lossless=True).run()
+    for ms in (0, 10, 20, 30):
+        group.command(ms, velocity=[1.0, 1.0])
+    assert host.said('warn') == [
+        '/clock shows 1700000000.000 s, but the inputs are stamped 0.000 s; the stamps count, so '
+        'play the recording without --clock'
+    ]
+    assert not host.counts['jumps']
+    assert not host.counts['other_time']
+    assert [stamp_ns // MS for stamp_ns, _ in host.of('~/wrench')] == [0, 10, 20, 30]
+
+
 def test_a_jump_back_resets_in_simulation_and_keeps_the_state_on_a_robot():
     for is_simulated, what in ((True, 'actuators reset'), (False, 'actuators keep their state')):
         host = FakeHost()
