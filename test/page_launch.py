@@ -39,7 +39,7 @@ def launch_arguments(name):
         for name in ast.literal_eval(node.generators[0].iter)
     }
     # A function that has arguments of its own alone does not name the common ones.
-    is_common = chosen or any(None in table.keys for table in tables) or 'vehicle_launch' in functions
+    is_common = chosen or any(None in table.keys for table in tables)
     for table in (*([common] if is_common else ()), *tables):
         for key, value in zip(table.keys, table.values, strict=True):
             if isinstance(key, ast.Constant) and (not chosen or key.value in chosen):

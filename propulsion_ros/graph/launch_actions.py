@@ -392,7 +392,7 @@ class Crashes:
         ])
 
 
-class _Crashed(Event):
+class _Crashed(Event):  # type: ignore[misc]
     """A launch ends in which a process has crashed."""
 
     name = 'propulsion_ros.Crashed'

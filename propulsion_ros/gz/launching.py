@@ -50,7 +50,9 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
             raise SourceError(package, 'is not installed; docs/gazebo.md names the packages')
     release = FORTRESS if given['fortress'] == 'true' else GZ
     share, vehicle, route = share_directory(), given['vehicle'], given['route']
-    files = [share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])]
+    files: list[str | Path] = [
+        share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])
+    ]
     robot = gazebo_robot(
         given['model'] or share / 'urdf' / f'{vehicle}.urdf.xacro', route, files,
         given['namespace'], release,

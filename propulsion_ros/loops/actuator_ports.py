@@ -339,10 +339,11 @@ class ActuatorPorts(StampedPorts):
     def _complete(self, state: JointRow) -> JointRow:
         """Return a state with a value in every field: some readers take each for granted."""
         absent = np.full(len(self.family.state_names), np.nan)
-        return JointRow(*(
+        position, velocity, effort = (
             absent if field is None else field
             for field in (state.position, state.velocity, state.effort)
-        ))
+        )
+        return JointRow(position, velocity, effort)
 
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""

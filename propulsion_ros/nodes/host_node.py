@@ -126,7 +126,7 @@ class HostNode(PropulsionNode):
 
     def _subscribe(self, port: Port, profile: Any, events: Any = None) -> None:
         kind = class_of(port.kind)
-        receive = self._receiver(port, kind)
+        receive: Callable[..., None] = self._receiver(port, kind)
         if port.lossless and port.qos not in _LATCHED and self._is_replaying():
             receive = self._noting_start(port, receive)
         options: dict[str, Any] = {'event_callbacks': events} if events else {}

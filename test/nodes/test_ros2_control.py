@@ -97,4 +97,4 @@ def test_page_names_joints_and_interfaces_of_the_quadrotor():
     page = (REPOSITORY / 'docs' / 'ros2_control.md').read_text(encoding='utf-8')
     assert 'quadrotor' in VEHICLES
     for name in ('front_left', 'front_right', 'rear_left', 'rear_right'):
-        assert f'<joint name="{name}">\n      <command_interface name="effort"/>' in page
+        assert f'<joint name="{name}">\n    <command_interface name="effort"/>' in page
