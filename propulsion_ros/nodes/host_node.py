@@ -26,6 +26,8 @@ from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 _CLOCK = 'clock'
+_LEAD_NS = 500_000_000
+"""A player that waits so long for the nodes loses nothing [ns]."""
 _LATCHED = ('latched', 'latched_history')
 """Classes of quality of service with which the first messages need not be received."""
 
@@ -110,7 +112,7 @@ class HostNode(PropulsionNode):
         if not missed:
             return component, level, text, values
         if level == OK:
-            level, text = WARN, 'inputs were published before this node subscribed'
+            level, text = WARN, 'inputs began in mid-stream'
         return component, level, text, {**values, 'missed': missed}
 
     # Connections.
@@ -126,9 +128,9 @@ class HostNode(PropulsionNode):
 
     def _subscribe(self, port: Port, profile: Any, events: Any = None) -> None:
         kind = class_of(port.kind)
-        receive: Callable[..., None] = self._receiver(port, kind)
+        receive = self._receiver(port, kind)
         if port.lossless and port.qos not in _LATCHED and self._is_replaying():
-            receive = self._noting_start(port, receive)
+            receive, events = self._noting_start(port, receive)
         options: dict[str, Any] = {'event_callbacks': events} if events else {}
         if port.overridable:
             options['qos_overriding_options'] = qos.overridable()
@@ -146,23 +148,30 @@ class HostNode(PropulsionNode):
 
     def _noting_start(
         self, port: Port, receive: Callable[[Any], None]
-    ) -> Callable[[Any, Any], None]:
-        """Return what complains where the first message is not the first of its publisher."""
+    ) -> tuple[Callable[[Any], None], SubscriptionEventCallbacks]:
+        """Return what complains where the first message comes as soon as its publisher is found.
+
+        What was published before that is lost. A message would have its number, but rclpy's
+        events executor ends the process where a callback takes it.
+        """
+        found_ns: list[int] = []
         is_first = True
 
-        def on_message(message: Any, info: Any) -> None:
+        def on_match(event: Any) -> None:
+            found_ns.append(self.steady_ns())
+
+        def on_message(message: Any) -> None:
             nonlocal is_first
             if is_first:
                 is_first = False
-                before = info['publication_sequence_number'] - 1
-                if before > 0:
+                if not found_ns or self.steady_ns() - found_ns[0] < _LEAD_NS:
                     self.complain('missed', (
-                        f'{port.topic}: begins in mid-stream, {before} messages were published '
-                        'before; start the nodes first, or play with --delay 5'
+                        f'{port.topic}: began in mid-stream, its publisher did not wait for this '
+                        'node; start the nodes first, and play with --delay 5'
                     ))
             receive(message)
 
-        return on_message
+        return on_message, SubscriptionEventCallbacks(matched=on_match)
 
     def _take_lossy_clock(self, port: Port) -> None:
         """Subscribe to a best-effort clock too, such as that of rosbag2."""
