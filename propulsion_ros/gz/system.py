@@ -11,7 +11,7 @@ import numpy as np
 
 from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.gz.host import ActuatorHost
-from propulsion_ros.models.common.rotation import matrix_of
+from propulsion_ros.models.common.rotation import Quaternion, rows_of, unit
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stepping import Ticks
@@ -53,7 +53,7 @@ class ActuatorSystem:
             name: gz.Link(model.link_by_name(ecm, name)) for name in self._host.links
         }
         self._base = self._links[self._host.base.link]
-        self._base.enable_velocity_checks(ecm)
+        self._check_velocities(ecm)
         # The vectors of the very gz.math that this gz.sim was built with.
         self._vector = type(self._base.world_pose(ecm).pos())
         self._ticks: Ticks | None = None
@@ -64,20 +64,26 @@ class ActuatorSystem:
         Raises `ConfigError` for a step size that is no whole number of microseconds, or that has
         changed.
         """
-        stamp_ns = None if info.paused else self._begin_of_step(info)
-        self._host.spin()
-        if stamp_ns is not None:
-            self._apply(ecm, stamp_ns)
+        if info.paused:
+            self._host.serve()
+            return
+        stamp_ns = self._begin_of_step(info)
+        self._host.pass_step()
+        self._apply(ecm, stamp_ns)
 
     def reset(self, info: Any, ecm: Any) -> None:
         """Return the actuators to the start with the world."""
-        self._base.enable_velocity_checks(ecm)
+        self._check_velocities(ecm)
         self._host.reset()
 
     def shutdown(self) -> None:
         """End the nodes; called as the world ends, also where `configure` has failed."""
         if self.host is not None:
             self.host.close()
+
+    def _check_velocities(self, ecm: Any) -> None:
+        if self._host.uses_body:
+            self._base.enable_velocity_checks(ecm)
 
     def _begin_of_step(self, info: Any) -> int:
         """Return when the step begins [ns]; the first one starts the nodes."""
@@ -99,16 +105,23 @@ class ActuatorSystem:
         return ticks.stamp(ticks.first_from(end_ns) - 1)
 
     def _apply(self, ecm: Any, stamp_ns: int) -> None:
-        poses = {name: _pose(link.world_pose(ecm)) for name, link in self._links.items()}
-        base = self._host.base
-        motion = base.motion(
-            poses[base.link], _array(self._base.world_linear_velocity(ecm)),
-            _array(self._base.world_angular_velocity(ecm)),
-        )
-        for name, wrench in self._host.step(stamp_ns, motion, poses).items():
-            self._links[name].add_world_wrench(
-                ecm, self._vector(*wrench[:3]), self._vector(*wrench[3:])
+        host, vector = self._host, self._vector
+        places = {name: link.world_pose(ecm) for name, link in self._links.items()}
+        poses = {name: _pose(place) for name, place in places.items()}
+        motion = None
+        if host.uses_body:
+            base = host.base
+            motion = base.motion(
+                poses[base.link], _quaternion(places[base.link]),
+                _array(self._base.world_linear_velocity(ecm)),
+                _array(self._base.world_angular_velocity(ecm)),
             )
+        for name, wrench in host.step(stamp_ns, motion, poses).items():
+            numbers = wrench.tolist()
+            if any(numbers):
+                self._links[name].add_world_wrench(
+                    ecm, vector(*numbers[:3]), vector(*numbers[3:])
+                )
 
 
 def get_system() -> ActuatorSystem:
@@ -146,6 +159,9 @@ def _array(vector: Any) -> FloatArray:
 
 
 def _pose(pose: Any) -> Pose:
+    return Pose(np.array(rows_of(_quaternion(pose))), _array(pose.pos()))
+
+
+def _quaternion(pose: Any) -> Quaternion:
     turn = pose.rot()
-    rotation = matrix_of((turn.x(), turn.y(), turn.z(), turn.w()))
-    return Pose(rotation, _array(pose.pos()))
+    return unit((turn.x(), turn.y(), turn.z(), turn.w()))
