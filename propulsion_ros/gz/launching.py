@@ -100,7 +100,11 @@ def _spawn(robot: GazeboRobot, folder: Path, body: BodyParams) -> Node:
     """Return what puts the model into the world, where the simulated body would start."""
     path = folder / 'gazebo.urdf'
     write_text(path, robot.description)
-    pose = zip('xyzRPY', (*body.start_position, *body.start_rpy), strict=True)
+    x, y, z = body.start_position
+    if body.starts_on_ground:
+        # The simulated body stands on its origin, Gazebo's on its shapes.
+        z = z + robot.clearance
+    pose = zip('xyzRPY', (x, y, z, *body.start_rpy), strict=True)
     return Node(
         package='ros_gz_sim', executable='create', output='screen',
         arguments=[

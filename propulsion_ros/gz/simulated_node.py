@@ -2,7 +2,7 @@
 """An actuator node inside a simulator, which has time and motion itself."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from propulsion_ros.loops.ports import Outlet, Port
@@ -12,6 +12,8 @@ from propulsion_ros.nodes.actuator_node import ActuatorNode
 
 _OF_SIMULATOR = ('/clock', '~/odometry')
 """Topics of what the simulator passes itself."""
+TIMING = ('update_rate', 'publish_rate', 'step_on', 'wait_for', 'max_lag', 'hold_back')
+"""Parameters that the simulator decides."""
 _LATCHED = 'latched'
 _KEPT_NS = 1_000_000_000
 """How often a latched topic without subscriptions is published."""
@@ -64,6 +66,11 @@ class SimulatedNode(ActuatorNode):
         if is_due:
             self._kept_ns[outlet] = stamp_ns
         return is_due
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """What files and launch give, but for the timing, which is the simulator's."""
+        return {key: value for key, value in super().given.items() if key not in TIMING}
 
     @property
     def is_simulated(self) -> bool:

@@ -2,6 +2,8 @@
 """The gz-sim system against a fake of its API, with real nodes and real commands."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
@@ -237,6 +239,15 @@ def test_settings_of_a_file_win_over_the_description(graph, make_world, tmp_path
         id='another model',
     ),
     pytest.param(
+        ('base_link',), {'parms_file': 'a.yaml'},
+        "plugin/parms_file: unknown tag, did you mean 'params_file'?, known: module_name",
+        id='misspelt tag',
+    ),
+    pytest.param(
+        ('base_link',), {'urdf_file': 'package://nowhere/robot.urdf'},
+        "package://nowhere/robot.urdf: package 'nowhere' is not installed", id='package',
+    ),
+    pytest.param(
         ('base_link',), {'params_file': '/nowhere.yaml'}, '/nowhere.yaml: cannot be read',
         id='settings',
     ),
@@ -265,19 +276,24 @@ def test_plugin_outside_a_model_is_refused(monkeypatch, urdf):
         system.configure(7, Element.plugin(urdf_file=urdf), None, None)
 
 
-@pytest.mark.parametrize('step', [
-    pytest.param(1.0 / 240.0, id='no whole microseconds'),
-    pytest.param(0.0015, id='another one'),
-    pytest.param(4e-7, id='below a microsecond'),
-    pytest.param(0.0, id='none'),
+@pytest.mark.parametrize(('start', 'before', 'step', 'message'), [
+    pytest.param(0.0, 0, 1.0 / 240.0, "'max_step_size': a step of 4167 us that ends at 0.008333 s",
+                 id='no whole microseconds'),
+    pytest.param(0.0, 1, 0.0015, "'max_step_size': a step of 1500 us after steps of 1000 us",
+                 id='another one'),
+    pytest.param(0.0, 0, 4e-7, "'max_step_size': a step of less than 1 us",
+                 id='below a microsecond'),
+    pytest.param(0.0, 0, 0.0, "'max_step_size': a step of less than 1 us", id='none'),
+    pytest.param(0.0005, 0, 0.001, "'initial_sim_time': 0.000500 s is no multiple of the step of "
+                 '1000 us', id='time at the start'),
 ])
-def test_step_size_that_cannot_be_followed_is_refused(make_world, step):
+def test_step_that_cannot_be_followed_is_refused(make_world, start, before, step, message):
     """Python sees gz-sim's time in whole microseconds."""
     world = make_world()
-    if step == 0.0015:
-        world.step()
+    world.time = start
+    world.step(before)
     world.step_size = step
-    with pytest.raises(ConfigError, match='max_step_size'):
+    with pytest.raises(ConfigError, match=re.escape(message)):
         world.step(2)
     assert not world.system.host.nodes
 
