@@ -100,7 +100,8 @@ def drive(
         topic = joint_topic(f'{node}/thrusts/{name}', model, joint.name, 'cmd_thrust')
         insert(root, plugin(
             'thruster', 'Thruster', namespace=model, joint_name=joint.name,
-            velocity_control='true', thrust_coefficient=spins[i], propeller_diameter=1, fluid_density=1,
+            velocity_control='true', thrust_coefficient=spins[i], propeller_diameter=1,
+            fluid_density=1,
             max_thrust_cmd=_STRONGEST, min_thrust_cmd=-_STRONGEST,
         ))
         yield topic

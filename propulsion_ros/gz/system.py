@@ -28,7 +28,8 @@ class ActuatorSystem:
     Its plugin has the filename ``gz-sim-python-system-loader-system``, the name
     ``gz::sim::systems::PythonSystemLoader``, and the tags <module_name>propulsion_ros.gz.system;
     <urdf_file>, a .urdf or .xacro file with plugin blocks; <params_file>, settings of the nodes,
-    which may be repeated; <namespace> of the nodes. Files may be ``package://`` addresses. `host` has the nodes, from `configure` on.
+    which may be repeated; <namespace> of the nodes. Files may be ``package://`` addresses. `host`
+    has the nodes, from `configure` on.
     """
 
     def __init__(self) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import yaml
 from defusedxml import ElementTree
+from gazebo_tool import as_sdf, needs_sdformat
 from scipy.spatial.transform import Rotation
 
-from gazebo_tool import as_sdf, needs_sdformat
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import drag_coefficients
@@ -222,7 +222,8 @@ def test_bridge_refuses_what_gazebo_cannot_do(vehicle, old, new, message, tmp_pa
 
 def test_system_fixes_the_joints_of_actuators_and_no_other(tmp_path):
     """A rotor has the name of a joint that is not its own; two joints follow its own."""
-    joint = ('<link name="{0}_link"><inertial><mass value="1"/></inertial></link><joint name="{0}" type="continuous"><parent link="body"/>'
+    joint = ('<link name="{0}_link"><inertial><mass value="1"/></inertial></link>'
+             '<joint name="{0}" type="continuous"><parent link="body"/>'
              '<child link="{0}_link"/><axis xyz="0 0 1"/>{1}</joint>')
     path = tmp_path / 'robot.urdf'
     path.write_text(

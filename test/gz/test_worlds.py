@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from defusedxml import ElementTree
-
 from gazebo_tool import needs_sdformat, sdf
+
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import read_body
