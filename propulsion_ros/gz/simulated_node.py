@@ -34,6 +34,7 @@ class SimulatedNode(ActuatorNode):
     def __init__(self, name: str, **kwargs: Any) -> None:
         self._time_ns = 0
         self.received = 0
+        self._is_stepping = False
         self._kept_ns: dict[Outlet, int] = {}
         super().__init__(name, **kwargs)
 
@@ -61,6 +62,9 @@ class SimulatedNode(ActuatorNode):
         """Return whether a message is for those that will subscribe to a latched topic."""
         if outlet.qos != _LATCHED:
             return False
+        if not self._is_stepping:
+            # Only what steps publish comes again.
+            return True
         last_ns = self._kept_ns.get(outlet)
         is_due = last_ns is None or not 0 < stamp_ns - last_ns < _KEPT_NS
         if is_due:
@@ -86,7 +90,11 @@ class SimulatedNode(ActuatorNode):
         self._time_ns = stamp_ns
         if not self.is_active or self.loop is None:
             return None
-        return self.loop.step(stamp_ns, motion)
+        self._is_stepping = True
+        try:
+            return self.loop.step(stamp_ns, motion)
+        finally:
+            self._is_stepping = False
 
     def restart(self) -> None:
         """Return actuators and time to the start, as the world does."""

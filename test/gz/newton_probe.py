@@ -20,7 +20,7 @@ class Probe:
         self.link = gz.Link(gz.Model(entity).link_by_name(ecm, 'base_link'))
         self.link.enable_velocity_checks(ecm)
         self.force = [0.0, 0.0, 0.0]
-        self.file = open(os.environ['NEWTON_PROBE'], 'w', buffering=1)
+        self.file = open(os.environ['NEWTON_PROBE'], 'w', buffering=1)  # noqa: SIM115  for ever
         apply = gz.Link.add_world_wrench
 
         def record(link, ecm, force, torque, *more):
