@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import launch.logging
+import numpy as np
 from ament_index_python.packages import (
     PackageNotFoundError,
     get_package_prefix,
@@ -18,7 +20,7 @@ from launch.actions import AppendEnvironmentVariable, IncludeLaunchDescription, 
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
-from propulsion_ros.graph.launch_actions import drawn_with, graph_actions
+from propulsion_ros.graph.launch_actions import drawn_with, graph_actions, number_of
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import gazebo_graph
@@ -55,14 +57,16 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
     )
     graph = gazebo_graph(vehicle, route == 'system', given['model'], drawn_with(given))
     world = given['world'] or str(share / 'worlds' / f'{VEHICLES[vehicle].world}.sdf')
+    joins = given['join'] == 'true'
+    offset = [number_of(axis, given[axis]) for axis in ('x', 'y')]
     folder = Path(launch.logging.launch_config.log_dir) / 'gazebo'
     folder.mkdir(parents=True, exist_ok=True)
     return [
         *(LogInfo(msg=note) for note in robot.notes),
         *(AppendEnvironmentVariable('PYTHONPATH', path) for path in python_path()),
-        _gazebo(world, given['gui'] == 'true'),
-        _spawn(robot, folder, read_body(files, given['namespace'])),
-        *_bridges(robot, release, folder, given['namespace']),
+        *([] if joins else [_gazebo(world, given['gui'] == 'true')]),
+        _spawn(robot, folder, read_body(files, given['namespace']), offset),
+        *_bridges(robot, release, folder, given['namespace'], not joins),
         *graph_actions(given, graph),
     ]
 
@@ -96,11 +100,13 @@ def _gazebo(world: str, has_gui: bool) -> IncludeLaunchDescription:
     )
 
 
-def _spawn(robot: GazeboRobot, folder: Path, body: BodyParams) -> Node:
-    """Return what puts the model into the world, where the simulated body would start."""
+def _spawn(
+    robot: GazeboRobot, folder: Path, body: BodyParams, offset: Sequence[float]
+) -> Node:
+    """Return what puts the model into the world, beside where the simulated body would start."""
     path = folder / 'gazebo.urdf'
     write_text(path, robot.description)
-    x, y, z = body.start_position
+    x, y, z = body.start_position + np.array([*offset, 0.0])
     if body.starts_on_ground:
         # The simulated body stands on its origin, Gazebo's on its shapes.
         z = z + robot.clearance
@@ -115,10 +121,11 @@ def _spawn(robot: GazeboRobot, folder: Path, body: BodyParams) -> Node:
 
 
 def _bridges(
-    robot: GazeboRobot, release: Release, folder: Path, namespace: str
+    robot: GazeboRobot, release: Release, folder: Path, namespace: str, with_clock: bool
 ) -> list[Node]:
     nodes = []
-    for name, topics in (('bridge', robot.topics), ('clock_bridge', (CLOCK,))):
+    bridges = {'bridge': robot.topics, **({'clock_bridge': (CLOCK,)} if with_clock else {})}
+    for name, topics in bridges.items():
         path = folder / f'{name}.yaml'
         write_text(path, bridge_yaml(topics, release))
         nodes.append(Node(
