@@ -12,9 +12,7 @@ import numpy as np
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
-from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
-from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
@@ -22,6 +20,8 @@ from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSu
 from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.supply.battery_params import BatteriesParams
+from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 mpl.use('Agg')

@@ -8,9 +8,7 @@ from legal_parameters import Draw, in_order, legal
 
 from parts import amount
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.fam import Fam, FamParams
@@ -22,6 +20,8 @@ from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
 from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.supply.battery_params import BatteriesParams
+from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.models.thrusters.dynamics import SMALLEST
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 

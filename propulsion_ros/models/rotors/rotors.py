@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
-from propulsion_ros.models.common.battery import Batteries, PoweredFamily
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
@@ -25,6 +24,7 @@ from propulsion_ros.models.common.wrench import unit_rows
 from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
 from propulsion_ros.models.rotors.constants import RotorConstants
 from propulsion_ros.models.rotors.params import DRAWN, RotorsParams
+from propulsion_ros.models.supply.batteries import Batteries, PoweredFamily
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
