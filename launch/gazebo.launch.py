@@ -37,6 +37,17 @@ def generate_launch_description() -> LaunchDescription:
             'world', default_value='', description="SDF file in place of the world for this vehicle"
         ),
         DeclareLaunchArgument(
+            'join', default_value='false', choices=BOOLEANS,
+            description='put the vehicle into the world of a launch that runs already; each '
+            'vehicle needs its own namespace',
+        ),
+        *(
+            DeclareLaunchArgument(
+                axis, default_value='0.0', description=f'how far from its start along {axis} [m]'
+            )
+            for axis in ('x', 'y')
+        ),
+        DeclareLaunchArgument(
             'gui', default_value='true', choices=BOOLEANS,
             description="open Gazebo's window",
         ),

@@ -166,14 +166,15 @@ def _simulation(given: dict[str, str]) -> Simulation:
     settings = {}
     for key in ('duration', 'real_time_factor'):
         if given[key]:
-            settings[key] = _number(key, given[key])
+            settings[key] = number_of(key, given[key])
     files = [given['params_file']] if given['params_file'] else []
     return Simulation(
         tuple(_listed(given['wait_for'])), settings, tuple(files), given['namespace']
     )
 
 
-def _number(key: str, text: str) -> float:
+def number_of(key: str, text: str) -> float:
+    """Return the number that an argument has; raise `ConfigError` for any other text."""
     try:
         return float(text)
     except ValueError:

@@ -248,15 +248,15 @@ class ActuatorPorts(StampedPorts):
             self._publish_zero()
         return True, 'enabled' if data else 'disabled'
 
-    def step(self, stamp_ns: int, motion: Motion) -> Output | None:
+    def step(self, stamp_ns: int, motion: Motion | None) -> Output | None:
         """Run the tick at a stamp, for a host that has time and motion itself.
 
         Parameters
         ----------
         stamp_ns : int
             A multiple of the period of ``update_rate``.
-        motion : Motion
-            Of base_link.
+        motion : Motion or None
+            Of base_link; None only where the family does not depend on it.
 
         Returns
         -------
@@ -264,8 +264,8 @@ class ActuatorPorts(StampedPorts):
             What the tick did; None where it did not run.
         """
         core = self.core
-        if self.family.uses_body:
-            core.push(ODOMETRY, stamp_ns, motion)
+        if motion is not None and self.family.uses_body:
+            core.move(stamp_ns, motion)
         core.push(CLOCK, stamp_ns)
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
 

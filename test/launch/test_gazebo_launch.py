@@ -107,6 +107,19 @@ def test_vehicle_is_put_into_its_world(stand_ins, graph):
         assert 'propulsion_ros.gz.system' in file.read()
 
 
+def test_second_vehicle_joins_the_world_of_the_first(stand_ins, graph):
+    """It stands on its lowest shape, half a box of 60 mm below its origin."""
+    with Launched(vehicle='quadrotor', namespace='b', join='true', x='2'):
+        [arguments] = calls_of(stand_ins, 'create', graph)
+        [bridge] = calls_of(stand_ins, 'parameter_bridge', graph)
+    assert value_of('-name', arguments) == 'b_quadrotor'
+    place = [float(value_of(axis, arguments)) for axis in ('-x', '-y', '-z')]
+    assert place == pytest.approx([2.0, 0.0, 0.03])
+    # Neither a second server nor a second clock.
+    assert not (stand_ins / 'gz_args').exists()
+    assert '/clock' not in bridged(bridge)
+
+
 def test_bridged_rotors_say_their_thrust_as_plain_numbers(stand_ins, graph):
     with Launched('gazebo', vehicle='quadrotor', route='bridge'):
         bridges = [bridged(call) for call in calls_of(stand_ins, 'parameter_bridge', graph, 2)]
