@@ -276,7 +276,10 @@ class ActuatorLoop:
         if motion is None:
             return BodyState()
         velocity = motion.velocity - motion.rotation.T @ self._current
-        return BodyState(velocity=velocity, angular_velocity=motion.angular_velocity)
+        return BodyState(
+            velocity=velocity, angular_velocity=motion.angular_velocity,
+            height=motion.position[2:3].reshape(()), up=motion.rotation[2],
+        )
 
     def _step(self, tick: int, stamp_ns: int) -> None:
         self.output = output = self.family.step(
