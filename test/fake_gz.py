@@ -150,10 +150,17 @@ class Element:
         found = self._siblings[self._place].findall(name)
         return Element(found, 0) if found else None
 
+    def get_first_element(self):
+        children = list(self._siblings[self._place])
+        return Element(children, 0) if children else None
+
+    def get_name(self):
+        return self._siblings[self._place].tag
+
     def get_next_element(self, name):
         further = range(self._place + 1, len(self._siblings))
         return next((Element(self._siblings, i) for i in further
-                     if self._siblings[i].tag == name), None)
+                     if name in ('', self._siblings[i].tag)), None)
 
 
 @dataclass

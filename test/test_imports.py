@@ -19,6 +19,7 @@ ROOMS = {
     'settings': READERS,
     'timing': PURE,
     'models.common': PURE,
+    'models.supply': PURE,
     'models.boosters': PURE,
     'models.jets': PURE,
     'models.rotors': PURE,

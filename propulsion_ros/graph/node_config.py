@@ -33,6 +33,7 @@ from propulsion_ros.settings.flat import (
     parameters_of,
     suggestion,
 )
+from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.urdf.block import ActuatorSpec
 
 
@@ -247,7 +248,9 @@ def read_setting(
     given = frozenset(parameters.given)
     if spec:
         for key in sorted(given & set(spec.values)):
-            if key in spec.geometry or key == 'names':
+            is_described = key in spec.geometry or key == 'names'
+            # What `ros2 param dump` wrote of a described node has its geometry too.
+            if is_described and flatten(parameters.given[key]) != flatten(spec.values[key]):
                 faults.add(ConfigError(
                     key, 'comes from the robot description, not from a parameter; remove it'
                 ))

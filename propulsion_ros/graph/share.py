@@ -16,6 +16,7 @@ from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
 PACKAGE = 'propulsion_ros'
+_ADDRESS = 'package://'
 _EXPAND = (
     'import sys; sys.path[:] = sys.argv[3:]; from propulsion_ros.graph.expand_xacro import main; '
     'main(sys.argv[1], int(sys.argv[2]))'
@@ -46,12 +47,27 @@ def share_directory() -> Path:
     )
 
 
-def _indexed() -> Path | None:
-    """Return the share folder of the ament index, None where there is no index or no entry."""
+def located(path: str | Path) -> Path:
+    """Return a path; that of ``package://NAME/FILE`` is in the share folder of a ROS package.
+
+    Raises `SourceError` where there is no such package.
+    """
+    text = str(path)
+    if not text.startswith(_ADDRESS):
+        return Path(path)
+    name, _, rest = text.removeprefix(_ADDRESS).partition('/')
+    folder = share_directory() if name == PACKAGE else _indexed(name)
+    if folder is None:
+        raise SourceError(text, f'package {name!r} is not installed')
+    return folder / rest
+
+
+def _indexed(package: str = PACKAGE) -> Path | None:
+    """Return a share folder of the ament index, None where there is no index or no entry."""
     try:
         from ament_index_python.packages import get_package_share_directory
 
-        return Path(get_package_share_directory(PACKAGE))
+        return Path(get_package_share_directory(package))
     except (ImportError, LookupError, OSError):
         # Without AMENT_PREFIX_PATH, as beside the wheels of ROS 2, it raises OSError.
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
@@ -15,7 +16,8 @@ from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import settings_of
-from propulsion_ros.urdf.link_tree import LinkTree
+from propulsion_ros.urdf.link_tree import LinkTree, origin_of
+from propulsion_ros.urdf.xml import numbers
 
 _GROUP = 'body.'
 
@@ -80,6 +82,37 @@ def drag_coefficients(params: BodyParams) -> dict[str, float]:
             letter = 'kmn'['PQR'.index(spin)]
             found[f'{letter}{spin}abs{spin}'] = -rho * float(drag)
     return found
+
+
+def clearance(root: Element, tree: LinkTree, base_link: str) -> float:
+    """Return how far base_link is above the lowest point of the collision shapes [m].
+
+    At least 0; meshes, whose size no description has, count as points.
+    """
+    lowest = 0.0
+    for link in root.findall('link'):
+        for shape in link.findall('collision'):
+            origin = origin_of(shape, 'robot/link/collision')
+            place = tree.pose(link.get('name', ''), base_link) @ origin
+            lowest = min(lowest, float(place.position[2]) - _reach(shape, place.rotation[2]))
+    return -lowest
+
+
+def _reach(shape: Element, down: FloatArray) -> float:
+    """Return how far a shape reaches from its middle along a direction, in its axes [m]."""
+    found = shape.find('geometry')
+    for solid in () if found is None else found:
+        path = f'robot/link/collision/geometry/{solid.tag}'
+        if solid.tag == 'box':
+            size = numbers(solid.get('size', ''), f'{path}/@size', 3)
+            return 0.5 * float(np.abs(down) @ np.array(size))
+        if solid.tag in ('cylinder', 'sphere'):
+            radius = numbers(solid.get('radius', ''), f'{path}/@radius', 1)[0]
+            if solid.tag == 'sphere':
+                return radius
+            length = numbers(solid.get('length', ''), f'{path}/@length', 1)[0]
+            return radius * math.hypot(*down[:2].tolist()) + 0.5 * length * abs(float(down[2]))
+    return 0.0
 
 
 def _add_shapes(root: Element, base_link: str, params: BodyParams) -> None:

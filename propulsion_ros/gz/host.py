@@ -2,12 +2,12 @@
 """The actuator nodes of one simulated model, in the simulator's process and on its time."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
@@ -28,8 +28,10 @@ from propulsion_ros.urdf.link_tree import LinkTree, Pose
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
-_CALLBACKS_PER_SECOND = 1000.0
-"""Callbacks that nodes can run in a second of simulated time: messages, timers, services."""
+_SERVED_PER_SECOND = 200.0
+"""How often in simulated time nodes take what has come: to look costs as much as a step."""
+_MOST_AT_ONCE = 20
+"""Messages taken then, so that a flood cannot hold the simulator."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class _Group:
     spec: NodeSpec
     forces: LinkForces
     params: LoopParams
+    uses_body: bool
 
 
 class ActuatorHost:
@@ -92,20 +95,22 @@ class ActuatorHost:
                 Mount.find(tree, frame, is_there) if frame else self.base
                 for frame in family.actuator_frames
             ]
-            self._groups.append(_Group(spec, LinkForces(self.base, mounts), params))
+            self._groups.append(_Group(
+                spec, LinkForces(self.base, mounts), params, bool(family.uses_body)
+            ))
         self.links = tuple(dict.fromkeys(
             link for group in self._groups for link in group.forces.links
         ))
         self.nodes: list[SimulatedNode] = []
         self._context: rclpy.Context | None = None
-        self._spins = 1
+        self._every, self._passed = 1, 0
 
     def start(self, period_ns: int) -> None:
         """Start the nodes, which step with a period.
 
         Raises `ConfigError` where a node does not start; then none is left.
         """
-        self._spins = max(1, round(_CALLBACKS_PER_SECOND * period_ns * 1e-9))
+        self._every = max(1, round(1e9 / (_SERVED_PER_SECOND * period_ns)))
         self._context = rclpy.Context()
         # The simulator has handlers of its own.
         rclpy.init(
@@ -134,13 +139,33 @@ class ActuatorHost:
         if node.has_failed:
             raise SourceError(group.spec.name, 'the node did not start, see its own error')
 
-    def spin(self) -> None:
+    @property
+    def uses_body(self) -> bool:
+        """Whether any group depends on the motion of base_link."""
+        return any(group.uses_body for group in self._groups)
+
+    def serve(self) -> None:
         """Let nodes take what has come, without waiting."""
-        for _ in range(self._spins if self.nodes else 0):
+        if not self.nodes:
+            return
+        for _ in range(_MOST_AT_ONCE):
+            before = self._taken()
             self._executor.spin_once(timeout_sec=0.0)
+            if self._taken() == before:
+                return
+
+    def _taken(self) -> int:
+        return sum(node.received for node in self.nodes)
+
+    def pass_step(self) -> None:
+        """Serve now and then as steps pass."""
+        self._passed += 1
+        if self._passed >= self._every:
+            self._passed = 0
+            self.serve()
 
     def step(
-        self, stamp_ns: int, motion: Motion, poses: Mapping[str, Pose]
+        self, stamp_ns: int, motion: Motion | None, poses: Mapping[str, Pose]
     ) -> dict[str, FloatArray]:
         """Run one step of every group.
 
@@ -148,24 +173,25 @@ class ActuatorHost:
         ----------
         stamp_ns : int
             Begin of the step, over which the result acts.
-        motion : Motion
-            Of base_link.
+        motion : Motion or None
+            Of base_link; None only where no group depends on it.
         poses : mapping of str to Pose
             Of each of `links` in the world.
 
         Returns
         -------
         dict of str to FloatArray
-            Force and torque on each of `links` in world axes, about its origin, (6,).
+            Force and torque on links that a group acts on, in world axes, about the link's
+            origin, (6,).
         """
-        total = {link: np.zeros(6) for link in self.links}
+        total: dict[str, FloatArray] = {}
         for group, node in zip(self._groups, self.nodes, strict=True):
             output = node.step(stamp_ns, motion)
             # What is not finite the node has complained of.
-            if output is None or not np.isfinite(output.wrench).all():
+            if output is None or not math.isfinite(sum(output.wrench.tolist())):
                 continue
             for link, wrench in group.forces.at(output, poses).items():
-                total[link] += wrench
+                total[link] = total[link] + wrench if link in total else wrench
         return total
 
     def reset(self) -> None:

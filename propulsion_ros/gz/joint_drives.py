@@ -11,7 +11,7 @@ import numpy as np
 from propulsion_ros.gz.bridge import BridgeTopic, joint_topic
 from propulsion_ros.gz.sdf_elements import insert, plugin
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
-from propulsion_ros.models.common.family import Family, Output
+from propulsion_ros.models.common.family import Allocatable, Family, Output
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import Joint, LinkTree
@@ -85,6 +85,7 @@ def drive(
             cmd_max=_speed_limit(root, name),
         ))
         yield topic
+    spins = _spins(family, group.output.axes)
     carriers = {joint.child: joint for joint in tree.joints.values()}
     for i, (name, frame) in enumerate(
         zip(family.actuator_names, family.actuator_frames, strict=True)
@@ -99,10 +100,22 @@ def drive(
         topic = joint_topic(f'{node}/thrusts/{name}', model, joint.name, 'cmd_thrust')
         insert(root, plugin(
             'thruster', 'Thruster', namespace=model, joint_name=joint.name,
-            velocity_control='true', thrust_coefficient=1, propeller_diameter=1, fluid_density=1,
+            velocity_control='true', thrust_coefficient=spins[i], propeller_diameter=1,
+            fluid_density=1,
             max_thrust_cmd=_STRONGEST, min_thrust_cmd=-_STRONGEST,
         ))
         yield topic
+
+
+def _spins(family: Family, axes: FloatArray) -> list[int]:
+    """Return how gz-sim's propellers turn about the axes of their thrusts, 1 or -1, n.
+
+    Against the torques that they leave on the body: propellers that all turn one way would turn it.
+    """
+    if not isinstance(family, Allocatable):
+        return [1] * len(axes)
+    torques: FloatArray = family.allocation_matrix[3:].T
+    return [-1 if torque > 0.0 else 1 for torque in (torques * axes).sum(axis=-1).tolist()]
 
 
 def _turning_joint(name: str, joint: Joint | None) -> Joint:
@@ -126,14 +139,23 @@ def _require_along(name: str, joint: Joint, axis: FloatArray) -> None:
         )
 
 
-def _require_masses(root: Element, tree: LinkTree, link: str) -> None:
-    """Refuse links without mass that joints move: Gazebo drops them, and all that they carry."""
+def moved_without_mass(root: Element, tree: LinkTree) -> list[str]:
+    """Return the joints that move links without mass: Gazebo drops them, and all they carry."""
     massive = {
         _rigid_root(tree, element.get('name', '')) for element in root.findall('link')
         if element.find('inertial') is not None
     }
+    return [
+        joint.name for joint in tree.joints.values()
+        if joint.kind != 'fixed' and joint.child not in massive
+    ]
+
+
+def _require_masses(root: Element, tree: LinkTree, link: str) -> None:
+    """Refuse links without mass that joints move on the way to a link."""
+    dropped = moved_without_mass(root, tree)
     for joint in tree.joints_between(link, tree.root):
-        if joint.kind != 'fixed' and joint.child not in massive:
+        if joint.name in dropped:
             raise SourceError(
                 f'robot/{path_step("link", joint.child)}',
                 f'expected an <inertial>: Gazebo drops a link without one, which joint '

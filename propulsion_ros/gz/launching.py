@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import launch.logging
+import numpy as np
 from ament_index_python.packages import (
     PackageNotFoundError,
     get_package_prefix,
@@ -18,7 +20,12 @@ from launch.actions import AppendEnvironmentVariable, IncludeLaunchDescription, 
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
-from propulsion_ros.graph.launch_actions import drawn_with, graph_actions
+from propulsion_ros.graph.launch_actions import (
+    drawn_with,
+    graph_actions,
+    number_of,
+    plain_booleans,
+)
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import gazebo_graph
@@ -41,28 +48,34 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
     """
     given = {
         'composed': 'false', 'use_sim_time': 'true', 'replay': 'false', 'clock_topic': '/clock',
-        **context.launch_configurations,
+        **plain_booleans(
+            context.launch_configurations, ('fortress', 'gui', 'join', 'autostart', 'visualize')
+        ),
     }
     for package in ('ros_gz_sim', 'ros_gz_bridge'):
         if not _has(package):
             raise SourceError(package, 'is not installed; docs/gazebo.md names the packages')
     release = FORTRESS if given['fortress'] == 'true' else GZ
     share, vehicle, route = share_directory(), given['vehicle'], given['route']
-    files = [share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])]
+    files: list[str | Path] = [
+        share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])
+    ]
     robot = gazebo_robot(
         given['model'] or share / 'urdf' / f'{vehicle}.urdf.xacro', route, files,
         given['namespace'], release,
     )
     graph = gazebo_graph(vehicle, route == 'system', given['model'], drawn_with(given))
     world = given['world'] or str(share / 'worlds' / f'{VEHICLES[vehicle].world}.sdf')
+    joins = given['join'] == 'true'
+    offset = [number_of(axis, given[axis]) for axis in ('x', 'y')]
     folder = Path(launch.logging.launch_config.log_dir) / 'gazebo'
     folder.mkdir(parents=True, exist_ok=True)
     return [
         *(LogInfo(msg=note) for note in robot.notes),
         *(AppendEnvironmentVariable('PYTHONPATH', path) for path in python_path()),
-        _gazebo(world, given['gui'] == 'true'),
-        _spawn(robot, folder, read_body(files, given['namespace'])),
-        *_bridges(robot, release, folder, given['namespace']),
+        *([] if joins else [_gazebo(world, given['gui'] == 'true')]),
+        _spawn(robot, folder, read_body(files, given['namespace']), offset),
+        *_bridges(robot, release, folder, given['namespace'], not joins),
         *graph_actions(given, graph),
     ]
 
@@ -96,11 +109,17 @@ def _gazebo(world: str, has_gui: bool) -> IncludeLaunchDescription:
     )
 
 
-def _spawn(robot: GazeboRobot, folder: Path, body: BodyParams) -> Node:
-    """Return what puts the model into the world, where the simulated body would start."""
+def _spawn(
+    robot: GazeboRobot, folder: Path, body: BodyParams, offset: Sequence[float]
+) -> Node:
+    """Return what puts the model into the world, beside where the simulated body would start."""
     path = folder / 'gazebo.urdf'
     write_text(path, robot.description)
-    pose = zip('xyzRPY', (*body.start_position, *body.start_rpy), strict=True)
+    x, y, z = body.start_position + np.array([*offset, 0.0])
+    if body.starts_on_ground:
+        # The simulated body stands on its origin, Gazebo's on its shapes.
+        z = z + robot.clearance
+    pose = zip('xyzRPY', (x, y, z, *body.start_rpy), strict=True)
     return Node(
         package='ros_gz_sim', executable='create', output='screen',
         arguments=[
@@ -111,10 +130,11 @@ def _spawn(robot: GazeboRobot, folder: Path, body: BodyParams) -> Node:
 
 
 def _bridges(
-    robot: GazeboRobot, release: Release, folder: Path, namespace: str
+    robot: GazeboRobot, release: Release, folder: Path, namespace: str, with_clock: bool
 ) -> list[Node]:
     nodes = []
-    for name, topics in (('bridge', robot.topics), ('clock_bridge', (CLOCK,))):
+    bridges = {'bridge': robot.topics, **({'clock_bridge': (CLOCK,)} if with_clock else {})}
+    for name, topics in bridges.items():
         path = folder / f'{name}.yaml'
         write_text(path, bridge_yaml(topics, release))
         nodes.append(Node(

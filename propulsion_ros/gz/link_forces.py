@@ -2,6 +2,7 @@
 """From what actuators do in base_link to forces at the links of a simulated model."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from propulsion_ros.models.common.family import Output
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.models.common.rotation import quaternion_of
+from propulsion_ros.models.common.rotation import Quaternion, product, quaternion_of
 from propulsion_ros.models.common.wrench import cross, move_wrench, net_wrench
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
@@ -52,8 +53,14 @@ class Mount:
                 return Mount(carrier, tree.pose(link, carrier))
         raise SourceError(f'link {link!r}', 'neither it nor one that carries it is in the model')
 
+    @functools.cached_property
+    def quaternion(self) -> Quaternion:
+        """Rotation from the link to the one that carries it."""
+        x, y, z, w = quaternion_of(self.pose.rotation).tolist()
+        return x, y, z, w
+
     def motion(
-        self, pose: Pose, velocity: FloatArray, angular_velocity: FloatArray
+        self, pose: Pose, quaternion: Quaternion, velocity: FloatArray, angular_velocity: FloatArray
     ) -> Motion:
         """Return how the mounted link moves.
 
@@ -61,15 +68,35 @@ class Mount:
         ----------
         pose : Pose
             Of the carrying link in the world.
+        quaternion : Quaternion
+            The same rotation, of length 1.
         velocity, angular_velocity : FloatArray
             Of the carrying link's origin, in world axes [m/s, rad/s], (3,).
         """
         arm = pose.rotation @ self.pose.position
         rotation = pose.rotation @ self.pose.rotation
         return Motion(
-            pose.position + arm, quaternion_of(rotation),
+            pose.position + arm, np.array(product(quaternion, self.quaternion)),
             (velocity + cross(angular_velocity, arm)) @ rotation, angular_velocity @ rotation,
         )
+
+    def carried(self, wrench: FloatArray, pose: Pose) -> FloatArray:
+        """Return a wrench at the mounted link as that on the carrying one, in world axes.
+
+        Parameters
+        ----------
+        wrench : FloatArray
+            In the axes of and about the origin of the mounted link, (6,).
+        pose : Pose
+            Of the carrying link in the world.
+        """
+        turned = wrench.reshape(2, 3) @ (pose.rotation @ self.pose.rotation).T
+        # Plain floats take a fraction of the time of arrays of three.
+        (x, y, z), (u, v, w) = turned.tolist()
+        a, b, c = (pose.rotation @ self.pose.position).tolist()
+        return np.array([
+            x, y, z, u + b * z - c * y, v + c * x - a * z, w + a * y - b * x,
+        ])
 
 
 class LinkForces:
@@ -109,6 +136,9 @@ class LinkForces:
             Force and torque in world axes, about the origin of the link, (6,).
         """
         carrier = poses[self._base.link]
+        if len(self.links) == 1:
+            # Whatever acts on one rigid link is one wrench.
+            return {self._base.link: self._base.carried(output.wrench, carrier)}
         base = carrier @ self._base.pose
         rotations = np.array([poses[link].rotation for link in self.links])[self._link]
         origins = np.array([poses[link].position for link in self.links])[self._link]

@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
-from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.share import load_robot_description, located
 from propulsion_ros.graph.wiring import pushing_blocks
-from propulsion_ros.gz.body_effects import add_body, read_body
+from propulsion_ros.gz.body_effects import add_body, clearance, read_body
 from propulsion_ros.gz.bridge import FORTRESS, GZ, BridgeTopic, Release, body_topic
-from propulsion_ros.gz.joint_drives import Group, drive
+from propulsion_ros.gz.joint_drives import Group, drive, moved_without_mass
 from propulsion_ros.gz.sdf_elements import insert, plugin, system_plugin
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import BodyState, Command
@@ -44,6 +44,8 @@ class GazeboRobot:
     """Of the bridge, but for the clock."""
     notes: tuple[str, ...]
     """What is left out, a line each."""
+    clearance: float
+    """How far base_link stands above the ground, not turned, on its shapes [m]."""
 
 
 def gazebo_robot(
@@ -64,10 +66,10 @@ def gazebo_robot(
     Parameters
     ----------
     model : str or Path
-        Its .urdf or .xacro file, with plugin blocks.
+        Its .urdf or .xacro file, with plugin blocks, or the ``package://`` address of it.
     route : str
         One of `ROUTES`. With 'system' the joints of actuators are fixed: the models know them
-        better, and Gazebo drops what is carried by links without mass.
+        better. So are joints that move links without mass, which Gazebo would drop.
     params_files : sequence of str or Path
         Settings of the nodes, the later ones win.
     namespace : str
@@ -80,7 +82,7 @@ def gazebo_robot(
     """
     if route == 'system' and release is FORTRESS:
         raise ConfigError('route', "'system' needs Harmonic or later, Fortress takes 'bridge'")
-    text = load_robot_description(model)
+    text = load_robot_description(located(model))
     root = parse_urdf(text)
     tree = LinkTree(root)
     groups = list(_groups(text, params_files, namespace))
@@ -118,7 +120,10 @@ def gazebo_robot(
     for kind in ('imu', 'air_pressure'):
         insert(root, _sensor(kind, name, base_link, release), base_link)
     notes += add_body(root, tree, base_link, read_body(params_files, namespace))
-    return GazeboRobot(name, tostring(root, encoding='unicode'), tuple(topics), tuple(notes))
+    return GazeboRobot(
+        name, tostring(root, encoding='unicode'), tuple(topics), tuple(notes),
+        clearance(root, tree, base_link),
+    )
 
 
 def _groups(
@@ -188,8 +193,9 @@ def _add_mass(
 
 
 def _fix_joints(root: Element, tree: LinkTree, groups: Sequence[Group]) -> None:
-    """Fix the joints that are or carry actuators, and those that follow them."""
+    """Fix joints that are or carry actuators, that follow such, or move links without mass."""
     fixed = {name for group in groups for name in group.turned(tree)}
+    fixed.update(moved_without_mass(root, tree))
     for group in groups:
         for frame in filter(None, group.family.actuator_frames):
             fixed.update(

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
+from propulsion_ros.graph.share import located
+
 
 def plugin(library: str, name: str, **tags: Any) -> Element:
     """Return the element of a system with one child for each tag.
@@ -36,7 +38,7 @@ def system_plugin(
     Parameters
     ----------
     model : str or Path
-        Robot description that it reads, .urdf or .xacro.
+        Robot description that it reads, .urdf or .xacro, or its ``package://`` address.
     params_files : sequence of str or Path
         Settings of its nodes.
     namespace : str
@@ -44,10 +46,10 @@ def system_plugin(
     """
     element = plugin(
         'python-system-loader', 'PythonSystemLoader',
-        module_name='propulsion_ros.gz.system', urdf_file=Path(model).resolve(),
+        module_name='propulsion_ros.gz.system', urdf_file=located(model).resolve(),
     )
     for path in params_files:
-        SubElement(element, 'params_file').text = str(Path(path).resolve())
+        SubElement(element, 'params_file').text = str(located(path).resolve())
     if namespace:
         SubElement(element, 'namespace').text = namespace
     return element

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.share import load_robot_description, located
 from propulsion_ros.gz.host import ActuatorHost
-from propulsion_ros.models.common.rotation import matrix_of
+from propulsion_ros.models.common.rotation import Quaternion, rows_of, unit
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stepping import Ticks
 from propulsion_ros.urdf.link_tree import Pose
 
+_TAGS = ('module_name', 'urdf_file', 'params_file', 'namespace')
 _MODULE = re.compile(r'gz\.sim\d*')
 
 
@@ -26,7 +28,8 @@ class ActuatorSystem:
     Its plugin has the filename ``gz-sim-python-system-loader-system``, the name
     ``gz::sim::systems::PythonSystemLoader``, and the tags <module_name>propulsion_ros.gz.system;
     <urdf_file>, a .urdf or .xacro file with plugin blocks; <params_file>, settings of the nodes,
-    which may be repeated; <namespace> of the nodes. `host` has the nodes, from `configure` on.
+    which may be repeated; <namespace> of the nodes. Files may be ``package://`` addresses. `host`
+    has the nodes, from `configure` on.
     """
 
     def __init__(self) -> None:
@@ -41,19 +44,20 @@ class ActuatorSystem:
         model = gz.Model(entity)
         if not model.valid(ecm):
             raise SourceError('plugin', 'expected to be inside a <model>')
+        _require_known(sdf)
         path = _text(sdf, 'urdf_file')
         if not path:
             raise SourceError('plugin/urdf_file', 'is required')
         self._host = self.host = ActuatorHost(
-            load_robot_description(path),
+            load_robot_description(located(path)),
             lambda link: model.link_by_name(ecm, link) != gz.K_NULL_ENTITY,
-            _texts(sdf, 'params_file'), _text(sdf, 'namespace'),
+            [located(text) for text in _texts(sdf, 'params_file')], _text(sdf, 'namespace'),
         )
         self._links = {
             name: gz.Link(model.link_by_name(ecm, name)) for name in self._host.links
         }
         self._base = self._links[self._host.base.link]
-        self._base.enable_velocity_checks(ecm)
+        self._check_velocities(ecm)
         # The vectors of the very gz.math that this gz.sim was built with.
         self._vector = type(self._base.world_pose(ecm).pos())
         self._ticks: Ticks | None = None
@@ -64,14 +68,16 @@ class ActuatorSystem:
         Raises `ConfigError` for a step size that is no whole number of microseconds, or that has
         changed.
         """
-        stamp_ns = None if info.paused else self._begin_of_step(info)
-        self._host.spin()
-        if stamp_ns is not None:
-            self._apply(ecm, stamp_ns)
+        if info.paused:
+            self._host.serve()
+            return
+        stamp_ns = self._begin_of_step(info)
+        self._host.pass_step()
+        self._apply(ecm, stamp_ns)
 
     def reset(self, info: Any, ecm: Any) -> None:
         """Return the actuators to the start with the world."""
-        self._base.enable_velocity_checks(ecm)
+        self._check_velocities(ecm)
         self._host.reset()
 
     def shutdown(self) -> None:
@@ -79,36 +85,42 @@ class ActuatorSystem:
         if self.host is not None:
             self.host.close()
 
+    def _check_velocities(self, ecm: Any) -> None:
+        if self._host.uses_body:
+            self._base.enable_velocity_checks(ecm)
+
     def _begin_of_step(self, info: Any) -> int:
         """Return when the step begins [ns]; the first one starts the nodes."""
         # info has the end of the step.
         period_ns, end_ns = _nanoseconds(info.dt), _nanoseconds(info.sim_time)
-        if self._ticks is None and period_ns > 0:
-            self._host.start(period_ns)
-            self._ticks = Ticks(period_ns)
-        ticks = self._ticks
-        if ticks is None or period_ns != ticks.span_ns or not ticks.has(end_ns):
+        error = _fault_of_step(period_ns, end_ns, self._ticks)
+        if error is not None:
             # The loader calls no more after an error, and nodes that live on would seem to act.
             self._host.close()
-            before = '' if ticks is None else f', after steps of {ticks.dt:g} s'
-            raise ConfigError(
-                'max_step_size', f'step of {period_ns * 1e-9:g} s that ends at '
-                f'{end_ns * 1e-9:.6f} s{before}: expected '
-                'one step size throughout, of whole microseconds',
-            )
-        return ticks.stamp(ticks.first_from(end_ns) - 1)
+            raise error
+        if self._ticks is None:
+            self._host.start(period_ns)
+            self._ticks = Ticks(period_ns)
+        return self._ticks.stamp(self._ticks.first_from(end_ns) - 1)
 
     def _apply(self, ecm: Any, stamp_ns: int) -> None:
-        poses = {name: _pose(link.world_pose(ecm)) for name, link in self._links.items()}
-        base = self._host.base
-        motion = base.motion(
-            poses[base.link], _array(self._base.world_linear_velocity(ecm)),
-            _array(self._base.world_angular_velocity(ecm)),
-        )
-        for name, wrench in self._host.step(stamp_ns, motion, poses).items():
-            self._links[name].add_world_wrench(
-                ecm, self._vector(*wrench[:3]), self._vector(*wrench[3:])
+        host, vector = self._host, self._vector
+        places = {name: link.world_pose(ecm) for name, link in self._links.items()}
+        poses = {name: _pose(place) for name, place in places.items()}
+        motion = None
+        if host.uses_body:
+            base = host.base
+            motion = base.motion(
+                poses[base.link], _quaternion(places[base.link]),
+                _array(self._base.world_linear_velocity(ecm)),
+                _array(self._base.world_angular_velocity(ecm)),
             )
+        for name, wrench in host.step(stamp_ns, motion, poses).items():
+            numbers = wrench.tolist()
+            if any(numbers):
+                self._links[name].add_world_wrench(
+                    ecm, vector(*numbers[:3]), vector(*numbers[3:])
+                )
 
 
 def get_system() -> ActuatorSystem:
@@ -122,6 +134,41 @@ def _gz_sim() -> Any:
         if _MODULE.fullmatch(name):
             return sys.modules[name]
     raise ImportError('gz.sim is not loaded: this module runs inside gz-sim')
+
+
+def _fault_of_step(period_ns: int, end_ns: int, ticks: Ticks | None) -> ConfigError | None:
+    """Return what is wrong with a step of the physics, after steps at some ticks."""
+    period, expected = f'{period_ns // 1000} us', 'expected one size of whole microseconds'
+    if period_ns <= 0:
+        return ConfigError('max_step_size', f'a step of less than 1 us, {expected}')
+    if ticks is not None and period_ns != ticks.span_ns:
+        return ConfigError(
+            'max_step_size', f'a step of {period} after steps of {ticks.span_ns // 1000} us, '
+            f'{expected}'
+        )
+    if Ticks(period_ns).has(end_ns):
+        return None
+    if ticks is None:
+        begin = f'{(end_ns - period_ns) * 1e-9:.6f} s'
+        return ConfigError(
+            'initial_sim_time', f'{begin} is no multiple of the step of {period}, expected one'
+        )
+    return ConfigError(
+        'max_step_size', f'a step of {period} that ends at {end_ns * 1e-9:.6f} s, no multiple of '
+        f'it: {expected}'
+    )
+
+
+def _require_known(sdf: Any) -> None:
+    """Refuse a tag that is misspelt, which would be without effect."""
+    element = sdf.get_first_element()
+    while element is not None:
+        tag = str(element.get_name())
+        if tag not in _TAGS:
+            raise SourceError(
+                f'plugin/{tag}', f'unknown tag{suggestion(tag, _TAGS)}, known: {", ".join(_TAGS)}'
+            )
+        element = element.get_next_element('')
 
 
 def _text(sdf: Any, tag: str) -> str:
@@ -146,6 +193,9 @@ def _array(vector: Any) -> FloatArray:
 
 
 def _pose(pose: Any) -> Pose:
+    return Pose(np.array(rows_of(_quaternion(pose))), _array(pose.pos()))
+
+
+def _quaternion(pose: Any) -> Quaternion:
     turn = pose.rot()
-    rotation = matrix_of((turn.x(), turn.y(), turn.z(), turn.w()))
-    return Pose(rotation, _array(pose.pos()))
+    return unit((turn.x(), turn.y(), turn.z(), turn.w()))

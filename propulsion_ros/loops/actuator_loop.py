@@ -246,6 +246,11 @@ class ActuatorLoop:
             return self.inputs.push_lasting(source, stamp_ns, payload)
         return self.inputs.push(source, stamp_ns, payload)
 
+    def move(self, stamp_ns: int, motion: Motion) -> None:
+        """Take the motion at the next tick from a host that knows it without a message."""
+        self._motion_ns, self._motion = stamp_ns, motion
+        self._body = self._through_fluid()
+
     def cancel_later(self, stamp_ns: int, update: CommandUpdate) -> None:
         """Forget commands of the same names that came before this one and are due later."""
         self.inputs.revise(COMMAND, stamp_ns, lambda earlier: earlier.without(update.columns))
@@ -275,8 +280,13 @@ class ActuatorLoop:
         motion = self._motion
         if motion is None:
             return BodyState()
-        velocity = motion.velocity - motion.rotation.T @ self._current
-        return BodyState(velocity=velocity, angular_velocity=motion.angular_velocity)
+        velocity, rotation = motion.velocity, motion.rotation
+        if self._current.any():
+            velocity = velocity - rotation.T @ self._current
+        return BodyState(
+            velocity=velocity, angular_velocity=motion.angular_velocity,
+            height=motion.position[2:3].reshape(()), up=rotation[2],
+        )
 
     def _step(self, tick: int, stamp_ns: int) -> None:
         self.output = output = self.family.step(

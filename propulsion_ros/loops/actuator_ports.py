@@ -51,6 +51,8 @@ class ActuatorPorts(StampedPorts):
     ----------
     publish_each, publish_numbers : bool
         Whether the wrench of each actuator, and thrusts and positions as numbers, are published.
+    publish_joint_states : bool
+        Whether the state is published with all fields of each name too.
     adapters : collection of str
         Further forms of commands: 'float64_multi_array', 'actuators'.
 
@@ -69,6 +71,7 @@ class ActuatorPorts(StampedPorts):
         *,
         publish_each: bool = False,
         publish_numbers: bool = False,
+        publish_joint_states: bool = False,
         adapters: Collection[str] = (),
         lossless: bool = False,
     ) -> None:
@@ -83,6 +86,7 @@ class ActuatorPorts(StampedPorts):
         self._report: Report | None = None
         self._off = actuators_off(params, family)
         self._world_frame = ''
+        self._is_complete = publish_joint_states
         self._open_outlets(publish_each, publish_numbers)
         self.requests.append(
             Request('~/set_enabled', 'std_srvs/srv/SetBool', self._set_enabled)
@@ -97,6 +101,9 @@ class ActuatorPorts(StampedPorts):
         aside = functools.partial(outlet, overridable=False)
         self._wrench = outlet('~/wrench', Kind.WRENCH)
         self._state = outlet('~/state', Kind.JOINTS, names=tuple(family.state_names))
+        self._joint_states = aside(
+            '~/joint_states', Kind.JOINTS, names=tuple(family.state_names)
+        )
         self._effectiveness = aside(
             '~/effectiveness', Kind.JOINTS, qos='latched',
             names=tuple(family.actuator_names),
@@ -119,6 +126,7 @@ class ActuatorPorts(StampedPorts):
         self.outlets = [
             self._wrench, self._state, *self._tanks, *self._batteries, *self._links,
             *self._thrusts, *self._positions.values(), *followed,
+            *([self._joint_states] if self._is_complete else []),
         ]
 
     def _open_batteries(self) -> None:
@@ -240,15 +248,15 @@ class ActuatorPorts(StampedPorts):
             self._publish_zero()
         return True, 'enabled' if data else 'disabled'
 
-    def step(self, stamp_ns: int, motion: Motion) -> Output | None:
+    def step(self, stamp_ns: int, motion: Motion | None) -> Output | None:
         """Run the tick at a stamp, for a host that has time and motion itself.
 
         Parameters
         ----------
         stamp_ns : int
             A multiple of the period of ``update_rate``.
-        motion : Motion
-            Of base_link.
+        motion : Motion or None
+            Of base_link; None only where the family does not depend on it.
 
         Returns
         -------
@@ -256,8 +264,8 @@ class ActuatorPorts(StampedPorts):
             What the tick did; None where it did not run.
         """
         core = self.core
-        if self.family.uses_body:
-            core.push(ODOMETRY, stamp_ns, motion)
+        if motion is not None and self.family.uses_body:
+            core.move(stamp_ns, motion)
         core.push(CLOCK, stamp_ns)
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
 
@@ -307,6 +315,8 @@ class ActuatorPorts(StampedPorts):
                 publish(outlet, stamp_ns, battery)
         state = JointRow(output.position, output.velocity, output.effort)
         publish(self._state, stamp_ns, state)
+        if self._is_complete:
+            publish(self._joint_states, stamp_ns, self._complete(state))
         wrench = report.wrench
         # Faster than numpy for six numbers.
         if not all(map(math.isfinite, wrench.tolist())):
@@ -325,6 +335,15 @@ class ActuatorPorts(StampedPorts):
             for column, outlet in self._positions.items():
                 publish(outlet, stamp_ns, output.position[column])
         publish(self._wrench, stamp_ns, wrench)
+
+    def _complete(self, state: JointRow) -> JointRow:
+        """Return a state with a value in every field: some readers take each for granted."""
+        absent = np.full(len(self.family.state_names), np.nan)
+        position, velocity, effort = (
+            absent if field is None else field
+            for field in (state.position, state.velocity, state.effort)
+        )
+        return JointRow(position, velocity, effort)
 
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""

@@ -353,6 +353,8 @@ class VehicleLoop:
         for topic in self._params.wait_for_subscribers:
             if not self._host.subscriptions_to(self._awaited[topic]):
                 return f'no subscription to {topic}'
+        if params.recorder and (topics := self._host.topics_without(params.recorder)):
+            return f'{params.recorder} does not record {topics[0]} yet'
         return ''
 
     def _give_up(self) -> None:

@@ -34,6 +34,7 @@ _BESIDE: dict[str, Any] = {
 """Legends are outside of what they name."""
 _HEIGHT = 1.7  # of the flight over a panel's
 _BACK = 2.0  # of a fit: its window [s]
+_ROUNDING = 1e-9  # in any unit: lines that move by less are drawn flat
 _ZOOM = 3.0  # to either side of the apogee [s]
 
 
@@ -98,6 +99,9 @@ def _draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
     if has_names:
         axis.margins(y=0.15)
         _name_phases(axis, page.phases, y=0.05)
+    low, high = axis.get_ylim()
+    if high - low < _ROUNDING:
+        axis.set_ylim(low - 1.0, high + 1.0)
     _draw_legend(axis, panel, colours)
 
 

@@ -145,6 +145,12 @@ class Robot:
         return fixed
 
     @property
+    def requests(self) -> list[str]:
+        """Topics of the requests that were made of flight software, such as its launch."""
+        flown = [host for host in self.hosts if host.name == _FLIGHT_STATE]
+        return [host.resolve_topic_name('~/request') for host in flown]
+
+    @property
     def commanded(self) -> list[LoopHost]:
         """Hosts of the loops that take commands."""
         return [host for host in self.hosts if isinstance(host.loop, StampedPorts)]

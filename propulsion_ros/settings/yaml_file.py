@@ -283,12 +283,17 @@ class KeyPlaces:
 
 
 def _check_events(text: str) -> None:
-    """Raise where a text has an alias, which ROS does not take, or what is nested too deeply."""
+    """Raise where a text has what ROS does not take, or is nested too deeply."""
     depth = 0
     for event in yaml.parse(text, FAST_LOADER):
         if isinstance(event, yaml.AliasEvent):
             raise yaml.MarkedYAMLError(
                 problem='aliases (*name) are not taken, write the value again',
+                problem_mark=event.start_mark,  # type: ignore[arg-type]
+            )
+        if isinstance(event, yaml.ScalarEvent) and not event.value and event.implicit[0]:
+            raise yaml.MarkedYAMLError(
+                problem='a key without a value, which ROS does not take; write [] for no values',
                 problem_mark=event.start_mark,  # type: ignore[arg-type]
             )
         depth += isinstance(event, yaml.CollectionStartEvent)

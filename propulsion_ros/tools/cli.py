@@ -16,15 +16,25 @@ from typing import NoReturn
 
 from propulsion_ros import __version__
 
-COMMANDS = (
-    'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', 'play', 'plot', 'record', 'replay',
-)
+COMMANDS = {
+    'apogee': 'Find the apogee in a flight log.',
+    'apogee-trials': 'Run the apogee detector on seeded random flights, and print its mistakes.',
+    'check': 'Check parameter files, robot descriptions and flight configurations.',
+    'demo': 'Fly a vehicle closed loop through real ROS nodes, and draw the flight.',
+    'fly': 'Simulate the body of any robot, in closed loop with its actuator nodes.',
+    'gazebo': "Write Gazebo's model of a robot, and the files of its bridges.",
+    'play': 'Play a bag into running nodes; needs no ros2 bag.',
+    'plot': 'Draw a bag, a table or a flight log on one page.',
+    'record': 'Record the topics of a running robot into a bag.',
+    'replay': 'Run nodes over a bag or a table of commands, exactly and without ROS.',
+}
+"""What each command does, known without the import of any."""
 
 _OPTION = re.compile(r'(?<!\w)--?[a-z][a-z-]*')
 
 
 def module_of(command: str) -> ModuleType:
-    """Return a module with what a command has, and its docstring.
+    """Return a module with what a command has.
 
     `EXAMPLE`, the words after the command; `add_arguments(parser)`; `run(options) -> exit code`.
     """
@@ -37,7 +47,7 @@ def main(args: Sequence[str] | None = None) -> int:
     named = given[:1] if given and given[0] in COMMANDS else []
     try:
         with _quiet_imports(named):
-            parser = _parser_of(named or COMMANDS)
+            parser = _parser_of(named)
         options, unknown = parser.parse_known_args(given)
         if unknown:
             _refuse(options.parser, unknown)
@@ -52,18 +62,18 @@ class _Parser(argparse.ArgumentParser):
         super().error(f'{message}; see {self.prog} --help')
 
 
-def _parser_of(commands: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser of some commands: only help needs what all of them import."""
+def _parser_of(named: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of all commands, with the arguments of those that are named."""
     parser = _Parser(prog='propulsion_ros', description=__doc__)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for name in commands:
-        module = module_of(name)
-        text = (module.__doc__ or '').strip().splitlines()[0].replace('`', '')
-        example = f'example: propulsion_ros {name} {module.EXAMPLE}'
-        own = subparsers.add_parser(name, help=text, description=text, epilog=example)
+    for name, text in COMMANDS.items():
+        own = subparsers.add_parser(name, help=text, description=text)
         own.set_defaults(parser=own)
-        module.add_arguments(own)
+        if name in named:
+            module = module_of(name)
+            own.epilog = f'example: propulsion_ros {name} {module.EXAMPLE}'
+            module.add_arguments(own)
     return parser
 
 

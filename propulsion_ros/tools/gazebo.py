@@ -17,7 +17,7 @@ EXAMPLE = 'robot.urdf --output model'
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        'model', type=Path, metavar='MODEL', help='URDF or xacro with plugin blocks'
+        'model', metavar='MODEL', help='URDF or xacro with plugin blocks'
     )
     parser.add_argument(
         '--output', type=Path, required=True, metavar='DIR',

@@ -212,7 +212,7 @@ class LinkTree:
             if inertial is None:
                 continue
             path = f'robot/{path_step("link", name)}/inertial'
-            pose = self.pose(name, base_link) @ _origin(inertial, path)
+            pose = self.pose(name, base_link) @ origin_of(inertial, path)
             mass = _attribute(inertial, 'mass', 'value', path)
             xx, xy, xz, yy, yz, zz = (
                 _attribute(inertial, 'inertia', key, path)
@@ -247,7 +247,7 @@ def _read_joint(element: Element, links: Collection[str], faults: Faults) -> Joi
     parent, child = (_end(element, tag, path, links) for tag in ('parent', 'child'))
     origin, axis, limits = IDENTITY, np.array([1.0, 0.0, 0.0]), None
     with faults.kept():
-        origin = _origin(element, path)
+        origin = origin_of(element, path)
     with faults.kept():
         axis = _axis(element, path)
     with faults.kept():
@@ -268,7 +268,8 @@ def _end(element: Element, tag: str, path: str, links: Collection[str]) -> str:
     return link
 
 
-def _origin(element: Element, path: str) -> Pose:
+def origin_of(element: Element, path: str) -> Pose:
+    """Return the pose in the <origin> of an element at a path, none where it has none."""
     origin = element.find('origin')
     if origin is None:
         return IDENTITY

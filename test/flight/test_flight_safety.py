@@ -115,6 +115,10 @@ def test_acceleration_that_a_live_altitude_denies_is_no_liftoff(fault):
     pytest.param(lambda t: 60.0 if t < 0.1 else 0.0, id='knock'),
     pytest.param(lambda t: -9.8 if t < 0.45 else 200.0 if t < 0.47 else 0.0, id='dropped by 1 m'),
     pytest.param(lambda t: 20.0 * math.sin(15.0 * t) if t < 5.0 else 0.0, id='shaken'),
+    pytest.param(
+        lambda t: 40.0 if t < 0.12 else 60.0 if t < 20.0 and t % 0.6 > 0.54 else 0.0,
+        id='lifted and hammered',
+    ),
 ])
 def test_acceleration_of_a_vehicle_that_is_handled_is_no_liftoff_without_an_altitude(fault):
     vehicle = armed(IMU, params=TIMED)
@@ -250,7 +254,7 @@ def test_glitch_upward_that_comes_back_is_no_fall():
 def bumped(**options):
     """Return a vehicle in flight without a seen ascent: pushed while its altitude was unknown."""
     vehicle = armed(ALL, {ALTITUDE: (0.0, NAN), VELOCITY: (0.0, NAN)}, **options)
-    vehicle.fly(1.0, lambda t: (0.0, 0.0, 40.0 if 0.0 <= t < 0.2 else 0.0))
+    vehicle.fly(1.0, lambda t: (0.0, 0.0, 40.0 if 0.0 <= t < 0.2 else -3.0 if t > 0.0 else 0.0))
     assert (vehicle.state.phase, vehicle.state.ascent) == (Phase.FLIGHT, None)
     return vehicle
 

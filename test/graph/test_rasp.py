@@ -8,8 +8,8 @@ import pytest
 
 from propulsion_ros.graph.rasp import motor_named, parse_rasp
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import SourceError
 
 FILE = Path(__file__).resolve().parents[1] / 'data' / 'motors.eng'

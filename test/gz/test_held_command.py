@@ -13,7 +13,7 @@ import pytest
 from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, ActuatorLoop, LoopParams
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.tanks import TanksParams
+from propulsion_ros.models.supply.tanks import TanksParams
 
 MS = 1_000_000
 STEPS = 1000

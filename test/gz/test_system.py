@@ -2,17 +2,21 @@
 """The gz-sim system against a fake of its API, with real nodes and real commands."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rclpy.parameter import Parameter
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import BatteryState, JointState
 from std_srvs.srv import SetBool, Trigger
 
 from fake_gz import Element, World, install
+from propulsion_ros.graph.share import share_directory
 from propulsion_ros.gz.system import get_system
 from propulsion_ros.messages import qos
+from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.settings.errors import ConfigError
 
 INERTIAL = '<inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
@@ -227,6 +231,91 @@ def test_settings_of_a_file_win_over_the_description(graph, make_world, tmp_path
     assert tanks[-1].inertia.m == pytest.approx(0.5)
 
 
+def vehicle(make_world, name, *files):
+    """Return a world with a vehicle of the package, all of whose links are one."""
+    share = share_directory()
+    return make_world(
+        urdf_file=share / 'urdf' / f'{name}.urdf.xacro',
+        params_file=[share / 'config' / f'{name}.yaml', *files],
+    )
+
+
+def push(graph, world, topic, message):
+    """Command until something pushes the body."""
+    world.step()
+    talker = graph.talk(type(message), topic, qos.COMMAND)
+
+    def pushed():
+        talker.publish(message)
+        world.step(5)
+        return world['base_link'].wrenches[-1].any()
+    graph.until(pushed, 'a force on the body')
+
+
+def test_two_vehicles_of_one_description_have_their_own_nodes(graph, make_world):
+    first, second = make_world(namespace='a'), make_world(namespace='b')
+    second.step()
+    push(graph, first, 'a/boosters/command', command())
+    second.step(20)
+    assert not np.any(second['base_link'].wrenches)
+
+
+def test_jets_push_and_empty_their_tank(graph, make_world):
+    world = vehicle(make_world, 'cubesat')
+    world.step()
+    [node] = world.system.host.nodes
+    names = list(node.loop.family.command_names)
+    tanks = graph.listen(
+        InertiaStamped, f'jets/tanks/{node.loop.family.tank_names[0]}', qos.LATCHED
+    )
+    effort = [1.0, *[0.0] * (len(names) - 1)]
+    push(graph, world, 'jets/command', JointState(name=names, effort=effort))
+
+    def emptier():
+        world.step(10)
+        return tanks and tanks[-1].inertia.m < tanks[0].inertia.m
+    graph.until(emptier, 'the tank')
+
+
+BATTERY = """/**/rotors:
+  ros__parameters:
+    battery: [main, main, main, main]
+    batteries:
+      {names: [main], capacity: [2.0], open_circuit_voltage: ['0 12 1 16'],
+       internal_resistance: [0.05], cut_off_voltage: [13.0]}
+"""
+
+
+def test_battery_of_rotors_discharges(graph, make_world, tmp_path, capfd):
+    (tmp_path / 'battery.yaml').write_text(BATTERY)
+    world = vehicle(make_world, 'quadrotor', tmp_path / 'battery.yaml')
+    states = graph.listen(BatteryState, 'rotors/battery_state', qos.STATE)
+    names = ['front_left', 'front_right', 'rear_left', 'rear_right']
+    push(graph, world, 'rotors/command', JointState(name=names, effort=[4.0] * 4))
+
+    def lower():
+        world.step(10)
+        return states and states[-1].current < 0.0 and states[-1].percentage < 1.0
+    graph.until(lower, 'the battery')
+    # The simulator's timing is no choice of the user.
+    assert 'wins over' not in capfd.readouterr().err
+
+
+def test_what_no_one_takes_is_not_published(make_world, monkeypatch):
+    """But the tank, once a second, for those that come later."""
+    world, published = make_world(), []
+    take = HostNode.publish
+
+    def publish(self, outlet, stamp_ns, payload):
+        published.append((outlet.topic, stamp_ns))
+        take(self, outlet, stamp_ns, payload)
+    monkeypatch.setattr(HostNode, 'publish', publish)
+    world.step(2500)
+    times = [stamp_ns for topic, stamp_ns in published if topic == '~/tanks/main']
+    assert times == [0, 1_000_000_000, 2_000_000_000]
+    assert len(published) == len(times) + sum(t == '~/effectiveness' for t, _ in published)
+
+
 @pytest.mark.parametrize(('links', 'tags', 'message'), [
     pytest.param(('base_link',), {'urdf_file': ''}, 'plugin/urdf_file: is required', id='no file'),
     pytest.param(
@@ -235,6 +324,15 @@ def test_settings_of_a_file_win_over_the_description(graph, make_world, tmp_path
     pytest.param(
         ('wheel',), {}, "link 'base_link': neither it nor one that carries it is in the model",
         id='another model',
+    ),
+    pytest.param(
+        ('base_link',), {'parms_file': 'a.yaml'},
+        "plugin/parms_file: unknown tag, did you mean 'params_file'?, known: module_name",
+        id='misspelt tag',
+    ),
+    pytest.param(
+        ('base_link',), {'urdf_file': 'package://nowhere/robot.urdf'},
+        "package://nowhere/robot.urdf: package 'nowhere' is not installed", id='package',
     ),
     pytest.param(
         ('base_link',), {'params_file': '/nowhere.yaml'}, '/nowhere.yaml: cannot be read',
@@ -265,19 +363,24 @@ def test_plugin_outside_a_model_is_refused(monkeypatch, urdf):
         system.configure(7, Element.plugin(urdf_file=urdf), None, None)
 
 
-@pytest.mark.parametrize('step', [
-    pytest.param(1.0 / 240.0, id='no whole microseconds'),
-    pytest.param(0.0015, id='another one'),
-    pytest.param(4e-7, id='below a microsecond'),
-    pytest.param(0.0, id='none'),
+@pytest.mark.parametrize(('start', 'before', 'step', 'message'), [
+    pytest.param(0.0, 0, 1.0 / 240.0, "'max_step_size': a step of 4167 us that ends at 0.008333 s",
+                 id='no whole microseconds'),
+    pytest.param(0.0, 1, 0.0015, "'max_step_size': a step of 1500 us after steps of 1000 us",
+                 id='another one'),
+    pytest.param(0.0, 0, 4e-7, "'max_step_size': a step of less than 1 us",
+                 id='below a microsecond'),
+    pytest.param(0.0, 0, 0.0, "'max_step_size': a step of less than 1 us", id='none'),
+    pytest.param(0.0005, 0, 0.001, "'initial_sim_time': 0.000500 s is no multiple of the step of "
+                 '1000 us', id='time at the start'),
 ])
-def test_step_size_that_cannot_be_followed_is_refused(make_world, step):
+def test_step_that_cannot_be_followed_is_refused(make_world, start, before, step, message):
     """Python sees gz-sim's time in whole microseconds."""
     world = make_world()
-    if step == 0.0015:
-        world.step()
+    world.time = start
+    world.step(before)
     world.step_size = step
-    with pytest.raises(ConfigError, match='max_step_size'):
+    with pytest.raises(ConfigError, match=re.escape(message)):
         world.step(2)
     assert not world.system.host.nodes
 

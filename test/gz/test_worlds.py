@@ -2,18 +2,15 @@
 """The worlds for Gazebo: valid for its own parser, and as the simulated bodies have them."""
 from __future__ import annotations
 
-import shutil
-import subprocess
-
 import pytest
 from defusedxml import ElementTree
+from gazebo_tool import needs_sdformat, sdf
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.body_effects import read_body
 
 WORLDS = sorted((share_directory() / 'worlds').glob('*.sdf'))
-IGN = shutil.which('ign')
 
 
 def read(path):
@@ -24,15 +21,10 @@ def systems(world):
     return {plugin.get('name').rpartition('::')[2]: plugin for plugin in world.findall('plugin')}
 
 
-@pytest.mark.skipif(
-    IGN is None, reason="NOT CHECKED by Gazebo's parser: no 'ign sdf' here, install Debian's "
-    'ignition-tools and libsdformat-dev',
-)
+@needs_sdformat
 @pytest.mark.parametrize('path', WORLDS, ids=lambda path: path.name)
 def test_world_is_valid(path):
-    done = subprocess.run(
-        [IGN, 'sdf', '-k', path], capture_output=True, text=True, check=False
-    )
+    done = sdf('-k', path, check=False)
     assert done.stdout.split() == ['Valid.'], done.stderr
 
 

@@ -14,11 +14,11 @@ from propulsion_ros.loops.actuator_loop import (
 )
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 

@@ -399,6 +399,19 @@ def test_missing_subscription_is_named():
     assert vehicle.host.said('error') == ['stopped: no subscription to imu within 0.2 s']
 
 
+def test_first_step_waits_until_every_topic_is_recorded():
+    vehicle = Vehicle(recorder='rosbag2_recorder')
+    vehicle.host.unrecorded = ['/boosters/wrench']
+    vehicle.host.wait(6.0)
+    assert not vehicle.host.published
+    assert vehicle.host.said('info')[-1] == (
+        'waits: rosbag2_recorder does not record /boosters/wrench yet'
+    )
+    vehicle.host.unrecorded = []
+    vehicle.host.wait(0.5)
+    assert vehicle.host.published
+
+
 def stop(vehicle, topic, tick):
     """Publish what an actuator publishes last as it is paused."""
     vehicle.push(topic, tick, 0.0)

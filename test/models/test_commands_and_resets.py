@@ -7,8 +7,6 @@ import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
-from propulsion_ros.models.boosters.tanks import TanksParams
-from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.fam.fam import Fam
@@ -20,6 +18,8 @@ from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.supply.battery_params import BatteriesParams
+from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 

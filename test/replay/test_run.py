@@ -12,6 +12,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from benchmarks.wire import Wire
 from propulsion_ros.graph.share import share_directory
@@ -231,7 +232,8 @@ def test_nodes_hear_each_other_on_topics_that_the_bag_does_not_have(tmp_path, ca
     assert len(topics['/inverse_fam/wrench']) == 20
 
 
-def test_flight_is_followed_with_what_was_asked_of_it(tmp_path):
+@pytest.mark.parametrize('place', [100, 110])
+def test_flight_is_followed_with_what_was_asked_of_it(tmp_path, place):
     """The request is in the recording with the stamp of the sample after which it was."""
     path = tmp_path / 'config.yaml'
     path.write_text(
@@ -244,9 +246,10 @@ def test_flight_is_followed_with_what_was_asked_of_it(tmp_path):
         odometry.pose.pose.orientation.w = 1.0
         odometry.header.stamp = ns_to_stamp(k * 20_000_000 + 20_000_000)
         messages.append(recorded('/flight_state/odometry', k * 20_000_000, odometry))
-        if k == 100:
+        # A recorder may write it behind samples that came later.
+        if k == place:
             request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
-            request.header.stamp = odometry.header.stamp
+            request.header.stamp = ns_to_stamp(101 * 20_000_000)
             messages.append(recorded('/flight_state/requests', k * 20_000_000 + 1, request))
     bag = write_bag(tmp_path / 'in.mcap', messages)
     assert replay(path, bag, tmp_path / 'out.mcap', '--keep-inputs') == 0
@@ -397,6 +400,56 @@ def test_laps_of_a_loop_are_rows_one_after_the_other(config, tmp_path):
     assert len(rows) == count == 600
     stamps = [float(row['stamp']) for row in rows]
     assert stamps[:300] == stamps[300:] == sorted(stamps[:300])
+
+
+def late_bag(path, begin, *more):
+    """Write a bag of simulated time whose odometry begins at a step."""
+    messages = [recorded('/clock', 1, Clock(clock=ns_to_stamp(begin * 20_000_000)))]
+    for k in range(begin, begin + 20):
+        odometry = Odometry(child_frame_id='base_link')
+        odometry.pose.pose.orientation.w = 1.0
+        odometry.header.stamp = ns_to_stamp(k * 20_000_000)
+        messages.append(recorded('/flight_state/odometry', k + 2, odometry))
+    return write_bag(path, [*messages, *more])
+
+
+def flight_config(path):
+    path.write_text('flight_state:\n  ros__parameters:\n    altitude_source: odometry\n')
+    return path
+
+
+def test_what_a_bag_lacks_at_its_beginning_is_printed_before_it_is_replayed(tmp_path, capsys):
+    path = flight_config(tmp_path / 'config.yaml')
+    bag = late_bag(tmp_path / 'late.mcap', 50)
+    assert replay(path, bag, tmp_path / 'out.mcap') == 0
+    printed = capsys.readouterr().err
+    assert 'nothing is in it of /flight_state/requests' in printed
+    assert 'it begins at 1.000 s of simulated time' in printed
+    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
+    request.header.stamp = ns_to_stamp(200_000_000)
+    bag = late_bag(
+        tmp_path / 'whole.mcap', 0, recorded('/flight_state/requests', 100, request)
+    )
+    assert replay(path, bag, tmp_path / 'again.mcap') == 0
+    printed = capsys.readouterr().err
+    assert 'nothing is in it' not in printed
+    assert 'it begins at' not in printed
+    assert 'begins later than the first message: /flight_state/requests by 0.200 s' in printed
+
+
+def test_inputs_are_the_topics_that_nodes_take_and_do_not_publish(tmp_path, bag, config, capsys):
+    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
+    flown = late_bag(
+        tmp_path / 'flown.mcap', 0, recorded('/flight_state/requests', 100, request),
+        recorded('/flight_state/phase', 101, String(data='launch')),
+    )
+    path = flight_config(tmp_path / 'flight.yaml')
+    assert replay(path, flown, '--inputs') == 0
+    assert capsys.readouterr().out == '/flight_state/odometry /flight_state/requests\n'
+    assert replay(path, flown) == 1
+    assert 'expected either OUTPUT or --inputs' in capsys.readouterr().err
+    assert replay(config, tmp_path / 'in.csv', '--inputs') == 1
+    assert '--inputs: expected a bag' in capsys.readouterr().err
 
 
 def test_request_that_waits_for_a_sample_is_counted(tmp_path, capsys):

@@ -2,8 +2,11 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 
 import pytest
+from conftest import REPOSITORY
 
 import propulsion_ros
 from propulsion_ros.tools import cli
@@ -26,3 +29,23 @@ def test_help_of_each_command_has_an_example_that_is_right(command, capsys):
         cli.main([command, '--help'])
     text = ' '.join(capsys.readouterr().out.split())
     assert f'example: propulsion_ros {command} {module.EXAMPLE}' in text
+
+
+@pytest.mark.parametrize(('words', 'heavy'), [
+    pytest.param('--help', ['numpy', 'scipy', 'yaml', 'rclpy', 'matplotlib'], id='help'),
+    pytest.param('--version', ['numpy', 'scipy', 'yaml', 'rclpy', 'matplotlib'], id='version'),
+    pytest.param(
+        'check urdf/quadrotor.urdf.xacro', ['scipy', 'json5', 'rclpy', 'matplotlib', 'rosbags'],
+        id='check',
+    ),
+])
+def test_command_imports_no_more_than_it_needs(words, heavy):
+    code = (
+        'import sys\nfrom propulsion_ros.tools import cli\ntry:\n'
+        f'    cli.main({words.split()!r})\nexcept SystemExit:\n    pass\n'
+        f'print([name for name in {heavy!r} if name in sys.modules])'
+    )
+    run = subprocess.run(
+        [sys.executable, '-c', code], cwd=REPOSITORY, capture_output=True, text=True, check=True,
+    )
+    assert run.stdout.splitlines()[-1] == '[]'

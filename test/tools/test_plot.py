@@ -152,6 +152,24 @@ def test_what_lies_near_the_apogee_is_drawn_larger():
         plt.close(figure)
 
 
+@pytest.mark.parametrize(('size', 'is_flat'), [(1e-13, True), (1e-6, False)])
+def test_what_rounding_moves_is_drawn_flat(size, is_flat):
+    pytest.importorskip('matplotlib')
+    import matplotlib.pyplot as plt
+
+    from propulsion_ros.pictures.picture import figure_of
+
+    made = Signals('still.csv')
+    for i in range(20):
+        made.add(Channel('', 'position', 'a'), float(i), size * (-1.0) ** i)
+    figure = figure_of(page_of(made))
+    try:
+        low, high = figure.axes[0].get_ylim()
+        assert bool(high - low > 1.0) is is_flat
+    finally:
+        plt.close(figure)
+
+
 def test_fits_that_begin_late_are_spread_over_their_own_time():
     made = Signals('late.csv')
     for i in range(2000):

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from propulsion_ros.models.boosters.gimbals import Gimbals
 from propulsion_ros.models.boosters.layout import layout_of_boosters
 from propulsion_ros.models.boosters.params import BoostersParams
-from propulsion_ros.models.boosters.tanks import Tanks
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
@@ -35,6 +34,7 @@ from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
+from propulsion_ros.models.supply.tanks import Tanks
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 

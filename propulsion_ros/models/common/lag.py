@@ -72,6 +72,8 @@ class Lag:
         rate = np.zeros_like(self._tau) if rate_limit is None else np.asarray(rate_limit, float)
         self._limited = bool(np.any(rate > 0.0))
         self._rate = np.where(rate > 0.0, rate, np.inf)
+        # How far from its goal it is where the free lag is as fast as the limit.
+        self._free = np.where(rate > 0.0, rate * self._tau, np.inf)
         self._integrator = integrator
         self._dt = -1.0
         self._gain = self._mean_gain = np.zeros_like(self._tau)
@@ -81,14 +83,43 @@ class Lag:
 
     def step(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
         """Return y after dt [s] under the constant input u; y and u are (..., n, ...)."""
-        if dt != self._dt:
-            self._gain = lag_gain(self._tau, dt, self._integrator)
-            follows = self._gain == 1.0
-            self._follows = follows if follows.any() else None
-            if self._takes_mean:
-                self._mean_gain = ramp_moments(lag_ratio(self._tau, dt))[0]
-            self._dt = dt
-        if not self._limited:
+        self._use(dt)
+        return self._end(y, u, dt, self._slews(y, u))
+
+    def advance(
+        self, y: FloatArray, u: FloatArray, dt: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return y after dt [s], see `step`, and the value that the step stands for."""
+        self._use(dt)
+        slews = self._slews(y, u)
+        end = self._end(y, u, dt, slews)
+        if not self._takes_mean or dt == 0.0:
+            return end, end
+        if slews:
+            return end, self._slewed_mean(y, u, dt)
+        mean = y + self._mean_gain * (u - y)
+        return end, mean if self._follows is None else np.where(self._at_once, end, mean)
+
+    def _use(self, dt: float) -> None:
+        """Prepare the gains of a step."""
+        if dt == self._dt:
+            return
+        self._gain = lag_gain(self._tau, dt, self._integrator)
+        follows = self._gain == 1.0
+        self._follows = follows if follows.any() else None
+        if self._takes_mean:
+            self._mean_gain = ramp_moments(lag_ratio(self._tau, dt))[0]
+        self._dt = dt
+
+    def _slews(self, y: FloatArray, u: FloatArray) -> bool:
+        """Return whether the limit holds for any; an explicit step does not ask how far it is."""
+        if not self._limited or self._integrator != 'exact':
+            return self._limited
+        # Most steps are small, and what is free of the limit takes a tenth of the time.
+        return bool(np.count_nonzero(np.abs(u - y) > self._free))
+
+    def _end(self, y: FloatArray, u: FloatArray, dt: float, slews: bool) -> FloatArray:
+        if not slews:
             moved = y + self._gain * (u - y)
             # Rounding would leave what follows at once a bit beside its input.
             return moved if self._follows is None else np.where(self._follows, u, moved)
@@ -96,18 +127,6 @@ class Lag:
             return self._slewed(y, u, dt)
         travel = self._rate * dt
         return y + np.clip(self._gain * (u - y), -travel, travel)
-
-    def advance(
-        self, y: FloatArray, u: FloatArray, dt: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return y after dt [s], see `step`, and the value that the step stands for."""
-        end = self.step(y, u, dt)
-        if not self._takes_mean or dt == 0.0:
-            return end, end
-        if self._limited:
-            return end, self._slewed_mean(y, u, dt)
-        mean = y + self._mean_gain * (u - y)
-        return end, mean if self._follows is None else np.where(self._at_once, end, mean)
 
     def _slewing(self, size: FloatArray, dt: float) -> tuple[FloatArray, FloatArray]:
         """Return for how long the limit holds for errors of a size, and what it leaves of them."""

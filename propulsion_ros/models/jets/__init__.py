@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reaction control jets with on/off valves, and the tanks that feed them.
 
-It imports `models.common`, the tanks of `models.boosters`, and `settings`.
+It imports `models.common`, `models.supply` and `settings`.
 """

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.boosters.tanks import Tanks, TanksParams
 from propulsion_ros.models.common.family import TankState
+from propulsion_ros.models.supply.tanks import Tanks, TanksParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, per_row
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Underwater thrusters: dynamics of the propeller, thrust over speed.
 
-It imports `models.common` and `settings`.
+It imports `models.common`, `models.supply` and `settings`.
 """

@@ -58,7 +58,11 @@ class MeanThrust:
         if self._lags and not np.array_equal(start, end):
             pieces = self._pieces if advance is None else self._curves.pieces(advance)
             shape = thrust.shape
-            first, goal, last = (np.broadcast_to(efficiency * row, shape) for row in way)
+            rows = [efficiency * row for row in way]
+            # Of one robot they have the shape, and numpy takes long to find that out.
+            first, goal, last = (
+                row if row.shape == shape else np.broadcast_to(row, shape) for row in rows
+            )
             tau = self._dynamics.time_constant
             if dt != self._dt:
                 self._dt, self._moments = dt, ramp_moments(lag_ratio(tau, dt))

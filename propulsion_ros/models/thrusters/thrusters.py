@@ -17,12 +17,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from propulsion_ros.models.common import placement
-from propulsion_ros.models.common.battery import (
-    Batteries,
-    PoweredFamily,
-    PoweredParams,
-    check_supply,
-)
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.esc import FIELDS, EscParams, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
@@ -37,6 +31,8 @@ from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, product, unit_rows
+from propulsion_ros.models.supply.batteries import Batteries, PoweredFamily
+from propulsion_ros.models.supply.battery_params import PoweredParams, check_supply
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.models.thrusters.dynamics import (
     LARGEST,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
-from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 STILL = BodyState()

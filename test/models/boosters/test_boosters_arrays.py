@@ -7,8 +7,8 @@ import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
-from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.supply.tanks import TanksParams
 
 STILL = BodyState()
 

@@ -39,6 +39,21 @@ def test_rotation_vector_is_right_at_every_size(size):
     same(rotation.of_vector(a, b, c), expected, 3e-15)
 
 
+@given(VECTOR)
+def test_angles_turn_as_those_of_scipy(rpy):
+    expected = Rotation.from_euler('xyz', rpy)
+    same(rotation.matrix_of_rpy(rpy), expected.as_matrix(), 1e-14)
+    same(np.abs(rotation.quaternion_of_rpy(rpy) @ expected.as_quat()), 1.0, 1e-14)
+
+
+@pytest.mark.parametrize('batch', [(), (1,), (7,), (3, 2)], ids=str)
+def test_quaternions_of_any_length_and_batch_give_the_matrices_of_scipy(batch):
+    rng = np.random.default_rng(5)
+    given = rng.normal(size=(*batch, 4)) * 10.0 ** rng.uniform(-150.0, 150.0, (*batch, 1))
+    expected = Rotation.from_quat((given / np.abs(given).max(-1, keepdims=True)).reshape(-1, 4))
+    same(rotation.matrix_of(given), expected.as_matrix().reshape(*batch, 3, 3), 1e-14)
+
+
 @given(st.tuples(st.floats(-3.1, 3.1), st.floats(-1.5, 1.5), st.floats(-3.1, 3.1)))
 def test_angles_come_back(rpy):
     matrix = rotation.matrix_of_rpy(rpy)

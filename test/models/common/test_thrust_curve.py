@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
-from propulsion_ros.models.boosters.tanks import TanksParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.thrust_curve import BurnCurves, parse_curve
+from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import ConfigError
 
 TRIANGLE = '0 0 0.1 20 1.1 0'  # 1 N s while it rises, 10 N s while it falls

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.models.boosters.tanks import Tanks, TanksParams
+from propulsion_ros.models.supply.tanks import Tanks, TanksParams
 from propulsion_ros.settings.errors import ConfigError
 
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.models.boosters.tanks import Tanks, TanksParams
+from propulsion_ros.models.supply.tanks import Tanks, TanksParams
 
 QUARTER = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]  # the link's x is base_link's y
 

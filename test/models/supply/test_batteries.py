@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
-from propulsion_ros.models.common.battery import BatteriesParams
 from propulsion_ros.models.common.family import BodyState, Command, Powered
 from propulsion_ros.models.fins.fins import Fins
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.supply.battery_params import BatteriesParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
