@@ -182,8 +182,9 @@ class BagSource(BagReader):
         """Yield what groups do after their last command until the end of the clock."""
         for _, group in robot.idle_groups:
             newest_ns = group.inputs.newest_ns
-            if newest_ns is not None:
-                for published in _idle(robot, group, newest_ns + _CLOCK_STEP_NS, end_ns):
+            if newest_ns is not None and newest_ns < end_ns:
+                begin_ns = min(newest_ns + _CLOCK_STEP_NS, end_ns)
+                for published in _idle(robot, group, begin_ns, end_ns):
                     yield Moment(stamp_ns, published, place, False)
 
     def _requests_of(self, robot: Robot, topics: Collection[str]) -> deque[_Request]:
@@ -259,11 +260,11 @@ def _idle(
     robot: Robot, group: ActuatorPorts, begin_ns: int, end_ns: int
 ) -> Iterator[list[Published]]:
     """Yield what follows where a group steps between two stamps without a command."""
+    if begin_ns > end_ns:
+        return
     for stamp_ns in (*range(begin_ns, end_ns, _CLOCK_STEP_NS), end_ns):
-        newest_ns = group.inputs.newest_ns
-        if newest_ns is None or stamp_ns > newest_ns:
-            group.pass_idle(max(stamp_ns, 0))
-            yield robot.feed_together((), 0)
+        group.pass_idle(stamp_ns)
+        yield robot.feed_together((), 0)
 
 
 def _is_due(request: _Request, sample_ns: int, now_ns: int) -> bool:
