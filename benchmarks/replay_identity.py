@@ -95,7 +95,7 @@ def over_dds(
                 if topic in inputs and topic != '/clock'
             }
             player.choose(topics, executor, START_LIMIT)
-            if lost := player.play(reader.messages(player.played), executor):
+            if lost := player.play(reader.for_nodes(player.played), executor):
                 raise TimeoutError(f'not received within its time: {", ".join(lost)}')
         hear_out(recorder, executor, expected)
         # The next run must receive nothing of this one.

@@ -19,6 +19,7 @@ from propulsion_ros.loops.actuator_loop import (
     Report,
     actuators_off,
 )
+from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
@@ -38,6 +39,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 
+_NOTHING = CommandUpdate(np.zeros(0, np.int64), np.zeros(0))
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
 
@@ -268,6 +270,15 @@ class ActuatorPorts(StampedPorts):
             core.move(stamp_ns, motion)
         core.push(CLOCK, stamp_ns)
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
+
+    @property
+    def is_idle_without_commands(self) -> bool:
+        """Whether nothing but commands makes this group step."""
+        return not (self._has_clock or self.family.uses_body)
+
+    def pass_idle(self, stamp_ns: int) -> None:
+        """Let time pass without a command, as a clock does for a group that steps on it."""
+        self.core.push(COMMAND, stamp_ns, _NOTHING)
 
     def reset(self) -> None:
         """Return actuators, tanks and time grid to the start."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,8 @@ from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, FOLDER, UNKNOWN, kind_of, printable
 
+_REQUESTS = '/requests'
+_EARLY_NS = 1_000_000_000
 _SUFFIXES = ('.mcap', '.db3')
 ReaderT = TypeVar('ReaderT', bound='BagReader')
 
@@ -120,6 +123,20 @@ class BagReader:
             except Exception as error:
                 raise self._wrong(error) from error
             yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, content)
+
+    def for_nodes(self, topics: Collection[str]) -> Iterator[Recorded]:
+        """Yield the messages of some topics as nodes can take them: requests come early.
+
+        A recorder writes a request behind the samples that followed it, and a node holds a request
+        until its stamp.
+        """
+        requests = {topic for topic in topics if topic.endswith(_REQUESTS)}
+        early = [
+            replace(message, stamp_ns=message.stamp_ns - _EARLY_NS)
+            for message in self.messages(requests)
+        ]
+        others = self.messages(set(topics) - requests)
+        return heapq.merge(early, others, key=lambda message: message.stamp_ns)
 
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.

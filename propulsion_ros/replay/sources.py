@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from propulsion_ros.loops.actuator_loop import CURRENT, ODOMETRY
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.command_table import Columns, read_header
@@ -130,7 +131,11 @@ class BagSource(BagReader):
         """Yield what a robot makes of each message; raise `SourceError` for what is none."""
         wanted, asked = robot.bus.wanted, frozenset(robot.requests)
         requests, early = self._requests_of(robot, asked), 0
-        for i, recorded in enumerate(self.messages(wanted)):
+        span = self._clock_span() if robot.idle_groups else None
+        if span is not None:
+            yield from self._before_commands(robot, *span)
+        stamp_ns, place = 0, 0
+        for place, recorded in enumerate(self.messages(wanted), start=1):
             stamp_ns = recorded.stamp_ns
             if recorded.topic in asked and early:
                 # It was due before its place in the bag.
@@ -145,9 +150,42 @@ class BagSource(BagReader):
                 early += 1
                 request = replace(request, stamp_ns=stamp_ns)
                 published = robot.feed(request.topic, content, stamp_ns)
-                yield Moment(stamp_ns, published, i + 1, True, request)
+                yield Moment(stamp_ns, published, place, True, request)
             published = robot.feed(recorded.topic, message, stamp_ns)
-            yield Moment(stamp_ns, published, i + 1, True, recorded)
+            yield Moment(stamp_ns, published, place, True, recorded)
+        if span is not None:
+            yield from self._after_commands(robot, span[1], stamp_ns, place)
+
+    def _clock_span(self) -> tuple[int, int] | None:
+        """Return the first time that the clock of a bag shows, and the last but one [ns].
+
+        At the last one a live node may have had no time to step.
+        """
+        times = [
+            stamp_to_ns(self._wire.read(recorded.data, recorded.type).clock)
+            for recorded in self.messages([CLOCK_TOPIC])
+        ]
+        return (times[0], times[-2]) if len(times) > 1 else None
+
+    def _before_commands(self, robot: Robot, begin_ns: int, end_ns: int) -> Iterator[Moment]:
+        """Yield what groups do from the beginning of the clock until their first command."""
+        first = next(self.messages(robot.bus.wanted), None)
+        for host, group in robot.idle_groups:
+            stamps = self._first_stamps(robot, host.taken_topics & set(self.topics)).values()
+            until_ns = min((ns for ns in stamps if ns is not None), default=end_ns + 1)
+            for published in _idle(robot, group, begin_ns, until_ns - 1):
+                yield Moment(first.stamp_ns if first else begin_ns, published, 0, False)
+
+    def _after_commands(
+        self, robot: Robot, end_ns: int, stamp_ns: int, place: int
+    ) -> Iterator[Moment]:
+        """Yield what groups do after their last command until the end of the clock."""
+        for _, group in robot.idle_groups:
+            newest_ns = group.inputs.newest_ns
+            if newest_ns is not None and newest_ns < end_ns:
+                begin_ns = min(newest_ns + _CLOCK_STEP_NS, end_ns)
+                for published in _idle(robot, group, begin_ns, end_ns):
+                    yield Moment(stamp_ns, published, place, False)
 
     def _requests_of(self, robot: Robot, topics: Collection[str]) -> deque[_Request]:
         """Return the requests of a bag: a recorder may write them behind later samples."""
@@ -216,6 +254,17 @@ class TableSource:
             published = robot.feed_together(messages.items(), stamp_ns)
             yield Moment(stamp_ns, published + _tick(robot, stamp_ns), line)
             last_ns = stamp_ns
+
+
+def _idle(
+    robot: Robot, group: ActuatorPorts, begin_ns: int, end_ns: int
+) -> Iterator[list[Published]]:
+    """Yield what follows where a group steps between two stamps without a command."""
+    if begin_ns > end_ns:
+        return
+    for stamp_ns in (*range(begin_ns, end_ns, _CLOCK_STEP_NS), end_ns):
+        group.pass_idle(stamp_ns)
+        yield robot.feed_together((), 0)
 
 
 def _is_due(request: _Request, sample_ns: int, now_ns: int) -> bool:

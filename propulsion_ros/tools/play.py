@@ -97,7 +97,7 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
     done = itertools.count(1)
     with progress('play', bag.count * args.loop) as at:
         for _ in range(args.loop):
-            messages = bag.messages(player.played)
+            messages = bag.for_nodes(player.played)
             lost = player.play(messages, executor, lambda message: at(next(done)))
             if lost:
                 break
