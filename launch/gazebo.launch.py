@@ -41,11 +41,11 @@ def generate_launch_description() -> LaunchDescription:
             description='put the vehicle into the world of a launch that runs already; each '
             'vehicle needs its own namespace',
         ),
-        *(
-            DeclareLaunchArgument(
-                axis, default_value='0.0', description=f'how far from its start along {axis} [m]'
-            )
-            for axis in ('x', 'y')
+        DeclareLaunchArgument(
+            'x', default_value='0.0', description='how far from its start along x [m]'
+        ),
+        DeclareLaunchArgument(
+            'y', default_value='0.0', description='how far from its start along y [m]'
         ),
         DeclareLaunchArgument(
             'gui', default_value='true', choices=BOOLEANS,
