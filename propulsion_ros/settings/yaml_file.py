@@ -37,6 +37,7 @@ _HINTS = {
     "did not find expected '-' indicator": '; is it indented as the line before?',
     'did not find expected key': '; is it indented as the line before?',
     "could not find expected ':'": '; does each key have its colon, and a blank behind it?',
+    'a key without a value': '; indent what is below it by two blanks more',
     'single document': '; remove the --- between two',
 }
 
@@ -197,12 +198,6 @@ class ParameterFile:
         )
 
     def _check_value(self, place: str, value: Any) -> None:
-        if value is None:
-            raise SourceError(
-                f'{self._path}{self.places.suffix_of(place)}: {place}',
-                'expected a value, or ROS does not read the file, got none; write it behind the '
-                'colon, or remove the key',
-            )
         kinds = {type(element) for element in value} if isinstance(value, list) else set()
         if len(kinds) > 1:
             hint = '; write 1.0 for 1' if kinds == {int, float} else ''
@@ -230,9 +225,7 @@ def _hint(error: Exception) -> str:
 
 
 def _parameters_hint(below: Any) -> str:
-    """Return what to do where nothing, or a text, is below ``ros__parameters``."""
-    if below is None:
-        return '; indent each of them by two blanks more than ros__parameters'
+    """Return what to do where a text is below ``ros__parameters``."""
     return '; write a blank behind the colon' if ':' in str(below) else ''
 
 

@@ -112,6 +112,9 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
                         f'{printable(options.controller)} ended with code {controller.returncode}'
                     )
                 return
+        if stopped:
+            # The nodes got the signal too, and may have ended first.
+            raise flight.StoppedError(stopped[0])
 
 
 def _watched(options: argparse.Namespace) -> list[str]:

@@ -270,9 +270,9 @@ MISTAKES = [
     ),
     mistake(
         'parameters not indented',
-        'robot.yaml:2: /**/rotors/ros__parameters',
-        'expected parameters, got None',
-        'indent each of them by two blanks more than ros__parameters',
+        'robot.yaml:2: is not YAML',
+        'a key without a value, which ROS does not take',
+        'indent what is below it by two blanks more',
         with_model(('    update', '  update')),
     ),
     mistake(
@@ -305,9 +305,9 @@ MISTAKES = [
     ),
     mistake(
         'value missing',
-        'robot.yaml:7: /**/rotors/update_rate',
-        'expected a value, or ROS does not read the file, got none',
-        'write it behind the colon, or remove the key',
+        'robot.yaml:7: is not YAML',
+        'a key without a value, which ROS does not take',
+        'write [] for no values',
         of((' 100.0', '')),
     ),
     mistake(
@@ -315,7 +315,7 @@ MISTAKES = [
         'robot.yaml:8: is not YAML',
         'found another document',
         'remove the --- between two',
-        of(('100.0\n', '100.0\n---\n/**/fins:\n')),
+        of(('100.0\n', '100.0\n---\nfins: 1\n')),
     ),
     mistake(
         'key misspelt for every node',
