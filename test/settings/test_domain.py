@@ -17,10 +17,10 @@ def test_domain_of_the_environment(monkeypatch, text, number):
     assert domain_id() == number
 
 
-@pytest.mark.parametrize('text', ['233', '-1', '1.0', 'nine', '9' * 30, '²'])
+@pytest.mark.parametrize('text', ['233', '-1', '1.0', 'nine', '9' * 30, '0' * 10 + '300', '²'])
 def test_wrong_domain_names_the_variable(monkeypatch, text):
     monkeypatch.setenv('ROS_DOMAIN_ID', text)
-    with pytest.raises(SourceError, match='^ROS_DOMAIN_ID: expected an integer from 0 to 232'):
+    with pytest.raises(SourceError, match=r'^ROS_DOMAIN_ID: expected an integer from 0 to 232'):
         domain_id()
 
 
