@@ -43,6 +43,8 @@ from propulsion_ros.settings.files import read_text, write_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile
 
+_RECORDER_TIMEOUT = 60.0
+"""How long a simulated body waits for its recorder [s]."""
 _OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 
 BOOLEANS = ['true', 'false', 'True', 'False', '1', '0']
@@ -244,7 +246,7 @@ def graph_actions(
         )
     crashes = Crashes()
     actions = [recorder(given, given['record'], (), crashes)] if given.get('record') else []
-    extras = {}
+    extras: dict[str, dict[str, Any]] = {}
     for spec in graph.nodes:
         try:
             extras[spec.name] = {**record_of(spec, given), **_held(spec, given)}
@@ -259,9 +261,11 @@ def graph_actions(
     return [*actions, _state_publisher(graph, given), crashes.at_end()]
 
 
-def _held(spec: NodeSpec, given: Mapping[str, str]) -> dict[str, str]:
-    """Return what holds a simulated body back until it is recorded, as a parameter."""
-    return {'recorder': _recorder_name()} if spec.name == BODY and given.get('record') else {}
+def _held(spec: NodeSpec, given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what holds a simulated body back until it is recorded, as parameters."""
+    if spec.name != BODY or not given.get('record'):
+        return {}
+    return {'recorder': _recorder_name(), 'start_timeout': _RECORDER_TIMEOUT}
 
 
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
@@ -283,7 +287,7 @@ def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
 
 
 def _stack(
-    given: dict[str, str], options: Sequence[str], extras: dict[str, dict[str, str]],
+    given: dict[str, str], options: Sequence[str], extras: dict[str, dict[str, Any]],
     crashes: Crashes,
 ) -> Node:
     """Return one process with all nodes of a graph."""
@@ -322,7 +326,7 @@ def _simulation_options(given: dict[str, str]) -> list[str]:
 
 
 def _node(
-    spec: NodeSpec, graph: Graph, given: dict[str, str], extra: dict[str, str], crashes: Crashes
+    spec: NodeSpec, graph: Graph, given: dict[str, str], extra: dict[str, Any], crashes: Crashes
 ) -> LifecycleNode:
     files = [str(path) for path in (graph.params_file, given['params_file']) if path]
     respawns = spec.respawn_delay is not None

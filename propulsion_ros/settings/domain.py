@@ -7,6 +7,7 @@ import os
 from propulsion_ros.settings.errors import SourceError
 
 _VARIABLE = 'ROS_DOMAIN_ID'
+_LONGEST = 10
 _LAST = 232
 """The ports of the next domain would be above 65535."""
 
@@ -14,7 +15,8 @@ _LAST = 232
 def domain_id() -> int:
     """Return the domain, 0 where none is given; raise `SourceError` naming the variable."""
     text = os.environ.get(_VARIABLE, '') or '0'
-    if not (text.isascii() and text.isdecimal() and int(text[:9]) <= _LAST):
+    is_number = text.isascii() and text.isdecimal() and len(text) < _LONGEST
+    if not is_number or int(text) > _LAST:
         raise SourceError(
             _VARIABLE, f'expected an integer from 0 to {_LAST} in the environment, got {text!r}'
         )

@@ -15,6 +15,7 @@ from launched import Launched
 from propulsion_ros.graph import launch_actions
 from propulsion_ros.graph.launch_actions import Crashes, recorder
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.replay.bags import BagReader
 
 SHIPPED = share_directory() / 'qos' / 'record.yaml'
@@ -85,3 +86,13 @@ def test_simulation_is_recorded_from_its_first_step(tmp_path):
                 firsts[message.topic] = (stamp.sec, stamp.nanosec)
     assert len(firsts) == 5
     assert set(firsts.values()) == {(0, 0)}
+
+
+@pytest.mark.parametrize('record', ['', 'bag'])
+def test_body_alone_waits_for_the_recorder(has_rosbag, record):
+    specs = {spec.name: spec for spec in vehicle_graph('quadrotor').nodes}
+    given = {'record': record}
+    assert launch_actions._held(specs['rotors'], given) == {}
+    name = 'rosbag2_recorder' if has_rosbag else 'recorder'
+    held = {'recorder': name, 'start_timeout': 60.0} if record else {}
+    assert launch_actions._held(specs['vehicle'], given) == held
