@@ -82,7 +82,7 @@ def _host(data: bytes) -> None:
     lacks = chr(ord('a') + data[0] % 32) if data else ''
     host = ActuatorHost(outlined(data), lambda link: not lacks or lacks not in link)
     require(host.base.link in host.links, f'{host.links} without {host.base.link!r}')
-    motion = host.base.motion(IDENTITY, np.ones(3), np.ones(3))
+    motion = host.base.motion(IDENTITY, (0.0, 0.0, 0.0, 1.0), np.ones(3), np.ones(3))
     require(all(map(math.isfinite, motion.velocity)), f'{motion}')
 
 
