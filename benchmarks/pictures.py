@@ -300,10 +300,41 @@ def jets(axes: Any) -> None:
     axes[1].set_ylabel('thrust [N], valve open')
 
 
+def rotor_air(axes: Any) -> None:
+    """Draw what a stream from the front and the ground do to a hovering quadrotor."""
+    settings: dict[str, Any] = {
+        'names': ['a', 'b', 'c', 'd'], 'max_thrust': 10.0, 'motor_constant': 5.57e-6,
+        'position': [[0.12, 0.12, 0], [0.12, -0.12, 0], [-0.12, -0.12, 0], [-0.12, 0.12, 0]],
+        'rotor_drag_coefficient': 1.19e-4, 'flapping_moment_coefficient': -3e-5,
+        'inflow_coefficient': 2.32e-4, 'translational_lift_coefficient': 3.39e-3,
+        'rotor_radius': 0.1,
+    }
+    model: Any = Rotors(RotorsParams(**settings))
+    speeds, hover = np.linspace(0.0, 12.0, 60), Command(effort=np.full(4, 1.23))
+
+    def wrench(**body: Any) -> np.ndarray:
+        return np.asarray(model.step(hover, BodyState(**body), _DT, 0).wrench)
+
+    still = wrench()[2]
+    forward = np.array([wrench(velocity=[v, 0.0, 0.0]) for v in speeds])
+    climb = np.array([wrench(velocity=[0.0, 0.0, v])[2] for v in speeds])
+    axes[0].plot(speeds, -forward[:, 0], label='drag, forward [N]')
+    axes[0].plot(speeds, forward[:, 2] - still, label='thrust gained, forward [N]')
+    axes[0].plot(speeds, climb - still, label='thrust gained, climbing [N]')
+    axes[0].plot(speeds, -10.0 * forward[:, 4], label='nose-up moment, forward [0.1 N m]')
+    axes[0].set_xlabel('speed through the air [m/s]')
+    heights = np.linspace(0.02, 0.6, 80)
+    up = np.array([0.0, 0.0, 1.0])
+    gain = [wrench(height=np.array(z), up=up)[2] / still for z in heights]
+    axes[1].plot(heights, gain, label='thrust over that far from the ground')
+    axes[1].set_xlabel('height of rotors with a radius of 0.1 m [m]')
+
+
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
     'allocation': allocation, 'rotor_start': rotor_start, 'stall': stall,
     'step_value': step_value, 'jets': jets, 'battery': battery,
+    'rotor_air': rotor_air,
 }
 
 

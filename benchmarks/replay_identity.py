@@ -29,7 +29,6 @@ from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.replay.robot import Choice, Robot
-from propulsion_ros.replay.run import recordings
 from propulsion_ros.replay.sources import BagSource
 from propulsion_ros.tools.domains import own_network
 
@@ -58,9 +57,12 @@ def offline(
     """Return what a replay without DDS publishes, the names of its nodes, and their topics."""
     with BagSource(bag) as source:
         robot = Robot(Choice(config, vehicle), source.inputs)
-        said = [m for moment in source.play(robot) for m in recordings(moment, wire)]
+        said = [
+            Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind))
+            for moment in source.play(robot) for topic, kind, message in moment.published
+        ]
         names = [host.name for host in robot.hosts]
-    return contents(said, wire, names), names, robot.wanted
+    return contents(said, wire, names), names, robot.bus.wanted
 
 
 def over_dds(
@@ -93,7 +95,7 @@ def over_dds(
                 if topic in inputs and topic != '/clock'
             }
             player.choose(topics, executor, START_LIMIT)
-            if lost := player.play(reader.messages(player.played), executor):
+            if lost := player.play(reader.for_nodes(player.played), executor):
                 raise TimeoutError(f'not received within its time: {", ".join(lost)}')
         hear_out(recorder, executor, expected)
         # The next run must receive nothing of this one.

@@ -8,7 +8,7 @@ ros2 topic pub -r 20 /rotors_allocator/wrench_command geometry_msgs/msg/WrenchSt
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from propulsion_ros.graph.launch_actions import ARGUMENTS
+from propulsion_ros.graph.launch_actions import ARGUMENTS, BOOLEANS
 from propulsion_ros.gz.launching import gazebo_actions
 
 
@@ -26,7 +26,7 @@ def generate_launch_description() -> LaunchDescription:
             'command its Thruster and JointPositionController',
         ),
         DeclareLaunchArgument(
-            'fortress', default_value='false', choices=['true', 'false'],
+            'fortress', default_value='false', choices=BOOLEANS,
             description="type names of Fortress, Humble's Gazebo; with route:=bridge",
         ),
         DeclareLaunchArgument(
@@ -37,7 +37,7 @@ def generate_launch_description() -> LaunchDescription:
             'world', default_value='', description="SDF file in place of the world for this vehicle"
         ),
         DeclareLaunchArgument(
-            'join', default_value='false', choices=['true', 'false'],
+            'join', default_value='false', choices=BOOLEANS,
             description='put the vehicle into the world of a launch that runs already; each '
             'vehicle needs its own namespace',
         ),
@@ -48,7 +48,7 @@ def generate_launch_description() -> LaunchDescription:
             'y', default_value='0.0', description='how far from its start along y [m]'
         ),
         DeclareLaunchArgument(
-            'gui', default_value='true', choices=['true', 'false'],
+            'gui', default_value='true', choices=BOOLEANS,
             description="open Gazebo's window",
         ),
         *(

@@ -19,6 +19,7 @@ class FakeHost:
         self.lines = []
         self.publishers = Counter()
         self.subscriptions = Counter({'~/deployers': 1})
+        self.unrecorded = []
         self.now = self.steady = 0
 
     def run(self, loop):
@@ -58,6 +59,9 @@ class FakeHost:
 
     def subscriptions_to(self, outlet):
         return self.subscriptions[outlet.topic]
+
+    def topics_without(self, node):
+        return self.unrecorded
 
     def deactivate(self):
         self.has_failed = True

@@ -38,7 +38,9 @@ def launch_arguments(name):
         name for node in ast.walk(_parse(path)) if isinstance(node, ast.GeneratorExp)
         for name in ast.literal_eval(node.generators[0].iter)
     }
-    for table in (common, *tables) if tables or chosen else ():
+    # A function that has arguments of its own alone does not name the common ones.
+    is_common = chosen or any(None in table.keys for table in tables)
+    for table in (*([common] if is_common else ()), *tables):
         for key, value in zip(table.keys, table.values, strict=True):
             if isinstance(key, ast.Constant) and (not chosen or key.value in chosen):
                 keys = [None if each is None else ast.literal_eval(each) for each in value.keys]
@@ -57,4 +59,10 @@ def _parse(path):
 
 
 def _choices(node, otherwise):
+    if isinstance(node, ast.Name):
+        shared = _parse(REPOSITORY / 'propulsion_ros/graph/launch_actions.py').body
+        node = next(
+            each.value for each in shared
+            if isinstance(each, ast.Assign) and each.targets[0].id == node.id
+        )
     return otherwise if node is None else tuple(ast.literal_eval(node))

@@ -24,6 +24,8 @@ ODOMETRY = 'vehicle/odometry'
 """Where the body publishes its motion."""
 _FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
 """Fields of an actuator's state that are shown."""
+_UNITS = {'pressure': ' [Pa]', 'temperature': ' [K]'}
+"""Of what a tank has beside its propellant."""
 _LINES = 12
 """A panel with more lines shows nothing."""
 
@@ -108,7 +110,15 @@ def _panels_of_actuators(recording: Recording) -> list[Panel]:
     for series in recording.rows:
         head, is_actuator, name = series.partition(':')
         if is_actuator and head not in ('ignition', 'throttle'):
-            shown.setdefault(head.replace('_', ' '), []).append(
-                recording.line(name.replace('_', ' '), series)
-            )
-    return [Panel(title, tuple(lines)) for title, lines in shown.items() if len(lines) <= _LINES]
+            line = recording.line(name.replace('_', ' '), series)
+            shown.setdefault(head.replace('_', ' ') + _UNITS.get(head, ''), []).append(line)
+    return [
+        Panel(_title(title, lines), tuple(lines))
+        for title, lines in shown.items() if len(lines) <= _LINES
+    ]
+
+
+def _title(title: str, lines: Sequence[Line]) -> str:
+    """Return the title of a panel; the position of a valve is 0 or 1, and no angle."""
+    values = np.unique(np.concatenate([line.value for line in lines])).tolist()
+    return title.replace(_FIELDS['position'], 'valve open') if values == [0.0, 1.0] else title

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.node_config import schema_of
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.settings.errors import ConfigError
@@ -26,9 +25,11 @@ _SETTLING = 1e6
 """Longer than any lag [s]."""
 
 
-def doubts_of(family: str, given: Mapping[str, Any]) -> Iterator[ConfigError]:
-    """Yield what is implausible among the values that a user gave a family, and what to check."""
-    for parameter in schema_of(family):
+def doubts_of(
+    parameters: Iterable[Parameter], given: Mapping[str, Any]
+) -> Iterator[ConfigError]:
+    """Yield what is implausible among the values that a user gave a node, and what to check."""
+    for parameter in parameters:
         if given.get(parameter.key) is None:
             continue
         for i, value in enumerate(np.ravel(np.asarray(given[parameter.key], dtype=object))):
@@ -44,6 +45,18 @@ def speed_doubts(names: tuple[str, ...], speeds: FloatArray) -> Iterator[ConfigE
         yield ConfigError('motor_constant', (
             f'{names[i]} turns at {speeds[i] * RPM:,.0f} rpm to reach max_thrust; is the constant '
             'per (rad/s)^2, not per rpm^2?'
+        ), i)
+
+
+def reverse_doubts(family: Family) -> Iterator[ConfigError]:
+    """Yield which actuators have a limit ahead and none backwards."""
+    if not isinstance(family, Allocatable):
+        return
+    lowest, highest = family.thrust_limits
+    for i in np.flatnonzero((lowest <= -_NO_LIMIT) & (highest < _NO_LIMIT)).tolist():
+        yield ConfigError('max_thrust', (
+            f'{family.actuator_names[i]} pushes backwards without limit; give min_thrust too, 0 '
+            'for none'
         ), i)
 
 

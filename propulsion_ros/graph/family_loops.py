@@ -35,7 +35,8 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
     loop = ActuatorPorts(
         setting.build_family(), loop_params, setting.frame, host,
         publish_each=own.publish_each, publish_numbers=own.publish_numbers,
-        adapters=own.adapters, lossless=own.reliable_inputs,
+        publish_joint_states=own.publish_joint_states, adapters=own.adapters,
+        lossless=own.reliable_inputs,
     )
     if 'actuators' in own.adapters and not parameters.has_type(Kind.ACTUATORS):
         raise ConfigError(

@@ -54,6 +54,11 @@ class ActuatorNodeParams(FamilyNodeParams):
     publish_numbers: bool = quantity(
         False, doc='also publish thrusts and positions as plain numbers, a topic each', kind=bool
     )
+    publish_joint_states: bool = quantity(
+        False, kind=bool,
+        doc='also publish the state with position, velocity and effort of each name, NaN where '
+        'there is none, on ~/joint_states: for ros2_control',
+    )
     adapters: tuple[str, ...] = quantity(
         (), kind=str, shape=('*',), choices=_ADAPTERS,
         doc='further command topics: ~/command_array for float64_multi_array, in the order of '

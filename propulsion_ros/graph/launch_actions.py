@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import launch.logging
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
-from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
+from launch import Event, EventHandler, LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    ExecuteProcess,
+    GroupAction,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.event_handlers import OnShutdown
+from launch.substitutions import ThisLaunchFile
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
@@ -23,8 +36,17 @@ from propulsion_ros.graph.wiring import (
     robot_graph,
     vehicle_graph,
 )
-from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.loops.ports import is_name
+from propulsion_ros.settings.domain import domain_id
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import read_text, write_text
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile
+
+_OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
+
+BOOLEANS = ['true', 'false', 'True', 'False', '1', '0']
+"""Choices of a launch argument that is true or false, as the launch files of others take it."""
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
@@ -33,7 +55,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'parameter file; its values win over those of the package',
     },
     'use_sim_time': {
-        'default_value': 'true', 'choices': ['true', 'false'],
+        'default_value': 'true', 'choices': BOOLEANS,
         'description': 'true: with the simulated body and its clock; false: for a real robot',
     },
     'wait_for': {
@@ -49,26 +71,34 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'simulated over wall time; 0: as fast as the nodes reply',
     },
     'autostart': {
-        'default_value': 'true', 'choices': ['true', 'false'],
+        'default_value': 'true', 'choices': BOOLEANS,
         'description': 'configure and activate every node at the start',
     },
     'replay': {
-        'default_value': 'false', 'choices': ['true', 'false'],
+        'default_value': 'false', 'choices': BOOLEANS,
         'description': 'for playing a recording: step on stamps, lose no input, no simulated body',
     },
     'visualize': {
-        'default_value': 'false', 'choices': ['true', 'false'],
+        'default_value': 'false', 'choices': BOOLEANS,
         'description': 'publish the thrusts as markers for RViz, on visualizer/markers',
     },
     'composed': {
-        'default_value': 'false', 'choices': ['true', 'false'],
+        'default_value': 'false', 'choices': BOOLEANS,
         'description': 'all nodes in one process: less memory and copying',
+    },
+    'record': {
+        'default_value': '',
+        'description': 'bag to record into, a folder to make; a simulated body makes its first '
+        'step once every topic is recorded',
     },
     'clock_topic': {
         'default_value': '/clock',
         'description': 'topic of the simulated time; a second vehicle needs one of its own',
     },
-    'log_level': {'default_value': 'info', 'description': 'log level of all nodes'},
+    'log_level': {
+        'default_value': 'info', 'choices': ['debug', 'info', 'warn', 'error', 'fatal'],
+        'description': 'log level of all nodes; debug: without the debug lines of ROS itself',
+    },
 }
 """Launch arguments of every vehicle, with their keyword arguments."""
 
@@ -83,8 +113,7 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
         },
     }
 
-    def start(context: LaunchContext) -> list[Any]:
-        given = context.launch_configurations
+    def start(given: dict[str, str]) -> list[Any]:
         graph = vehicle_graph(
             vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true',
             drawn_with(given), _simulation(given),
@@ -106,7 +135,7 @@ def robot_launch() -> LaunchDescription:
             'description': 'plugin blocks that also get an allocator, separated by commas',
         },
         'simulate': {
-            'default_value': 'false', 'choices': ['true', 'false'],
+            'default_value': 'false', 'choices': BOOLEANS,
             'description': 'add a simulated body, which links and plugin blocks describe',
         },
         **ARGUMENTS,
@@ -114,8 +143,7 @@ def robot_launch() -> LaunchDescription:
                          'description': 'true if a simulation publishes /clock'},
     }
 
-    def start(context: LaunchContext) -> list[Any]:
-        given = context.launch_configurations
+    def start(given: dict[str, str]) -> list[Any]:
         allocated, is_simulated = _listed(given['allocate']), given['simulate'] == 'true'
         graph = robot_graph(
             given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true',
@@ -154,12 +182,38 @@ def number_of(key: str, text: str) -> float:
 
 
 def _described(
-    arguments: dict[str, dict[str, Any]], start: Callable[[LaunchContext], list[Any]]
+    arguments: dict[str, dict[str, Any]], start: Callable[[dict[str, str]], list[Any]]
 ) -> LaunchDescription:
+    def checked(context: LaunchContext) -> list[Any]:
+        _refuse_unknown(context, arguments)
+        booleans = [name for name, kwargs in arguments.items() if kwargs.get('choices') == BOOLEANS]
+        return start(plain_booleans(context.launch_configurations, booleans))
+
     return LaunchDescription([
         *(DeclareLaunchArgument(name, **kwargs) for name, kwargs in arguments.items()),
-        OpaqueFunction(function=start),
+        OpaqueFunction(function=checked),
     ])
+
+
+def plain_booleans(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return launch arguments with some that are `BOOLEANS` as 'true' or 'false'."""
+    return {**given, **{
+        name: 'true' if given[name] in ('true', 'True', '1') else 'false' for name in names
+    }}
+
+
+def _refuse_unknown(context: LaunchContext, known: Collection[str]) -> None:
+    """Raise `ConfigError` for an argument of the command line that the launch file does not have.
+
+    Where another launch file includes this one, the command line has the arguments of that one.
+    """
+    own = Path(ThisLaunchFile().perform(context)).name
+    if not any(Path(word).name == own for word in sys.argv[1:]):
+        return
+    for name in (word.partition(':=')[0] for word in context.argv):
+        if name not in (*known, *_OF_LAUNCH):
+            near = suggestion(name, known)
+            raise SourceError(name, f'is no launch argument{near}; --show-args lists all')
 
 
 def drawn_with(given: dict[str, str]) -> list[str] | None:
@@ -183,17 +237,31 @@ def graph_actions(
     stack_options : sequence of str
         Command line of `stack` for the same graph, where it is composed.
     """
-    records, actions = {}, []
+    domain_id()
+    if not is_name(given['clock_topic'], before='/'):
+        raise SourceError(
+            'clock_topic', f'expected the name of a topic, got {given["clock_topic"]!r}'
+        )
+    crashes = Crashes()
+    actions = [recorder(given, given['record'], (), crashes)] if given.get('record') else []
+    extras = {}
     for spec in graph.nodes:
         try:
-            records[spec.name] = record_of(spec, given)
+            extras[spec.name] = {**record_of(spec, given), **_held(spec, given)}
         except OSError as error:
             actions.append(LogInfo(msg=f'{spec.name} keeps no record of its flight: {error}'))
     if given['composed'] == 'true':
-        actions.append(_stack(given, stack_options, records))
+        actions.append(_stack(given, stack_options, extras, crashes))
     else:
-        actions += [_node(spec, graph, given, records.get(spec.name, {})) for spec in graph.nodes]
-    return [*actions, _state_publisher(graph, given)]
+        actions += [
+            _node(spec, graph, given, extras.get(spec.name, {}), crashes) for spec in graph.nodes
+        ]
+    return [*actions, _state_publisher(graph, given), crashes.at_end()]
+
+
+def _held(spec: NodeSpec, given: Mapping[str, str]) -> dict[str, str]:
+    """Return what holds a simulated body back until it is recorded, as a parameter."""
+    return {'recorder': _recorder_name()} if spec.name == BODY and given.get('record') else {}
 
 
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
@@ -210,13 +278,13 @@ def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
     home = Path(os.environ.get('ROS_HOME') or Path.home() / '.ros')
     folder = home.joinpath('propulsion_ros', *filter(None, given['namespace'].split('/')))
     folder.mkdir(parents=True, exist_ok=True)
-    domain = os.environ.get('ROS_DOMAIN_ID', '0')
-    of_domain = f'.domain_{domain}' if domain not in ('', '0') else ''
+    of_domain = f'.domain_{domain}' if (domain := domain_id()) else ''
     return {'state_file': str(folder / f'{spec.name}{of_domain}.json')}
 
 
 def _stack(
-    given: dict[str, str], options: Sequence[str], records: dict[str, dict[str, str]]
+    given: dict[str, str], options: Sequence[str], extras: dict[str, dict[str, str]],
+    crashes: Crashes,
 ) -> Node:
     """Return one process with all nodes of a graph."""
     return Node(
@@ -233,14 +301,14 @@ def _stack(
         ros_arguments=[
             *(['--params-file', given['params_file']] if given['params_file'] else []),
             *(
-                part for name, record in records.items() for key, value in record.items()
+                part for name, extra in extras.items() for key, value in extra.items()
                 for part in ('-p', f'{name}:{key}:={value}')
             ),
             '-p', f'autostart:={given["autostart"]}', '-r', f'/clock:={given["clock_topic"]}',
-            '--log-level', given['log_level'],
+            *log_options(given, extras),
         ],
         output='screen',
-        on_exit=_shutdown_once('stack'),
+        on_exit=crashes.exit_of('stack', is_vital=True),
     )
 
 
@@ -254,7 +322,7 @@ def _simulation_options(given: dict[str, str]) -> list[str]:
 
 
 def _node(
-    spec: NodeSpec, graph: Graph, given: dict[str, str], record: dict[str, str]
+    spec: NodeSpec, graph: Graph, given: dict[str, str], extra: dict[str, str], crashes: Crashes
 ) -> LifecycleNode:
     files = [str(path) for path in (graph.params_file, given['params_file']) if path]
     respawns = spec.respawn_delay is not None
@@ -264,23 +332,71 @@ def _node(
         executable=spec.executable,
         name=spec.name,
         namespace=given['namespace'],
-        parameters=[*files, {**wiring, **record}, {'autostart': given['autostart'] == 'true'}],
+        parameters=[*files, {**wiring, **extra}, {'autostart': given['autostart'] == 'true'}],
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
         # Where the body stops, the launch ends.
         arguments=['--exit-at-end'] if spec.name == BODY else [],
-        ros_arguments=['--log-level', given['log_level']],
+        ros_arguments=log_options(given, [spec.name]),
         output='screen',
-        on_exit=_shutdown_once(spec.name) if graph.in_lockstep and not respawns else None,
+        on_exit=None if respawns else crashes.exit_of(spec.name, graph.in_lockstep),
         respawn=respawns,
         respawn_delay=spec.respawn_delay,
     )
 
 
-def _shutdown_once(name: str) -> OpaqueFunction:
-    """Return the end of a launch whose nodes wait for each other, unless it is ending already."""
-    def _end(context: LaunchContext) -> list[Any]:
-        return [] if context.is_shutdown else [Shutdown(reason=f'{name} has ended')]
-    return OpaqueFunction(function=_end)
+def log_options(given: Mapping[str, str], names: Iterable[str]) -> list[str]:
+    """Return the ROS arguments for the log level of some nodes."""
+    level = given['log_level']
+    if level != 'debug':
+        return ['--log-level', level]
+    prefix = [token for token in given['namespace'].split('/') if token]
+    # The debug lines of rcl and the middleware would hide those of the nodes.
+    return [
+        part for name in names for part in ('--log-level', f'{".".join((*prefix, name))}:=debug')
+    ]
+
+
+class Crashes:
+    """Makes the exit code of a launch 1 where a process of it has exited with another than 0."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def exit_of(self, name: str, is_vital: bool) -> OpaqueFunction:
+        """Return what notes the exit of a process, and ends the launch where it is vital."""
+        def _on_exit(context: LaunchContext) -> list[Any]:
+            if context.is_shutdown:
+                return []
+            code = context.locals.event.returncode
+            reason = f'{name} has exited with code {code}' if code else f'{name} has ended'
+            if code:
+                self._lines.append(reason)
+            return [Shutdown(reason=reason)] if is_vital else []
+
+        return OpaqueFunction(function=_on_exit)
+
+    def at_end(self) -> GroupAction:
+        """Return what raises at the end of the launch, which launch turns into its exit code."""
+        def _report(context: LaunchContext) -> list[Any]:
+            return [EmitEvent(event=_Crashed())] if self._lines else []
+
+        def _raise(context: LaunchContext) -> None:
+            raise RuntimeError('; '.join(self._lines))
+
+        # It raises after the shutdown: before, the processes that still run would not be stopped.
+        return GroupAction([
+            RegisterEventHandler(OnShutdown(on_shutdown=[OpaqueFunction(function=_report)])),
+            RegisterEventHandler(EventHandler(
+                matcher=lambda event: isinstance(event, _Crashed),
+                entities=[OpaqueFunction(function=_raise)],
+            )),
+        ])
+
+
+class _Crashed(Event):  # type: ignore[misc]
+    """A launch ends in which a process has crashed."""
+
+    name = 'propulsion_ros.Crashed'
 
 
 def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
@@ -307,28 +423,79 @@ def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
     )
 
 
-def record_actions(context: LaunchContext) -> list[Any]:
-    """Return the recorder: rosbag2's where it is installed, else the one of this package."""
-    given = context.launch_configurations
-    topics = [name.strip() for name in given['topics'].split(',') if name.strip()]
-    in_simulation = given['use_sim_time'] == 'true'
-    output, is_sqlite = given['output'], given['storage'] == 'sqlite3'
-    try:
-        get_package_prefix('ros2bag')
-    except PackageNotFoundError:
+def record_launch() -> LaunchDescription:
+    """Return the launch description of a recorder."""
+    arguments: dict[str, dict[str, Any]] = {
+        'output': {'description': 'name of the bag, a folder to make'},
+        'topics': {
+            'default_value': '', 'description': 'topics, separated by commas; empty: all'
+        },
+        'namespace': {
+            'default_value': '', 'description': 'namespace of the robot, and of relative topics'
+        },
+        'storage': {
+            'default_value': 'mcap', 'choices': ['mcap', 'sqlite3'],
+            'description': 'format of the bag',
+        },
+    }
+
+    def start(given: dict[str, str]) -> list[Any]:
+        domain_id()
+        crashes, topics = Crashes(), _listed(given['topics'])
+        return [recorder(given, given['output'], topics, crashes), crashes.at_end()]
+
+    return _described(arguments, start)
+
+
+def recorder(
+    given: Mapping[str, str], output: str, topics: Sequence[str], crashes: Crashes
+) -> ExecuteProcess:
+    """Return the recorder: rosbag2's where it is installed, else the one of this package.
+
+    It records by wall time: with simulated time rosbag2 subscribes only after the first /clock,
+    and the beginning would be missing.
+    """
+    prefix = f'/{given["namespace"].strip("/")}/'.replace('//', '/')
+    is_sqlite = given.get('storage') == 'sqlite3'
+    names = [topic if topic.startswith('/') else prefix + topic for topic in topics]
+    if _has_rosbag():
+        command = [
+            'ros2', 'bag', 'record', '--output', output,
+            '--storage', 'sqlite3' if is_sqlite else 'mcap',
+            '--qos-profile-overrides-path', str(_record_qos(prefix)),
+            *(['--topics', *names] if names else ['--all-topics', '--include-unpublished-topics']),
+        ]
+    else:
         # Its format follows the name.
         output += '.db3' if is_sqlite and not output.endswith('.db3') else ''
         command = [
             sys.executable, '-m', 'propulsion_ros.tools.cli', 'record', output,
-            *(part for topic in topics for part in ('--topic', topic)),
+            *(part for name in names for part in ('--topic', name)),
         ]
-    else:
-        overrides = share_directory() / 'qos' / 'record.yaml'
-        command = [
-            'ros2', 'bag', 'record', '--output', output, '--storage', given['storage'],
-            '--qos-profile-overrides-path', str(overrides),
-            *(['--topics', *topics] if topics else ['--all-topics']),
-        ]
-    return [ExecuteProcess(
-        cmd=[*command, *(['--use-sim-time'] if in_simulation else [])], output='screen'
-    )]
+    return ExecuteProcess(
+        cmd=command, output='screen', on_exit=crashes.exit_of('the recorder', is_vital=False)
+    )
+
+
+def _has_rosbag() -> bool:
+    try:
+        get_package_prefix('ros2bag')
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _recorder_name() -> str:
+    """Return the name of the recorder's node."""
+    return 'rosbag2_recorder' if _has_rosbag() else 'recorder'
+
+
+def _record_qos(prefix: str) -> Path:
+    """Return the file with the quality of service of the topics in a namespace."""
+    shipped = share_directory() / 'qos' / 'record.yaml'
+    if prefix == '/':
+        return shipped
+    path = Path(launch.logging.launch_config.log_dir) / 'record_qos.yaml'
+    text = read_text(shipped, SIZE_LIMIT)
+    write_text(path, re.sub('^/(?!clock:)', prefix, text, flags=re.MULTILINE))
+    return path

@@ -17,6 +17,7 @@ from propulsion_ros.graph.family_params import (
     loop_params_of,
     node_kind_of,
 )
+from propulsion_ros.loops.actuator_loop import LoopParams, names_off
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.models.common.allocation import Allocator
@@ -32,6 +33,7 @@ from propulsion_ros.settings.flat import (
     parameters_of,
     suggestion,
 )
+from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.urdf.block import ActuatorSpec
 
 
@@ -74,7 +76,9 @@ class Setting:
         """Find everything that is wrong with the values of the family and of its timing."""
         if not self.has_faults(faults, loop_params):
             with faults.kept():
-                self.build_family()
+                family, timing = self.build_family(), self.build(loop_params)
+                if isinstance(timing, LoopParams):
+                    names_off(timing, family.command_names)
 
     def has_faults(self, faults: Faults, *others: type[Any]) -> bool:
         """Return whether a value is wrong, here or in the block; ``faults`` takes each."""
@@ -244,7 +248,9 @@ def read_setting(
     given = frozenset(parameters.given)
     if spec:
         for key in sorted(given & set(spec.values)):
-            if key in spec.geometry or key == 'names':
+            is_described = key in spec.geometry or key == 'names'
+            # What `ros2 param dump` wrote of a described node has its geometry too.
+            if is_described and flatten(parameters.given[key]) != flatten(spec.values[key]):
                 faults.add(ConfigError(
                     key, 'comes from the robot description, not from a parameter; remove it'
                 ))

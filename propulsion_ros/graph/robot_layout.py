@@ -75,13 +75,14 @@ class RobotLayout:
     @property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         """Least and largest of each part of the wrench, of all actuators together, (6,) each."""
-        lowest, highest = (self.matrix * limit for limit in self.limits)
-        zero = np.where(self.matrix == 0.0, 0.0, 1.0)
-        ends = np.where(zero, [lowest, highest], 0.0)
-        least, most = ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
-        # What is left of a sum that is 0.
-        noise = _NOISE * np.maximum(np.abs(least), np.abs(most)).max()
-        return np.where(abs(least) > noise, least, 0.0), np.where(abs(most) > noise, most, 0.0)
+        matrix = self.matrix
+        # What is left of a difference that is 0 counts as 0, also times an unknown thrust.
+        matrix[np.abs(matrix) <= _NOISE * np.abs(matrix).max(initial=0.0)] = 0.0
+        lowest, highest = (np.where(matrix, matrix * limit, 0.0) for limit in self.limits)
+        return (
+            np.where(matrix > 0.0, lowest, highest).sum(axis=1),
+            np.where(matrix > 0.0, highest, lowest).sum(axis=1),
+        )
 
     @property
     def thrust_to_weight(self) -> float:
@@ -239,7 +240,7 @@ def _vector(values: FloatArray) -> str:
 
 
 def _number(value: float) -> str:
-    return f'{value:.4g}' if np.isfinite(value) else '-'
+    return f'{value + 0.0:.4g}' if np.isfinite(value) else '-'
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

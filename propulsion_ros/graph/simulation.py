@@ -11,11 +11,12 @@ from propulsion_ros.graph.family_params import allocator_named, group_of, is_all
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.node_spec import NodeSpec
 from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, CURRENT, ODOMETRY, LoopParams
+from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.facts import STEPS
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import build, parameters_of, suggestion
+from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.timing.stepping import divides
 from propulsion_ros.urdf.reader import ActuatorSpec
@@ -80,6 +81,7 @@ def simulated(
         raise ConfigError('simulate', 'no group of actuators pushes the body')
     rate = _rate(pushing, simulation)
     awaited = _awaited(blocks, simulation.wait_for)
+    _check_allocators(simulation.wait_for, {spec.name for spec in nodes})
     has_current = bool(_current(simulation).any())
     own = {group.block.name: _inputs(group, awaited, has_current) for group in groups}
     for group in pushing:
@@ -141,7 +143,7 @@ def _body(
         'update_rate': rate,
         **({'start_timeout': _START_TIMEOUT} if simulation.wait_for else {}),
     }
-    return NodeSpec('vehicle_node', BODY, {
+    parameters = {
         **{key: value for key, value in own.items() if key not in given},
         **simulation.settings,
         'robot_description': description,
@@ -151,7 +153,20 @@ def _body(
         'state_topics': [f'{block.name}/state' for block in pushing],
         'deployer_topic': deployer_topic,
         'wait_for_publishers': [topic.strip('/') for topic in simulation.wait_for],
-    })
+    }
+    _check_body({**given, **parameters})
+    return NodeSpec('vehicle_node', BODY, parameters)
+
+
+def _check_body(given: Mapping[str, Any]) -> None:
+    """Raise `ConfigError` before anything runs where the body would refuse its parameters."""
+    known = [*(parameter.key for parameter in parameters_of(VehicleParams)), 'autostart']
+    try:
+        refuse_unknown(given, known)
+        # The topic of the deployers is the launch file's.
+        build(VehicleParams, {**given, 'deployer_topic': BODY})
+    except ConfigError as error:
+        raise SourceError(BODY, str(error)) from error
 
 
 def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
@@ -209,6 +224,17 @@ def _awaited(blocks: Sequence[ActuatorSpec], topics: Sequence[str]) -> set[str]:
         name for name, family in families.items()
         if REGISTRY[family].facts.commanded_by in commanders
     }
+
+
+def _check_allocators(topics: Sequence[str], nodes: Collection[str]) -> None:
+    """Refuse a topic of an allocator that is not started."""
+    for topic in topics:
+        node = topic.strip('/').rpartition('/')[0]
+        if node not in nodes:
+            raise ConfigError(
+                'wait_for', f'{topic!r} is of an allocator that is not started; add --allocate '
+                f'{group_of(node)}, to a launch file allocate:={group_of(node)}'
+            )
 
 
 def _commanded(topic: str, families: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
 from propulsion_ros.graph.node_spec import NodeSpec
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.simulation import BODY, Simulation, simulated, tank_topics
 from propulsion_ros.graph.vehicles import VEHICLES, VehicleKit
 from propulsion_ros.models.registry import REGISTRY
@@ -223,13 +223,16 @@ def _replayed(spec: NodeSpec) -> NodeSpec:
 
 
 def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
-    description = load_robot_description(model)
-    blocks = actuators_from_urdf(description, loop_params_of)
+    description = read_description(model)
+    try:
+        blocks = actuators_from_urdf(description.text, loop_params_of)
+    except ConfigError as error:
+        raise SourceError(description.place_of(error), str(error)) from error
     if not blocks:
         raise SourceError(
             str(model), f'no <plugin filename="{FILENAME}">, nor one of UUV\'s, in any <gazebo>'
         )
-    return description, blocks
+    return description.text, blocks
 
 
 def actuator_nodes(

@@ -20,7 +20,12 @@ from launch.actions import AppendEnvironmentVariable, IncludeLaunchDescription, 
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
-from propulsion_ros.graph.launch_actions import drawn_with, graph_actions, number_of
+from propulsion_ros.graph.launch_actions import (
+    drawn_with,
+    graph_actions,
+    number_of,
+    plain_booleans,
+)
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import gazebo_graph
@@ -43,14 +48,18 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
     """
     given = {
         'composed': 'false', 'use_sim_time': 'true', 'replay': 'false', 'clock_topic': '/clock',
-        **context.launch_configurations,
+        **plain_booleans(
+            context.launch_configurations, ('fortress', 'gui', 'join', 'autostart', 'visualize')
+        ),
     }
     for package in ('ros_gz_sim', 'ros_gz_bridge'):
         if not _has(package):
             raise SourceError(package, 'is not installed; docs/gazebo.md names the packages')
     release = FORTRESS if given['fortress'] == 'true' else GZ
     share, vehicle, route = share_directory(), given['vehicle'], given['route']
-    files = [share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])]
+    files: list[str | Path] = [
+        share / 'config' / f'{vehicle}.yaml', *filter(None, [given['params_file']])
+    ]
     robot = gazebo_robot(
         given['model'] or share / 'urdf' / f'{vehicle}.urdf.xacro', route, files,
         given['namespace'], release,

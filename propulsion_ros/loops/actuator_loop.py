@@ -280,10 +280,13 @@ class ActuatorLoop:
         motion = self._motion
         if motion is None:
             return BodyState()
-        velocity = motion.velocity
+        velocity, rotation = motion.velocity, motion.rotation
         if self._current.any():
-            velocity = velocity - motion.rotation.T @ self._current
-        return BodyState(velocity=velocity, angular_velocity=motion.angular_velocity)
+            velocity = velocity - rotation.T @ self._current
+        return BodyState(
+            velocity=velocity, angular_velocity=motion.angular_velocity,
+            height=motion.position[2:3].reshape(()), up=rotation[2],
+        )
 
     def _step(self, tick: int, stamp_ns: int) -> None:
         self.output = output = self.family.step(

@@ -19,6 +19,7 @@ from propulsion_ros.loops.actuator_loop import (
     Report,
     actuators_off,
 )
+from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
@@ -38,6 +39,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 
+_NOTHING = CommandUpdate(np.zeros(0, np.int64), np.zeros(0))
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
 
@@ -51,6 +53,8 @@ class ActuatorPorts(StampedPorts):
     ----------
     publish_each, publish_numbers : bool
         Whether the wrench of each actuator, and thrusts and positions as numbers, are published.
+    publish_joint_states : bool
+        Whether the state is published with all fields of each name too.
     adapters : collection of str
         Further forms of commands: 'float64_multi_array', 'actuators'.
 
@@ -69,6 +73,7 @@ class ActuatorPorts(StampedPorts):
         *,
         publish_each: bool = False,
         publish_numbers: bool = False,
+        publish_joint_states: bool = False,
         adapters: Collection[str] = (),
         lossless: bool = False,
     ) -> None:
@@ -83,6 +88,7 @@ class ActuatorPorts(StampedPorts):
         self._report: Report | None = None
         self._off = actuators_off(params, family)
         self._world_frame = ''
+        self._is_complete = publish_joint_states
         self._open_outlets(publish_each, publish_numbers)
         self.requests.append(
             Request('~/set_enabled', 'std_srvs/srv/SetBool', self._set_enabled)
@@ -97,6 +103,9 @@ class ActuatorPorts(StampedPorts):
         aside = functools.partial(outlet, overridable=False)
         self._wrench = outlet('~/wrench', Kind.WRENCH)
         self._state = outlet('~/state', Kind.JOINTS, names=tuple(family.state_names))
+        self._joint_states = aside(
+            '~/joint_states', Kind.JOINTS, names=tuple(family.state_names)
+        )
         self._effectiveness = aside(
             '~/effectiveness', Kind.JOINTS, qos='latched',
             names=tuple(family.actuator_names),
@@ -119,6 +128,7 @@ class ActuatorPorts(StampedPorts):
         self.outlets = [
             self._wrench, self._state, *self._tanks, *self._batteries, *self._links,
             *self._thrusts, *self._positions.values(), *followed,
+            *([self._joint_states] if self._is_complete else []),
         ]
 
     def _open_batteries(self) -> None:
@@ -261,6 +271,15 @@ class ActuatorPorts(StampedPorts):
         core.push(CLOCK, stamp_ns)
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
 
+    @property
+    def is_idle_without_commands(self) -> bool:
+        """Whether nothing but commands makes this group step."""
+        return not (self._has_clock or self.family.uses_body)
+
+    def pass_idle(self, stamp_ns: int) -> None:
+        """Let time pass without a command, as a clock does for a group that steps on it."""
+        self.core.push(COMMAND, stamp_ns, _NOTHING)
+
     def reset(self) -> None:
         """Return actuators, tanks and time grid to the start."""
         self.core.reset()
@@ -307,6 +326,8 @@ class ActuatorPorts(StampedPorts):
                 publish(outlet, stamp_ns, battery)
         state = JointRow(output.position, output.velocity, output.effort)
         publish(self._state, stamp_ns, state)
+        if self._is_complete:
+            publish(self._joint_states, stamp_ns, self._complete(state))
         wrench = report.wrench
         # Faster than numpy for six numbers.
         if not all(map(math.isfinite, wrench.tolist())):
@@ -325,6 +346,15 @@ class ActuatorPorts(StampedPorts):
             for column, outlet in self._positions.items():
                 publish(outlet, stamp_ns, output.position[column])
         publish(self._wrench, stamp_ns, wrench)
+
+    def _complete(self, state: JointRow) -> JointRow:
+        """Return a state with a value in every field: some readers take each for granted."""
+        absent = np.full(len(self.family.state_names), np.nan)
+        position, velocity, effort = (
+            absent if field is None else field
+            for field in (state.position, state.velocity, state.effort)
+        )
+        return JointRow(position, velocity, effort)
 
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""

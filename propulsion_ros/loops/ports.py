@@ -143,6 +143,9 @@ class Host(Protocol):
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return how many subscriptions match an outlet."""
 
+    def topics_without(self, node: str) -> Sequence[str]:
+        """Return the topics of other nodes that a node of this name does not subscribe to."""
+
     def deactivate(self) -> None:
         """Stop this loop for good, as after a failure that it has reported."""
 

@@ -15,6 +15,8 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stamped_inputs import StampedInputs
 
 _BEGINNING_NS = 10_000_000  # so much older than it is may a command be taken for, no more
+_OTHER_TIME_NS = 10**15
+"""No recording is so long that its clock and its stamps differ by more [ns]."""
 OTHER_CLOCK = 'was it stamped by another clock? Set use_sim_time alike, or stamp 0 for now'
 """What to do about a stamp of another time."""
 
@@ -45,6 +47,7 @@ class StampedPorts:
         self.frame = frame
         self._core, self._host, self._lossless = core, host, lossless
         self._hold_back_ns = 0
+        self._is_compared = False
         self._has_clock = False
         self._command_ports: list[Port] = []
         self.ports: list[Port] = []
@@ -114,17 +117,33 @@ class StampedPorts:
             # Where simulated time has just begun, 0 is a stamp as good as any.
             stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
         if self._core.push(source, stamp_ns, payload):
+            self._compare_clock(stamp_ns)
             counts = host.counts
             counts['taken'] += 1
             counts[source] += 1
             return True
         newest_ns = self.inputs.newest_ns or 0
+        # Without a clock two inputs that agree make a new time, and both are applied.
+        is_final = self.inputs.clock_ns is not None
+        what = 'not taken' if is_final else 'held until the next one confirms its time'
         host.complain(
             'other_time',
-            f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
+            f'{source} {what}: stamped {stamp_ns * 1e-9:.3f} s, '
             f'but the time is {newest_ns * 1e-9:.3f} s; {OTHER_CLOCK}',
         )
         return False
+
+    def _compare_clock(self, stamp_ns: int) -> None:
+        """Complain once where the clock beside a recording shows another time than it has."""
+        if self._has_clock or self._is_compared or not self._host.is_simulated:
+            return
+        now_ns = self._host.now_ns()
+        self._is_compared = now_ns > 0
+        if now_ns and abs(now_ns - stamp_ns) > _OTHER_TIME_NS:
+            self._host.complain('other_clock', (
+                f'/clock shows {now_ns * 1e-9:.3f} s, but the inputs are stamped '
+                f'{stamp_ns * 1e-9:.3f} s; the stamps count, so play the recording without --clock'
+            ))
 
     def _is_far_ahead(self, source: str, stamp_ns: int, payload: Any) -> bool:
         """Return whether an input is refused, with a complaint, for a stamp in the future."""
@@ -134,7 +153,9 @@ class StampedPorts:
         """Return the stamp of what takes effect at once: in the first tick that has not run."""
         clock_ns, last_ns = self.inputs.clock_ns, self.inputs.last_stamp_ns
         if clock_ns is None:
-            return self._host.now_ns()
+            # A recording need not be of the time that the clock shows.
+            is_recorded = self._lossless and not self._has_clock and self._host.is_simulated
+            return self.inputs.newest_ns or 0 if is_recorded else self._host.now_ns()
         return clock_ns if last_ns is None or last_ns < clock_ns else clock_ns + 1
 
     def _take_com(self, message: Any) -> None:

@@ -27,6 +27,9 @@ _OLDEST_PYRO_NS = 200_000_000
 """A deployer that fired longer ago is not obeyed [ns]."""
 _POLL = 0.05
 """How often a waiting vehicle looks at the graph [s]."""
+_TWO_SIMULATIONS = (
+    'stop the other simulation, or give one of them another clock topic or ROS_DOMAIN_ID'
+)
 _PATIENCE_NS = 5_000_000_000
 """How often it logs what it waits for before the first step [ns]."""
 _HOP = 0.1
@@ -341,7 +344,7 @@ class VehicleLoop:
         """Return what the graph lacks before the first step, '' where it is complete."""
         if self._has_rival():
             clock = self._host.resolve_topic_name(self._clock.topic)
-            return f'{clock} has another publisher: remap /clock for one of the simulations'
+            return f'{clock} has another publisher; {_TWO_SIMULATIONS}'
         params, left_out = self._params, self._replies.left_out
         awaited = (*params.wait_for_publishers, *params.awaited_topics, *self._deployers)
         for topic in awaited:
@@ -350,6 +353,8 @@ class VehicleLoop:
         for topic in self._params.wait_for_subscribers:
             if not self._host.subscriptions_to(self._awaited[topic]):
                 return f'no subscription to {topic}'
+        if params.recorder and (topics := self._host.topics_without(params.recorder)):
+            return f'{params.recorder} does not record {topics[0]} yet'
         return ''
 
     def _give_up(self) -> None:
@@ -360,19 +365,25 @@ class VehicleLoop:
             else 'the graph was not complete for long enough'
         )
         limit = params.lockstep_timeout if has_begun else params.start_timeout
-        self._fail(f'stopped: {missing} within {limit or params.lockstep_timeout:g} s')
+        what, colon, remedy = missing.partition('; ')
+        self._fail(
+            f'stopped: {what} within {limit or params.lockstep_timeout:g} s{colon}{remedy}'
+        )
 
     def _describe_silence(self) -> str:
-        """Return what has not replied to the present step, and rates that differ."""
+        """Return what has not replied to the present step, and the likely reason."""
         silent = self._runner.sources_behind(self.time_ns)
         text = f'nothing stamped {self.time_ns * 1e-9:.3f} s from {", ".join(silent)}'
         for source in silent:
             period_ns = self._replies.period_ns(source) or 0
             if period_ns > 0 and abs(period_ns * 1e-9 / self._ticks.dt - 1.0) > 1e-3:
-                text += (
-                    f', which publishes at {1e9 / period_ns:g} Hz where this body steps at '
-                    f'{self._params.update_rate:g} Hz: give both the same update_rate,'
+                return (
+                    f'{text}, which publishes at {1e9 / period_ns:g} Hz where this body steps at '
+                    f'{self._params.update_rate:g} Hz; give both the same update_rate'
                 )
+        controllers = ', '.join(self._params.wait_for_publishers)
+        if controllers:
+            text += f'; a controller must reply to each odometry on {controllers}, with its stamp'
         return text
 
     def _fail(self, line: str) -> None:
@@ -422,6 +433,7 @@ def _dry_mass(params: VehicleParams) -> tuple[str, MassProperties]:
     if not dry.is_solid:
         raise ConfigError(
             'robot_description',
-            f'expected links with mass and positive inertia, got {dry.mass:g} kg in all',
+            f'expected links with mass and positive inertia, got {dry.mass:g} kg in all; give '
+            'base_link an <inertial>',
         )
     return frame, dry

@@ -47,6 +47,10 @@ class VehicleParams:
         doc='topics of others that must have a publisher before the first step, as those of a '
         'controller',
     )
+    recorder: str = quantity(
+        '', kind=str,
+        doc='name of the node that must subscribe to every topic before the first step',
+    )
     real_time_factor: float = quantity(
         1.0, doc='simulated over wall time; 0: as fast as the actuators reply', lo=0.0, hi=1e3
     )

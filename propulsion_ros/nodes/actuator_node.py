@@ -49,6 +49,9 @@ class ActuatorNode(HostNode):
         Of each actuator [N], at its last step, with ``publish_numbers``.
     ~/positions/<name> : std_msgs/Float64
         Of each joint that is commanded by its position [rad], with ``publish_numbers``.
+    ~/joint_states : sensor_msgs/JointState
+        The state with all fields of each name, NaN where there is none, with
+        ``publish_joint_states``.
 
     Services
     --------

@@ -28,6 +28,8 @@ from propulsion_ros.settings.errors import ConfigError, one_line
 from propulsion_ros.settings.flat import Parameter, refuse_unknown
 
 _HEALTH = Outlet('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'state')
+_LOOKS = 3
+"""How often, a second apart, a node that starts looks for another one of its name."""
 
 
 class PropulsionNode(RobustNode):
@@ -53,6 +55,7 @@ class PropulsionNode(RobustNode):
         super().__init__(name, **kwargs)
         self.entities: list[Any] = []
         self.is_active = False
+        self._looks = _LOOKS
         self.has_failed = self.has_ended = False
         descriptor = ParameterDescriptor(
             description='configure and activate at the start', read_only=True, dynamic_typing=True
@@ -193,7 +196,20 @@ class PropulsionNode(RobustNode):
         refuse_unknown(overrides_of(self), declared_names(self))
         return values
 
+    def _look_for_twin(self) -> None:
+        """Warn where a node of the same name was there before; at the start only."""
+        if self._looks:
+            self._looks -= 1
+            own = (self.get_name(), self.get_namespace())
+            if self.get_node_names_and_namespaces().count(own) > 1:
+                self._looks = 0
+                self.complain('twin', (
+                    f'another node {self.get_fully_qualified_name()} is running, or was killed '
+                    'some seconds ago: both take the same commands; give one another name'
+                ))
+
     def _publish_health(self) -> None:
+        self._look_for_twin()
         if self.is_active:
             rows = [self._row(*status) for status in self.health()]
             self._diagnostics.publish(self._encode_health(self.now_ns(), rows))

@@ -7,13 +7,20 @@ a misspelt key. So parameters are declared with a dynamic type, and
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
 
 from propulsion_ros.settings.flat import Parameter
+
+_LISTS = {
+    float: RosParameter.Type.DOUBLE_ARRAY, int: RosParameter.Type.INTEGER_ARRAY,
+    bool: RosParameter.Type.BOOL_ARRAY, str: RosParameter.Type.STRING_ARRAY,
+}
+_NULLS = ('null', '~')
 
 
 def declare(
@@ -36,16 +43,36 @@ def declare(
     """
     values: dict[str, Any] = {}
     for parameter in parameters:
-        if not node.has_parameter(parameter.key):
-            default = defaults.get(
-                parameter.key, None if parameter.required else parameter.default
-            )
-            descriptor = _descriptor(parameter)
-            node.declare_parameter(parameter.key, _plain(default), descriptor)
-        value = node.get_parameter(parameter.key).value
-        # rclpy turns an empty list into None; both mean that nothing was given.
-        values[parameter.key] = defaults.get(parameter.key) if value is None else value
+        key = parameter.key
+        if not node.has_parameter(key):
+            default = defaults.get(key, None if parameter.required else parameter.default)
+            _declare(node, parameter, default)
+        value = node.get_parameter(key).value
+        # An empty list means that nothing was given.
+        values[key] = defaults.get(key) if is_empty(value) else value
     return values
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether a value is that of a parameter which is not set, or a list of nothing.
+
+    ROS reads the null of a parameter file, which `ros2 param dump` writes, as a text.
+    """
+    if value is None or (isinstance(value, str) and value in _NULLS):
+        return True
+    return isinstance(value, Sized) and not isinstance(value, str) and not len(value)
+
+
+def _declare(node: Node, parameter: Parameter, default: Any) -> None:
+    key, value = parameter.key, _plain(default)
+    if not parameter.spec.shape:
+        node.declare_parameter(key, value, _descriptor(parameter))
+        return
+    given = node.declare_parameter(key, value, ParameterDescriptor(dynamic_typing=True)).value
+    if is_empty(given):
+        # rclpy gives an empty list no type, and `ros2 param dump` would write null.
+        node.set_parameters([RosParameter(key, _LISTS[parameter.spec.kind], [])])
+    node.set_descriptor(key, _descriptor(parameter))
 
 
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from propulsion_ros.graph.executables import LOOPS
-from propulsion_ros.loops.ports import Health, Loop, Outlet, Port, Request, Timer
+from propulsion_ros.loops.ports import OK, WARN, Health, Loop, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import Encoder, make_encoder
 from propulsion_ros.messages.graph_names import class_of, is_installed
@@ -25,6 +26,10 @@ from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 _CLOCK = 'clock'
+_LEAD_NS = 500_000_000
+"""A player that waits so long for the nodes loses nothing [ns]."""
+_LATCHED = ('latched', 'latched_history')
+"""Classes of quality of service with which the first messages need not be received."""
 
 
 class HostNode(PropulsionNode):
@@ -95,8 +100,20 @@ class HostNode(PropulsionNode):
         self._takes_lossy_clock = False
 
     def health(self) -> Iterable[Health]:
-        """Yield the diagnostic statuses of the loop."""
-        return () if self.loop is None else self.loop.health()
+        """Yield the diagnostic statuses of the loop, with what was missed at the start."""
+        for status in () if self.loop is None else self.loop.health():
+            yield self._with_start(*status)
+
+    def _with_start(
+        self, component: str, level: str, text: str, values: Mapping[str, Any]
+    ) -> Health:
+        """Return a status with what this node has missed at the start."""
+        missed = self.counts['missed']
+        if not missed:
+            return component, level, text, values
+        if level == OK:
+            level, text = WARN, 'inputs began in mid-stream'
+        return component, level, text, {**values, 'missed': missed}
 
     # Connections.
 
@@ -111,12 +128,50 @@ class HostNode(PropulsionNode):
 
     def _subscribe(self, port: Port, profile: Any, events: Any = None) -> None:
         kind = class_of(port.kind)
+        receive = self._receiver(port, kind)
+        if port.lossless and port.qos not in _LATCHED and self._is_replaying():
+            receive, events = self._noting_start(port, receive)
         options: dict[str, Any] = {'event_callbacks': events} if events else {}
         if port.overridable:
             options['qos_overriding_options'] = qos.overridable()
         self.entities.append(self.create_subscription(
-            kind, port.topic, self._receiver(port, kind), profile, raw=kind in READERS, **options
+            kind, port.topic, receive, profile, raw=kind in READERS, **options
         ))
+
+    def _is_replaying(self) -> bool:
+        """Return whether a node whose inputs are lossless is given a recording."""
+        live = {'step_on': 'clock', 'replay': False}
+        return not any(
+            self.has_parameter(key) and self.get_parameter(key).value == value
+            for key, value in live.items()
+        )
+
+    def _noting_start(
+        self, port: Port, receive: Callable[[Any], None]
+    ) -> tuple[Callable[[Any], None], SubscriptionEventCallbacks]:
+        """Return what complains where the first message comes as soon as its publisher is found.
+
+        What was published before that is lost. A message would have its number, but rclpy's
+        events executor ends the process where a callback takes it.
+        """
+        found_ns: list[int] = []
+        is_first = True
+
+        def on_match(event: Any) -> None:
+            found_ns.append(self.steady_ns())
+
+        def on_message(message: Any) -> None:
+            nonlocal is_first
+            if is_first:
+                is_first = False
+                if not found_ns or self.steady_ns() - found_ns[0] < _LEAD_NS:
+                    self.complain('missed', (
+                        f'{port.topic}: began in mid-stream, its publisher did not wait for this '
+                        'node; start the nodes first, and play with --delay 5'
+                    ))
+            receive(message)
+
+        return on_message, SubscriptionEventCallbacks(matched=on_match)
 
     def _take_lossy_clock(self, port: Port) -> None:
         """Subscribe to a best-effort clock too, such as that of rosbag2."""
@@ -210,6 +265,15 @@ class HostNode(PropulsionNode):
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return how many subscriptions match an outlet."""
         return int(self._outlets[outlet][0].get_subscription_count())
+
+    def topics_without(self, node: str) -> Sequence[str]:
+        """Return the topics of other nodes that a node of this name does not subscribe to."""
+        return [
+            topic for topic, _ in self.get_topic_names_and_types()
+            if not topic_or_service_is_hidden(topic)
+            and any(each.node_name != node for each in self.get_publishers_info_by_topic(topic))
+            and all(each.node_name != node for each in self.get_subscriptions_info_by_topic(topic))
+        ]
 
     def deactivate(self) -> None:
         """Stop the loop for good, after a failure."""

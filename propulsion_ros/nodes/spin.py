@@ -17,6 +17,7 @@ from rclpy.utilities import remove_ros_args
 
 from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import check_file
 
@@ -88,6 +89,7 @@ def run(
         # ROS reads them by itself, and would wait for a FIFO.
         for path in values_of('--params-file', argv):
             check_file(path)
+        domain_id()
         options = parser.parse_args(remove_ros_args(argv)[1:])
         # rclpy's own handlers end the context at once, before a last zero wrench could be sent.
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)

@@ -28,7 +28,7 @@ _FEW, _LISTED = 6, 30
 
 
 def draw_layout(robot: RobotLayout, title: str, path: Path) -> None:
-    """Write a layout as a PNG; raise `OSError` where it cannot be written."""
+    """Write a layout as a PNG; raise `SourceError` where it cannot be written."""
     write_figure(lambda: _figure_of(robot, title), path)
 
 

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 
 from propulsion_ros.pictures.panels import FlightPanel, Line, Page, Panel
 from propulsion_ros.pictures.signals import COMMAND, RESIDUAL, Fit, Mark, Span
-from propulsion_ros.settings.files import opened_to_write
+from propulsion_ros.settings.files import opened_to_write, writing
 
 _COLOURS = {'altitude': '#1f4e79', 'fit': '#c0392b', 'detection': '#2e8b57', 'mark': '#555555'}
 _PHASE_COLOURS = {
@@ -39,23 +39,20 @@ _ZOOM = 3.0  # to either side of the apogee [s]
 
 
 def draw(page: Page, path: Path) -> None:
-    """Write a page as a PNG.
-
-    Raises `OSError` where it cannot be written.
-    """
+    """Write a page as a PNG; raise `SourceError` where it cannot be written."""
     write_figure(lambda: figure_of(page), path)
 
 
 def write_figure(make: Callable[[], Any], path: Path) -> None:
     """Make a figure of pyplot, write it as a PNG, and close it.
 
-    Raises `OSError` where it cannot be written.
+    Raises `SourceError` where it cannot be written.
     """
     # As everywhere, whatever a user has set; names may have a dollar sign.
     with plt.style.context(['default', {'text.parse_math': False}]):
         figure = make()
         try:
-            with opened_to_write(path) as file:
+            with writing(path), opened_to_write(path) as file:
                 figure.savefig(file, dpi=90, format='png')
         finally:
             plt.close(figure)

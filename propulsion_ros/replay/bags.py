@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,8 +15,10 @@ from propulsion_ros.replay.bag_files import checked
 from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
 from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import ABSENT, FOLDER, kind_of, printable
+from propulsion_ros.settings.files import ABSENT, FOLDER, UNKNOWN, kind_of, printable
 
+_REQUESTS = '/requests'
+_EARLY_NS = 1_000_000_000
 _SUFFIXES = ('.mcap', '.db3')
 ReaderT = TypeVar('ReaderT', bound='BagReader')
 
@@ -121,6 +124,20 @@ class BagReader:
                 raise self._wrong(error) from error
             yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, content)
 
+    def for_nodes(self, topics: Collection[str]) -> Iterator[Recorded]:
+        """Yield the messages of some topics as nodes can take them: requests come early.
+
+        A recorder writes a request behind the samples that followed it, and a node holds a request
+        until its stamp.
+        """
+        requests = {topic for topic in topics if topic.endswith(_REQUESTS)}
+        early = [
+            replace(message, stamp_ns=message.stamp_ns - _EARLY_NS)
+            for message in self.messages(requests)
+        ]
+        others = self.messages(set(topics) - requests)
+        return heapq.merge(early, others, key=lambda message: message.stamp_ns)
+
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
 
@@ -195,6 +212,10 @@ class BagWriter:
             )
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
+        if kind_of(self._path) not in (ABSENT, UNKNOWN):
+            raise SourceError(
+                printable(self._path), 'exists already; give another name, or remove it'
+            )
         is_sqlite = self._path.suffix == '.db3'
         plugin = StoragePlugin.SQLITE3 if is_sqlite else StoragePlugin.MCAP
         try:

@@ -82,7 +82,7 @@ class Columns:
         known = commands | wrench | vectors
         for column in columns[1:]:
             if column not in known:
-                near = suggestion(column, known)
+                near = suggestion(column, known) or f'; actuators: {", ".join(sorted(names))}'
                 raise SourceError(place, f'unknown column {column!r}{near}')
         self._columns = columns
         self._targets = [(column, *_target(column)) for column in columns[1:]]
@@ -123,7 +123,7 @@ class Columns:
         if self._last_ns is not None and stamp_ns - self._last_ns > _LONGEST_GAP_NS:
             raise SourceError(
                 place, f'{STAMP}: expected a gap of at most {_LONGEST_GAP_NS * 1e-9:g} s, got '
-                f'{(stamp_ns - self._last_ns) * 1e-9:g} s'
+                f'{(stamp_ns - self._last_ns) * 1e-9:g} s; stamps are in seconds'
             )
         self._last_ns = stamp_ns
         return stamp_ns

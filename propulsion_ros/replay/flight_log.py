@@ -44,10 +44,12 @@ def _columns(place: str, header: list[str]) -> dict[str, int]:
     names = [name.strip() for name in header]
     for name in _REQUIRED:
         if name not in names:
-            raise SourceError(place, (
-                f'expected a column {name}, got the header {",".join(names)}; the first line must '
-                f'name the columns, {" and ".join(_REQUIRED)} among them'
-            ))
+            hint = 'separate columns by commas' if ';' in names[0] else (
+                f'the first line must name the columns, {" and ".join(_REQUIRED)} among them'
+            )
+            raise SourceError(
+                place, f'expected a column {name}, got the header {",".join(names)}; {hint}'
+            )
     for name in (*_REQUIRED, *_OPTIONAL):
         if names.count(name) > 1:
             raise SourceError(place, f'expected one column {name}, got {names.count(name)}')

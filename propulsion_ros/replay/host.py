@@ -170,6 +170,19 @@ class LoopHost:
         self.is_active = True
         loop.start()
 
+    @property
+    def taken_topics(self) -> set[str]:
+        """Full names of the topics whose messages have an effect at their stamps."""
+        return {
+            self.resolve_topic_name(port.topic) for port in self.loop.ports
+            if not port.while_inactive
+        }
+
+    @property
+    def published_topics(self) -> set[str]:
+        """Full names of the topics that the loop publishes."""
+        return {topic for topic, _ in self._outlets.values()}
+
     def _taking(self, port: Port) -> Callable[[Any], None]:
         def take(message: Any) -> None:
             if self.is_active or port.while_inactive:
@@ -220,6 +233,10 @@ class LoopHost:
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return 1: what is written counts as received."""
         return 1
+
+    def topics_without(self, node: str) -> Sequence[str]:
+        """Return nothing, since there is no graph."""
+        return ()
 
     def deactivate(self) -> None:
         """Stop the loop for good, after a failure."""

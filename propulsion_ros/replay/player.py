@@ -20,6 +20,7 @@ from propulsion_ros.replay.bags import Recorded
 _DEPTH = 10_000
 _LOOK = 0.05  # how often the graph is looked at [s]
 _SETTLED = 0.5  # for how long no more endpoints may come [s]
+_LEAD = 1.0  # from then on until it plays, since the nodes may learn of it later [s]
 _FLUSH = 60.0  # for how long it is waited until what was sent is received [s]
 
 
@@ -89,6 +90,9 @@ class Player(Node):
             publisher.get_subscription_count() < self._subscribing(topic)
             for topic, publisher in self._publishers_of.items()
         ):
+            executor.spin_once(timeout_sec=_LOOK)
+        begin = time.monotonic() + _LEAD
+        while time.monotonic() < begin:
             executor.spin_once(timeout_sec=_LOOK)
 
     def _publishing(self, topic: str) -> int:

@@ -13,6 +13,7 @@ from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
 from propulsion_ros.graph.node_config import block_of, family_of, in_file
 from propulsion_ros.graph.wiring import NodeSpec, inputs_of, replayed, robot_graph, vehicle_graph
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
@@ -143,6 +144,20 @@ class Robot:
         for file in reversed(files):
             fixed = {**file.of(spec.name, namespace), **fixed}
         return fixed
+
+    @property
+    def requests(self) -> list[str]:
+        """Topics of the requests that were made of flight software, such as its launch."""
+        flown = [host for host in self.hosts if host.name == _FLIGHT_STATE]
+        return [host.resolve_topic_name('~/request') for host in flown]
+
+    @property
+    def idle_groups(self) -> list[tuple[LoopHost, ActuatorPorts]]:
+        """Actuator groups that only commands make step, with their hosts."""
+        return [
+            (host, host.loop) for host in self.hosts
+            if isinstance(host.loop, ActuatorPorts) and host.loop.is_idle_without_commands
+        ]
 
     @property
     def commanded(self) -> list[LoopHost]:

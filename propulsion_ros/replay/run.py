@@ -10,7 +10,7 @@ from pathlib import Path
 from propulsion_ros.replay.bags import BagWriter, Recorded, is_bag
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.progress import progress
-from propulsion_ros.replay.robot import Choice, Robot
+from propulsion_ros.replay.robot import Choice, Robot, print_warning
 from propulsion_ros.replay.sources import BagSource, Moment, TableSource
 from propulsion_ros.replay.table_columns import columns_of
 from propulsion_ros.replay.table_writer import TableWriter
@@ -50,6 +50,9 @@ def replay(
         )
         robot = Robot(choice, given.inputs)
         total = given.total(robot)
+        if isinstance(given, BagSource):
+            for gap in given.gaps(robot):
+                print_warning(f'{printable(source)}: {gap}')
         writer, write = (
             _into_bag(target, keeps_inputs) if is_bag(target)
             else _into_table(target, robot, is_bare)
@@ -62,6 +65,17 @@ def replay(
             at(moment.place)
             count += moment.is_input
     return Counter({given.unit: count, 'written': writer.count}) + robot.counts()
+
+
+def inputs_of(choice: Choice, source: Path) -> list[str]:
+    """Return the topics of a bag that are to be played into the running nodes of a robot.
+
+    Raises `ConfigError` for everything that is wrong.
+    """
+    if not is_bag(source):
+        raise SourceError('--inputs', f'expected a bag, got {printable(source)}')
+    with BagSource(source) as bag:
+        return bag.inputs_of(Robot(choice, bag.inputs))
 
 
 def _require_other(target: Path, read: Iterable[Path | None]) -> None:

@@ -2,11 +2,15 @@
 """What a replay reads: a bag, or the rows of a table; both give their messages to a robot."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from propulsion_ros.loops.actuator_loop import CURRENT, ODOMETRY
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.command_table import Columns, read_header
 from propulsion_ros.replay.host import CLOCK_TOPIC
@@ -18,6 +22,10 @@ from propulsion_ros.settings.files import TABLE_LIMIT, opened, printable
 
 _CLOCK_STEP_NS = 1_000_000_000
 _PART = 1024 * 1024
+_LONGEST_DELAY_NS = 1_000_000_000
+"""A recorder writes a request at most so much later than the samples that follow it [ns]."""
+_LATE_NS = 50_000_000
+"""What begins so much later than the rest of a bag is reported [ns]."""
 
 
 class Moment(NamedTuple):
@@ -33,6 +41,14 @@ class Moment(NamedTuple):
     """Whether something came; else time passed."""
     recorded: Recorded | None = None
     """The message that came, of a bag."""
+
+
+class _Request(NamedTuple):
+    """A request of a bag."""
+
+    stamp_ns: int
+    message: Any
+    recorded: Recorded
 
 
 class BagSource(BagReader):
@@ -51,6 +67,53 @@ class BagSource(BagReader):
         """What a robot is given."""
         return Inputs(set(self.topics))
 
+    def inputs_of(self, robot: Robot) -> list[str]:
+        """Return the topics that are to be played into a robot: without those that it publishes.
+
+        Its nodes step on stamps, so that the clock is none of them.
+        """
+        own = {topic for host in robot.hosts for topic in host.published_topics}
+        return sorted(robot.bus.wanted & set(self.topics) - own - {CLOCK_TOPIC})
+
+    def gaps(self, robot: Robot) -> Iterator[str]:
+        """Yield what a robot lacks at the beginning of the bag, in one line each."""
+        topics = self.inputs_of(robot)
+        begun = self._first_stamps(robot, {*topics, CLOCK_TOPIC} & set(self.topics))
+        absent = [topic for topic in topics if topic not in begun]
+        absent += [topic for topic in robot.requests if topic not in self.topics]
+        if absent:
+            yield f'nothing is in it of {", ".join(absent)}'
+        is_simulated = begun.pop(CLOCK_TOPIC, None) is not None
+        stamps = {
+            topic: stamp_ns for topic, stamp_ns in begun.items()
+            if stamp_ns is not None and (stamp_ns or is_simulated)
+        }
+        first_ns = min(stamps.values(), default=0)
+        if is_simulated and first_ns > _LATE_NS:
+            yield (
+                f'it begins at {first_ns * 1e-9:.3f} s of simulated time, so that what the nodes '
+                'received before is missing'
+            )
+        late = {topic: ns - first_ns for topic, ns in stamps.items() if ns - first_ns > _LATE_NS}
+        if late:
+            later = ', '.join(f'{topic} by {ns * 1e-9:.3f} s' for topic, ns in late.items())
+            yield f'begins later than the first message: {later}'
+
+    def _first_stamps(self, robot: Robot, topics: Collection[str]) -> dict[str, int | None]:
+        """Return the stamp of the first message of each topic that has one [ns].
+
+        It is None where the type has no stamp.
+        """
+        missing: set[str] = set(topics)
+        stamps: dict[str, int | None] = {}
+        for recorded in self.messages(topics):
+            if recorded.topic in missing:
+                missing.discard(recorded.topic)
+                stamps[recorded.topic] = _stamp_of(self._read(robot, recorded))
+                if not missing:
+                    break
+        return stamps
+
     def total(self, robot: Robot) -> int:
         """Return how many messages are for a robot.
 
@@ -66,11 +129,75 @@ class BagSource(BagReader):
 
     def play(self, robot: Robot) -> Iterator[Moment]:
         """Yield what a robot makes of each message; raise `SourceError` for what is none."""
-        for i, recorded in enumerate(self.messages(robot.bus.wanted)):
-            topic, stamp_ns = recorded.topic, recorded.stamp_ns
-            robot.bus.check(topic, recorded.type)
-            message = self._wire.read(recorded.data, recorded.type)
-            yield Moment(stamp_ns, robot.feed(topic, message, stamp_ns), i + 1, True, recorded)
+        wanted, asked = robot.bus.wanted, frozenset(robot.requests)
+        requests, early = self._requests_of(robot, asked), 0
+        span = self._clock_span() if robot.idle_groups else None
+        if span is not None:
+            yield from self._before_commands(robot, *span)
+        stamp_ns, place = 0, 0
+        for place, recorded in enumerate(self.messages(wanted), start=1):
+            stamp_ns = recorded.stamp_ns
+            if recorded.topic in asked and early:
+                # It was due before its place in the bag.
+                early -= 1
+                continue
+            message = self._read(robot, recorded)
+            if recorded.topic in asked:
+                requests.popleft()
+            sample_ns = _stamp_of(message)
+            while requests and sample_ns is not None and _is_due(requests[0], sample_ns, stamp_ns):
+                _, content, request = requests.popleft()
+                early += 1
+                request = replace(request, stamp_ns=stamp_ns)
+                published = robot.feed(request.topic, content, stamp_ns)
+                yield Moment(stamp_ns, published, place, True, request)
+            published = robot.feed(recorded.topic, message, stamp_ns)
+            yield Moment(stamp_ns, published, place, True, recorded)
+        if span is not None:
+            yield from self._after_commands(robot, span[1], stamp_ns, place)
+
+    def _clock_span(self) -> tuple[int, int] | None:
+        """Return the first time that the clock of a bag shows, and the last but one [ns].
+
+        At the last one a live node may have had no time to step.
+        """
+        times = [
+            stamp_to_ns(self._wire.read(recorded.data, recorded.type).clock)
+            for recorded in self.messages([CLOCK_TOPIC])
+        ]
+        return (times[0], times[-2]) if len(times) > 1 else None
+
+    def _before_commands(self, robot: Robot, begin_ns: int, end_ns: int) -> Iterator[Moment]:
+        """Yield what groups do from the beginning of the clock until their first command."""
+        first = next(self.messages(robot.bus.wanted), None)
+        for host, group in robot.idle_groups:
+            stamps = self._first_stamps(robot, host.taken_topics & set(self.topics)).values()
+            until_ns = min((ns for ns in stamps if ns is not None), default=end_ns + 1)
+            for published in _idle(robot, group, begin_ns, until_ns - 1):
+                yield Moment(first.stamp_ns if first else begin_ns, published, 0, False)
+
+    def _after_commands(
+        self, robot: Robot, end_ns: int, stamp_ns: int, place: int
+    ) -> Iterator[Moment]:
+        """Yield what groups do after their last command until the end of the clock."""
+        for _, group in robot.idle_groups:
+            newest_ns = group.inputs.newest_ns
+            if newest_ns is not None and newest_ns < end_ns:
+                begin_ns = min(newest_ns + _CLOCK_STEP_NS, end_ns)
+                for published in _idle(robot, group, begin_ns, end_ns):
+                    yield Moment(stamp_ns, published, place, False)
+
+    def _requests_of(self, robot: Robot, topics: Collection[str]) -> deque[_Request]:
+        """Return the requests of a bag: a recorder may write them behind later samples."""
+        requests: deque[_Request] = deque()
+        for recorded in self.messages(topics):
+            message = self._read(robot, recorded)
+            requests.append(_Request(_stamp_of(message) or 0, message, recorded))
+        return requests
+
+    def _read(self, robot: Robot, recorded: Recorded) -> Any:
+        robot.bus.check(recorded.topic, recorded.type)
+        return self._wire.read(recorded.data, recorded.type)
 
 
 class TableSource:
@@ -127,6 +254,30 @@ class TableSource:
             published = robot.feed_together(messages.items(), stamp_ns)
             yield Moment(stamp_ns, published + _tick(robot, stamp_ns), line)
             last_ns = stamp_ns
+
+
+def _idle(
+    robot: Robot, group: ActuatorPorts, begin_ns: int, end_ns: int
+) -> Iterator[list[Published]]:
+    """Yield what follows where a group steps between two stamps without a command."""
+    if begin_ns > end_ns:
+        return
+    for stamp_ns in (*range(begin_ns, end_ns, _CLOCK_STEP_NS), end_ns):
+        group.pass_idle(stamp_ns)
+        yield robot.feed_together((), 0)
+
+
+def _is_due(request: _Request, sample_ns: int, now_ns: int) -> bool:
+    """Return whether a request is due before a sample, and not of a later lap of a loop."""
+    is_near = request.recorded.stamp_ns - now_ns < _LONGEST_DELAY_NS
+    return request.stamp_ns < sample_ns and is_near
+
+
+def _stamp_of(message: Any) -> int | None:
+    """Return the stamp of a message [ns], None where its type has none."""
+    if hasattr(message, 'clock'):
+        return stamp_to_ns(message.clock)
+    return stamp_to_ns(message.header.stamp) if hasattr(message, 'header') else None
 
 
 def _between(robot: Robot, last_ns: int, stamp_ns: int, line: int) -> Iterator[Moment]:

@@ -191,13 +191,42 @@ def descriptor_to_lock(path: str | Path) -> int:
 
 
 def check_target(path: str | Path) -> None:
-    """Raise OSError where something else than a file has a name that is to be written."""
+    """Raise OSError where no file can have a name: another thing has it, or it has no folder."""
     try:
         _check_kind(os.stat(path), path)
-    except FileNotFoundError:
-        return
+    except FileNotFoundError as error:
+        folder = Path(path).parent
+        if kind_of(folder) == ABSENT:
+            raise FileNotFoundError(
+                errno.ENOENT, f'there is no folder {printable(folder)!r}, make it first', str(path)
+            ) from error
     except ValueError as error:
         raise OSError(errno.EINVAL, str(error), str(path)) from error
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Let an error of writing name the file: raise `SourceError` in place of an OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(printable(path), f'cannot be written: {_reason(error)}') from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where it is absent; raise `SourceError` if impossible."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise SourceError(printable(path), 'expected a folder, got a file') from error
+    except OSError as error:
+        raise SourceError(printable(path), f'cannot be made: {_reason(error)}') from error
+
+
+def require_target(path: str | Path) -> None:
+    """Raise `SourceError` where no file can have a name; see `check_target`."""
+    with writing(path):
+        check_target(path)
 
 
 def write_text(path: str | Path, text: str) -> None:

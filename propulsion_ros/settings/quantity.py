@@ -143,7 +143,7 @@ def validate(config: Any) -> None:
         given = getattr(config, naming.name)
         for error in name_faults(naming.name, given):
             raise error
-        rows = tuple(_flatten(given))
+        rows = tuple(flatten(given))
         object.__setattr__(config, naming.name, rows)
         n = len(rows)
     for field in dataclasses.fields(config):
@@ -183,7 +183,7 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
     """
     for error in value_faults(key, spec, value, n):
         raise error
-    flat = _flatten(value)
+    flat = flatten(value)
     if spec.shape == ():
         return spec.kind(flat[0])
     if spec.kind is str:
@@ -196,7 +196,7 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
 
 def value_faults(key: str, spec: Quantity, value: Any, n: int = 0) -> Iterator[ConfigError]:
     """Yield what is wrong with each element of a value; see `coerce`."""
-    flat = _flatten(value)
+    flat = flatten(value)
     if spec.shape == () and (len(flat) != 1 or not _is_scalar(value)):
         hint = '; write it without brackets' if len(flat) == 1 else ''
         yield ConfigError(key, f'expected {_KIND_WORDS[spec.kind]}, got {value!r}{hint}')
@@ -214,7 +214,7 @@ def value_faults(key: str, spec: Quantity, value: Any, n: int = 0) -> Iterator[C
 
 def name_faults(key: str, value: Any) -> Iterator[ConfigError]:
     """Yield what is wrong with the names of rows."""
-    flat = _flatten(value)
+    flat = flatten(value)
     for i, name in enumerate(flat):
         if not isinstance(name, str):
             yield ConfigError(key, f'expected a string, got {name!r}', i)
@@ -231,14 +231,15 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection)
 
 
-def _flatten(value: Any) -> list[Any]:
+def flatten(value: Any) -> list[Any]:
+    """Return the elements of a scalar, a sequence or nested ones; [] for None."""
     if value is None:
         return []
     if _is_scalar(value):
         return [value.item() if isinstance(value, np.generic) else value]
     if isinstance(value, np.ndarray):
         return list(value.ravel().tolist())
-    return [leaf for element in value for leaf in _flatten(element)]
+    return [leaf for element in value for leaf in flatten(element)]
 
 
 def _problem(spec: Quantity, value: Any) -> str:

@@ -19,6 +19,7 @@ SIZE_LIMIT = 256 * 1024
 
 _ROOT = 'ros__parameters'
 _LONGEST_REASON = 300
+_LONGEST_SHOWN = 60
 _LONGEST_NUMBER = 1000
 _BUDGET = 1024 * 1024
 """Characters, of which a node costs `_NODE` more; the library takes four seconds for these."""
@@ -26,6 +27,19 @@ _NODE = 20
 _DEEPEST = 64
 _ALIKE = 0.8
 """How alike the name of a node must be to be one that is misspelt; of 1."""
+
+_HINTS = {
+    # The parser stops at a tab as at a character that begins nothing.
+    'cannot start any token': '; indent by blanks, not by tabs',
+    'mapping values are not allowed': (
+        '; is it indented as the line before, and does that have its colon?'
+    ),
+    "did not find expected '-' indicator": '; is it indented as the line before?',
+    'did not find expected key': '; is it indented as the line before?',
+    "could not find expected ':'": '; does each key have its colon, and a blank behind it?',
+    'a key without a value': '; indent what is below it by two blanks more',
+    'single document': '; remove the --- between two',
+}
 
 _TEXT = 'tag:yaml.org,2002:str'
 _NUMBERS = ('tag:yaml.org,2002:int', 'tag:yaml.org,2002:float')
@@ -83,8 +97,14 @@ class ParameterFile:
     @property
     def nodes(self) -> list[str]:
         """Names of the nodes that have parameters of their own, in the order of the file."""
-        names = [pattern.rsplit('/', 1)[-1] for pattern, _ in self._entries]
-        return list(dict.fromkeys(name for name in names if '*' not in name))
+        return list(dict.fromkeys(name for name, _ in self.nodes_and_namespaces))
+
+    @property
+    def nodes_and_namespaces(self) -> list[tuple[str, str]]:
+        """Nodes that have parameters of their own, each with its namespace."""
+        # Of ``/**`` the root is one; a name with the star of one word matches itself.
+        pairs = (pattern.replace('/**', '').rpartition('/')[::2] for pattern, _ in self._entries)
+        return list(dict.fromkeys((name, space) for space, name in pairs if name not in ('', '*')))
 
     def of(self, node: str, namespace: str = '/') -> dict[str, Any]:
         """Return the flat parameters of a node; later entries of the file win."""
@@ -98,7 +118,7 @@ class ParameterFile:
     def place_of(self, node: str, key: str) -> str:
         """Return the file, and the line of a parameter, else that of its node, where known."""
         for pattern, parameters in reversed(self._entries):
-            if pattern.rsplit('/', 1)[-1] == node:
+            if pattern.rsplit('/', 1)[-1] in (node, '*', '**'):
                 line = self.places.suffix_of(f'{pattern}/{key}' if key in parameters else pattern)
                 return f'{self._path}{line}'
         return self._path
@@ -122,6 +142,10 @@ class ParameterFile:
                 )
 
     def _read(self, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        if text.lstrip().startswith('<'):
+            raise SourceError(
+                self._path, 'expected a parameter file, got XML; is it the robot description?'
+            )
         try:
             _check_events(text)
             loader = _Loader(text)
@@ -146,11 +170,12 @@ class ParameterFile:
             if key == _ROOT:
                 if not isinstance(below, Mapping):
                     raise SourceError(
-                        f'{self._path}: {path}/{key}', f'expected parameters, got {below!r}'
+                        f'{self._path}{self.places.suffix_of(f"{path}/{key}")}: {path}/{key}',
+                        f'expected parameters, got {_short(below)}{_parameters_hint(below)}',
                     )
                 parameters = dict(_flat(below, ''))
                 for name, value in parameters.items():
-                    self._check_list(f'{path}/{name}', value)
+                    self._check_value(f'{path}/{name}', value)
                 yield path or '/**', parameters
             else:
                 yield from self._walk(below, f'{path}/{str(key).strip("/")}')
@@ -169,10 +194,10 @@ class ParameterFile:
         place = self.places.line_of(path)
         where = f'{self._path}:{place}' if place else self._path
         return SourceError(
-            f'{where}: {path or "document"}', f'expected node names, got {tree!r}{hint}'
+            f'{where}: {path or "document"}', f'expected node names, got {_short(tree)}{hint}'
         )
 
-    def _check_list(self, place: str, value: Any) -> None:
+    def _check_value(self, place: str, value: Any) -> None:
         kinds = {type(element) for element in value} if isinstance(value, list) else set()
         if len(kinds) > 1:
             hint = '; write 1.0 for 1' if kinds == {int, float} else ''
@@ -182,15 +207,26 @@ class ParameterFile:
             )
 
 
+def _short(tree: Any) -> str:
+    """Return what stands in the place of a mapping; a text may be a whole file."""
+    text = repr(tree)
+    return text if len(text) <= _LONGEST_SHOWN else f'{text[:_LONGEST_SHOWN]} ...'
+
+
 def _line_of(error: Exception) -> str:
     mark = getattr(error, 'problem_mark', None)
     return '' if mark is None else f':{mark.line + 1}'
 
 
 def _hint(error: Exception) -> str:
-    """Return what to do where a character begins no token: mostly it is a tab."""
-    is_tab = 'cannot start any token' in str(error)
-    return '; indent by blanks, not by tabs' if is_tab else ''
+    """Return what to do about a fault that mostly has one cause."""
+    hints = (hint for part, hint in _HINTS.items() if part in str(error))
+    return next(hints, '')
+
+
+def _parameters_hint(below: Any) -> str:
+    """Return what to do where a text is below ``ros__parameters``."""
+    return '; write a blank behind the colon' if ':' in str(below) else ''
 
 
 class KeyPlaces:
@@ -240,12 +276,17 @@ class KeyPlaces:
 
 
 def _check_events(text: str) -> None:
-    """Raise where a text has an alias, which ROS does not take, or what is nested too deeply."""
+    """Raise where a text has what ROS does not take, or is nested too deeply."""
     depth = 0
     for event in yaml.parse(text, FAST_LOADER):
         if isinstance(event, yaml.AliasEvent):
             raise yaml.MarkedYAMLError(
                 problem='aliases (*name) are not taken, write the value again',
+                problem_mark=event.start_mark,  # type: ignore[arg-type]
+            )
+        if isinstance(event, yaml.ScalarEvent) and not event.value and event.implicit[0]:
+            raise yaml.MarkedYAMLError(
+                problem='a key without a value, which ROS does not take; write [] for no values',
                 problem_mark=event.start_mark,  # type: ignore[arg-type]
             )
         depth += isinstance(event, yaml.CollectionStartEvent)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.replay.flight_log import read_flight_log, samples_of_log
 from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import check_target, printable
+from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
@@ -48,21 +48,17 @@ def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
     try:
         if args.picture is not None:
-            check_target(args.picture)
+            require_target(args.picture)
         params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
         result, why_none = _search(args.log, params)
         if args.picture is not None:
             _draw(args.log, params, args.picture)
     except ConfigError as error:
-        return _fail(str(error))
+        return fail('apogee', error)
     except ImportError as error:
-        return _fail(f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
-    except OSError as error:
-        return _fail(
-            f'{printable(args.picture)}: cannot be written: {error.strerror or error}'
-        )
+        return fail('apogee', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
     if why_none:
-        print(f'propulsion_ros apogee: {printable(args.log)}: {why_none}', file=sys.stderr)
+        note('apogee', f'{printable(args.log)}: {why_none}')
     print(json.dumps(result, allow_nan=False))
     return 0
 
@@ -100,7 +96,7 @@ def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
-    return nothing, _why_none(report, rise.height, params.minimum_height)
+    return nothing, _why_none(report, rise, params.minimum_height)
 
 
 class _Rise:
@@ -108,12 +104,12 @@ class _Rise:
 
     Attributes
     ----------
-    height : float
-        That of the highest sample so far [m].
+    height, depth : float
+        Of the highest and the lowest sample so far, above and below the first one [m].
     """
 
     def __init__(self) -> None:
-        self.height = 0.0
+        self.height = self.depth = 0.0
         self._first: float | None = None
 
     def measured(self, samples: Iterable[Sample]) -> Iterator[Sample]:
@@ -122,22 +118,25 @@ class _Rise:
             if math.isfinite(sample.altitude):
                 self._first = sample.altitude if self._first is None else self._first
                 self.height = max(self.height, sample.altitude - self._first)
+                self.depth = max(self.depth, self._first - sample.altitude)
             yield sample
 
 
-def _why_none(report: FlightReport | None, rise: float, least: float) -> str:
+def _why_none(report: FlightReport | None, rise: _Rise, least: float) -> str:
     """Return why a log has no apogee, by its last report."""
     if report is None:
         return 'no apogee: expected rows, got a header alone'
-    if rise < least:
+    if rise.height < least <= rise.depth:
+        return f'no apogee: it goes {rise.depth:.3g} m down; altitude_m is positive upward'
+    if rise.height < least:
         return (
-            f'no apogee: it rises {rise:.3g} m, and below {least:g} m none is looked for; '
+            f'no apogee: it rises {rise.height:.3g} m, and below {least:g} m none is looked for; '
             '--minimum-height M sets another height'
         )
     if report.liftoff is None:
         return (
-            f'no apogee: the log ends before a liftoff was seen, though it rises {rise:.3g} m; '
-            'altitude_m is in metres above the pad, time_s in seconds'
+            'no apogee: the log ends before a liftoff was seen, though it rises '
+            f'{rise.height:.3g} m; altitude_m is in metres above the pad, time_s in seconds'
         )
     health = '' if report.estimate is None else report.estimate.health
     return f'no apogee: the log ends before one was seen, at health {health!r}'
@@ -150,11 +149,6 @@ def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
 
     samples = read_flight_log(log)
     draw(flight_page(signals_of_flight(log.stem, samples, fly(samples, params))), picture)
-
-
-def _fail(text: str) -> int:
-    print(f'propulsion_ros apogee: {text}', file=sys.stderr)
-    return 1
 
 
 def _result(detected_ns: int, estimate: ApogeeEstimate) -> dict[str, Any]:

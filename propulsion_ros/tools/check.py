@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.doubts import doubts_of, largest_speeds, speed_doubts
+from propulsion_ros.graph.doubts import doubts_of, largest_speeds, reverse_doubts, speed_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
     block_named,
@@ -18,6 +18,7 @@ from propulsion_ros.graph.node_config import (
     check_allocator,
     check_family,
     family_of,
+    schema_of,
 )
 from propulsion_ros.graph.robot_layout import RobotLayout, lines_of, robot_layout
 from propulsion_ros.graph.share import read_description
@@ -27,6 +28,7 @@ from propulsion_ros.settings.faults import FaultList
 from propulsion_ros.settings.files import check_file as require_file
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import (
+    Parameter,
     all_faults,
     build,
     nearest,
@@ -102,10 +104,6 @@ def _show(args: argparse.Namespace) -> int:
         return fail('check', error)
     except ImportError as error:
         return fail('check', f'--picture needs matplotlib, {how_to_get("matplotlib")}: {error}')
-    except OSError as error:
-        return fail(
-            'check', f'{printable(args.picture)}: cannot be written: {error.strerror or error}'
-        )
     return 0
 
 
@@ -113,7 +111,10 @@ def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
     """Return the layout of the one robot among the files, with the parameters of the others."""
     robots = [*([model] if model else []), *(path for path in files if path.suffix in _ROBOTS)]
     if len(set(robots)) != 1:
-        raise SourceError('--show', f'expected one robot description, got {len(set(robots))}')
+        raise SourceError(
+            '--show and --picture', f'expected one robot description, got {len(set(robots))}; '
+            'give it as FILE or by --model'
+        )
     text = read_description(robots[0]).text
     specs = actuators_from_urdf(text, loop_params_of)
     if not specs:
@@ -176,6 +177,11 @@ def _require_model(model: Path | None) -> None:
             require_file(model)
         except ConfigError as error:
             raise SourceError('--model', str(error)) from error
+        if model.suffix not in _ROBOTS:
+            raise SourceError(
+                '--model', f'{printable(model)}: expected a robot description, whose name ends in '
+                f'{" or ".join(_ROBOTS)}; parameter files are FILEs'
+            )
 
 
 def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
@@ -227,8 +233,8 @@ def _warn_of_values(block: ActuatorSpec, faults: FaultList) -> None:
     family, _ = build_family(block.family, {}, block)
     speeds = largest_speeds(family)
     doubts = (
-        *doubts_of(block.family, block.values),
-        *speed_doubts(tuple(family.actuator_names), speeds),
+        *doubts_of(schema_of(block.family), block.values),
+        *speed_doubts(tuple(family.actuator_names), speeds), *reverse_doubts(family),
     )
     for doubt in map(block.locate, doubts):
         faults.warn(doubt.key, doubt.problem)
@@ -253,21 +259,26 @@ def _parameters(path: Path, model: Path | None, report: Report) -> None:
         description = read_description(model)
         blocks, faults = _blocks_of(description)
         _report(description, faults, report)
-    for name in file.nodes:
-        _node(file, name, blocks, report)
+    # What is for every node is for those of the description too.
+    nodes = file.nodes_and_namespaces or [(block.name, '') for block in blocks]
+    for name, namespace in nodes:
+        _node(file, name, namespace, blocks, report)
+    if not nodes:
+        report.warn(printable(path), 'names no node, so nothing is checked; give --model ROBOT')
 
 
 def _node(
-    file: ParameterFile, name: str, blocks: list[ActuatorSpec], report: Report
+    file: ParameterFile, name: str, namespace: str, blocks: list[ActuatorSpec], report: Report
 ) -> None:
     """Report what is wrong with one node of a file."""
-    faults, values = FaultList(), file.of(name)
+    faults, values = FaultList(), file.of(name, namespace)
     with faults.kept():
         _check_node(name, values, blocks, faults)
     for error in faults.errors:
         place = file.place_of(name, error.key)
-        shown = error if error.key == name else SourceError(name, str(error))
-        report.add(place, shown)
+        is_described = not blocks and error.key == 'names' and values.get('names') is None
+        hint = '; where a robot description has them, give --model ROBOT' if is_described else ''
+        report.add(place, error if error.key == name else SourceError(name, f'{error}{hint}'))
     for key, text in faults.warnings:
         report.warn(file.place_of(name, key), f'{name}: {text}')
 
@@ -276,12 +287,14 @@ def _check_node(
     name: str, values: dict[str, Any], blocks: list[ActuatorSpec], faults: FaultList
 ) -> None:
     """Find everything at which a node would not start."""
+    is_simulated = values.get('use_sim_time', False)
+    if not isinstance(is_simulated, bool):
+        faults.add(ConfigError('use_sim_time', f'expected true or false, got {is_simulated!r}'))
     spec = block_of(values, blocks, name)
     family = family_of(values, spec, name)
     if family:
         check_family(family, values, spec, faults)
-        for doubt in doubts_of(family, values):
-            faults.warn(doubt.key, str(doubt))
+        _warn(schema_of(family), values, faults)
     elif is_allocator(name):
         if blocks and not (spec or 'family' in values):
             # Launch files call it after its group.
@@ -302,9 +315,15 @@ def _check_schema(name: str, values: dict[str, Any], faults: FaultList) -> None:
     meant = {nearest(error.key, known) for error in unknown}
     for error in (*unknown, *all_faults(cls, {**_FROM_LAUNCH.get(name, {}), **values}, meant)):
         faults.add(error)
+    _warn(parameters_of(cls), values, faults)
     if not faults.errors and values.get('config_file'):
         params = build(cls, {**_FROM_LAUNCH.get(name, {}), **values})
         _check_flight_config(params.config_file, params.semantics)
+
+
+def _warn(parameters: Iterable[Parameter], values: dict[str, Any], faults: FaultList) -> None:
+    for doubt in doubts_of(parameters, values):
+        faults.warn(doubt.key, str(doubt))
 
 
 def _counted(count: int, noun: str) -> str:

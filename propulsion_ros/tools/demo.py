@@ -16,7 +16,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import printable, write_text
+from propulsion_ros.settings.files import make_folder, printable, write_text, writing
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 from propulsion_ros.tools.lines import fail, note
@@ -58,12 +58,9 @@ def run(options: argparse.Namespace) -> int:
         from propulsion_ros.pictures.picture import draw
     except ImportError as error:
         return fail('demo', missing(error))
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        return fail('demo', f'--output {printable(output)}: {error.strerror}')
     demo, begun = DEMOS[vehicle], time.monotonic()
     try:
+        make_folder(output)
         configs = [share_directory() / 'config' / f'{vehicle}_demo.yaml']
         configs += [options.params_file] if options.params_file else []
         for path in configs[1:]:
@@ -83,15 +80,15 @@ def run(options: argparse.Namespace) -> int:
     simulated = recording.series('motion')[-1, 0]
     print(f'\n{text_of(demo.table(summary, recording))}')
     print(f'\n{simulated:.0f} s flown in {wall:.0f} s of wall time', flush=True)
-    written = output / f'{vehicle}.json'
+    numbers, picture = output / f'{vehicle}.json', output / f'{vehicle}.png'
     try:
         text = json.dumps(_known(summary), indent=2, allow_nan=False)
-        write_text(written, f'{text}\n')
-        written = output / f'{vehicle}.png'
-        draw(demo.page(summary, recording), written)
-    except OSError as error:
-        return fail('demo', f'{printable(written)}: {error.strerror or error}')
-    print(f'picture: {printable(written)}')
+        with writing(numbers):
+            write_text(numbers, f'{text}\n')
+        draw(demo.page(summary, recording), picture)
+    except ConfigError as error:
+        return fail('demo', error)
+    print(f'picture: {printable(picture)}')
     return 0
 
 

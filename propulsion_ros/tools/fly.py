@@ -16,7 +16,7 @@ from propulsion_ros.graph.wiring import Graph, check_settings, robot_graph
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import check_file, printable
+from propulsion_ros.settings.files import check_file, printable, require_target
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.tools.lines import fail, note
 
@@ -82,6 +82,9 @@ def _graph_of(options: argparse.Namespace) -> Graph:
     """Return what is started; raise `ConfigError` where that is wrong, before anything runs."""
     if options.controller:
         check_file(options.controller)
+    if options.picture:
+        # Before the flight, since it is drawn after that.
+        require_target(options.picture)
     simulation = simulation_of(options, options.params_file, options.namespace)
     graph = robot_graph(options.model, allocated=options.allocate, simulation=simulation)
     check_settings(graph, options.params_file, options.namespace)
@@ -109,6 +112,9 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
                         f'{printable(options.controller)} ended with code {controller.returncode}'
                     )
                 return
+        if stopped:
+            # The nodes got the signal too, and may have ended first.
+            raise flight.StoppedError(stopped[0])
 
 
 def _watched(options: argparse.Namespace) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, bridge_yaml
 from propulsion_ros.gz.model import ROUTES, gazebo_robot
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import printable, write_text
+from propulsion_ros.settings.files import make_folder, printable, write_text, writing
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'robot.urdf --output model'
@@ -51,18 +51,17 @@ def run(args: argparse.Namespace) -> int:
         robot = gazebo_robot(
             args.model, args.route, args.params_file, args.namespace, release, args.name
         )
-        args.output.mkdir(parents=True, exist_ok=True)
+        make_folder(args.output)
         for name, text in (
             ('gazebo.urdf', robot.description),
             ('bridge.yaml', bridge_yaml(robot.topics, release)),
             ('clock_bridge.yaml', bridge_yaml([CLOCK], release)),
         ):
-            write_text(args.output / name, text)
+            with writing(args.output / name):
+                write_text(args.output / name, text)
             print(printable(args.output / name))
     except ConfigError as error:
         return fail('gazebo', error)
-    except OSError as error:
-        return fail('gazebo', f'{printable(error.filename)}: {error.strerror}')
     for each in robot.notes:
         note('gazebo', each)
     return 0

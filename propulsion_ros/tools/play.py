@@ -12,6 +12,7 @@ from propulsion_ros.messages.graph_names import is_installed
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.progress import progress
+from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note
@@ -51,8 +52,9 @@ def run(args: argparse.Namespace) -> int:
             'expected finite numbers, --rate above 0, --clock at least 0, --loop at least 1, got '
             f'{args.rate:g}, {args.clock:g}, {args.loop}'
         ))
-    rclpy.init(args=[])
     try:
+        domain_id()
+        rclpy.init(args=[])
         with BagReader(args.input) as bag:
             return _play(args, bag)
     except (SourceError, LookupError) as error:
@@ -95,7 +97,7 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
     done = itertools.count(1)
     with progress('play', bag.count * args.loop) as at:
         for _ in range(args.loop):
-            messages = bag.messages(player.played)
+            messages = bag.for_nodes(player.played)
             lost = player.play(messages, executor, lambda message: at(next(done)))
             if lost:
                 break

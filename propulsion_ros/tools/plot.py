@@ -15,7 +15,7 @@ from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import check_target, printable
+from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.tools.lines import fail, note
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw a page; return the exit code."""
     try:
-        check_target(args.output)
+        require_target(args.output)
         signals = read_signals(args.input, args.namespace)
         if args.commands is not None:
             join_commands(signals, signals_of_table(args.commands))
@@ -69,9 +69,6 @@ def run(args: argparse.Namespace) -> int:
         return fail('plot', error)
     except ImportError as error:
         return fail('plot', f"plots need matplotlib, {how_to_get('matplotlib')}: {error}")
-    except OSError as error:
-        reason = error.strerror or error
-        return fail('plot', f'{printable(args.output)}: cannot be written: {reason}')
     if signals.unread:
         few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
         note('plot', f'not drawn: {few}')

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
+from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note
@@ -52,8 +53,9 @@ def run(args: argparse.Namespace) -> int:
     stopped: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda signum, frame: stopped.append(signum))
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
+        domain_id()
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         with BagWriter(args.output, keeps=True) as bag:
             recorder = Recorder(bag.write, topics, args.use_sim_time)
             executor = make_executor('events')
@@ -73,6 +75,9 @@ def run(args: argparse.Namespace) -> int:
     note('record', f'{name}: {counts.total()} messages of {len(counts)} topics')
     missed = sorted(set(topics) - set(counts))
     if missed or not counts:
-        return fail('record', f'nothing was received of {", ".join(missed) or "any topic"}')
+        return fail('record', (
+            f'nothing was received of {", ".join(missed) or "any topic"}; is a node that '
+            'publishes it in the same ROS_DOMAIN_ID?'
+        ))
     return 0
 

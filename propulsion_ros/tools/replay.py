@@ -7,7 +7,7 @@ from pathlib import Path
 
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.robot import Choice
-from propulsion_ros.replay.run import replay
+from propulsion_ros.replay.run import inputs_of, replay
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note
@@ -27,7 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'new command',
     )
     parser.add_argument(
-        'output', type=Path, metavar='OUTPUT', help='what the nodes publish: a new bag, or CSV'
+        'output', type=Path, metavar='OUTPUT', nargs='?',
+        help='what the nodes publish: a new bag, or CSV'
+    )
+    parser.add_argument(
+        '--inputs', action='store_true',
+        help='print the topics to play into running nodes, for `ros2 bag play --topics`; no OUTPUT',
     )
     parser.add_argument(
         '--vehicle', choices=VEHICLES, default='', help='run all nodes of this vehicle'
@@ -48,13 +53,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Replay a file; return the exit code."""
     choice = Choice(args.config, args.vehicle, args.model, args.node or (), args.namespace)
+    if args.inputs == bool(args.output):
+        return fail('replay', 'expected either OUTPUT or --inputs')
     try:
+        if args.inputs:
+            print(*inputs_of(choice, args.input))
+            return 0
         counts = replay(choice, args.input, args.output, args.keep_inputs)
     except ConfigError as error:
         return fail('replay', error)
     except OSError as error:
         reason = error.strerror or error
-        return fail('replay', f'{printable(args.output)}: {reason}')
+        return fail('replay', f'{printable(args.output)}: cannot be written: {reason}')
     result = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
+    if not result:
+        return fail('replay', f'{printable(args.input)}: expected rows, got a header alone')
     note('replay', f'{printable(args.output)}: {result}')
     return 0

@@ -34,7 +34,9 @@ def parse_urdf(xml: str) -> Element:
     if count > ELEMENT_LIMIT:
         raise SourceError('robot', f'{count} elements, expected at most {ELEMENT_LIMIT}')
     if '<' not in xml:
-        raise SourceError('robot', f'expected the text of a URDF, got {quoted(xml)}')
+        raise SourceError(
+            'robot', f'expected the text of a URDF, got {quoted(xml)}; does it begin with <robot>?'
+        )
     try:
         root: Element = fromstring(xml, forbid_dtd=True)
     except DefusedXmlException as error:

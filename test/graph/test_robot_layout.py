@@ -78,6 +78,19 @@ def test_unknown_limits_and_mass_are_said_to_be_unknown():
     assert any(line.startswith('thrust to weight   - along z') for line in lines)
 
 
+def test_sum_of_thrusts_is_known_where_each_limit_in_it_is():
+    text = (
+        '<robot name="a"><link name="base_link"/><link name="b"/><joint name="j" type="fixed">'
+        '<parent link="base_link"/><child link="b"/></joint><gazebo>'
+        '<plugin filename="propulsion_ros" name="thrusters"><thruster name="t"><link>b</link>'
+        '<axis>0 0 1</axis><rotor_constant>1e-3</rotor_constant><max_thrust>40</max_thrust>'
+        '</thruster></plugin></gazebo></robot>'
+    )
+    least, most = layout_of(text).extremes
+    np.testing.assert_array_equal(least, [0.0, 0.0, np.nan, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(most, [0.0, 0.0, 40.0, 0.0, 0.0, 0.0], rtol=1e-12)
+
+
 def test_table_of_a_quadrotor(quadrotor):
     lines = list(lines_of(quadrotor))
     assert lines[1] == (

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,6 +12,7 @@ import yaml
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launched import Launched
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
@@ -36,18 +34,6 @@ def generate_launch_description():
         DeclareLaunchArgument('gz_args'), DeclareLaunchArgument('on_exit_shutdown'),
         OpaqueFunction(function=write)])
 """
-PROGRAM = """import sys
-from launch import LaunchDescription, LaunchService
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-
-source = PythonLaunchDescriptionSource(sys.argv[1])
-arguments = [word.split(':=', 1) for word in sys.argv[2:]]
-service = LaunchService(noninteractive=True)
-service.include_launch_description(LaunchDescription([
-    IncludeLaunchDescription(source, launch_arguments=arguments)]))
-sys.exit(service.run())
-"""
 STAND_IN = '#!/bin/sh\nprintf "%s\\n" "$@" > {path}.part$$ && mv {path}.part$$ {path}.$$\n'
 
 
@@ -57,27 +43,6 @@ def is_installed(package):
     except PackageNotFoundError:
         return False
     return True
-
-
-class Launched:
-    """gazebo.launch.py in a process of its own, which launch needs the main thread of."""
-
-    def __init__(self, **arguments):
-        path = str(share_directory() / 'launch' / 'gazebo.launch.py')
-        self.process = subprocess.Popen(
-            [sys.executable, '-c', PROGRAM, path, *(f'{k}:={v}' for k, v in arguments.items())],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.process.send_signal(signal.SIGINT)
-        try:
-            self.process.communicate(timeout=300.0)
-        finally:
-            self.process.kill()
 
 
 @pytest.fixture
@@ -124,7 +89,7 @@ def bridged(arguments):
 
 def test_vehicle_is_put_into_its_world(stand_ins, graph):
     nodes = {'fam', 'inverse_fam'}
-    with Launched(vehicle='freeflyer', gui='false'):
+    with Launched('gazebo', vehicle='freeflyer', gui='false'):
         [arguments] = calls_of(stand_ins, 'create', graph)
         # Those of the package that run beside Gazebo; its actuators run inside.
         graph.until(lambda: nodes <= set(graph.probe.get_node_names()), 'the other nodes')
@@ -156,7 +121,7 @@ def test_second_vehicle_joins_the_world_of_the_first(stand_ins, graph):
 
 
 def test_bridged_rotors_say_their_thrust_as_plain_numbers(stand_ins, graph):
-    with Launched(vehicle='quadrotor', route='bridge'):
+    with Launched('gazebo', vehicle='quadrotor', route='bridge'):
         bridges = [bridged(call) for call in calls_of(stand_ins, 'parameter_bridge', graph, 2)]
         thrust = graph.listen(Float64, 'rotors/thrusts/front_left', qos.STATE)
         command = graph.talk(JointState, 'rotors/command', qos.COMMAND)
@@ -181,8 +146,7 @@ def test_bridged_rotors_say_their_thrust_as_plain_numbers(stand_ins, graph):
 
 @pytest.mark.skipif(is_installed('ros_gz_sim'), reason='ros_gz_sim is installed here')
 def test_absent_gazebo_is_said_in_one_line():
-    launched = Launched()
-    said, _ = launched.process.communicate(timeout=300.0)
-    assert launched.process.returncode == 1
+    code, said = Launched('gazebo').end()
+    assert code == 1
     [line] = [line for line in said.splitlines() if 'ros_gz_sim' in line]
     assert line.endswith('ros_gz_sim: is not installed; docs/gazebo.md names the packages')

@@ -3,22 +3,88 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 
 import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
+from launch import LaunchContext
+from launch_ros.actions import LifecycleNode
+
 from markdown_pages import REPOSITORY
 from page_launch import launch_arguments
+from propulsion_ros.graph.launch_actions import log_options
+from propulsion_ros.settings.errors import ConfigError
 
 FILES = sorted((REPOSITORY / 'launch').glob('*.launch.py'))
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
-def test_arguments_are_those_of_launch(path):
+def described(path):
+    """Return the launch description of a file."""
     spec = importlib.util.spec_from_file_location('launched', path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    declared = module.generate_launch_description().get_launch_arguments()
+    return module.generate_launch_description()
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
+def test_arguments_are_those_of_launch(path):
+    declared = described(path).get_launch_arguments()
     said = {argument.name: tuple(argument.choices or ()) for argument in declared}
     assert launch_arguments(path.name) == said
+
+
+def actions(monkeypatch, *words, name='rov.launch.py', typed='rov.launch.py'):
+    """Return the actions of a launch file with the words of a command line."""
+    path = REPOSITORY / 'launch' / name
+    monkeypatch.setattr(sys, 'argv', ['ros2', 'launch', 'propulsion_ros', typed, *words])
+    context = LaunchContext(argv=list(words))
+    context.extend_globals({'current_launch_file_path': str(path)})
+    context.launch_configurations.update(word.split(':=') for word in words)
+    *declared, start = described(path).entities
+    for action in declared:
+        action.visit(context)
+    return start.visit(context)
+
+
+@pytest.mark.parametrize(('written', 'count'), [
+    ('true', 1), ('True', 1), ('1', 1), ('false', 4), ('False', 4), ('0', 4),
+])
+def test_booleans_are_written_as_other_packages_write_them(monkeypatch, written, count):
+    found = actions(monkeypatch, f'composed:={written}')
+    executables = [a for a in found if getattr(a, 'node_package', '') == 'propulsion_ros']
+    assert len(executables) == count
+    assert all(isinstance(action, LifecycleNode) for action in executables) == (count > 1)
+
+
+@pytest.mark.parametrize(('word', 'said'), [
+    ('log_level:=loud', r"'log_level'|\"log_level\""),
+    ('clock_topic:=/a b', r"^clock_topic: expected the name of a topic, got '/a b'$"),
+    ('duraton:=3', "^duraton: is no launch argument, did you mean 'duration'"),
+    ('composed:=yes', 'composed'),
+])
+def test_wrong_argument_is_named_before_anything_starts(monkeypatch, word, said):
+    with pytest.raises((ConfigError, RuntimeError), match=said):
+        actions(monkeypatch, word)
+
+
+def test_arguments_of_a_launch_file_that_includes_this_one_are_its_own(monkeypatch):
+    assert actions(monkeypatch, 'duraton:=3', typed='fleet.launch.py')
+
+
+@pytest.mark.parametrize('domain', ['300', '-1', 'nine', '9' * 30, '²'])
+def test_wrong_domain_is_named_before_anything_starts(monkeypatch, domain):
+    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
+    with pytest.raises(ConfigError, match=r'^ROS_DOMAIN_ID: expected an integer from 0 to 232'):
+        actions(monkeypatch)
+
+
+@pytest.mark.parametrize(('level', 'namespace', 'options'), [
+    ('warn', 'a', ['--log-level', 'warn']),
+    ('debug', '', ['--log-level', 'fins:=debug', '--log-level', 'boosters:=debug']),
+    ('debug', '/a/b', ['--log-level', 'a.b.fins:=debug', '--log-level', 'a.b.boosters:=debug']),
+])
+def test_debug_lines_are_those_of_the_nodes_alone(level, namespace, options):
+    given = {'log_level': level, 'namespace': namespace}
+    assert log_options(given, ['fins', 'boosters']) == options

@@ -199,6 +199,34 @@ def test_a_command_of_another_time_is_not_taken():
     assert group.health() == (WARN, 'inputs of another time were not taken')
 
 
+def test_a_command_of_another_time_is_held_where_the_next_one_may_confirm_it():
+    group = Group().run()
+    group.command(10, velocity=[1.0, 1.0])
+    group.command(500_000, velocity=[2.0, 2.0])
+    assert group.host.said('warn') == [
+        'command held until the next one confirms its time: stamped 500.000 s, but the time is '
+        '0.010 s; was it stamped by another clock? Set use_sim_time alike, or stamp 0 for now'
+    ]
+    group.command(500_010, velocity=[3.0, 3.0])
+    stamps = [stamp_ns // MS for stamp_ns, _ in group.host.of('~/wrench')]
+    assert 500_000 in stamps
+
+
+def test_a_clock_on_wall_time_beside_a_simulated_recording_is_reported_once_and_resets_nothing():
+    host = FakeHost()
+    host.is_simulated, host.now = True, 1_700_000_000_000 * MS
+    group = Group(host=host, lossless=True).run()
+    for ms in (0, 10, 20, 30):
+        group.command(ms, velocity=[1.0, 1.0])
+    assert host.said('warn') == [
+        '/clock shows 1700000000.000 s, but the inputs are stamped 0.000 s; the stamps count, so '
+        'play the recording without --clock'
+    ]
+    assert not host.counts['jumps']
+    assert not host.counts['other_time']
+    assert [stamp_ns // MS for stamp_ns, _ in host.of('~/wrench')] == [0, 10, 20, 30]
+
+
 def test_a_jump_back_resets_in_simulation_and_keeps_the_state_on_a_robot():
     for is_simulated, what in ((True, 'actuators reset'), (False, 'actuators keep their state')):
         host = FakeHost()
@@ -230,6 +258,19 @@ def test_numbers_and_links_are_published_where_they_are_asked_for():
     group.loop.stop()
     assert group.host.of('~/thrusts/b')[-1] == (10 * MS, 0.0)
     assert not group.host.of('~/wrenches/a')[-1][1].any()
+
+
+def test_joint_states_have_every_field_where_they_are_asked_for():
+    group = Group(fins(), publish_joint_states=True).run()
+    group.host.deliver('~/odometry', odometry(5 * MS, 2.0))
+    group.host.deliver('~/command', message(
+        10 * MS, name=['f'], position=[0.2], velocity=[], effort=[]
+    ))
+    state, row = group.host.of('~/state')[-1][1], group.host.of('~/joint_states')[-1][1]
+    assert state.velocity is None
+    assert np.isnan(row.velocity).tolist() == [True]
+    assert row.position.tolist() == state.position.tolist()
+    assert row.effort.tolist() == state.effort.tolist()
 
 
 def test_the_number_of_a_fin_is_the_size_of_its_force():

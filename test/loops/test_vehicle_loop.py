@@ -369,19 +369,19 @@ def test_steps_keep_the_pace_of_the_wall():
     np.testing.assert_array_equal(np.diff(walls), 20 * MS)
 
 
-@pytest.mark.parametrize(('given', 'line'), [
-    pytest.param({'a/wrench': 0}, 'no publisher of a/wrench', id='no publisher'),
-    pytest.param({'/clock': 2},
-                 '/clock has another publisher: remap /clock for one of the simulations',
-                 id='rival clock'),
+@pytest.mark.parametrize(('given', 'line', 'remedy'), [
+    pytest.param({'a/wrench': 0}, 'no publisher of a/wrench', '', id='no publisher'),
+    pytest.param({'/clock': 2}, '/clock has another publisher',
+                 '; stop the other simulation, or give one of them another clock topic or '
+                 'ROS_DOMAIN_ID', id='rival clock'),
 ])
-def test_graph_that_is_never_complete_ends_the_wait_with_one_clear_error(given, line):
+def test_graph_that_is_never_complete_ends_the_wait_with_one_clear_error(given, line, remedy):
     vehicle = Vehicle(lockstep_timeout=0.5)
     vehicle.host.publishers.update(given)
     vehicle.host.publishers['a/wrench'] = given.get('a/wrench', 1)
     vehicle.host.wait(0.6)
     assert not vehicle.host.is_active
-    assert vehicle.host.said('error') == [f'stopped: {line} within 0.5 s']
+    assert vehicle.host.said('error') == [f'stopped: {line} within 0.5 s{remedy}']
     assert vehicle.ticks == []
 
 
@@ -397,6 +397,19 @@ def test_missing_subscription_is_named():
     vehicle = Vehicle(lockstep_timeout=0.2, wait_for_subscribers=['imu'])
     vehicle.host.wait(0.3)
     assert vehicle.host.said('error') == ['stopped: no subscription to imu within 0.2 s']
+
+
+def test_first_step_waits_until_every_topic_is_recorded():
+    vehicle = Vehicle(recorder='rosbag2_recorder')
+    vehicle.host.unrecorded = ['/boosters/wrench']
+    vehicle.host.wait(6.0)
+    assert not vehicle.host.published
+    assert vehicle.host.said('info')[-1] == (
+        'waits: rosbag2_recorder does not record /boosters/wrench yet'
+    )
+    vehicle.host.unrecorded = []
+    vehicle.host.wait(0.5)
+    assert vehicle.host.published
 
 
 def stop(vehicle, topic, tick):
@@ -505,6 +518,19 @@ def test_dead_graph_stops_the_vehicle_with_one_clear_error(replies, publishers, 
     assert vehicle.host.said('error') == [f'stopped: {line} within 0.8 s']
 
 
+def test_controller_that_does_not_reply_is_named():
+    vehicle = Vehicle(
+        lockstep_timeout=0.8, wrench_topics=['a/wrench'], wait_for_publishers=['a/command']
+    )
+    vehicle.host.publishers['a/command'] = 1
+    vehicle.begin()
+    vehicle.host.wait(1.0)
+    assert vehicle.host.said('error') == [
+        'stopped: nothing stamped 0.000 s from a/wrench within 0.8 s; a controller must reply to '
+        'each odometry on a/command, with its stamp'
+    ]
+
+
 def test_rates_that_differ_are_named():
     vehicle = Vehicle(lockstep_timeout=0.8, wrench_topics=['a/wrench']).begin()
     vehicle.push('a/wrench', 0)
@@ -513,7 +539,7 @@ def test_rates_that_differ_are_named():
     vehicle.host.wait(1.0)
     assert vehicle.host.said('error') == [
         'stopped: nothing stamped 0.010 s from a/wrench, which publishes at 250 Hz where this '
-        'body steps at 100 Hz: give both the same update_rate, within 0.8 s'
+        'body steps at 100 Hz within 0.8 s; give both the same update_rate'
     ]
 
 

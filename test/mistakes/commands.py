@@ -5,17 +5,24 @@ from __future__ import annotations
 
 from mistakes import Mistake
 from mistakes.parameters import PARAMETERS
+from mistakes.robot import ROBOT
 
 CONFIG = {'robot.yaml': PARAMETERS}
 REPLAY = 'replay robot.yaml in.csv out.csv'
 
 
-def table(name, place, reason, remedy, text, command=REPLAY, code=1):
-    return Mistake(name, place, reason, remedy, {**CONFIG, 'in.csv': text}, command, code)
+def table(name, place, reason, remedy, text, command=REPLAY, code=1, files=CONFIG):
+    given = {**CONFIG, **files, 'in.csv': text}
+    return Mistake(name, place, reason, remedy, given, command, code)
 
 
-def log(name, place, reason, remedy, text, code=1):
-    return Mistake(name, place, reason, remedy, {'log.csv': text}, 'apogee log.csv', code)
+def log(name, place, reason, remedy, text, code=1, command='apogee log.csv'):
+    return Mistake(name, place, reason, remedy, {'log.csv': text}, command, code)
+
+
+def flown(name, place, reason, remedy, command, files=CONFIG):
+    given = {**CONFIG, 'robot.urdf': ROBOT, **files}
+    return Mistake(name, place, reason, remedy, given, command)
 
 
 MISTAKES = [
@@ -215,5 +222,195 @@ MISTAKES = [
         'see propulsion_ros demo --help',
         command='demo --vehicle drone',
         code=2,
+    ),
+    table(
+        'header alone',
+        'propulsion_ros replay: in.csv',
+        'got a header alone',
+        'expected rows',
+        'stamp,front.effort\n',
+    ),
+    table(
+        'stamps in milliseconds',
+        'propulsion_ros replay: in.csv:3: stamp',
+        'expected a gap of at most 3600 s, got 5000 s',
+        'stamps are in seconds',
+        'stamp,front.effort\n0,1\n5000,2\n',
+    ),
+    table(
+        'column of nothing',
+        'propulsion_ros replay: in.csv:1',
+        "unknown column 'throttle'",
+        'actuators: front, rear',
+        'stamp,throttle\n0,1\n',
+    ),
+    table(
+        'folder of the output missing',
+        'propulsion_ros replay: results/out.csv',
+        "cannot be written: there is no folder 'results'",
+        'make it first',
+        'stamp,front.effort\n0,1\n',
+        'replay robot.yaml in.csv results/out.csv',
+    ),
+    table(
+        'folder of a plot missing',
+        'propulsion_ros plot: plots/out.png',
+        "cannot be written: there is no folder 'plots'",
+        'make it first',
+        'stamp,front.effort\n0,1\n1,2\n',
+        'plot in.csv --output plots/out.png',
+    ),
+    table(
+        'bag that exists',
+        'propulsion_ros replay: bag',
+        'exists already',
+        'give another name, or remove it',
+        'stamp,front.effort\n0,1\n',
+        'replay robot.yaml in.csv bag',
+        files={'bag/metadata.yaml': ''},
+    ),
+    log(
+        'log separated by semicolons',
+        'propulsion_ros apogee: log.csv:1',
+        'got the header time_s;altitude_m',
+        'separate columns by commas',
+        'time_s;altitude_m\n0;0\n',
+    ),
+    log(
+        'altitude downward',
+        'propulsion_ros apogee: log.csv',
+        'no apogee: it goes 200 m down',
+        'altitude_m is positive upward',
+        'time_s,altitude_m\n' + ''.join(f'{i / 20},{-i}\n' for i in range(201)),
+        0,
+    ),
+    log(
+        'unknown method',
+        "propulsion_ros apogee: parameter 'method'",
+        "got 'best'",
+        'expected one of robust, legacy',
+        'time_s,altitude_m\n0,0\n',
+        command='apogee log.csv --method best',
+    ),
+    flown(
+        'parameters for a robot',
+        'propulsion_ros fly: robot.yaml: robot',
+        'expected the text of a URDF',
+        'does it begin with <robot>?',
+        'fly robot.yaml',
+    ),
+    flown(
+        'robot for parameters',
+        'propulsion_ros fly: robot.urdf',
+        'expected a parameter file, got XML',
+        'is it the robot description?',
+        'fly robot.urdf --params-file robot.urdf',
+    ),
+    flown(
+        'block misspelt',
+        "propulsion_ros fly: parameter 'allocate'",
+        "no plugin block 'rotor'",
+        "did you mean 'rotors'?",
+        'fly robot.urdf --allocate rotor',
+    ),
+    flown(
+        'topic misspelt',
+        "propulsion_ros fly: parameter 'wait_for'",
+        "'rotors/comand' commands no group of actuators",
+        "did you mean 'rotors/command'?",
+        'fly robot.urdf --wait-for rotors/comand',
+    ),
+    flown(
+        'allocator not started',
+        "propulsion_ros fly: parameter 'wait_for'",
+        'is of an allocator that is not started',
+        'add --allocate rotors',
+        'fly robot.urdf --wait-for rotors_allocator/wrench_command',
+    ),
+    flown(
+        'controller misspelt',
+        'propulsion_ros fly: contoller.py',
+        'cannot be read: No such file or directory',
+        "did you mean 'controller.py'?",
+        'fly robot.urdf --controller contoller.py',
+        {'controller.py': ''},
+    ),
+    flown(
+        'folder of a flight missing',
+        'propulsion_ros fly: flights/a.png',
+        "cannot be written: there is no folder 'flights'",
+        'make it first',
+        'fly robot.urdf --picture flights/a.png',
+    ),
+    flown(
+        'recorded before',
+        'propulsion_ros fly: bag',
+        'exists already',
+        'give another name, or remove it',
+        'fly robot.urdf --record bag',
+        {'bag/metadata.yaml': ''},
+    ),
+    flown(
+        'negative time of a flight',
+        "propulsion_ros fly: vehicle: parameter 'duration'",
+        '-1',
+        'is below 0 s',
+        'fly robot.urdf --duration -1',
+    ),
+    flown(
+        'parameter of the body misspelt',
+        "propulsion_ros fly: vehicle: parameter 'body.gravty'",
+        'unknown',
+        "did you mean 'body.gravity'?",
+        'fly robot.urdf --params-file body.yaml',
+        {'body.yaml': 'vehicle:\n  ros__parameters:\n    body.gravty: 1.6\n'},
+    ),
+    flown(
+        'node misspelt',
+        'propulsion_ros fly: body.yaml',
+        "'/rotor' is no node here",
+        "did you mean '/rotors'?",
+        'fly robot.urdf --params-file body.yaml',
+        {'body.yaml': 'rotor:\n  ros__parameters:\n    update_rate: 50.0\n'},
+    ),
+    flown(
+        'rates that do not divide',
+        "propulsion_ros fly: parameter 'update_rate'",
+        "'rotors' publishes at 100 Hz where the body steps at 70 Hz",
+        'give both the same',
+        'fly robot.urdf --params-file body.yaml',
+        {'body.yaml': 'vehicle:\n  ros__parameters:\n    update_rate: 70.0\n'},
+    ),
+    flown(
+        'tag misspelt of a flown robot',
+        'propulsion_ros fly: robot.urdf:19: gazebo/plugin[name=rotors]/rotor[name=front]/max_trust',
+        'unknown tag',
+        "did you mean 'max_thrust'?",
+        'fly robot.urdf',
+        {'robot.urdf': ROBOT.replace('max_thrust', 'max_trust')},
+    ),
+    Mistake(
+        'model into a file',
+        'propulsion_ros gazebo: model',
+        'got a file',
+        'expected a folder',
+        {'robot.urdf': ROBOT, 'model': ''},
+        'gazebo robot.urdf --output model',
+    ),
+    Mistake(
+        'demo into a file',
+        'propulsion_ros demo: pictures',
+        'got a file',
+        'expected a folder',
+        {'pictures': ''},
+        'demo --output pictures',
+    ),
+    Mistake(
+        'recorded twice',
+        'propulsion_ros record: bag',
+        'exists already',
+        'give another name, or remove it',
+        {'bag/metadata.yaml': ''},
+        'record bag --duration 1',
     ),
 ]

@@ -54,6 +54,20 @@ THRUSTER = """<gazebo><plugin name="left_model" filename="libuuv_thruster_ros_pl
     </plugin></gazebo>
 </robot>"""
 
+ONE_SIDED = """<gazebo><plugin filename="propulsion_ros" name="thrusters">
+      <thruster name="left">
+        <joint>arm_joint</joint>
+        <rotor_constant>3e-4</rotor_constant>
+        <max_thrust>40</max_thrust>
+      </thruster>
+    </plugin></gazebo>
+</robot>"""
+
+FIN = """<gazebo><plugin filename="propulsion_ros" name="fins">
+      <fin name="rudder"><joint>arm_joint</joint></fin>
+    </plugin></gazebo>
+</robot>"""
+
 THRUST = '<max_thrust>9</max_thrust>'
 JOINT = '<joint>arm_joint</joint>'
 ROW = '      <rotor name="front">'
@@ -590,5 +604,28 @@ MISTAKES = [
         "expected a number, got '${9 * 2}'",
         'xacro expands expressions in files whose names end in .xacro',
         of((THRUST, '<max_thrust>${9 * 2}</max_thrust>')),
+    ),
+    Mistake(
+        'no limit backwards',
+        'robot.urdf:28: warning: gazebo/plugin[name=thrusters]/thruster[name=left]/max_thrust',
+        'left pushes backwards without limit',
+        'give min_thrust too, 0 for none',
+        with_end(ONE_SIDED),
+        code=0,
+    ),
+    Mistake(
+        'fin without a lift model',
+        'robot.urdf:25: gazebo/plugin[name=fins]/fin[name=rudder]',
+        "'rudder' has no lift model",
+        'in a URDF <quadratic>, <two_lines> or <lifting_surface>',
+        with_end(FIN),
+    ),
+    Mistake(
+        'folder of the picture missing',
+        'propulsion_ros check: pictures/robot.png',
+        "cannot be written: there is no folder 'pictures'",
+        'make it first',
+        of(),
+        'check robot.urdf --picture pictures/robot.png',
     ),
 ]

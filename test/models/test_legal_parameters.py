@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from legal_parameters import Draw, in_order, legal
+from scipy.spatial.transform import Rotation
 
 from parts import amount
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
@@ -138,6 +139,46 @@ def test_rotors(seed):
         fastest = np.maximum(before, output.velocity)
         most = params.motor_constant * fastest**2 * params.efficiency
         assert np.all(output.applied <= most * (1.0 + 1e-9) + 1e-14 * params.max_thrust + DENORMAL)
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_rotors_in_moving_air(seed):
+    rng = np.random.default_rng(seed)
+    given = rotors(rng, direction=rng.choice([-1, 1], COUNT).tolist())
+    given['axis'] = Rotation.random(COUNT, random_state=seed).as_matrix()[..., 2]
+    given['position'] = rng.uniform(-2.0, 2.0, (COUNT, 3))
+    params = RotorsParams(**given)
+    model, dt = Rotors(params), steps(rng)
+    for tick in range(4):
+        body = BodyState(
+            velocity=rng.uniform(-50.0, 50.0, 3), angular_velocity=rng.uniform(-9.0, 9.0, 3),
+            height=np.array(rng.uniform(-1.0, 9.0)), up=Rotation.random(random_state=tick)
+            .as_matrix()[2],
+        )
+        values = np.abs(numbers(rng))
+        output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
+        assert_finite(output.applied, output.wrench, model.link_wrenches(output))
+        rest = np.minimum(output.computed, params.max_thrust) * params.efficiency
+        moved = body.velocity + np.cross(body.angular_velocity, params.position)
+        along = np.einsum('ni,ni->n', moved, params.axis)
+        # What goes against the stream opposes it; all else at most doubles or adds a third.
+        speed = np.maximum(params.motor_constant, 1e-300) ** -0.5 * np.sqrt(params.max_thrust)
+        lost = params.inflow_coefficient * speed * np.abs(along)
+        most = rest * (1.0 + (params.translational_lift_coefficient > 0.0) + 1.0 / 3.0)
+        assert np.all(output.applied <= (most + lost) * (1.0 + 1e-9) + DENORMAL)
+        assert np.all(output.applied >= rest * (1.0 - 1e-9) - lost * (1.0 + 1e-9) - DENORMAL)
+        climbs = along > 0.0
+        assert np.all((output.applied <= most * (1.0 + 1e-9) + DENORMAL)[climbs])
+        check_drag(model, output, params, moved)
+
+
+def check_drag(model, output, params, moved):
+    """Assert that the force across the axes opposes the stream across them."""
+    links = model.link_wrenches(output)
+    force = links[:, :3] - np.einsum('ni,ni->n', links[:, :3], params.axis)[:, None] * params.axis
+    # No norm, which squares and so loses the smallest.
+    size = np.abs(links[:, :3]).sum(axis=1) * np.abs(moved).sum(axis=1)
+    assert np.all(np.einsum('ni,ni->n', force, moved) <= 1e-12 * size + DENORMAL)
 
 
 def batteries(rng, count=COUNT):

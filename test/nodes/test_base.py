@@ -74,3 +74,15 @@ def test_closed_node_can_be_asked_nothing_while_somebody_holds_it(graph):
     graph.becomes(left, set())
     # Nor does it mind a second time.
     node.close()
+
+
+def test_second_node_of_a_name_warns_and_the_first_does_not(graph, capfd):
+    first = graph.add(PropulsionNode, 'twin', namespace='fleet')
+    graph.until(lambda: not first._looks, 'the end of its start')
+    graph.add(PropulsionNode, 'twin', namespace='other')
+    second = graph.add(PropulsionNode, 'twin', namespace='fleet')
+    graph.until(lambda: second.counts['twin'], 'a warning')
+    assert not first.counts['twin']
+    printed = capfd.readouterr().err
+    assert printed.count('another node /fleet/twin is running') == 1
+    assert '/other/twin is running' not in printed

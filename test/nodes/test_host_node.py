@@ -2,6 +2,8 @@
 """A node runs whatever loop it is given: topics, services, timers and life cycle."""
 from __future__ import annotations
 
+import time
+
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.impl.logging_severity import LoggingSeverity
@@ -13,6 +15,7 @@ from std_srvs.srv import SetBool, Trigger
 from propulsion_ros.loops.ports import OK, WARN, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
+from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.settings.errors import ConfigError
 
@@ -173,3 +176,48 @@ def test_one_line_of_code_logs_at_every_level(graph, capfd):
     err = capfd.readouterr().err
     for level, text in (('INFO', 'info'), ('WARN', 'warn'), ('ERROR', 'error')):
         assert any(line.startswith(f'[{level}]') and text in line for line in err.splitlines())
+
+
+def replaying(graph, **parameters):
+    """Return a node as a recording is played into it."""
+    return graph.add(ActuatorNode, 'rotors', {
+        'family': 'rotors', 'names': ['a'], 'max_thrust': [9.0], 'motor_constant': [1e-4],
+        'moment_constant': [0.5], 'position': [0.0, 0.0, 0.0], 'step_on': 'stamp',
+        'reliable_inputs': True, **parameters,
+    })
+
+
+def command_at(ms):
+    message = JointState(name=['a'], effort=[1.0])
+    message.header.stamp = ns_to_stamp(ms * 1_000_000)
+    return message
+
+
+@pytest.mark.parametrize('is_prompt', [True, False])
+def test_recording_that_does_not_wait_for_the_node_is_reported_once(graph, capfd, is_prompt):
+    node = replaying(graph)
+    command = graph.talk_later(JointState, 'rotors/command', qos.COMMAND)
+    graph.until(lambda: command.get_subscription_count() == 1, 'the node')
+    if not is_prompt:
+        end = time.monotonic() + 1.0
+        graph.until(lambda: time.monotonic() > end, 'the lead of the player')
+    for ms in (100, 110):
+        command.publish(command_at(ms))
+    graph.until(lambda: node.counts['taken'] == 2, 'both commands')
+    [(_, level, _, values)] = list(node.health())
+    printed = capfd.readouterr().err
+    assert node.counts['missed'] == is_prompt
+    assert printed.count('~/command: began in mid-stream') == is_prompt
+    assert ('missed' in values) == is_prompt
+    if is_prompt:
+        assert level == 'warn'
+        assert '--delay' in printed
+
+
+def test_live_node_does_not_compare_its_start(graph):
+    command = graph.talk_later(JointState, 'rotors/command', qos.COMMAND)
+    node = replaying(graph, step_on='clock')
+    graph.until(lambda: command.get_subscription_count() == 1, 'the node')
+    command.publish(JointState(name=['a'], effort=[1.0]))
+    graph.until(lambda: node.counts['taken'] == 1, 'the command')
+    assert not node.counts['missed']

@@ -28,7 +28,6 @@ NODES = [
 ]
 COMMANDS = [
     pytest.param(['-m', 'propulsion_ros.tools.cli', 'apogee'], 'propulsion_ros apogee', id='cli'),
-    pytest.param(['-m', 'propulsion_ros.tools.cli', '--help'], 'propulsion_ros', id='help'),
     pytest.param([str(REPOSITORY / 'scripts' / 'apogee')], 'propulsion_ros apogee', id='script'),
 ]
 

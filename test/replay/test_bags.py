@@ -212,3 +212,14 @@ def test_records_of_a_file_are_those_of_the_format_and_private_ones(tmp_path, ki
     path.write_bytes(HEAD + record + foot(0))
     with nullcontext() if is_record else pytest.raises(SourceError, match='no record at offset'):
         check_mcap(path, YamlBudget(str(path)))
+
+
+def test_requests_come_early_for_nodes(tmp_path):
+    path, data = tmp_path / 'in.mcap', b'\0\1\0\0' + bytes(8)
+    kind, second = 'std_msgs/msg/String', 1_000_000_000
+    with BagWriter(path) as writer:
+        for topic, ns in (('/a', 0), ('/b', 2 * second), ('/n/requests', 2 * second + 1)):
+            writer.write(Recorded(topic, kind, 5 * second + ns, data))
+    with BagReader(path) as reader:
+        found = [(m.topic, m.stamp_ns - 5 * second) for m in reader.for_nodes(reader.topics)]
+    assert found == [('/a', 0), ('/n/requests', second + 1), ('/b', 2 * second)]

@@ -12,6 +12,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from benchmarks.wire import Wire
 from propulsion_ros.graph.share import share_directory
@@ -231,7 +232,8 @@ def test_nodes_hear_each_other_on_topics_that_the_bag_does_not_have(tmp_path, ca
     assert len(topics['/inverse_fam/wrench']) == 20
 
 
-def test_flight_is_followed_with_what_was_asked_of_it(tmp_path):
+@pytest.mark.parametrize('place', [100, 110])
+def test_flight_is_followed_with_what_was_asked_of_it(tmp_path, place):
     """The request is in the recording with the stamp of the sample after which it was."""
     path = tmp_path / 'config.yaml'
     path.write_text(
@@ -244,9 +246,10 @@ def test_flight_is_followed_with_what_was_asked_of_it(tmp_path):
         odometry.pose.pose.orientation.w = 1.0
         odometry.header.stamp = ns_to_stamp(k * 20_000_000 + 20_000_000)
         messages.append(recorded('/flight_state/odometry', k * 20_000_000, odometry))
-        if k == 100:
+        # A recorder may write it behind samples that came later.
+        if k == place:
             request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
-            request.header.stamp = odometry.header.stamp
+            request.header.stamp = ns_to_stamp(101 * 20_000_000)
             messages.append(recorded('/flight_state/requests', k * 20_000_000 + 1, request))
     bag = write_bag(tmp_path / 'in.mcap', messages)
     assert replay(path, bag, tmp_path / 'out.mcap', '--keep-inputs') == 0
@@ -399,6 +402,84 @@ def test_laps_of_a_loop_are_rows_one_after_the_other(config, tmp_path):
     assert stamps[:300] == stamps[300:] == sorted(stamps[:300])
 
 
+def late_bag(path, begin, *more):
+    """Write a bag of simulated time whose odometry begins at a step."""
+    messages = [recorded('/clock', 1, Clock(clock=ns_to_stamp(begin * 20_000_000)))]
+    for k in range(begin, begin + 20):
+        odometry = Odometry(child_frame_id='base_link')
+        odometry.pose.pose.orientation.w = 1.0
+        odometry.header.stamp = ns_to_stamp(k * 20_000_000)
+        messages.append(recorded('/flight_state/odometry', k + 2, odometry))
+    return write_bag(path, [*messages, *more])
+
+
+def flight_config(path):
+    path.write_text('flight_state:\n  ros__parameters:\n    altitude_source: odometry\n')
+    return path
+
+
+def test_what_a_bag_lacks_at_its_beginning_is_printed_before_it_is_replayed(tmp_path, capsys):
+    path = flight_config(tmp_path / 'config.yaml')
+    bag = late_bag(tmp_path / 'late.mcap', 50)
+    assert replay(path, bag, tmp_path / 'out.mcap') == 0
+    printed = capsys.readouterr().err
+    assert 'nothing is in it of /flight_state/requests' in printed
+    assert 'it begins at 1.000 s of simulated time' in printed
+    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
+    request.header.stamp = ns_to_stamp(200_000_000)
+    bag = late_bag(
+        tmp_path / 'whole.mcap', 0, recorded('/flight_state/requests', 100, request)
+    )
+    assert replay(path, bag, tmp_path / 'again.mcap') == 0
+    printed = capsys.readouterr().err
+    assert 'nothing is in it' not in printed
+    assert 'it begins at' not in printed
+    assert 'begins later than the first message: /flight_state/requests by 0.200 s' in printed
+
+
+def test_group_is_replayed_before_its_first_and_after_its_last_command(tmp_path):
+    config = tmp_path / 'config.yaml'
+    config.write_text(
+        'rotors:\n  ros__parameters:\n    family: rotors\n    names: [a]\n    max_thrust: [9.0]\n'
+        '    motor_constant: [1.0e-5]\n    moment_constant: [0.0]\n    position: [0.0, 0.0, 0.0]\n'
+    )
+    ms = 1_000_000
+    clocks = [
+        recorded('/clock', k * 10 * ms + 1, Clock(clock=ns_to_stamp(k * 10 * ms)))
+        for k in range(500)
+    ]
+    commands = [
+        recorded('/rotors/command', k * 10 * ms + 2, effort(['a'], [3.0], k * 10 * ms))
+        for k in range(150, 200)
+    ]
+    bag = write_bag(
+        tmp_path / 'in.mcap', sorted([*clocks, *commands], key=lambda each: each.stamp_ns)
+    )
+    assert replay(config, bag, tmp_path / 'out.mcap') == 0
+    wrenches = [m for _, m in read_bag(tmp_path / 'out.mcap')['/rotors/wrench']]
+    stamps = [m.header.stamp.sec * 1000 + m.header.stamp.nanosec // ms for m in wrenches]
+    assert stamps == list(range(0, 4990, 10))
+    forces = {stamp: m.wrench.force.z for stamp, m in zip(stamps, wrenches, strict=True)}
+    assert forces[0] == forces[1490] == forces[4980] == 0.0
+    # The command is held for its timeout.
+    assert forces[1990] == forces[2400] == pytest.approx(3.0)
+
+
+def test_inputs_are_the_topics_that_nodes_take_and_do_not_publish(tmp_path, bag, config, capsys):
+    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
+    flown = late_bag(
+        tmp_path / 'flown.mcap', 0, recorded('/flight_state/requests', 100, request),
+        recorded('/flight_state/phase', 101, String(data='launch')),
+    )
+    path = flight_config(tmp_path / 'flight.yaml')
+    assert replay(path, flown, '--inputs') == 0
+    assert capsys.readouterr().out == '/flight_state/odometry /flight_state/requests\n'
+    assert replay(path, flown) == 1
+    assert 'expected either OUTPUT or --inputs' in capsys.readouterr().err
+    assert replay(config, tmp_path / 'in.csv', '--inputs') == 1
+    assert '--inputs: expected a bag' in capsys.readouterr().err
+
+
 def test_request_that_waits_for_a_sample_is_counted(tmp_path, capsys):
     path = tmp_path / 'config.yaml'
     path.write_text('flight_state:\n  ros__parameters:\n    altitude_source: odometry\n')
@@ -494,7 +575,7 @@ def test_old_result_stays_where_the_new_one_fails(config, tmp_path, bag, capsys)
     assert out.read_text() == 'kept'
     assert not list(tmp_path.glob('*.unfinished'))
     assert replay(config, bag, tmp_path / 'nowhere' / 'out.csv') == 1
-    assert 'No such file or directory' in capsys.readouterr().err
+    assert 'make it first' in capsys.readouterr().err
 
 
 def test_rows_without_a_command_tell_the_time_to_a_bag_too(tmp_path):

@@ -67,6 +67,8 @@ def test_numbers_with_an_exponent_are_numbers(written, number):
     pytest.param('a:\n  x: 1\n', '/a/x: expected node names, got 1', id='no ros__parameters'),
     pytest.param('a:\n  ros__parameters: 3\n', 'expected parameters, got 3', id='no parameters'),
     pytest.param('n:\n  ros__parameters: &a\n    x: *a', 'aliases', id='alias'),
+    pytest.param('n:\n  ros__parameters:\n    x:\n', 'a key without a value, which ROS does not '
+                 'take; write [] for no values in line 3', id='no value'),
     pytest.param('n:\n  ros__parameters:\n    x: [1, 2.5]\n', '/n/x: expected values of one type, '
                  'or ROS does not read them, got [1, 2.5]; write 1.0 for 1', id='two types'),
     pytest.param('n:\n  ros__parameters:\n    a: {x: [1.0, true]}\n', 'n/a.x: expected values of '

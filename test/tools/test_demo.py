@@ -193,7 +193,7 @@ def test_table_is_printed_even_where_a_file_cannot_be_written(
     assert cli.main(['demo', '--vehicle', 'quadrotor', '--output', str(tmp_path)]) == 1
     printed = capsys.readouterr()
     assert '  take-off, settled       not reached\n' in printed.out
-    assert printed.err == f'propulsion_ros demo: {written}: Is a directory\n'
+    assert printed.err == f'propulsion_ros demo: {written}: cannot be written: Is a directory\n'
 
 
 @pytest.mark.parametrize('vehicle', FLOWN)
@@ -438,7 +438,7 @@ def test_impulse_of_the_jets_is_that_of_their_propellant(whole):
 @pytest.mark.parametrize(('options', 'expected'), [
     pytest.param(['--until', '-1'], '--until -1 is not above 0 s', id='time'),
     pytest.param(['--until', 'nan'], '--until nan is not above 0 s', id='no time'),
-    pytest.param(['--output', '/dev/null/demo'], '--output /dev/null/demo: Not a directory',
+    pytest.param(['--output', '/dev/null/demo'], '/dev/null/demo: cannot be made: Not a directory',
                  id='folder'),
 ])
 def test_wrong_option_is_said_in_one_line(capsys, options, expected):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -185,3 +185,12 @@ def test_mistake_is_one_line_before_anything_starts(options, line, capfd, tmp_pa
     err = capfd.readouterr().err
     assert line in err
     assert len(err.splitlines()) == 1
+
+
+def test_signal_that_ends_the_nodes_first_is_reported_too(capfd, monkeypatch):
+    ended = subprocess.CompletedProcess([], 0)
+    ended.poll = lambda: 0
+    monkeypatch.setattr('propulsion_ros.demos.flight.interrupts', lambda: nullcontext([2]))
+    monkeypatch.setattr('propulsion_ros.demos.flight.stack', lambda *args: nullcontext(ended))
+    assert cli.main(['fly', str(EXAMPLES / 'hexacopter' / 'hexacopter.urdf')]) == 0
+    assert capfd.readouterr().err == 'propulsion_ros fly: stopped\n'

@@ -420,7 +420,8 @@ def test_a_picture_that_cannot_be_written_is_one_line_and_code_1(draw, inputs):
     pytest.importorskip('matplotlib')
     code, error, picture = draw(inputs['table'], picture='none/page.png')
     assert (code, error) == (
-        1, f'propulsion_ros plot: {picture}: cannot be written: No such file or directory\n'
+        1, f'propulsion_ros plot: {picture}: cannot be written: there is no folder '
+        f'{str(picture.parent)!r}, make it first\n'
     )
 
 

@@ -102,9 +102,13 @@ class BodyState:
     """[rad/s], shape (..., 3)."""
     gravity: FloatArray | None = None
     """Acceleration of gravity [m/s^2], shape (..., 3)."""
+    height: FloatArray | None = None
+    """Of the origin of base_link above that of the world [m], shape (...)."""
+    up: FloatArray | None = None
+    """Unit vector along z of the world, shape (..., 3)."""
 
     def __post_init__(self) -> None:
-        _arrays(self, 'velocity', 'angular_velocity', 'gravity')
+        _arrays(self, 'velocity', 'angular_velocity', 'gravity', 'height', 'up')
 
     @property
     def twist(self) -> FloatArray | None:

@@ -101,5 +101,6 @@ class FinsParams(DynamicsParams):
                 raise ConfigError(
                     'names',
                     f'{fin!r} has no lift model, expected it in quadratic.fin, two_lines.fin or '
-                    'lifting_surface.fin', i,
+                    'lifting_surface.fin, in a URDF <quadratic>, <two_lines> or <lifting_surface>',
+                    i,
                 )

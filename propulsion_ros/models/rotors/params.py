@@ -10,6 +10,7 @@ from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.esc import EscParams, esc_of
 from propulsion_ros.models.common.step_mean import step_value
+from propulsion_ros.models.rotors.air_params import RotorAirParams
 from propulsion_ros.models.rotors.constants import drawn_range
 from propulsion_ros.models.rotors.integrators import INTEGRATORS, is_original
 from propulsion_ros.models.supply.battery_params import PoweredParams, check_supply
@@ -30,7 +31,7 @@ DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RotorsParams(EscParams, PoweredParams):
+class RotorsParams(EscParams, PoweredParams, RotorAirParams):
     """Configuration of n rotors."""
 
     names: tuple[str, ...] = names('rotor names, the order of all arrays')

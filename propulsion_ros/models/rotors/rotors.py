@@ -21,6 +21,7 @@ from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import unit_rows
+from propulsion_ros.models.rotors.air import RotorAir, Turning
 from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
 from propulsion_ros.models.rotors.constants import RotorConstants
 from propulsion_ros.models.rotors.params import DRAWN, RotorsParams
@@ -76,6 +77,9 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         self._allocation = np.ascontiguousarray(
             allocation_matrix(params.position, self._axis, self._reaction).T
         )
+        air = RotorAir(params, self._axis)
+        self._air = air if air else None
+        self.uses_body = bool(air)
 
         self.safe_command = params.min_thrust.copy()
         if self._by_speed:
@@ -146,6 +150,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         batteries = self._batteries
         if batteries:
             wanted = self._supplied(batteries, wanted, dt)
+        start = self._state.copy() if self._air else self._state
         thrust, applied, speed = (np.empty(self._rows) for _ in range(3))
         saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
         for cut, bank in self._banks:
@@ -155,7 +160,14 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
             bank.saturated(wanted[cut], out=saturated[cut])
             np.matmul(applied[cut], self._allocation, out=wrench[cut])
         self.thrust = thrust.reshape(self._shape)
-        effort = applied.reshape(self._shape)
+        effort, net = applied.reshape(self._shape), wrench.reshape(*self._batch, 6)
+        velocity = speed.reshape(self._shape)
+        if self._air:
+            effort, added = self._air.act(Turning(
+                effort, lambda: self._speed_of(start), velocity, self._efficiency, body, dt,
+                self._params.step_value == 'mean',
+            ))
+            net = net if added is None else net + added
         flag = saturated.reshape(self._shape)
         if self._esc and given is not None:
             flag = flag | beyond(given)
@@ -163,16 +175,22 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         if batteries:
             flags.update(batteries.flags)
         return Output(
-            wrench=wrench.reshape(*self._batch, 6),
+            wrench=net,
             thrusts=effort,
             axes=self._axis,
-            velocity=speed.reshape(self._shape),
+            velocity=velocity,
             effort=effort,
             computed=self.thrust,
             applied=effort,
             flags=flags,
             batteries=batteries.state() if batteries else None,
         )
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each rotor in its link; see `Family.link_wrenches`."""
+        if not self._air:
+            return super().link_wrenches(output)
+        return self._air.link_wrenches(super().link_wrenches(self._air.at_rest(output)))
 
     @property
     def allocation_matrix(self) -> FloatArray:
@@ -209,9 +227,13 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     @property
     def rotor_speed(self) -> FloatArray:
         """Rotor speed [rad/s], shape (..., n)."""
+        return self._speed_of(self._state)
+
+    def _speed_of(self, state: FloatArray) -> FloatArray:
+        """Return the rotor speeds at a state of the banks [rad/s], (..., n)."""
         speed = np.empty(self._rows)
         for cut, bank in self._banks:
-            bank.rotor_speed(self._state[cut], out=speed[cut])
+            bank.rotor_speed(state[cut], out=speed[cut])
         return speed.reshape(self._shape)
 
     def _advance(

@@ -316,7 +316,8 @@ def test_second_flight_computer_of_one_record_refuses_and_the_lock_ends_with_its
 
 
 def test_lock_of_a_folder_that_is_not_there_is_a_problem_and_no_refusal(tmp_path):
-    assert 'cannot be locked: No such file' in RecordLock(str(tmp_path / 'no' / 'f.json')).problem
+    lock = RecordLock(str(tmp_path / 'no' / 'f.json'))
+    assert f"cannot be locked: there is no folder '{tmp_path / 'no'}'" in lock.problem
 
 
 class Hung:

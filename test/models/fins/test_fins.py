@@ -425,7 +425,8 @@ def test_families_contract():
         pytest.param(
             lambda: FinsParams(names=['a', 'b'], **models(quadratic=['a'])),
             "parameter 'names[1]': 'b' has no lift model, expected it in quadratic.fin, "
-            'two_lines.fin or lifting_surface.fin', id='no_model',
+            'two_lines.fin or lifting_surface.fin, in a URDF <quadratic>, <two_lines> or '
+            '<lifting_surface>', id='no_model',
         ),
         pytest.param(
             lambda: FinsParams(names=['a'], **models(['a'], ['a'])),

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which panels the page of a flown robot has."""
+from propulsion_ros.demos.flight_log import flight_page
+from propulsion_ros.demos.recording import Recording
+
+
+def test_titles_have_the_quantity_and_its_unit():
+    recording = Recording()
+    for time, is_open, angle in ((0.0, 0.0, 0.1), (1.0, 1.0, 1.0)):
+        recording.add('motion', time, *[0.0] * 12)
+        recording.add('jets thrust [N]:left', time, 0.02)
+        recording.add('jets angle [rad]:left', time, is_open)
+        recording.add('boosters angle [rad]:gimbal', time, angle)
+        recording.add('pressure:gas', time, 1e7)
+    titles = [panel.heading for panel in flight_page('robot', recording).panels]
+    assert titles[4:] == [
+        'jets thrust [N]', 'jets valve open', 'boosters angle [rad]', 'pressure [Pa]',
+    ]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A launch ends with a code that is not 0 where one of its processes did."""
+from __future__ import annotations
+
+import os
+import re
+import signal
+
+import pytest
+
+pytest.importorskip('launch_ros', reason='launch_ros is not installed')
+
+from launched import Launched
+
+from propulsion_ros.graph.share import share_directory
+
+MODEL = share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
+
+
+def kill_first(launched, ready):
+    """Kill the first process of a launch, once another one has printed something."""
+    started = launched.line_with('process started with pid')
+    launched.line_with(ready)
+    os.kill(int(re.search(r'pid \[(\d+)\]', started)[1]), signal.SIGKILL)
+
+
+def test_wrong_setting_is_named_before_anything_starts(tmp_path):
+    path = tmp_path / 'wrong.yaml'
+    path.write_text('rotors:\n  ros__parameters:\n    update_rate: -1.0\n')
+    code, printed = Launched('bringup', model=MODEL, simulate='1', params_file=path).end()
+    assert code == 1
+    assert "rotors: parameter 'update_rate': -1 is below 0.001 Hz" in printed
+
+
+def test_node_that_is_killed_ends_a_simulation_with_code_1():
+    launched = Launched('bringup', model=MODEL, simulate='1')
+    kill_first(launched, 'running')
+    code, printed = launched.end()
+    assert code == 1
+    assert 'rotors has exited with code -9' in printed
+
+
+def test_simulation_that_ends_as_it_should_has_code_0():
+    code, printed = Launched(
+        'bringup', model=MODEL, simulate='True', duration='0.2', real_time_factor='0'
+    ).end()
+    assert code == 0, printed
+
+
+def test_node_that_is_killed_on_a_robot_shows_in_the_code_and_stops_no_other():
+    with Launched('bringup', model=MODEL, allocate='rotors') as launched:
+        kill_first(launched, 'active')
+        launched.line_with('process has died')
+        # The other one still runs, so that Ctrl-C is what ends the launch.
+        assert launched.process.poll() is None
+    assert launched.process.returncode == 1
