@@ -28,6 +28,14 @@ from propulsion_ros.urdf.reader import mass_from_urdf
 from topic_tables import topics_of
 
 SHARE = share_directory()
+PROPELLANTS = {
+    # 0.3 of 12 kg, which settles in its tank.
+    'rocket': MassProperties(
+        3.6, np.array([0, 0, 1.15]), 0.3 * np.diag([0.85, 0.85, 0.048])
+    ),
+    # Gas, which fills its tank.
+    'cubesat': MassProperties(0.06, np.zeros(3), 3.84e-5 * np.eye(3)),
+}
 BRIDGED = ['quadrotor', 'rov']
 TANK = 'boosters_main_tank_propellant'
 LINK = ('<link name="{0}"/><joint name="{1}" type="fixed"><parent link="base_link"/>'
@@ -81,12 +89,8 @@ def test_gazebo_gets_one_link_with_the_mass_at_the_start(vehicle, tmp_path):
     links = model.findall('link')
     assert [link.get('name') for link in links] == [base_link]
     assert not model.findall('joint')
-    parts = [dry]
-    if vehicle == 'rocket':
-        # 0.3 of 12 kg of propellant, which settles in its tank.
-        ratio = 0.3 * np.array([0.85, 0.85, 0.048])
-        parts.append(MassProperties(3.6, np.array([0, 0, 1.15]), np.diag(ratio)))
-    expected, found = MassProperties.total(parts), mass_of(links[0])
+    propellant = [PROPELLANTS[vehicle]] if vehicle in PROPELLANTS else []
+    expected, found = MassProperties.total([dry, *propellant]), mass_of(links[0])
     assert found.mass == pytest.approx(expected.mass, rel=1e-12)
     np.testing.assert_allclose(found.com, expected.com, atol=1e-6)
     np.testing.assert_allclose(found.inertia, expected.inertia, rtol=1e-5, atol=1e-7)

@@ -235,6 +235,7 @@ def vehicle(make_world, name, *files):
     """Return a world with a vehicle of the package, all of whose links are one."""
     share = share_directory()
     return make_world(
+        links=('body',) if name == 'freeflyer' else ('base_link',),
         urdf_file=share / 'urdf' / f'{name}.urdf.xacro',
         params_file=[share / 'config' / f'{name}.yaml', *files],
     )
@@ -250,6 +251,29 @@ def push(graph, world, topic, message):
         world.step(5)
         return world['base_link'].wrenches[-1].any()
     graph.until(pushed, 'a force on the body')
+
+
+@pytest.mark.parametrize('name', ['rocket', 'quadrotor', 'rov', 'freeflyer'])
+def test_thrust_holds_from_the_start_and_through_resets(make_world, name):
+    """Commands of stamp 0, ten a second, each of which would be stale after half a second."""
+    world = vehicle(make_world, name)
+    body = next(iter(world.bodies.values()))
+    world.step()
+    node, given = world.system.host.nodes[0], {'effort': 5.0, 'position': 0.3, 'velocity': 50.0}
+    family = node.loop.family
+    order = JointState(name=list(family.command_names))
+    for field in set(family.command_fields):
+        setattr(order, field, [
+            given[field] if own == field else np.nan for own in family.command_fields
+        ])
+    for _ in range(5):
+        world.reset()
+        body.wrenches.clear()
+        for _ in range(8):
+            node.loop.ports[0].take(order)
+            world.step(100)
+        # Impellers take a tenth of a second to turn at all.
+        assert np.array(body.wrenches)[200:].any(axis=1).all()
 
 
 def test_two_vehicles_of_one_description_have_their_own_nodes(graph, make_world):

@@ -154,3 +154,12 @@ def test_leading_axes_are_steps_of_their_own():
     batch = lag.step(y, u, 0.05)
     for at in np.ndindex(4, 5):
         np.testing.assert_array_equal(batch[at], lag.step(y[at], u[at], 0.05))
+
+
+def test_element_below_its_limit_moves_as_alone():
+    """Whatever its neighbour does: both ways of reckoning are the same lag."""
+    lag = Lag(np.array([0.1, 0.1]), np.array([1.0, 1.0]), step_value='mean')
+    both = lag.advance(np.zeros(2), np.array([0.09, 5.0]), 0.01)
+    alone = lag.advance(np.zeros(2), np.array([0.09, 0.0]), 0.01)
+    for pair, single in zip(both, alone, strict=True):
+        assert pair[0] == pytest.approx(single[0], rel=1e-13)
