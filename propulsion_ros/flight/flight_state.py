@@ -547,8 +547,11 @@ class FlightState:
                 self._lift_off(sample, Liftoff(now_ns - age_ns, found.source))
             elif record.is_aloft:
                 self._lift_off(sample, Liftoff(now_ns, 'climb'))
-        else:
-            self._rest.moved_ns = now_ns
+            return
+        self._rest.moved_ns = now_ns
+        if self.phase is Phase.FLIGHT and self.ascent is None and found is not None:
+            # The restart came between liftoff and the end of what makes an ascent certain.
+            self._course.ascent = self._mark_of(Liftoff(now_ns - age_ns, found.source), sample)
 
     def _lift_off(self, sample: Sample, found: Liftoff) -> None:
         """Begin a flight whose ascent was seen already."""

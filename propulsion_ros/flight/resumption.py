@@ -52,6 +52,7 @@ class Resumption:
     an ascent is seen, or where it is high and moves for three times as long after short restarts.
     Of a vehicle that was not certainly flying within the last minute, an altitude that sinks is
     believed as `Fall` does: a barometer that settles after a start sinks too.
+    A flight that was not yet at its apogee also goes on where a push is seen that is an ascent.
     A flight in the air also goes on where no sensor gives anything new, if the process was away
     shortly by the clock since boot, which is never set. What is stuck gives nothing new, which
     counts only where the record has a seen ascent.
@@ -187,6 +188,8 @@ class Resumption:
             )
             return self._judge_pad(rests, altitude, ascent)
         if moves and (is_high or not self._altitude.is_alive(clock_ns)):
+            return _RESUME
+        if self.snapshot.phase is Phase.FLIGHT and ascent is not None and ascent.source in PUSHES:
             return _RESUME
         if self._is_silent(clock_ns):
             return _RESUME

@@ -365,6 +365,17 @@ def flown(seed: int) -> tuple[Walk, Motion]:
     return walk, motion
 
 
+def test_restart_between_liftoff_and_a_certain_ascent_loses_no_drogue():
+    """Its altitude is stuck and it has no velocity: only its accelerometer shows the ascent."""
+    walk, _ = flown(52557)
+    assert walk.fired == ['drogue']
+
+
+def test_lift_by_hand_and_knocks_beside_a_barometer_that_settles_are_no_ascent():
+    walk = ground_walk(519)
+    assert walk.state.ascent is None
+
+
 @pytest.mark.parametrize('first', range(0, SAVED, 20))
 def test_vehicle_that_rose_100_m_gets_its_drogue_with_any_one_sensor_dead(first):
     for seed in range(first, min(first + 20, SAVED)):
