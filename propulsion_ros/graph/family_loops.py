@@ -25,6 +25,7 @@ from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
 
 
@@ -109,9 +110,10 @@ def _find_block(parameters: Parameters, own: FamilyNodeParams) -> ActuatorSpec |
 def _log_sources(host: Host, given: Mapping[str, Any], block: ActuatorSpec) -> None:
     """Log which parameters win over the robot description, and what its reader noted."""
     for key in sorted(set(given) & set(block.values)):
-        host.log(
-            'info', f"parameter '{key}': {given[key]} wins over the robot description's "
-            f'{block.values[key]}'
-        )
+        if flatten(given[key]) != flatten(block.values[key]):
+            host.log(
+                'info', f"parameter '{key}': {given[key]} wins over the robot description's "
+                f'{block.values[key]}'
+            )
     for note in block.notes:
         host.log('info', note)
