@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from propulsion_ros.graph.rasp import ThrustCurve, motor_named, parse_rasp
+from propulsion_ros.models.boosters.rasp import ThrustCurve, motor_named, parse_rasp
 from propulsion_ros.settings.files import printable, read_text
 
 _LARGEST = 1024 * 1024
