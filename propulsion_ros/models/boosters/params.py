@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.motors import with_motors
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.efficiency import live_factor
@@ -87,6 +88,14 @@ class BoostersParams(EscParams):
         'max_thrust; min_thrust, time_constant and reignitable have no meaning then; '
         'empty: throttled',
     )
+    motor_file: tuple[str, ...] = per_row(
+        '', kind=str,
+        doc='solid motor: RASP file (.eng) that gives thrust_curve, max_thrust, max_fuel_rate, '
+        'and the capacity of a tank that has none; empty: no file',
+    )
+    motor: tuple[str, ...] = per_row(
+        '', kind=str, doc='motor_file: name of the motor; empty: the only one of the file'
+    )
     tank: tuple[str, ...] = per_row(
         '', doc='tank that each booster burns from; empty: propellant without end', kind=str
     )
@@ -108,8 +117,16 @@ class BoostersParams(EscParams):
     tanks: TanksParams = group(TanksParams, element='tank')
     gimbals: GimbalsParams = group(GimbalsParams, element='gimbal')
 
+    from_files = staticmethod(with_motors)
+
     def __post_init__(self) -> None:
         validate(self)
+        for i, path in enumerate(self.motor_file):
+            if path and not self.thrust_curve[i]:
+                raise ConfigError(
+                    'motor_file', 'is read where parameters are; in Python give the thrust_curve '
+                    'of read_motor instead', i,
+                )
         check_order(self, 'min_thrust', 'max_thrust', 'N')
         self._take_impulse()
         for i, tank in enumerate(self.tank):
