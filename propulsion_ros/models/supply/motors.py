@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.boosters.rasp import ThrustCurve, motor_named, parse_rasp
+from propulsion_ros.models.supply.rasp import ThrustCurve, motor_named, parse_rasp
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.rasp import motor_named, parse_rasp
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.supply.rasp import motor_named, parse_rasp
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import SourceError
 
