@@ -21,7 +21,7 @@ from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.supply.battery_params import BatteriesParams
-from propulsion_ros.models.supply.tanks import TanksParams
+from propulsion_ros.models.supply.tanks import Tanks, TanksParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 mpl.use('Agg')
@@ -330,11 +330,40 @@ def rotor_air(axes: Any) -> None:
     axes[1].set_xlabel('height of rotors with a radius of 0.1 m [m]')
 
 
+def nozzle_and_grains(axes: Any) -> None:
+    """Draw thrust over the height for nozzles, and the inertia of grains as they burn."""
+    heights = np.linspace(0.0, 30e3, 120)
+    for area in (0.0, 0.005, 0.01):
+        model: Any = Boosters(BoostersParams(
+            names=['b'], max_thrust=5000.0, max_fuel_rate=2.0, exit_area=area,
+        ))
+        thrust = [
+            model.step(Command(effort=[5000.0]), BodyState(height=np.array(z)), _DT, 0).applied[0]
+            for z in heights
+        ]
+        axes[0].plot(heights / 1000.0, thrust, label=f'thrust [N], exit area {area:g} m²')
+    axes[0].set_xlabel('height [km]')
+    tanks: Any = Tanks(TanksParams(
+        names=['grains'], capacity=3.0, grain_outer_radius=0.033, grain_inner_radius=0.015,
+        grain_length=0.12, grain_count=5, grain_separation=0.005,
+    ))
+    ratios = np.linspace(0.0, 1.0, 100)
+    moments = []
+    for ratio in ratios:
+        tanks.reset(ratio=np.array([ratio]))
+        moments.append(np.diag(tanks.state().inertia[0]))
+    whole = np.array(moments)
+    axes[1].plot(ratios, whole[:, 0] / whole[-1, 0], label='across the axis')
+    axes[1].plot(ratios, whole[:, 2] / whole[-1, 2], label='along it')
+    axes[1].plot(ratios, ratios, 'k:', label='in proportion to the mass')
+    axes[1].set_xlabel('propellant left, inertia over that at the start')
+
+
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
     'allocation': allocation, 'rotor_start': rotor_start, 'stall': stall,
     'step_value': step_value, 'jets': jets, 'battery': battery,
-    'rotor_air': rotor_air,
+    'rotor_air': rotor_air, 'nozzle_and_grains': nozzle_and_grains,
 }
 
 

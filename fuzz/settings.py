@@ -17,9 +17,9 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.graph.rasp import parse_rasp
 from propulsion_ros.loops.flight.record_file import FlightRecord, OwedPulse, decode, encode
 from propulsion_ros.models.common.thrust_curve import parse_curve
+from propulsion_ros.models.supply.rasp import parse_rasp
 from propulsion_ros.rml.config import BLOCKS, FlightConfig, read_flight_config
 from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.yaml_file import ParameterFile

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from propulsion_ros.graph.rasp import ThrustCurve, motor_named, parse_rasp
-from propulsion_ros.settings.files import printable, read_text
-
-_LARGEST = 1024 * 1024
-"""Bytes of a file; one motor has a thousandth of it."""
+from propulsion_ros.models.supply.motors import motor_of
+from propulsion_ros.models.supply.rasp import ThrustCurve
+from propulsion_ros.settings.files import read_text
 
 
 def read_motor(path: str | Path, name: str = '') -> ThrustCurve:
@@ -17,5 +15,4 @@ def read_motor(path: str | Path, name: str = '') -> ThrustCurve:
     Comments may be in any encoding. Raises `SourceError` naming file and line, for what is not
     RASP; for a name that is not there; without a name, for a file of several motors.
     """
-    source = printable(path)
-    return motor_named(parse_rasp(read_text(path, _LARGEST, 'replace'), source), name, source)
+    return motor_of(str(path), name, read_text)

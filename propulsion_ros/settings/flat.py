@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.files import read_text
 from propulsion_ros.settings.quantity import (
     Group,
     Quantity,
@@ -73,6 +74,7 @@ def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
     whole flat key of what is missing or wrong.
     """
     kwargs: dict[str, Any] = {}
+    values = with_files(cls, values)
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]
         spec = spec_of(field)
         key = prefix + field.name
@@ -86,6 +88,16 @@ def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
         return cls(**kwargs)
     except ConfigError as error:
         raise error.under(prefix[:-1]) if prefix else error from None
+
+
+def with_files(cls: type, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return flat values with those of the files that they name.
+
+    A class whose parameters name files has ``from_files(values, read)``, which returns them; it
+    reads by `read_text`, since no model opens a file itself. Raises `ConfigError` as it does.
+    """
+    filled = getattr(cls, 'from_files', None)
+    return values if filled is None else filled(values, read_text)
 
 
 def _required(key: str, spec: Quantity) -> ConfigError:
@@ -111,6 +123,11 @@ def all_faults(
     prefix : str
         Of the keys.
     """
+    try:
+        values = with_files(cls, values)
+    except ConfigError as error:
+        yield error
+        return
     found = list(_value_faults(cls, values, known, prefix))
     yield from found
     if not found and not known:

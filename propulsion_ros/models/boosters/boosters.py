@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.models.boosters.gimbals import Gimbals
+from propulsion_ros.models.boosters.ignition import IgnitionDelay
 from propulsion_ros.models.boosters.layout import layout_of_boosters
+from propulsion_ros.models.boosters.nozzle import Nozzles
 from propulsion_ros.models.boosters.params import BoostersParams
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
@@ -33,12 +35,14 @@ from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
-from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
+from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.supply.tanks import Tanks
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 __all__ = ['Boosters', 'BoostersParams']
+
+_UNKNOWN = BodyState()
 
 
 class Boosters(Degrading):
@@ -64,6 +68,8 @@ class Boosters(Degrading):
         Whether each booster is lit, (..., n).
     throttle : FloatArray
         Thrust over max_thrust before noise, (..., n).
+    allocation_matrix : FloatArray
+        Wrench about the origin of base_link per thrust with the gimbals at 0, (6, n).
     """
 
     Params: ClassVar[type] = BoostersParams
@@ -89,10 +95,18 @@ class Boosters(Degrading):
         )
         self._exact_final_step = params.exact_final_step
 
-        self._axis = unit_rows('axis', params.axis)
+        aimed = unit_rows('axis', params.axis)
+        self._axis = aimed
         self._rotation = params.rotation
         # Wrench per thrust; gimbals turn the rows of theirs.
-        self._rows = allocation_matrix(params.position, self._axis).T.copy()
+        self.allocation_matrix = allocation_matrix(params.position, aimed)
+        self._rows = self.allocation_matrix.T.copy()
+        if params.misalignment.any():
+            self._axis = _turned(aimed, params.rotation, params.misalignment)
+            self._rows = allocation_matrix(params.position, self._axis).T.copy()
+        self._nozzles = Nozzles(params) if params.exit_area.any() else None
+        waits = params.ignition_delay.any()
+        self._igniters = IgnitionDelay(params.ignition_delay, batch) if waits else None
         self._gimbals = Gimbals(params.gimbals, batch, params.step_value) if g else None
         if self._gimbals:
             at = np.array([params.names.index(b) for b in params.gimbals.booster], int)
@@ -115,7 +129,7 @@ class Boosters(Degrading):
         )
         self.safe_command = np.zeros(len(self.command_names))
         self.nan_is_safe = (True,) * n + (False,) * len(joints)
-        self.uses_body = False
+        self.uses_body = self._nozzles is not None
         self.actuator_names = params.names
         self.actuator_frames = params.link
         self.tank_names = params.tanks.names
@@ -153,6 +167,8 @@ class Boosters(Degrading):
         restart(
             self, None, self._batch, ignition=np.zeros(shape, bool), throttle=np.zeros(shape)
         )
+        if self._igniters:
+            self._igniters.reset()
         if self._gimbals:
             self._gimbals.reset()
 
@@ -174,6 +190,8 @@ class Boosters(Degrading):
             if self._tanks else None
         )
         restart(self, indices, self._batch, ignition=ignition, throttle=throttle)
+        if self._igniters:
+            self._igniters.reset(indices, (burn_time > 0.0) | (throttle > 0.0))
         if self._gimbals:
             self._gimbals.reset(indices, angles)
         if self._curves:
@@ -215,7 +233,7 @@ class Boosters(Degrading):
         demand = self._esc.demand(effort) if self._esc else effort
         # What is far beyond the largest thrust could be no number over it.
         throttle = np.minimum(demand, self._too_much) / self._max_thrust
-        output = self.advance(effort > 0.0, throttle, gimbal_command, dt, tick)
+        output = self.advance(effort > 0.0, throttle, gimbal_command, dt, tick, body)
         if self._esc:
             output.flags['saturated'][...] |= beyond(effort)
         return output
@@ -227,6 +245,7 @@ class Boosters(Degrading):
         gimbal_command: FloatArray | None,
         dt: float,
         tick: int,
+        body: BodyState = _UNKNOWN,
     ) -> Output:
         """Advance by ``dt`` with ignition and throttle given apart.
 
@@ -242,18 +261,20 @@ class Boosters(Degrading):
             [s].
         tick : int
             Number of the step; keys the noise.
+        body : BodyState
+            How high the boosters are.
         """
         self.ignition = ignition | (self._keeps_burning & self.ignition)
         # fmax takes the other where one is NaN.
         demand = np.minimum(np.fmax(throttle_demand, self._min_throttle), 1.0)
         flags = {'saturated': ignition & (demand != throttle_demand)}
-        self.throttle, ratio = self._lag.advance(
-            self.throttle, np.where(self.ignition, demand, 0.0), dt
-        )
+        part = self._igniters.step(self.ignition, dt) if self._igniters else None
+        self.throttle, ratio = self._throttle(demand, part, dt)
         if self._curves:
             at = self._solid
             flags['saturated'][..., at] = False
-            mean = self._curves.step(self.ignition[..., at], dt) / self._max_thrust[at]
+            burns = 1.0 if part is None else part[..., at]
+            mean = self._curves.step(self.ignition[..., at], dt, burns) / self._max_thrust[at]
             self.throttle[..., at] = ratio[..., at] = mean
         if self._tanks and np.count_nonzero(self._tanks.is_dry):
             fed = self._per_booster(~self._tanks.is_dry)
@@ -264,7 +285,8 @@ class Boosters(Degrading):
             noise = np.clip(self._noise_ratio * self._noise.at(tick), -1.0, 1.0)
             ratio = ratio * (1.0 + noise)
         ratio = self._burn(ratio, dt)
-        thrust = self._degrade(ratio * self._max_thrust)
+        made = ratio * self._max_thrust
+        thrust = self._degrade(self._nozzles.thrust(made, body) if self._nozzles else made)
 
         rows, axis = self._rows, self._axis
         if self._gimbals:
@@ -292,10 +314,22 @@ class Boosters(Degrading):
             tanks=self._tanks.state() if self._tanks else None,
         )
 
-    @property
-    def allocation_matrix(self) -> FloatArray:
-        """Wrench about the origin of base_link per thrust with the gimbals at 0, (6, n)."""
-        return np.asarray(self._rows.T)
+    def _throttle(
+        self, demand: FloatArray, part: FloatArray | None, dt: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return throttles at the end of a step and what stands for it, (..., n).
+
+        ``part`` is for which part of the step each booster burns, None for all of it.
+        """
+        burns = self.ignition if part is None else part > 0.0
+        end, ratio = self._lag.advance(self.throttle, np.where(burns, demand, 0.0), dt)
+        if part is None:
+            return end, ratio
+        # What begins to burn within a step moves for a part of it.
+        late = burns & (part < 1.0)
+        end = np.where(late & (self._params.time_constant > 0.0),
+                       self.throttle + part * (end - self.throttle), end)
+        return end, np.where(late, part * ratio, ratio)
 
     @property
     def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
@@ -358,3 +392,11 @@ class Boosters(Degrading):
         if self._tanks:
             position[..., joints + 2 * n :] = self._tanks.fuel_ratio
         return position, effort
+
+
+def _turned(axes: FloatArray, rotations: FloatArray, turns: FloatArray) -> FloatArray:
+    """Return axes in base_link turned by rotation vectors in the axes of links, (n, 3) each."""
+    size = np.linalg.norm(turns, axis=-1, keepdims=True)
+    about = (rotations @ turns[..., None])[..., 0] / np.maximum(size, np.finfo(float).tiny)
+    once = cross(about, axes)
+    return np.asarray(axes + np.sin(size) * once + (1.0 - np.cos(size)) * cross(about, once))

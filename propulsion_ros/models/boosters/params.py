@@ -8,10 +8,12 @@ import numpy as np
 
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common import placement
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.esc import EscParams, esc_of
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.thrust_curve import parse_curve
+from propulsion_ros.models.supply.motors import with_motors
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
@@ -26,6 +28,9 @@ from propulsion_ros.settings.quantity import (
     validate,
 )
 
+_BY_IMPULSE = -1.0
+_LEAST_IMPULSE = 1e-3
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoostersParams(EscParams):
@@ -38,7 +43,32 @@ class BoostersParams(EscParams):
     )
     max_thrust: FloatArray = per_row(unit='N', doc='thrust at throttle 1', above=0.0)
     min_thrust: FloatArray = per_row(0.0, 'N', doc='lowest thrust of a lit booster', lo=0.0)
-    max_fuel_rate: FloatArray = per_row(unit='kg/s', doc='propellant burnt at throttle 1', lo=0.0)
+    max_fuel_rate: FloatArray = per_row(
+        _BY_IMPULSE, 'kg/s', lo=_BY_IMPULSE,
+        doc='propellant burnt at throttle 1, required without specific_impulse; -1: by that',
+    )
+    specific_impulse: FloatArray = per_row(
+        0.0, 's', doc='impulse over the weight of the propellant; 0: by max_fuel_rate', lo=0.0
+    )
+    ignition_delay: FloatArray = per_row(
+        0.0, 's', doc='time from the command that lights a booster until it burns', lo=0.0
+    )
+    exit_area: FloatArray = per_row(
+        0.0, 'm^2', lo=0.0,
+        doc='of the nozzle, for the thrust over the ambient pressure; 0: it does not depend on it',
+    )
+    reference_pressure: FloatArray = per_row(
+        101325.0, 'Pa', doc='exit_area: ambient pressure at which max_thrust holds', lo=0.0
+    )
+    site_altitude: float = quantity(
+        0.0, 'm', doc='exit_area: height of the world origin above sea level', lo=-1000.0,
+        hi=86000.0,
+    )
+    misalignment: FloatArray = quantity(
+        (0.0, 0.0, 0.0), 'rad', lo=-np.pi, hi=np.pi, shape=('n', 3),
+        doc='rotation of the thrust from its axis, a vector in the axes of the link; commands and '
+        'allocation do not know it',
+    )
     time_constant: FloatArray = per_row(0.0, 's', doc='first-order lag of the throttle', lo=0.0)
     reignitable: BoolArray = per_row(
         True, doc='false: once lit it burns until its tank is empty', kind=bool
@@ -57,6 +87,14 @@ class BoostersParams(EscParams):
         doc="solid motor: time since ignition [s] and thrust [N], 't0 f0 t1 f1 ...', peaking at "
         'max_thrust; min_thrust, time_constant and reignitable have no meaning then; '
         'empty: throttled',
+    )
+    motor_file: tuple[str, ...] = per_row(
+        '', kind=str,
+        doc='solid motor: RASP file (.eng) that gives thrust_curve, max_thrust, max_fuel_rate, '
+        'and the capacity of a tank that has none; empty: no file',
+    )
+    motor: tuple[str, ...] = per_row(
+        '', kind=str, doc='motor_file: name of the motor; empty: the only one of the file'
     )
     tank: tuple[str, ...] = per_row(
         '', doc='tank that each booster burns from; empty: propellant without end', kind=str
@@ -79,9 +117,18 @@ class BoostersParams(EscParams):
     tanks: TanksParams = group(TanksParams, element='tank')
     gimbals: GimbalsParams = group(GimbalsParams, element='gimbal')
 
+    from_files = staticmethod(with_motors)
+
     def __post_init__(self) -> None:
         validate(self)
+        for i, path in enumerate(self.motor_file):
+            if path and not self.thrust_curve[i]:
+                raise ConfigError(
+                    'motor_file', 'is read where parameters are; in Python give the thrust_curve '
+                    'of read_motor instead', i,
+                )
         check_order(self, 'min_thrust', 'max_thrust', 'N')
+        self._take_impulse()
         for i, tank in enumerate(self.tank):
             if tank and tank not in self.tanks.names:
                 known = ', '.join(self.tanks.names) or 'none'
@@ -107,3 +154,29 @@ class BoostersParams(EscParams):
         for i, joint in enumerate(self.gimbals.joints):
             if joint in commanded[: len(self.names) + i]:
                 raise ConfigError('gimbals.joints', f'{joint!r} is named twice', i)
+
+    def _take_impulse(self) -> None:
+        """Set fuel rates that are given as a specific impulse."""
+        rate, impulse = self.max_fuel_rate.copy(), self.specific_impulse
+        for i in np.flatnonzero((impulse > 0.0) & (impulse < _LEAST_IMPULSE)).tolist():
+            raise ConfigError(
+                'specific_impulse', f'expected 0 or at least {_LEAST_IMPULSE:g} s, '
+                f'got {impulse[i]:g} s', i,
+            )
+        with np.errstate(divide='ignore'):
+            by_impulse = self.max_thrust / (impulse * STANDARD_GRAVITY)
+        for i in range(len(self.names)):
+            if impulse[i] > 0.0 and rate[i] in (_BY_IMPULSE, by_impulse[i]):
+                rate[i] = by_impulse[i]
+            elif impulse[i] > 0.0:
+                raise ConfigError(
+                    'max_fuel_rate', f'{rate[i]:g} kg/s and specific_impulse {impulse[i]:g} s: '
+                    'expected one of them', i,
+                )
+            elif rate[i] < 0.0:
+                raise ConfigError(
+                    'max_fuel_rate', 'is required, or specific_impulse'
+                    if rate[i] == _BY_IMPULSE else f'{rate[i]:g} is below 0 kg/s', i,
+                )
+        rate.flags.writeable = False
+        object.__setattr__(self, 'max_fuel_rate', rate)

@@ -11,7 +11,7 @@ from propulsion_ros.settings.quantity import FloatArray
 _LARGEST = 1e12
 
 
-def numbers_of(key: str, text: str, index: int) -> list[float]:
+def numbers_of(key: str, text: str, index: int | None = None) -> list[float]:
     """Return the numbers of a text, apart by blanks or commas.
 
     Raises `ConfigError` for what is no number, not finite, or larger than 1e12.

@@ -104,8 +104,10 @@ class BurnCurves:
         start = np.zeros(self._shape) if elapsed is None else elapsed
         restart(self, indices, self._shape[:-1], elapsed=start, _given=self._at(start)[1])
 
-    def step(self, lit: BoolArray, dt: float) -> FloatArray:
-        """Burn for ``dt`` [s] and return the mean thrusts [N], (..., k).
+    def step(
+        self, lit: BoolArray, dt: float, part: FloatArray | float = 1.0
+    ) -> FloatArray:
+        """Burn in a step of ``dt`` [s] and return its mean thrusts [N], (..., k).
 
         Parameters
         ----------
@@ -113,10 +115,12 @@ class BurnCurves:
             Motors that burn, (..., k); the caller keeps them lit.
         dt : float
             [s]; for 0 the thrusts are those of the moment.
+        part : FloatArray or float
+            For which part of the step they burn, (..., k).
         """
         if dt == 0.0:
             return np.where(lit, self._at(self.elapsed)[0], 0.0)
-        self.elapsed = np.where(lit, self.elapsed + dt, self.elapsed)
+        self.elapsed = np.where(lit, self.elapsed + part * dt, self.elapsed)
         before, self._given = self._given, self._at(self.elapsed)[1]
         return (self._given - before) / dt
 

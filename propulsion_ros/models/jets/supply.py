@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.common.family import TankState
-from propulsion_ros.models.supply.tanks import Tanks, TanksParams
+from propulsion_ros.models.supply.tanks import Tanks, VesselsParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, per_row
 
@@ -37,7 +37,7 @@ _FLOW = 1e30
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SupplyParams(TanksParams):
+class SupplyParams(VesselsParams):
     """Configuration of m tanks under pressure."""
 
     propellant: tuple[str, ...] = per_row(

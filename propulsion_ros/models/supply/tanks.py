@@ -9,6 +9,8 @@ import numpy as np
 
 from propulsion_ros.models.common.family import TankState, restart
 from propulsion_ros.models.common.wrench import IDENTITY
+from propulsion_ros.models.supply.grains import THINNEST, GrainsParams, burnt_shapes
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
@@ -22,8 +24,8 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TanksParams:
-    """Configuration of m propellant tanks."""
+class VesselsParams:
+    """Configuration of m propellant tanks whose inertia is in proportion to their mass."""
 
     names: tuple[str, ...] = names('tank names', ())
     capacity: FloatArray = per_row(0.0, 'kg', doc='propellant when full', lo=0.0)
@@ -51,6 +53,30 @@ class TanksParams:
         validate(self)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TanksParams(VesselsParams, GrainsParams):
+    """Configuration of m propellant tanks, some of which may hold solid propellant."""
+
+    def __post_init__(self) -> None:
+        VesselsParams.__post_init__(self)
+        for i in np.flatnonzero(self.grain_outer_radius).tolist():
+            outer, inner = self.grain_outer_radius[i], self.grain_inner_radius[i]
+            if inner > (1.0 - THINNEST) * outer:
+                raise ConfigError(
+                    'grain_inner_radius', f'expected less than grain_outer_radius, {outer:g} m, '
+                    f'got {inner:g} m', i,
+                )
+            if self.grain_length[i] < THINNEST * outer:
+                raise ConfigError(
+                    'grain_length', f'expected at least {THINNEST:g} of grain_outer_radius, '
+                    f'{outer:g} m, got {self.grain_length[i]:g} m', i,
+                )
+            if self.inertia[i].any():
+                raise ConfigError(
+                    'inertia', 'expected none with grain_outer_radius, which gives it', 3 * i
+                )
+
+
 class Tanks:
     """m tanks: mass and inertia are proportional to what is left.
 
@@ -75,7 +101,7 @@ class Tanks:
 
     propellant: FloatArray
 
-    def __init__(self, params: TanksParams, batch: tuple[int, ...] = ()) -> None:
+    def __init__(self, params: VesselsParams, batch: tuple[int, ...] = ()) -> None:
         self._capacity = params.capacity
         # A tank without capacity holds 0 of anything.
         self._whole = np.maximum(params.capacity, np.finfo(float).tiny)
@@ -87,10 +113,12 @@ class Tanks:
         self._way = empty[..., 0] if np.any(params.com_empty) else None
         principal = params.rotation * params.inertia[:, None, :]
         self._full_inertia = principal @ np.swapaxes(params.rotation, -1, -2)
+        is_solid = isinstance(params, TanksParams) and params.grain_outer_radius.any()
+        self._grains = _Grains(params) if is_solid else None
         self.retune(params)
         self.reset()
 
-    def retune(self, params: TanksParams) -> None:
+    def retune(self, params: VesselsParams) -> None:
         """Take the `starting_fuel_ratio` of a configuration, for the next `reset`."""
         self._start = np.broadcast_to(params.starting_fuel_ratio, self._shape)
 
@@ -133,4 +161,31 @@ class Tanks:
         com = self._full_com
         if self._way is not None:
             com = com + (1.0 - ratio)[..., None] * self._way
-        return TankState(self.propellant, com, ratio[..., None, None] * self._full_inertia)
+        inertia = ratio[..., None, None] * self._full_inertia
+        if self._grains:
+            inertia = inertia + self._grains.inertia(self.propellant, ratio)
+        return TankState(self.propellant, com, inertia)
+
+
+class _Grains:
+    """Inertia of the tanks that hold solid propellant, 0 of the others."""
+
+    def __init__(self, params: Any) -> None:
+        self._rotation = params.rotation
+        self._shapes = [
+            (i, *burnt_shapes(
+                params.grain_outer_radius[i], params.grain_inner_radius[i],
+                params.grain_length[i], int(params.grain_count[i]), params.grain_separation[i],
+            )) for i in np.flatnonzero(params.grain_outer_radius).tolist()
+        ]
+
+    def inertia(self, mass: FloatArray, ratio: FloatArray) -> FloatArray:
+        """Return it for what is left [kg] and that over the capacity, (..., m, 3, 3)."""
+        inertia = np.zeros((*mass.shape, 3, 3))
+        for i, ratios, shapes in self._shapes:
+            across, along = (np.interp(ratio[..., i], ratios, shapes[:, k]) for k in (0, 2))
+            axis = self._rotation[i, :, 2]
+            own = np.multiply.outer(along - across, np.outer(axis, axis))
+            own = own + np.multiply.outer(across, np.eye(3))
+            inertia[..., i, :, :] = mass[..., i, None, None] * own
+        return inertia

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from propulsion_ros.graph.rasp import motor_named, parse_rasp
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.supply.rasp import motor_named, parse_rasp
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import SourceError
 
-FILE = Path(__file__).resolve().parents[1] / 'data' / 'motors.eng'
+FILE = Path(__file__).resolve().parents[2] / 'data' / 'motors.eng'
 MOTORS = parse_rasp(FILE.read_text(encoding='utf-8'))
 HEADER = 'M1 18 70 0 0.02 0.05 Nobody\n'
 
