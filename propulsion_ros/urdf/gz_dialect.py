@@ -126,8 +126,8 @@ _ROTOR = _System(
         'max_thrust': '838', 'motor_constant': '8.54858e-06', 'moment_constant': '0.016',
     },
     {
-        'rotorDragCoefficient': 'the drag of rotors in a wind is not modelled',
-        'rollingMomentCoefficient': 'the rolling moment of rotors in a wind is not modelled',
+        'rotorDragCoefficient': 'it would need odometry; give rotor_drag_coefficient to have it',
+        'rollingMomentCoefficient': 'it would need odometry; give rolling_moment_coefficient to have it',
         'rotorVelocitySlowdownSim': 'no joint is turned here',
         **dict.fromkeys(('robotNamespace', 'commandSubTopic', 'motorSpeedPubTopic'), _TOPICS),
     },
