@@ -127,7 +127,8 @@ _ROTOR = _System(
     },
     {
         'rotorDragCoefficient': 'it would need odometry; give rotor_drag_coefficient to have it',
-        'rollingMomentCoefficient': 'it would need odometry; give rolling_moment_coefficient to have it',
+        'rollingMomentCoefficient':
+            'it would need odometry; give rolling_moment_coefficient to have it',
         'rotorVelocitySlowdownSim': 'no joint is turned here',
         **dict.fromkeys(('robotNamespace', 'commandSubTopic', 'motorSpeedPubTopic'), _TOPICS),
     },

@@ -81,7 +81,9 @@ def test_detection_is_marked(draw):
                      id='no rows'),
         pytest.param(_throw(np.full(220, np.nan)), 'x.png', 'log: expected values between',
                      id='no altitude'),
-        pytest.param(_throw(), 'none/x.png', 'cannot be written: there is no folder', id='no folder'),
+        pytest.param(
+            _throw(), 'none/x.png', 'cannot be written: there is no folder', id='no folder'
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line_and_code_1(draw, content, picture, message):
