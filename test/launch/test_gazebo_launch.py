@@ -109,7 +109,7 @@ def test_vehicle_is_put_into_its_world(stand_ins, graph):
 
 def test_second_vehicle_joins_the_world_of_the_first(stand_ins, graph):
     """It stands on its lowest shape, half a box of 60 mm below its origin."""
-    with Launched(vehicle='quadrotor', namespace='b', join='true', x='2'):
+    with Launched('gazebo', vehicle='quadrotor', namespace='b', join='true', x='2'):
         [arguments] = calls_of(stand_ins, 'create', graph)
         [bridge] = calls_of(stand_ins, 'parameter_bridge', graph)
     assert value_of('-name', arguments) == 'b_quadrotor'
