@@ -151,6 +151,17 @@ def start_python(words: Sequence[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, *words])  # noqa: S603  a list of words, no shell
 
 
+def stop(process: subprocess.Popen[bytes], limit: float) -> int:
+    """End a process, with force after some time [s], and return its exit code."""
+    if process.poll() is None:
+        process.terminate()
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
 @contextmanager
 def stack(
     options: Sequence[str], configs: Sequence[Path], log_level: str, given: Sequence[str] = ()
@@ -167,13 +178,7 @@ def stack(
     try:
         yield process
     finally:
-        if process.poll() is None:
-            process.terminate()
-        try:
-            code = process.wait(_STOP_LIMIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
+        code = stop(process, _STOP_LIMIT)
     if code:
         raise RuntimeError(f'the other nodes ended with code {code}')
 

@@ -150,13 +150,7 @@ def _controller(path: Path | None) -> Iterator[subprocess.Popen[bytes] | None]:
     try:
         yield process
     finally:
-        if process.poll() is None:
-            process.terminate()
-        try:
-            process.wait(_STOP_LIMIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        flight.stop(process, _STOP_LIMIT)
 
 
 @contextmanager
