@@ -17,6 +17,7 @@ import numpy as np
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.tanks import TanksParams
 
@@ -39,12 +40,12 @@ GRAINS = (5, 1815.0, 0.033, 0.015, 0.12, 0.005)
 """How many, density, outer and inner radius, length, and distance."""
 
 
-def by_rocketpy(ambient: float | None = None) -> np.ndarray:
+def by_rocketpy(ambient: float | None = None, warmer: float = 0.0) -> np.ndarray:
     """Return time, height over the site and speed at each step, (k, 3).
 
     With a pressure for which the curve of the motor holds, thrust rises as that of the air falls.
     """
-    flight = rocketpy_flight(ambient)
+    flight = rocketpy_flight(ambient, warmer)
     time = np.arange(0.0, float(flight.apogee_time), 0.01)
     height, speed = (
         np.array(source.get_value(time.tolist()), dtype=float) for source in (flight.z, flight.vz)
@@ -52,7 +53,9 @@ def by_rocketpy(ambient: float | None = None) -> np.ndarray:
     return np.stack((time, height - SITE, speed), axis=-1)
 
 
-def rocketpy_flight(ambient: float | None = None, inclination: float = 90.0) -> Any:
+def rocketpy_flight(
+    ambient: float | None = None, warmer: float = 0.0, inclination: float = 90.0
+) -> Any:
     """Return RocketPy's flight from a rail at an inclination [degrees]."""
     from rocketpy import Environment, Flight, Rocket
 
@@ -71,6 +74,14 @@ def rocketpy_flight(ambient: float | None = None, inclination: float = 90.0) -> 
     rocket.add_tail(top_radius=RADIUS, bottom_radius=0.0435, length=0.06, position=-1.194656)
     site = Environment(latitude=32.990254, longitude=-106.974998, elevation=SITE)
     site.set_atmospheric_model(type='standard_atmosphere')
+    if warmer:
+        heights = np.arange(0.0, 8e3, 50.0)
+        temperature, pressure = temperature_and_pressure(heights, warmer)
+        site.set_atmospheric_model(
+            type='custom_atmosphere', wind_u=0.0, wind_v=0.0,
+            temperature=np.stack((heights, temperature), axis=-1).tolist(),
+            pressure=np.stack((heights, pressure), axis=-1).tolist(),
+        )
     return Flight(
         rocket=rocket, environment=site, rail_length=RAIL, inclination=inclination, heading=0.0,
         max_time_step=0.05, rtol=1e-8, terminate_on_apogee=True,
@@ -92,13 +103,13 @@ def _rocketpy_motor(ambient: float | None) -> Any:
 
 
 def by_body(
-    dt: float = 0.01, ambient: float | None = None, start_rpy: Any = 0.0
+    dt: float = 0.01, ambient: float | None = None, warmer: float = 0.0, start_rpy: Any = 0.0
 ) -> np.ndarray:
     """Return the same from this package, and the way from the start; (k, 4)."""
     booster, dry = _booster(ambient), _dry()
     body = RigidBody(BodyParams(
         site_altitude=SITE, drag_area=[0.0, 0.0, np.pi * RADIUS**2], rail_length=RAIL,
-        drag_over_mach=_text(DRAG), start_rpy=start_rpy,
+        drag_over_mach=_text(DRAG), start_rpy=start_rpy, temperature_offset=warmer,
     ))
     rows, before = [], None
     for tick in range(6000):

@@ -119,6 +119,7 @@ def test_what_is_too_weak_stays_at_the_lower_end(height):
     body = RigidBody(BodyParams(
         start_rpy=[0.3, 0.0, 0.0], start_position=[0, 0, height], rail_length=3.0,
     ))
+    assert body.on_ground
     for _ in range(20):
         body.step(np.array([9.0, 0, 10.0, 0, 0, 0]), MASS, MASS, 0.01)
     np.testing.assert_array_equal(body.motion.position, [0, 0, height])

@@ -20,9 +20,11 @@ def rocketpy():
         pytest.skip(missing)
 
 
-@pytest.mark.parametrize('ambient', [None, whole_flight.AMBIENT])
-def test_burnout_and_apogee_are_those_of_rocketpy(ambient):
-    ours, theirs = whole_flight.by_body(ambient=ambient), whole_flight.by_rocketpy(ambient)
+@pytest.mark.parametrize('values', [
+    {}, {'ambient': whole_flight.AMBIENT}, {'warmer': 30.0}, {'warmer': -30.0},
+], ids=str)
+def test_burnout_and_apogee_are_those_of_rocketpy(values):
+    ours, theirs = whole_flight.by_body(**values), whole_flight.by_rocketpy(**values)
     assert ours[-1, 1] == pytest.approx(theirs[:, 1].max(), rel=0.01)
     assert ours[-1, 0] == pytest.approx(theirs[-1, 0], rel=0.01)
     speeds = [whole_flight.at_burnout(rows) for rows in (ours, theirs)]
