@@ -53,6 +53,9 @@ COMMANDS = {
     'rocket': ('boosters', 'boosters/command', JointState(
         name=['booster_1', 'booster_2'], effort=[1300.0] * 2,
     )),
+    'cubesat': ('jets', 'jets/command', JointState(
+        name=['front_left', 'back_left'], effort=[0.05] * 2,
+    )),
 }
 """Node, topic and command of a vehicle."""
 vehicles = pytest.mark.parametrize('vehicle', COMMANDS)
