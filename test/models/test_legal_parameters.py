@@ -92,6 +92,10 @@ def thrusters(rng, **fixed):
             given[high] = [min(b, 1e11) for b in given[high]]
     if 'battery' in fixed:
         given['power_constant'] = [max(x, 1e-9) for x in given['power_constant']]
+    series = np.array(given['conversion']) == 'four_quadrant'
+    for key in ('moment_constant', 'power_constant'):
+        given[key] = np.where(series, 0.0, given[key])
+    given['surface_loss'] = np.array(given['propeller_diameter']) >= SMALLEST
     given['direction'] = [
         -1 if k < 0.0 else d
         for k, d in zip(given['thrust_coefficient'], given['direction'], strict=True)
@@ -104,12 +108,60 @@ def test_thrusters(seed):
     rng = np.random.default_rng(seed)
     params = thrusters(rng)
     model, dt = Thrusters(params), steps(rng)
-    body = BodyState(velocity=rng.uniform(-50.0, 50.0, 3))
+    body = BodyState(
+        velocity=rng.uniform(-50.0, 50.0, 3), height=np.array(rng.uniform(-2.0, 1.0)),
+        up=np.array([0.0, 0.6, 0.8]),
+    )
     for tick in range(4):
         values = numbers(rng)
         output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
         assert_finite(output.applied, output.velocity, output.wrench, output.computed)
         assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
+
+
+def propellers(rng):
+    """Return series of propellers that take some power at any advance angle; '' for the usual."""
+    ahead, drag, load = 10.0 ** rng.uniform(-3.0, 2.0, (3, COUNT))
+    share = rng.uniform(-0.999, 0.999, COUNT)
+    cross = 0.35 * (2.0 * share * np.sqrt(drag * load / 0.35) - ahead)
+    usual = rng.random(COUNT) < 0.3
+    return {
+        key: ['' if plain else f'0 {value!r}' for plain, value in zip(
+            usual, values.tolist(), strict=True
+        )] for key, values in (
+            ('thrust_cosines', ahead), ('thrust_sines', -drag), ('torque_cosines', load),
+            ('torque_sines', -cross),
+        )
+    }
+
+
+def shaft_power(model, output, params):
+    """Return what motors give thrusters along x, or take from them where the stream turns them."""
+    return -params.direction * model.link_wrenches(output)[:, 3] * output.velocity
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_propellers_in_a_stream(seed):
+    """Shaft and stream together give the water power, whichever drives the other."""
+    rng = np.random.default_rng(seed)
+    params = thrusters(
+        rng, conversion='four_quadrant', step_value='end', **propellers(rng)
+    )
+    model, dt = Thrusters(params), steps(rng)
+    for tick in range(4):
+        body = BodyState(
+            velocity=rng.uniform(-50.0, 50.0, 3), height=np.array(rng.uniform(-2.0, 1.0)),
+            up=np.array([0.0, 0.6, 0.8]),
+        )
+        values = numbers(rng) * rng.choice([0.0, 1.0], COUNT)
+        output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
+        shaft = shaft_power(model, output, params)
+        assert_finite(output.applied, output.velocity, output.wrench, shaft)
+        pushed = output.applied * (1.0 - params.wake_fraction) * body.velocity[0]
+        scale = np.abs(shaft) + np.abs(pushed)
+        assert np.all(shaft - pushed >= -1e-6 * scale - DENORMAL)
+        # One that stands can only be dragged.
+        assert np.all((pushed <= DENORMAL)[output.velocity == 0.0])
 
 
 def rotors(rng, **fixed):
@@ -208,6 +260,9 @@ def check_supply(model, before, output, params, dt):
     assert np.all((current >= 0.0) & (charge >= 0.0) & (charge <= before))
     thrust = np.abs(output.applied)
     by_moment = params.moment_constant * thrust * np.abs(output.velocity)
+    if isinstance(params, ThrustersParams):
+        series = np.array(params.conversion) == 'four_quadrant'
+        by_moment = np.where(series, shaft_power(model, output, params), by_moment)
     by_thrust = params.power_constant * thrust * np.sqrt(thrust)
     drawn = np.where(params.power_constant > 0.0, by_thrust, by_moment / params.drive_efficiency)
     # What still turns faster than the voltage allows runs on by itself.
