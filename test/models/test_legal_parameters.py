@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from parts import amount
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
@@ -320,6 +321,31 @@ def grains(rng, draw):
     return TanksParams(**given)
 
 
+def servos(given):
+    """Make the parameters of servos legal."""
+    frequency = np.array(given['natural_frequency'])
+    given['natural_frequency'] = np.where(frequency > 0.0, np.maximum(frequency, 1e-3), 0.0)
+    given['acceleration_limit'] = np.where(frequency > 0.0, given['acceleration_limit'], 0.0)
+
+
+def gimbals(draw):
+    """Return a gimbal of each booster."""
+    given = draw.fields(GimbalsParams, rows(), integrator='exact')
+    servos(given)
+    sizes = np.array(given['negative_range'])
+    given['negative_range'] = np.where(sizes < 0.0, -1.0, sizes)
+    return GimbalsParams(**given)
+
+
+def check_gimbals(params, before, after, dt):
+    """Assert that angles are within their range, and no rate is too large."""
+    most = np.repeat(params.rate_limit, 2)
+    negative = np.where(params.negative_range < 0.0, params.range, params.negative_range)
+    assert np.all((-negative.ravel() <= after) & (after <= params.range.ravel()))
+    slow = most > 0.0
+    assert np.all((np.abs(after - before) <= most * dt * (1.0 + 1e-9) + 1e-12)[slow])
+
+
 @pytest.mark.parametrize('seed', range(SETS))
 def test_boosters(seed):
     rng = np.random.default_rng(seed)
@@ -327,7 +353,7 @@ def test_boosters(seed):
     tanks = grains(rng, draw)
     given = draw.fields(
         BoostersParams, rows(), tank=list(tanks.names), tanks=tanks, integrator='exact',
-        noise_seed=1, exact_final_step=True, esc_gives='thrust',
+        noise_seed=1, exact_final_step=True, esc_gives='thrust', gimbals=gimbals(draw),
     )
     impulse = np.array(given['specific_impulse'])
     given['specific_impulse'] = np.where(impulse > 0.0, np.maximum(impulse, 1e-3), 0.0)
@@ -339,9 +365,13 @@ def test_boosters(seed):
     share = np.where(params.exit_area > 0.0, 0.5, 1.0)
     for tick in range(4):
         body = BodyState(height=np.array(rng.uniform(-2e3, 200e3)))
-        before = model.propellant
-        command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
-        output = model.step(command, body, dt, tick)
+        before, tilts = model.propellant, np.full(3 * COUNT, np.nan)
+        tilts[COUNT:] = rng.uniform(-4.0, 4.0, 2 * COUNT)
+        values = {'position': tilts, 'effort': np.full(3 * COUNT, np.nan)}
+        values[model.command_fields[0]][:COUNT] = np.abs(numbers(rng))
+        angles = model._gimbals.angles.ravel()
+        output = model.step(Command(**values), body, dt, tick)
+        check_gimbals(params.gimbals, angles, output.position[COUNT : 3 * COUNT], dt)
         assert_finite(output.applied, output.wrench, output.tanks.mass, output.tanks.inertia)
         assert np.all(output.applied >= 0.0)
         assert np.all(share * output.applied <= 2.0 * params.max_thrust)
@@ -433,6 +463,12 @@ def fins(rng):
         names += own
     given = draw.fields(FinsParams, names, integrator='exact', compat='none', **groups)
     sized(given)
+    kinds = np.array(given['dynamics'])
+    given['natural_frequency'] = np.where(
+        kinds == 'first_order', given['natural_frequency'], 0.0
+    )
+    given['backlash'] = np.where(np.char.find(kinds, 'order') > 0, given['backlash'], 0.0)
+    servos(given)
     in_order(given, 'min_deflection', 'max_deflection')
     for key in ('min_deflection', 'max_deflection'):
         given[key] = np.clip(given[key], -1.57, 1.57).tolist()
