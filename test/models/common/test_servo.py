@@ -57,7 +57,8 @@ def test_a_step_is_followed_as_the_closed_form_at_any_dt(damping, dt):
 def test_a_critical_damping_overshoots_nothing():
     times = DT * np.arange(1, 30)
     ends, _ = followed(np.full(29, 0.4), natural_frequency=W, damping_ratio=1.0)
-    np.testing.assert_allclose(ends, 0.4 * (1.0 - (1.0 + W * times) * np.exp(-W * times)), atol=1e-9)
+    exact = 0.4 * (1.0 - (1.0 + W * times) * np.exp(-W * times))
+    np.testing.assert_allclose(ends, exact, atol=1e-9)
 
 
 def test_the_overshoot_is_that_of_the_damping():
