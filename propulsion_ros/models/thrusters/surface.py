@@ -57,9 +57,10 @@ class SurfaceLoss:
         height, up = body.height, body.up
         if height is None or up is None:
             return None
-        lost = product(up, self._per_tilt)
-        lost += height[..., None] * self._per_height
+        sunk: FloatArray = (height[..., None] if height.ndim else height) * self._per_height
+        lost = product(up, self._per_tilt) + sunk
         lost += self._sunk
         np.maximum(lost, self._none, out=lost)
-        left: FloatArray = 1.0 - lost**_POWER
+        np.power(lost, _POWER, out=lost)
+        left = np.subtract(1.0, lost, out=lost)
         return np.maximum(left, self._none, out=left)

@@ -251,6 +251,14 @@ def test_of_a_tilted_hull_one_thruster_is_out_of_the_water():
     np.testing.assert_allclose(stepped(100.0, 0.0, model, **body).applied, [0.0, 10.0])
 
 
+def test_robots_of_one_tilt_may_be_at_heights_of_their_own():
+    model = made('ab', (3,), **SQUARE, surface_loss=[True, False])
+    body = {'height': np.array([0.0, -1.0, 1.0]), 'up': UP}
+    np.testing.assert_allclose(
+        stepped(100.0, 0.0, model, **body).applied, [[3.25, 10.0], [10.0, 10.0], [0.0, 10.0]]
+    )
+
+
 def test_without_a_height_and_off_nothing_is_lost():
     deep = {'height': np.array(5.0), 'up': UP}
     off, on = made(**SQUARE), made(**SQUARE, surface_loss=True)
