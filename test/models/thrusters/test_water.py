@@ -96,6 +96,20 @@ def test_a_stopped_propeller_drags_by_the_square_of_the_stream():
     assert stepped(0.0, 0.0).wrench[0] == 0.0
 
 
+@pytest.mark.parametrize('velocity', [3.0, -3.0])
+def test_a_stopped_propeller_slows_a_body_to_the_speed_of_the_water(velocity):
+    model, speeds = made(**PROPELLER), [velocity]
+    for _ in range(500):
+        force = stepped(0.0, speeds[-1], model).wrench[0]
+        speeds.append(speeds[-1] + force / 5.0 * 0.01)
+    sizes = np.abs(speeds)
+    assert np.all(np.diff(sizes) < 0.0)
+    assert np.all(np.sign(speeds) == np.sign(velocity))
+    # By a drag of the square of the speed it is 1 / (1 / v + k t).
+    drag = abs(stepped(0.0, velocity).wrench[0]) / velocity**2 / 5.0
+    assert sizes[-1] == pytest.approx(1.0 / (1.0 / 3.0 + drag * 5.0), rel=0.02)
+
+
 def test_a_hull_holds_back_its_part_of_the_stream():
     held = made(**{**PROPELLER, 'wake_fraction': 0.25})
     np.testing.assert_allclose(
