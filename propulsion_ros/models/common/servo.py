@@ -113,6 +113,8 @@ class Servo:
         self._damping = damping
         self._half: FloatArray | None = 0.5 * backlash if backlash.any() else None
         self._rate_limit = np.where(rate > 0.0, rate, np.inf) / self._frequency
+        self._back_limit = -self._rate_limit
+        self._has_push = bool(acceleration.any())
         self._push = np.where(acceleration > 0.0, acceleration, np.inf) / self._frequency
         # The amplitude, which never grows, bounds rate and acceleration of what is ahead.
         most = self._push / (self._frequency * np.sqrt(1.0 + 4.0 * damping * damping))
@@ -182,8 +184,10 @@ class Servo:
         """Return angles and rates after a part of a step in which limits may count."""
         part = self._part
         end, last = part.end_of(angle - goal, rate)
-        ramp = np.minimum(np.maximum(last, rate - part.push), rate + part.push)
-        held = np.minimum(np.maximum(ramp, -self._rate_limit), self._rate_limit)
+        ramp = last
+        if self._has_push:
+            ramp = np.minimum(np.maximum(last, rate - part.push), rate + part.push)
+        held = np.minimum(np.maximum(ramp, self._back_limit), self._rate_limit)
         cut = held != last
         end = goal + end
         if np.count_nonzero(cut):
