@@ -420,7 +420,10 @@ class VehicleLoop:
         self._host.publish(outlet, stamp_ns, payload)
 
     def _air_pressure(self, height: float) -> PressureRow:
-        _, pressure = temperature_and_pressure(self._params.body.site_altitude + height)
+        body = self._params.body
+        _, pressure = temperature_and_pressure(
+            body.site_altitude + height, body.temperature_offset
+        )
         noise = self._params.pressure_noise
         return PressureRow(float(pressure + noise * self._noise.at(self._tick)[0]), noise**2)
 
