@@ -42,7 +42,8 @@ def in_time(request: Recorded) -> Recorded:
     A recorder writes a request behind the samples that followed it, and a player at ten times the
     rate is no better. The node holds it until its stamp.
     """
-    return replace(request, stamp_ns=request.stamp_ns - _EARLY_NS)
+    # A bag whose clock is simulated begins at 0, before which nothing can be written.
+    return replace(request, stamp_ns=max(0, request.stamp_ns - _EARLY_NS))
 
 
 def is_bag(path: Path) -> bool:

@@ -9,7 +9,7 @@ from special_bags import HEAD, foot
 
 from benchmarks.wire import Wire
 from propulsion_ros.replay.bag_formats import bound_chunks, check_mcap
-from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag
+from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, in_time, is_bag
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.yaml_file import YamlBudget
 
@@ -223,3 +223,9 @@ def test_requests_come_early_for_nodes(tmp_path):
     with BagReader(path) as reader:
         found = [(m.topic, m.stamp_ns - 5 * second) for m in reader.for_nodes(reader.topics)]
     assert found == [('/a', 0), ('/n/requests', second + 1), ('/b', 2 * second)]
+
+
+def test_no_request_comes_before_time_0():
+    """A bag of a simulation has its time, and no bag takes a time below 0."""
+    request = Recorded('/n/requests', 'std_msgs/msg/String', 500_000_000, b'')
+    assert in_time(request).stamp_ns == 0
