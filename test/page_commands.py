@@ -25,7 +25,7 @@ NOT_RUN = {
 }
 """Commands of propulsion_ros whose arguments are only parsed, and why."""
 
-NEEDS = {'plot': 'matplotlib'}
+NEEDS = {'plot': 'matplotlib', 'view': 'meshcat'}
 """Optional packages, without which a command is only parsed."""
 
 ELSEWHERE = {

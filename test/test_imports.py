@@ -50,6 +50,7 @@ ROOMS = {
     'replay': ANY,
     'gz': ANY,
     'pictures': ANY,
+    'view': READERS | {'trimesh'},
     'demos': ANY,
     'tools': ANY,
 }

@@ -14,6 +14,7 @@ from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
     COMMAND,
     LARGEST,
+    OF_TANKS,
     PUBLISHED,
     QUANTITIES,
     Channel,
@@ -43,7 +44,7 @@ _VETOES = {
 }
 """What kept a detector from deciding, and the words of its health for it."""
 _SHARED = (
-    'mass', 'fuel_ratio', 'voltage', 'current', 'percentage', 'place', 'climb', 'lift',
+    'mass', *OF_TANKS, 'voltage', 'current', 'percentage', 'place', 'climb', 'lift',
 )
 """Quantities of which all sources are in one panel."""
 
@@ -123,6 +124,8 @@ class Page:
     """Behind all of them."""
     marks: tuple[Mark, ...] = ()
     """Across all of them."""
+    origin: int = 0
+    """What the time axis counts from, in stamps [s]."""
 
 
 def page_of(
@@ -180,6 +183,7 @@ def page_of(
         panels=panels,
         phases=phases,
         marks=tuple(mark for mark in map(cut.mark, flight.marks) if cut.has(mark.time)),
+        origin=origin,
     )
 
 
@@ -334,7 +338,7 @@ def _label(channel: Channel, beside: Sequence[Channel]) -> str:
 
 
 def _heading(
-    source: str | None, quantity: str, channels: Sequence[Channel], present: Iterable[Channel]
+    source: str | None, quantity: str, channels: Sequence[Channel], present: Mapping[Channel, Rows]
 ) -> str:
     words = QUANTITIES[quantity]
     if quantity == 'effort':
@@ -342,9 +346,17 @@ def _heading(
         # What turns as it pushes may make lift, which is no thrust.
         if any((c.source, c.name) in angles for c in channels):
             words = 'effort [N]'
+    if quantity == 'position' and all(_is_switch(present[c]) for c in channels):
+        words = 'valve open'
     if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words
+
+
+def _is_switch(rows: Rows) -> bool:
+    """Return whether a position is that of a valve, open or shut."""
+    values = {value for _, value in rows}
+    return values == {0.0, 1.0} or values == {1.0}
 
 
 def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel | None:

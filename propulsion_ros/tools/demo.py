@@ -6,20 +6,31 @@ import argparse
 import json
 import math
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.nodes.start import missing
+from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import make_folder, printable, write_text, writing
+from propulsion_ros.settings.files import (
+    make_folder,
+    printable,
+    require_target,
+    write_text,
+    writing,
+)
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.view.page import data_of, require_libraries, write_page
+from propulsion_ros.view.robot import robot_of
 
 EXAMPLE = '--vehicle rocket --output demo'
 
@@ -45,6 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--record', type=Path, metavar='BAG', help='record every topic into a new bag'
     )
+    parser.add_argument(
+        '--html', type=Path, metavar='PAGE', help='page for the browser to write: the vehicle in '
+        '3D with its plots, as of view'
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,10 +81,14 @@ def run(options: argparse.Namespace) -> int:
         for path in configs[1:]:
             # Before the nodes start, each of which would refuse it.
             ParameterFile(path)
-        recorded = BagWriter(options.record) if options.record else nullcontext()
-        with own_network(), recorded as bag:
-            write = bag.write if bag else None
-            recording = flight.fly(demo, vehicle, configs, options.until, write)
+        if options.html:
+            require_target(options.html)
+            require_libraries()
+        with own_network(), _bag(options) as place:
+            with BagWriter(place) if place else nullcontext() as bag:
+                write = bag.write if bag else None
+                recording = flight.fly(demo, vehicle, configs, options.until, write)
+            signals = signals_of_bag(place) if place and options.html else None
     except (ConfigError, RuntimeError, TimeoutError) as error:
         return fail('demo', error)
     except flight.StoppedError as stopped:
@@ -85,11 +104,28 @@ def run(options: argparse.Namespace) -> int:
         text = json.dumps(_known(summary), indent=2, allow_nan=False)
         with writing(numbers):
             write_text(numbers, f'{text}\n')
-        draw(demo.page(summary, recording), picture)
+        page = demo.page(summary, recording)
+        draw(page, picture)
+        if signals is not None:
+            # The pilot knows more moments than its vehicle has published.
+            signals.flight.marks = list(page.marks)
+            write_page(options.html, data_of(signals, robot_of(vehicle, configs), page.title))
     except ConfigError as error:
         return fail('demo', error)
     print(f'picture: {printable(picture)}')
+    if signals is not None:
+        print(f'page: {printable(options.html)}')
     return 0
+
+
+@contextmanager
+def _bag(options: argparse.Namespace) -> Iterator[Path | None]:
+    """Yield where to record: the bag that is wanted, or one that a page alone needs."""
+    if options.record or not options.html:
+        yield options.record
+        return
+    with TemporaryDirectory(prefix='propulsion_ros_') as folder:
+        yield Path(folder) / 'demo'
 
 
 def _known(value: Any) -> Any:
