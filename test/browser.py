@@ -10,6 +10,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -21,6 +22,14 @@ OPTIONS = (
     '--no-first-run', '--disable-background-networking', '--disable-component-update',
 )
 LIMIT = 120.0
+_START = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3)
+os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""The browser reads from 3 and writes to 4."""
 
 
 def chromium():
@@ -44,10 +53,9 @@ class Browser:
         self._numbers = itertools.count(1)
         self._waiting, self._unread = [], b''
         theirs, ours = os.pipe(), os.pipe()
-        # The browser reads from 3 and writes to 4.
-        script = f'exec 3<&{theirs[0]} 4>&{ours[1]}; exec "$0" "$@"'
+        words = [chromium(), *OPTIONS, f'--user-data-dir={folder}', 'about:blank']
         self._process = subprocess.Popen(
-            ['/bin/sh', '-c', script, chromium(), *OPTIONS, f'--user-data-dir={folder}', 'about:blank'],
+            [sys.executable, '-c', _START, str(theirs[0]), str(ours[1]), *words],
             pass_fds=(theirs[0], ours[1]), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

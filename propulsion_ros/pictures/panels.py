@@ -346,17 +346,17 @@ def _heading(
         # What turns as it pushes may make lift, which is no thrust.
         if any((c.source, c.name) in angles for c in channels):
             words = 'effort [N]'
-    if quantity == 'position' and all(_is_switch(present[c]) for c in channels):
+    if quantity == 'position' and _are_valves(present[c] for c in channels):
         words = 'valve open'
     if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words
 
 
-def _is_switch(rows: Rows) -> bool:
-    """Return whether a position is that of a valve, open or shut."""
-    values = {value for _, value in rows}
-    return values == {0.0, 1.0} or values == {1.0}
+def _are_valves(series: Iterable[Rows]) -> bool:
+    """Return whether positions are those of valves, each open or shut, and one of them both."""
+    values = [{value for _, value in rows} for rows in series]
+    return {0.0, 1.0} in values and all(each <= {0.0, 1.0} for each in values)
 
 
 def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel | None:

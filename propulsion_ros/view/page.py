@@ -131,7 +131,7 @@ def write_page(path: Path, data: dict[str, Any]) -> None:
 
 
 def _own(name: str) -> str:
-    return (_HERE / name).read_text(encoding='utf-8')
+    return read_text(_HERE / name, SIZE_LIMIT)
 
 
 def _folder(library: Library) -> Path:
@@ -157,7 +157,7 @@ def _licence(library: Library) -> dict[str, str]:
             library.module, f'is not installed as a package, {how_to_get(library.module)}'
         ) from error
     texts = [
-        Path(str(package.locate_file(file))).read_text(encoding='utf-8', errors='replace')
+        read_text(Path(str(package.locate_file(file))), SIZE_LIMIT, 'replace')
         for file in package.files or ()
         if '.dist-info' in str(file) and 'LICENSE' in file.name.upper()
     ]
