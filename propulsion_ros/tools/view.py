@@ -13,7 +13,7 @@ from propulsion_ros.tools.plot import read_signals
 from propulsion_ros.view.page import data_of, require_libraries, write_page
 from propulsion_ros.view.robot import robot_in
 
-EXAMPLE = 'flight_bag --model rocket --html flight.html'
+EXAMPLE = 'BAG --model rocket --html flight.html'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
