@@ -50,7 +50,7 @@ ROOMS = {
     'replay': ANY,
     'gz': ANY,
     'pictures': ANY,
-    'view': READERS | {'trimesh'},
+    'view': READERS | {'PIL', 'matplotlib', 'trimesh'},
     'demos': ANY,
     'tools': ANY,
 }

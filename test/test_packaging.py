@@ -27,7 +27,8 @@ PYTHON_KEYS = {
 # What rosbags unpacks with is installed with it.
 OPTIONAL = {
     'actuator_msgs', 'backports', 'compression', 'lz4', 'matplotlib', 'rosbags', 'tf2_msgs',
-    'trimesh',
+    # PIL comes with matplotlib.
+    'PIL', 'trimesh',
 }
 
 

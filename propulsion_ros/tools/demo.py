@@ -60,6 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--html', type=Path, metavar='PAGE', help='page for the browser to write: the vehicle in '
         '3D with its plots, as of view'
     )
+    parser.add_argument(
+        '--gif', type=Path, metavar='LOOP', help='short moving picture of the flight to write'
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -81,14 +84,15 @@ def run(options: argparse.Namespace) -> int:
         for path in configs[1:]:
             # Before the nodes start, each of which would refuse it.
             ParameterFile(path)
+        for path in filter(None, (options.html, options.gif)):
+            require_target(path)
         if options.html:
-            require_target(options.html)
             require_libraries()
         with own_network(), _bag(options) as place:
             with BagWriter(place) if place else nullcontext() as bag:
                 write = bag.write if bag else None
                 recording = flight.fly(demo, vehicle, configs, options.until, write)
-            signals = signals_of_bag(place) if place and options.html else None
+            signals = signals_of_bag(place) if place and _is_shown(options) else None
     except (ConfigError, RuntimeError, TimeoutError) as error:
         return fail('demo', error)
     except flight.StoppedError as stopped:
@@ -109,19 +113,34 @@ def run(options: argparse.Namespace) -> int:
         if signals is not None:
             # The pilot knows more moments than its vehicle has published.
             signals.flight.marks = list(page.marks)
-            write_page(options.html, data_of(signals, robot_of(vehicle, configs), page.title))
+            _show(data_of(signals, robot_of(vehicle, configs), page.title), options)
     except ConfigError as error:
         return fail('demo', error)
     print(f'picture: {printable(picture)}')
-    if signals is not None:
-        print(f'page: {printable(options.html)}')
+    for name, path in (('page', options.html), ('loop', options.gif)):
+        if path:
+            print(f'{name}: {printable(path)}')
     return 0
+
+
+def _is_shown(options: argparse.Namespace) -> bool:
+    return bool(options.html or options.gif)
+
+
+def _show(data: dict[str, Any], options: argparse.Namespace) -> None:
+    """Write the page and the loop that are wanted."""
+    if options.html:
+        write_page(options.html, data)
+    if options.gif:
+        from propulsion_ros.view.gif import write_gif
+
+        write_gif(options.gif, data)
 
 
 @contextmanager
 def _bag(options: argparse.Namespace) -> Iterator[Path | None]:
-    """Yield where to record: the bag that is wanted, or one that a page alone needs."""
-    if options.record or not options.html:
+    """Yield where to record: the bag that is wanted, or one that a page or loop alone needs."""
+    if options.record or not _is_shown(options):
         yield options.record
         return
     with TemporaryDirectory(prefix='propulsion_ros_') as folder:
