@@ -22,7 +22,7 @@ _ARMING = 0.5
 """Time at which flight_state is armed [s]."""
 _AFTER_LANDING = 2.0
 """How long the flight goes on after the landing [s]."""
-_AT_REST = 0.05
+AT_REST = 0.05
 """Vertical speed below which the rocket has landed [m/s]; on its parachutes it falls at 8 m/s."""
 
 
@@ -56,7 +56,7 @@ class RocketPilot(Pilot):
         up, speed = float(motion.velocity_world[2]), float(np.linalg.norm(motion.velocity))
         self._climb = float(motion.position[2]), up
         self.recording.add('motion', self.now, *self._climb, speed)
-        if self._main_fired and abs(up) < _AT_REST:
+        if self._main_fired and abs(up) < AT_REST:
             self._landed = min(self._landed, self.now)
         fuel = self._propellant, self._phase
         gimbals = self._guidance.gimbals(self.now, motion, *fuel)

@@ -50,14 +50,14 @@ def signals_of_bag(path: Path, namespace: str = '') -> Signals:
     """
     prefix = f'/{namespace.strip("/")}/'.replace('//', '/')
     with BagReader(path) as bag:
-        readings = _readings(path, bag.topics, prefix)
-        sorter = _Sorter(printable(path), prefix, readings)
+        readings = readings_of(path, bag.topics, prefix)
+        sorter = Sorter(printable(path), prefix, readings)
         for message in bag.messages(readings):
             sorter.take(message, bag.decode(message))
     return sorter.finish()
 
 
-def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _Reading]:
+def readings_of(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _Reading]:
     """Return how each topic is read, without those that are not."""
     found: dict[str, _Reading] = {}
     for topic, kind in topics.items():
@@ -84,7 +84,7 @@ def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _
     return found
 
 
-class _Sorter:
+class Sorter:
     """Gives each message its time and its reading."""
 
     def __init__(self, name: str, prefix: str, readings: Mapping[str, _Reading]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,26 @@ def palette() -> list[str]:
     return [_hex(colour) for colour in (*colours, load_colour(math.nan))]
 
 
+class Scale:
+    """Lengths of arrows: the largest thrust that was seen is half as long as the robot.
+
+    Not the limits count: thrusts may be a hundredth of them in all of a flight.
+
+    Parameters
+    ----------
+    size : float
+        Of the robot [m].
+    """
+
+    def __init__(self, size: float) -> None:
+        self._longest, self._largest = _ARROW * size, 0.0
+
+    def of(self, states: Iterable[Sequence[ThrustState]]) -> Style:
+        """Return how thrusts are drawn, now that these were seen."""
+        self._largest = max([self._largest, *map(_largest, states)])
+        return Style(scale=self._longest / (self._largest or 1.0), shaft=_SHAFT * self._longest)
+
+
 def arrows_of(
     robot: Robot, size: float, signals: Signals, frames: Frames
 ) -> Iterator[dict[str, Any]]:
@@ -143,20 +163,25 @@ def arrows_of(
         What was recorded, and when it is drawn.
     """
     known = [(block, block.layout) for block in robot.blocks if block.layout is not None]
-    states = {block.name: _states(block.name, layout, signals, frames) for block, layout in known}
-    # Not by the limits: thrusts may be a hundredth of them in all of a flight.
-    largest = max([_largest(drawn) for drawn in states.values()], default=0.0)
-    longest = _ARROW * size
-    style = Style(scale=longest / (largest or 1.0), shaft=_SHAFT * longest)
+    states = {block.name: states_of(block.name, layout, signals, frames) for block, layout in known}
+    style = Scale(size).of(states.values())
     for block, layout in known:
         drawn = states[block.name]
         if drawn:
-            yield from _arrows(block, layout, drawn, style)
+            yield from arrow_rows(block, layout, drawn, style)
         else:
             robot.notes.append(f'{block.name}: not drawn, the input has no state of it')
 
 
-def _states(
+def blank_arrows(robot: Robot, size: float) -> Iterator[dict[str, Any]]:
+    """Yield the arrow of each actuator, without any thrust."""
+    style = Scale(size).of([])
+    for block in robot.blocks:
+        if block.layout is not None:
+            yield from arrow_rows(block, block.layout, [], style)
+
+
+def states_of(
     block: str, layout: ThrustLayout, signals: Signals, frames: Frames
 ) -> list[ThrustState]:
     """Return the state of a block at each frame, [] where the input has none."""
@@ -183,10 +208,12 @@ def _largest(states: Sequence[ThrustState]) -> float:
     return max((float(np.abs(state.thrust).max(initial=0.0)) for state in states), default=0.0)
 
 
-def _arrows(
+def arrow_rows(
     block: DrawnBlock, layout: ThrustLayout, states: Sequence[ThrustState], style: Style
 ) -> Iterator[dict[str, Any]]:
+    """Yield the arrow of each actuator of a block in each state; at rest where there is none."""
     count = len(layout.names)
+    states = states or [ThrustState(np.zeros(count), np.zeros(len(layout.angle_names)))]
     rows: list[list[Shape]] = [[] for _ in range(count)]
     loads = np.empty((len(states), count))
     plumes: dict[int, Shape] = {}

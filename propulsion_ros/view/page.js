@@ -54,6 +54,52 @@ class Recording {
   }
 }
 
+function showTexts(data, scene) {
+  for (const note of data.notes) {
+    const item = document.createElement('li');
+    item.textContent = note;
+    byId('notes').append(item);
+  }
+  if (data.arrows.length) {
+    const scale = document.createElement('span');
+    scale.className = 'scale';
+    scale.style.background = `linear-gradient(90deg, ${data.palette.slice(0, -1).join(',')})`;
+    byId('key').append('thrust: idle', scale, 'at its limit');
+  }
+  byId('key').append(`${data.arrows.length ? ' · ' : ''}grid ${scene.cell} m`);
+  for (const licence of read('licence-data')) {
+    const title = document.createElement('h3'), text = document.createElement('pre');
+    title.textContent = `${licence.name}: ${licence.use}`;
+    text.textContent = licence.text;
+    byId('texts').append(title, text);
+  }
+}
+
+function wireView(scene) {
+  for (const button of document.querySelectorAll('[data-camera]')) {
+    button.addEventListener('click', () => {
+      document.querySelectorAll('[data-camera]').forEach(each => each.classList.toggle('on', each === button));
+      scene.use(button.dataset.camera);
+    });
+  }
+  for (const box of document.querySelectorAll('[data-part]')) {
+    box.addEventListener('change', () => scene.show(box.dataset.part, box.checked));
+  }
+  byId('show-licences').addEventListener('click', () => byId('licences').showModal());
+  byId('close-licences').addEventListener('click', () => byId('licences').close());
+}
+
+// The place may be unknown.
+function showValues(position, velocity) {
+  const rows = position ? [
+    ['height', `${position[2].toFixed(2)} m`],
+    ['speed', `${Math.hypot(...velocity).toFixed(2)} m/s`],
+  ] : [];
+  const table = byId('values');
+  while (table.rows.length < rows.length) { const row = table.insertRow(); row.insertCell(); row.insertCell(); }
+  rows.forEach((row, i) => row.forEach((text, k) => { table.rows[i].cells[k].textContent = text; }));
+}
+
 class Page {
   constructor(data) {
     this.data = data;
@@ -71,18 +117,7 @@ class Page {
   texts() {
     const {data} = this;
     byId('title').textContent = document.title = data.title;
-    for (const note of data.notes) {
-      const item = document.createElement('li');
-      item.textContent = note;
-      byId('notes').append(item);
-    }
-    if (data.arrows.length) {
-      const scale = document.createElement('span');
-      scale.className = 'scale';
-      scale.style.background = `linear-gradient(90deg, ${data.palette.slice(0, -1).join(',')})`;
-      byId('key').append('thrust: idle', scale, 'at its limit');
-    }
-    byId('key').append(`${data.arrows.length ? ' · ' : ''}grid ${this.scene.cell} m`);
+    showTexts(data, this.scene);
     const length = data.end - data.begin || 1;
     for (const [begin, end, name] of data.phases) {
       const span = document.createElement('div');
@@ -100,12 +135,6 @@ class Page {
       tick.style.left = `${100 * share}%`;
       tick.addEventListener('click', () => this.seek(time));
       byId('ticks').append(tick);
-    }
-    for (const licence of read('licence-data')) {
-      const title = document.createElement('h3'), text = document.createElement('pre');
-      title.textContent = `${licence.name}: ${licence.use}`;
-      text.textContent = licence.text;
-      byId('texts').append(title, text);
     }
   }
 
@@ -128,17 +157,7 @@ class Page {
       else return;
       event.preventDefault();
     });
-    for (const button of document.querySelectorAll('[data-camera]')) {
-      button.addEventListener('click', () => {
-        document.querySelectorAll('[data-camera]').forEach(each => each.classList.toggle('on', each === button));
-        this.scene.use(button.dataset.camera);
-      });
-    }
-    for (const box of document.querySelectorAll('[data-part]')) {
-      box.addEventListener('change', () => this.scene.show(box.dataset.part, box.checked));
-    }
-    byId('show-licences').addEventListener('click', () => byId('licences').showModal());
-    byId('close-licences').addEventListener('click', () => byId('licences').close());
+    wireView(this.scene);
   }
 
   begin() {
@@ -161,17 +180,7 @@ class Page {
     const phase = data.phases.find(([begin, end]) => begin <= this.time && this.time <= end);
     byId('phase').textContent = phase ? phase[2] : '';
     byId('phase').style.background = phase ? phaseColour(phase[2]) : '';
-    this.values(frame);
-  }
-
-  values(frame) {
-    const rows = this.data.motion.is_known ? [
-      ['height', `${frame.position[2].toFixed(2)} m`],
-      ['speed', `${Math.hypot(...frame.velocity).toFixed(2)} m/s`],
-    ] : [];
-    const table = byId('values');
-    if (!table.rows.length) rows.forEach(() => { const row = table.insertRow(); row.insertCell(); row.insertCell(); });
-    rows.forEach((row, i) => row.forEach((text, k) => { table.rows[i].cells[k].textContent = text; }));
+    showValues(data.motion.is_known ? frame.position : null, frame.velocity);
   }
 
   play() {
@@ -210,7 +219,8 @@ async function start(nonce) {
     document.head.append(script);
     packed.remove();
   }
-  window.view = new Page(read('data'));
+  const data = read('data');
+  window.view = data.live ? new LivePage(data) : new Page(data);
   document.documentElement.dataset.state = 'ready';
 }
 

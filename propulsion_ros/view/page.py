@@ -104,14 +104,14 @@ def html_of(data: dict[str, Any]) -> str:
     # What runs has this word; a text among the data cannot know it.
     nonce = hashlib.sha256(text.encode()).hexdigest()[:32]
     parts = {
-        'NONCE': nonce, 'CONNECT': "'none'",
+        'NONCE': nonce, 'CONNECT': "'self'" if data.get('live') else "'none'",
         'STYLE': _own('page.css'),
         'DATA': text,
         'LICENCES': as_json([_licence(library) for library in LIBRARIES]),
         'LIBRARIES': '\n'.join(
             f'<script type="text/plain" class="library">{packed}</script>' for packed in libraries
         ),
-        'SCRIPT': _own('scene.js') + _own('plots.js') + _own('page.js'),
+        'SCRIPT': _own('scene.js') + _own('plots.js') + _own('live.js') + _own('page.js'),
     }
     pieces = _own('page.html').split('@@')
     return ''.join(parts.get(piece, piece) for piece in pieces)

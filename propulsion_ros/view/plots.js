@@ -85,6 +85,14 @@ class Plots {
     };
   }
 
+  redraw(plots, range) {
+    this.range = range;
+    this.panels.forEach((panel, i) => {
+      panel.plot = plots[i];
+      Plotly.react(panel.area, this.traces(plots[i]), this.layout(plots[i], i));
+    });
+  }
+
   zoomed(area, change) {
     const begin = change['xaxis.range[0]'], end = change['xaxis.range[1]'];
     const range = change['xaxis.autorange'] ? [this.data.begin, this.data.end] : begin === undefined ? null : [begin, end];

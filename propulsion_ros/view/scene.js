@@ -97,6 +97,19 @@ class RobotScene {
     this.viewer.set_object(['Dot'], this.dot);
   }
 
+  setTrack(points) {
+    const T = this.three;
+    this.flown.geometry.dispose();
+    this.flown.geometry = new T.BufferGeometry().setFromPoints(points);
+    this.whole = new T.Box3().setFromPoints(points).expandByScalar(this.size);
+    // The ground grows with the path.
+    const reach = this.whole.getSize(new T.Vector3()).length();
+    if (reach > 2 * (this.reach || 0)) {
+      this.reach = reach;
+      this.addGround(points);
+    }
+  }
+
   // What moves.
 
   place(object, at) {
