@@ -138,7 +138,9 @@ class Browser:
     def _note(self, event):
         params = event.get('params', {})
         if event['method'] == 'Runtime.exceptionThrown':
-            self.errors.append(str(params['exceptionDetails'])[:500])
+            details = params['exceptionDetails']
+            shown = details.get('exception', {}).get('description', details)
+            self.errors.append(str(shown)[:500])
         elif event['method'] == 'Runtime.consoleAPICalled' and params['type'] == 'error':
             self.errors.append(str(params['args'])[:500])
         elif event['method'] == 'Log.entryAdded' and params['entry']['level'] == 'error':

@@ -151,7 +151,7 @@ def page_of(
         Where there is nothing to draw, or too much.
     """
     flight = signals.flight
-    first, last = _span(signals)
+    first, last = span_of(signals)
     origin = _origin(first)
     begin, end = max(begin, first - origin), min(end, last - origin)
     if not begin <= end:
@@ -189,8 +189,8 @@ def page_of(
 
 def flight_page(signals: Signals) -> Page:
     """Return the page of a flight alone, from shortly before liftoff until after the apogee."""
-    flight, origin = signals.flight, _origin(_span(signals)[0])
-    begin = min((mark.time - 1.0 for mark in flight.marks), default=_span(signals)[0])
+    flight, origin = signals.flight, _origin(span_of(signals)[0])
+    begin = min((mark.time - 1.0 for mark in flight.marks), default=span_of(signals)[0])
     end = min(
         (time + max(4.0, 0.3 * (time - begin)) for time in flight.detections), default=math.inf
     )
@@ -198,7 +198,7 @@ def flight_page(signals: Signals) -> Page:
     return page if page.flight is None else replace(page, panels=())
 
 
-def _span(signals: Signals) -> tuple[float, float]:
+def span_of(signals: Signals) -> tuple[float, float]:
     """Return the first and the last time of an input [s]."""
     times = [row[0] for rows in signals.rows.values() for row in rows]
     # Not phases: they are latched, and may be of long before the recording.

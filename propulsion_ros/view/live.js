@@ -49,6 +49,12 @@ class LivePage {
     this.plot(frame);
   }
 
+  // New arrays each time: plotly draws an array that it has seen no more.
+  history(plot, line) {
+    const {time, value} = this.histories.get(JSON.stringify([plot.title, line.name, line.command]));
+    return {time: time.slice(), value: value.slice()};
+  }
+
   plot(frame) {
     for (const plot of frame.plots) {
       for (const line of plot.lines) {
@@ -65,12 +71,14 @@ class LivePage {
     if (shape === this.shape && performance.now() - this.drawn < 500) return;
     this.drawn = performance.now();
     const plots = frame.plots.map(plot => ({...plot, marks: [], lines: plot.lines.map(line => (
-      {...line, ...this.histories.get(JSON.stringify([plot.title, line.name, line.command]))}))}));
+      {...line, ...this.history(plot, line)}))}));
     const begin = this.track[0].time, window = [Math.max(begin, frame.time - 60), Math.max(frame.time, begin + 1)];
     if (shape !== this.shape) {
-      this.shape = shape;
+      this.shape = undefined;
+      document.querySelectorAll('.plot').forEach(area => Plotly.purge(area));
       byId('plots').replaceChildren();
       this.plots = new Plots(byId('plots'), {...this.data, plots, begin: window[0], end: window[1]}, () => {});
+      this.shape = shape;
     } else {
       this.plots.redraw(plots, window);
     }

@@ -16,7 +16,7 @@ from rclpy.serialization import deserialize_message
 from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.pictures.bag import Sorter, readings_of
-from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.panels import page_of, span_of
 from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -169,14 +169,14 @@ class LiveView(Node):
     def _frame(self, signals: Signals) -> dict[str, Any]:
         """Return one picture."""
         page = page_of(signals)
-        end = page.end + page.origin
-        frames = Frames(1.0, np.array([page.end]), np.array([end]))
+        _, newest = span_of(signals)
+        frames = Frames(1.0, np.array([newest - page.origin]), np.array([newest]))
         plots, _ = plots_of(page)
         phase = [span.name for span in page.phases][-1:] or [
             mark.name for mark in signals.flight.phases][-1:]
         motion = motion_of(signals, frames)
         return {
-            'time': round(end, 4), 'phase': ''.join(phase),
+            'time': round(newest, 4), 'phase': ''.join(phase),
             'events': sorted({mark.name for mark in signals.flight.marks}),
             'position': motion['position'], 'quaternion': motion['quaternion'],
             'isKnown': motion['is_known'],

@@ -5,6 +5,9 @@ Needs Chromium, on the path or as $CHROMIUM, and the packages of the extra `view
 """
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -12,9 +15,11 @@ import pytest
 from browser import Browser, chromium
 from viewed import HOSTILE, flown
 
+from markdown_pages import REPOSITORY
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.pictures.signals import Channel, Mark
 from propulsion_ros.tools import cli
+from propulsion_ros.tools.domains import reserved_domain
 from propulsion_ros.urdf.description import Description
 from propulsion_ros.view.page import LIBRARIES, data_of, write_page
 from propulsion_ros.view.robot import Robot, robot_of
@@ -78,6 +83,39 @@ def test_the_page_of_a_demo_is_drawn_and_follows_its_slider(browser, tmp_path, v
         'demo', '--vehicle', vehicle, '--output', str(tmp_path), '--html', str(path)
     ]) == 0
     check_page(browser, path)
+
+
+def test_the_live_page_follows_a_graph_that_begins_anew(browser, tmp_path):
+    with reserved_domain() as domain:
+        environment = {**os.environ, 'ROS_DOMAIN_ID': str(domain)}
+        live = subprocess.Popen(
+            [sys.executable, '-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model',
+             'quadrotor'], stdout=subprocess.PIPE, text=True, env=environment,
+        )
+        try:
+            browser.open(live.stdout.readline().split()[1])
+            for _ in range(2):
+                fly_for(3.0, environment)
+                # Each flight begins at 0 s, and was seen to its end.
+                assert float(browser.run('document.documentElement.dataset.time')) == (
+                    pytest.approx(3.0, abs=0.5))
+            plots = browser.run('document.querySelectorAll(".plot").length')
+            assert plots >= 3
+            assert len(np.unique(browser.picture()[60:600, :800].reshape(-1, 3), axis=0)) > 100
+            assert not browser.errors
+        finally:
+            live.terminate()
+            assert live.wait(30.0) == 0
+
+
+def fly_for(seconds, environment):
+    """Fly a quadrotor that has no controller; it falls no deeper than the ground."""
+    done = subprocess.run(
+        [sys.executable, '-m', 'propulsion_ros.tools.cli', 'fly', 'urdf/quadrotor.urdf.xacro',
+         '--duration', str(seconds), '--real-time-factor', '1'],
+        capture_output=True, text=True, check=False, env=environment, timeout=300.0, cwd=REPOSITORY,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_is_hostile_in_a_recording_does_not_run(browser, tmp_path):
