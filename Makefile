@@ -17,7 +17,8 @@ export PYTHONDONTWRITEBYTECODE =
 
 help:
 	@echo 'make demo    fly the rocket through real ROS nodes, write demo/rocket.png'
-	@echo '             (VEHICLE=quadrotor, rov, freeflyer or cubesat for another one)'
+	@echo '             (VEHICLE=quadrotor, rov, freeflyer or cubesat for another one;'
+	@echo '             VIEW=1 to watch it in a browser)'
 	@echo 'make test    run the tests, but for slow and rare cases (ARGS="-k name" for some)'
 	@echo 'make test-all    run every test, with many more cases, in two hours'
 	@echo '             (PART=walks, kills, floods, flights, fuzz or rest for one part)'
@@ -32,7 +33,7 @@ setup:
 	@./env/setup.sh
 
 demo: setup
-	@$(RUN)/propulsion_ros demo --vehicle $(VEHICLE) --output demo
+	@$(RUN)/propulsion_ros demo --vehicle $(VEHICLE) --output demo $(if $(VIEW),--view)
 
 test: setup
 	@PART= $(PYTEST) $(ARGS)

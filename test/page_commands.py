@@ -107,7 +107,8 @@ class Commands:
             return
         run = (
             # What is live is served until it is stopped; test/view/test_live.py.
-            name not in NOT_RUN and '--live' not in rest and not any(map(PLACEHOLDER.fullmatch, rest))
+            name not in NOT_RUN and '--live' not in rest
+            and not any(map(PLACEHOLDER.fullmatch, rest))
             and (name not in NEEDS or importlib.util.find_spec(NEEDS[name]) is not None)
         )
         out = io.StringIO()

@@ -2,6 +2,7 @@
 """Graphs as launch actions: what the launch files share."""
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -104,11 +105,18 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 """Launch arguments of every vehicle, with their keyword arguments."""
 
+_BROWSER = 'browser'
+_VISUALIZE = {
+    **ARGUMENTS['visualize'], 'choices': [*BOOLEANS, _BROWSER],
+    'description': 'true: publish the thrusts as markers for RViz, on visualizer/markers; browser: '
+    'serve a page on this machine, whose address is printed',
+}
+
 
 def vehicle_launch(vehicle: str) -> LaunchDescription:
     """Return the launch description of a vehicle that comes with the package."""
     arguments = {
-        **ARGUMENTS,
+        **ARGUMENTS, 'visualize': _VISUALIZE,
         'model': {
             'default_value': '',
             'description': 'URDF or xacro in place of the one that comes with the package',
@@ -140,7 +148,7 @@ def robot_launch() -> LaunchDescription:
             'default_value': 'false', 'choices': BOOLEANS,
             'description': 'add a simulated body, which links and plugin blocks describe',
         },
-        **ARGUMENTS,
+        **ARGUMENTS, 'visualize': _VISUALIZE,
         'use_sim_time': {**ARGUMENTS['use_sim_time'], 'default_value': 'false',
                          'description': 'true if a simulation publishes /clock'},
     }
@@ -188,7 +196,10 @@ def _described(
 ) -> LaunchDescription:
     def checked(context: LaunchContext) -> list[Any]:
         _refuse_unknown(context, arguments)
-        booleans = [name for name, kwargs in arguments.items() if kwargs.get('choices') == BOOLEANS]
+        booleans = [
+            name for name, kwargs in arguments.items()
+            if kwargs.get('choices') == BOOLEANS or name == 'visualize'
+        ]
         return start(plain_booleans(context.launch_configurations, booleans))
 
     return LaunchDescription([
@@ -199,9 +210,8 @@ def _described(
 
 def plain_booleans(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """Return launch arguments with some that are `BOOLEANS` as 'true' or 'false'."""
-    return {**given, **{
-        name: 'true' if given[name] in ('true', 'True', '1') else 'false' for name in names
-    }}
+    plain = {'True': 'true', '1': 'true', 'False': 'false', '0': 'false'}
+    return {**given, **{name: plain.get(given[name], given[name]) for name in names}}
 
 
 def _refuse_unknown(context: LaunchContext, known: Collection[str]) -> None:
@@ -258,7 +268,25 @@ def graph_actions(
         actions += [
             _node(spec, graph, given, extras.get(spec.name, {}), crashes) for spec in graph.nodes
         ]
+    if given['visualize'] == _BROWSER:
+        actions.append(_page(given, stack_options, crashes))
     return [*actions, _state_publisher(graph, given), crashes.at_end()]
+
+
+def _page(
+    given: Mapping[str, str], stack_options: Sequence[str], crashes: Crashes
+) -> ExecuteProcess:
+    """Return what serves the page of a graph, whose robot the options of `stack` name."""
+    chosen = dict(itertools.pairwise(stack_options))
+    model = chosen.get('--model') or chosen['--vehicle']
+    return ExecuteProcess(
+        cmd=[
+            sys.executable, '-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model', model,
+            *(['--params-file', given['params_file']] if given['params_file'] else []),
+            *(['--namespace', given['namespace']] if given['namespace'] else []),
+        ],
+        output='screen', on_exit=crashes.exit_of('the page', is_vital=False),
+    )
 
 
 def _held(spec: NodeSpec, given: Mapping[str, str]) -> dict[str, Any]:

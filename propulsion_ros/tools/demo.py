@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -61,6 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '3D with its plots, as of view'
     )
     parser.add_argument(
+        '--view', action='store_true', help='fly in real time, and serve a page of it to a browser '
+        'on this machine; its address is printed'
+    )
+    parser.add_argument(
         '--gif', type=Path, metavar='LOOP', help='short moving picture of the flight to write'
     )
 
@@ -88,7 +94,8 @@ def run(options: argparse.Namespace) -> int:
             require_target(path)
         if options.html:
             require_libraries()
-        with own_network(), _bag(options) as place:
+        with own_network(), _bag(options) as place, _watched(options) as more:
+            configs += more
             with BagWriter(place) if place else nullcontext() as bag:
                 write = bag.write if bag else None
                 recording = flight.fly(demo, vehicle, configs, options.until, write)
@@ -135,6 +142,27 @@ def _show(data: dict[str, Any], options: argparse.Namespace) -> None:
         from propulsion_ros.view.gif import write_gif
 
         write_gif(options.gif, data)
+
+
+@contextmanager
+def _watched(options: argparse.Namespace) -> Iterator[list[Path]]:
+    """Serve a page of the flight if it is wanted; yield what then is set, for real time."""
+    if not options.view:
+        yield []
+        return
+    require_libraries()
+    live = subprocess.Popen([  # noqa: S603  a list of words, no shell
+        sys.executable, '-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model',
+        options.vehicle,
+    ])
+    try:
+        with TemporaryDirectory(prefix='propulsion_ros_') as folder:
+            slow = Path(folder) / 'real_time.yaml'
+            write_text(slow, '/**/vehicle: {ros__parameters: {real_time_factor: 1.0}}\n')
+            yield [slow]
+    finally:
+        live.terminate()
+        live.wait()
 
 
 @contextmanager
