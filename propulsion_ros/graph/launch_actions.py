@@ -50,6 +50,8 @@ _OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 
 BOOLEANS = ['true', 'false', 'True', 'False', '1', '0']
 """Choices of a launch argument that is true or false, as the launch files of others take it."""
+SHOWN = ['true', 'false', 'True', 'False', '1', '0', 'browser']
+"""Choices of how a robot is shown."""
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
@@ -82,8 +84,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'for playing a recording: step on stamps, lose no input, no simulated body',
     },
     'visualize': {
-        'default_value': 'false', 'choices': BOOLEANS,
-        'description': 'publish the thrusts as markers for RViz, on visualizer/markers',
+        'default_value': 'false', 'choices': SHOWN,
+        'description': 'true: publish the thrusts as markers for RViz, on visualizer/markers; '
+        'browser: serve a page to this machine, whose address is printed',
     },
     'composed': {
         'default_value': 'false', 'choices': BOOLEANS,
@@ -105,18 +108,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 """Launch arguments of every vehicle, with their keyword arguments."""
 
-_BROWSER = 'browser'
-_VISUALIZE = {
-    **ARGUMENTS['visualize'], 'choices': [*BOOLEANS, _BROWSER],
-    'description': 'true: publish the thrusts as markers for RViz, on visualizer/markers; browser: '
-    'serve a page on this machine, whose address is printed',
-}
-
 
 def vehicle_launch(vehicle: str) -> LaunchDescription:
     """Return the launch description of a vehicle that comes with the package."""
     arguments = {
-        **ARGUMENTS, 'visualize': _VISUALIZE,
+        **ARGUMENTS,
         'model': {
             'default_value': '',
             'description': 'URDF or xacro in place of the one that comes with the package',
@@ -148,7 +144,7 @@ def robot_launch() -> LaunchDescription:
             'default_value': 'false', 'choices': BOOLEANS,
             'description': 'add a simulated body, which links and plugin blocks describe',
         },
-        **ARGUMENTS, 'visualize': _VISUALIZE,
+        **ARGUMENTS,
         'use_sim_time': {**ARGUMENTS['use_sim_time'], 'default_value': 'false',
                          'description': 'true if a simulation publishes /clock'},
     }
@@ -198,7 +194,7 @@ def _described(
         _refuse_unknown(context, arguments)
         booleans = [
             name for name, kwargs in arguments.items()
-            if kwargs.get('choices') == BOOLEANS or name == 'visualize'
+            if kwargs.get('choices') in (BOOLEANS, SHOWN)
         ]
         return start(plain_booleans(context.launch_configurations, booleans))
 
@@ -268,7 +264,7 @@ def graph_actions(
         actions += [
             _node(spec, graph, given, extras.get(spec.name, {}), crashes) for spec in graph.nodes
         ]
-    if given['visualize'] == _BROWSER:
+    if given['visualize'] == 'browser':
         actions.append(_page(given, stack_options, crashes))
     return [*actions, _state_publisher(graph, given), crashes.at_end()]
 
