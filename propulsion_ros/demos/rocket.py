@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, moment, page_of
+from propulsion_ros.demos.demo import Demo, Row, Summary, moment, number, page_of
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rocket_pilot import AT_REST, RocketPilot
 from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
@@ -102,6 +102,8 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
         moment('apogee, true', s['true_apogee'], f'{s["true_altitude"]:.1f} m'),
         moment('apogee, found', s['apogee'],
                f'{s["altitude"]:.1f} m (decided at {s["detected"]:.2f} s)'),
+        number('apogee error', s['apogee'] - s['true_apogee'], '+.2f', 's',
+               f'{s["altitude"] - s["true_altitude"]:+.1f} m, found minus true'),
         *(moment(f'event {name}', stamp) for stamp, name in recording.marks),
         moment('landing', s['landing'], f'{s["landing_speed"]:.1f} m/s'),
         ('propellant left', f'{s["propellant_left"]:.3f} kg', f'of {s["propellant_start"]:.3f} kg'),
@@ -122,7 +124,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     end = float(recording.series('motion')[-1, 0])
     stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
     return page_of(
-        'Rocket demo: boosters, fins, flight_state and vehicle over ROS 2', recording, (
+        'Rocket demo: boosters, fins, flight_state and vehicle over ROS 2\n'
+        'yellow: launch, until flight_state has confirmed the ascent; green: flight', recording, (
             Panel('thrust [kN]', (
                 line('thrust', 'thrust', scale=1e-3),
                 line('thrust', 'command', 1, COMMAND, scale=1e-3),

@@ -17,6 +17,7 @@ from propulsion_ros.pictures.signals import (
     OF_TANKS,
     PUBLISHED,
     QUANTITIES,
+    RESIDUAL,
     Channel,
     Fit,
     FlightSignals,
@@ -294,6 +295,7 @@ def _panels(
 ) -> Iterable[Panel]:
     """Yield a panel for each quantity of each source, those of one source together."""
     rows = _beside_the_allocated(signals.rows)
+    estimates = _estimating(signals.rows)
     ordered = sorted(rows, key=lambda channel: channel.role != PUBLISHED)
     sources = sorted({channel.source for channel in rows})
     groups: list[tuple[str | None, str]] = [
@@ -315,7 +317,19 @@ def _panels(
             lines.append(cut.line('fit', PUBLISHED, fitted))
         lines = [line for line in lines if line.time.size]
         if lines:
-            yield Panel(_heading(source, quantity, channels, rows), tuple(lines))
+            heading = _heading(source, quantity, channels, rows)
+            if source in estimates:
+                heading = heading.replace(': applied ', ': estimated ')
+            yield Panel(heading, tuple(lines))
+
+
+def _estimating(rows: Iterable[Channel]) -> set[str]:
+    """Return the sources that publish a wrench and what is missing of it: they estimate it."""
+    wrenches, missing = (
+        {c.source for c in rows if c.quantity == 'force' and c.role == role}
+        for role in (PUBLISHED, RESIDUAL)
+    )
+    return wrenches & missing
 
 
 def _beside_the_allocated(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
