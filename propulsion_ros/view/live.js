@@ -39,7 +39,7 @@ class LivePage {
     const points = this.track.map(each => new this.scene.three.Vector3().fromArray(each.position));
     this.scene.setTrack(points);
     this.scene.draw({
-      index: points.length - 1, position: frame.position, quaternion: frame.quaternion, joints: frame.joints, velocity, canopies: [],
+      index: points.length - 1, position: frame.position, quaternion: frame.quaternion, joints: frame.joints, velocity, canopies: frame.canopies,
       arrows: frame.arrows.map(([origin, direction, length, shade]) => ({origin, direction, length, shade})),
     });
     byId('clock').textContent = `${frame.time.toFixed(2)} s`;

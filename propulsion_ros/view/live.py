@@ -25,10 +25,12 @@ from propulsion_ros.view.motion import (
     Scale,
     arrow_rows,
     blank_arrows,
+    canopies_of,
     joints_of,
     motion_of,
     moving_joints,
     palette,
+    parachutes_of,
     states_of,
 )
 from propulsion_ros.view.numbers import as_json, flat
@@ -47,10 +49,12 @@ _KEPT = 100
 def scene_data(robot: Robot, title: str) -> dict[str, Any]:
     """Return what a page needs before the first picture."""
     # Any joint may move.
-    scene = scene_of(robot, robot.tree.joints)
+    scene, chutes = scene_of(robot, robot.tree.joints), parachutes_of(robot)
     return {
         'live': True, 'title': title, 'robot': scene, 'palette': palette(),
-        'arrows': list(blank_arrows(robot, scene['size'])), 'canopies': [], 'phases': [],
+        'arrows': list(blank_arrows(robot, scene['size'])), 'canopies': [
+            {'name': name, 'attachment': flat(chutes.attachment)} for name in chutes.names
+        ], 'phases': [],
         'events': [], 'plots': [], 'notes': robot.notes, 'begin': 0, 'end': 1,
     }
 
@@ -83,6 +87,8 @@ class LiveView(Node):
         self._kinds: dict[str, str] = {}
         self._newest: dict[str, deque[bytes]] = {}
         self._has_news = False
+        self._fired: dict[str, float] = {}
+        self._chutes = parachutes_of(robot).names
         self.create_timer(_SEARCH, self._search)
         self.create_timer(1.0 / RATE, self._draw)
 
@@ -191,8 +197,21 @@ class LiveView(Node):
                      'time': None} for line in plot['lines']
                 ],
             } for plot in plots],
-            'fired': sorted(signals.flight.fired),
+            'canopies': self._canopies(signals, frames),
         }
+
+    def _canopies(self, signals: Signals, frames: Frames) -> list[Any]:
+        """Return the radius of each parachute; a deployer publishes only while it fires."""
+        now = float(frames.stamps[0])
+        # A graph that began anew has packed them.
+        fired = {**signals.flight.fired, **self._fired}
+        self._fired = {name: time for name, time in fired.items() if time <= now}
+        signals.flight.fired = dict(self._fired)
+        radii = {
+            each['name']: each['radius'][0]
+            for each in canopies_of(self._robot, self._size, signals, frames)
+        }
+        return [radii.get(name, 0) for name in self._chutes]
 
     def _arrows(self, signals: Signals, frames: Frames) -> Iterator[list[Any]]:
         """Yield origin, direction, length and shade of each arrow."""

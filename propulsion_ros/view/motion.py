@@ -240,16 +240,20 @@ def arrow_rows(
         }
 
 
+def parachutes_of(robot: Robot) -> ParachutesParams:
+    """Return the parachutes of a robot's simulated body."""
+    prefix = 'parachutes.'
+    return build(ParachutesParams, {
+        key.removeprefix(prefix): value for key, value in robot.settings_of(BODY).items()
+        if key.startswith(prefix)
+    })
+
+
 def canopies_of(
     robot: Robot, size: float, signals: Signals, frames: Frames
 ) -> Iterator[dict[str, Any]]:
     """Yield the radius of each parachute [m] at each frame, those that fired."""
-    prefix = 'parachutes.'
-    given = {
-        key.removeprefix(prefix): value for key, value in robot.settings_of(BODY).items()
-        if key.startswith(prefix)
-    }
-    known = build(ParachutesParams, given)
+    known = parachutes_of(robot)
     for name, time in signals.flight.fired.items():
         if name in known.names:
             i = known.names.index(name)

@@ -239,7 +239,7 @@ class RobotScene {
     const rim = [];
     for (let i = 0; i < 12; i += 1) {
       const angle = i * Math.PI / 6;
-      rim.push(new T.Vector3(Math.cos(angle), Math.sin(angle), 0), new T.Vector3(0, 0, -2));
+      rim.push(new T.Vector3(Math.cos(angle), Math.sin(angle), 0), new T.Vector3(0, 0, -1));
     }
     this.canopies = canopies.map(canopy => {
       const group = new T.Group();
@@ -257,7 +257,7 @@ class RobotScene {
     const against = new T.Vector3().fromArray(velocity).negate();
     if (against.length() < 0.3) against.set(0, 0, 1);
     against.normalize();
-    let stretch = 1;
+    let above = 0;
     this.canopies.forEach(({group, attachment}, i) => {
       const radius = radii[i];
       group.visible = radius > 1e-3;
@@ -265,9 +265,11 @@ class RobotScene {
       group.scale.setScalar(radius);
       group.quaternion.setFromUnitVectors(new T.Vector3(0, 0, 1), against);
       const tie = attachment.clone().applyQuaternion(this.root.quaternion).add(this.root.position);
-      // One above the other.
-      group.position.copy(tie).addScaledVector(against, 2 * radius * stretch);
-      stretch += 0.9;
+      // One above the other, each with lines down to the robot.
+      const height = above + 1.5 * radius;
+      group.position.copy(tie).addScaledVector(against, height);
+      group.children[1].scale.z = height / radius;
+      above += radius;
     });
   }
 
@@ -284,7 +286,9 @@ class RobotScene {
     frame.arrows.forEach((arrow, i) => this.drawArrow(this.drawn[i], arrow));
     this.drawCanopies(frame.canopies, frame.velocity);
     const body = this.centre.clone().applyQuaternion(this.root.quaternion).add(this.root.position);
-    if (this.follows) this.carry(body);
+    const target = body.clone();
+    if (this.canopies.length) target.z += 0.4 * this.size;
+    if (this.follows) this.carry(target);
     this.body = body;
     if (this.dot) this.dot.position.copy(body);
     if (this.flown) this.flown.geometry.setDrawRange(0, frame.index + 1);
@@ -321,7 +325,8 @@ class RobotScene {
     if (this.dot) this.dot.visible = !this.follows;
     if (this.tube) this.tube.visible = !this.follows;
     if (this.follows) {
-      this.look(this.body, 2.9 * this.size, new T.Vector3(0.9, -1, 0.55));
+      // With room for what hangs above it.
+      this.look(this.body, (this.canopies.length ? 4.2 : 2.9) * this.size, new T.Vector3(0.9, -1, 0.55));
     } else {
       const sphere = this.whole.getBoundingSphere(new T.Sphere());
       this.look(sphere.center, 2.7 * sphere.radius, new T.Vector3(0.75, -1, 0.4));

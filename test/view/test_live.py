@@ -120,6 +120,31 @@ def test_a_graph_that_begins_anew_is_drawn_again(watched):
     assert watched.frames[-1]['time'] == 1.0
 
 
+def test_a_parachute_stays_open_after_its_pulse(watched):
+    watched.view.destroy_node()
+    watched.view = LiveView(
+        robot_of('rocket'), lambda: True, lambda text: watched.frames.append(json.loads(text)),
+        context=watched.context,
+    )
+    watched.executor.add_node(watched.view)
+    assert [chute['name'] for chute in scene_data(robot_of('rocket'), '')['canopies']] == [
+        'drogue', 'main']
+    deployers = watched.node.create_publisher(JointState, 'flight_state/deployers', 10)
+    pulse = JointState(name=['drogue', 'main'], effort=[1.0, 0.0])
+    pulse.header.stamp.sec = 3
+    watched.spin_until(lambda: deployers.publish(pulse) or watched.view._fired, seconds=3)
+    pulse.effort = [0.0, 0.0]
+    watched.spin_until(
+        lambda: deployers.publish(pulse) or watched.frames[-1]['canopies'][0], seconds=6)
+    drogue, main = watched.frames[-1]['canopies']
+    assert (drogue, main) == (pytest.approx(0.5353, abs=1e-3), 0)
+    # The graph begins anew.
+    watched.frames.clear()
+    watched.spin_until(
+        lambda: watched.frames and watched.frames[-1]['time'] == 1.0
+        and not watched.frames[-1]['canopies'][0], seconds=1)
+
+
 def test_what_is_no_state_draws_nothing_and_ends_nothing(watched):
     watched.is_open = True
     watched.spin_until(lambda: watched.frames, seconds=7)
