@@ -109,7 +109,7 @@ class Server:
             return HTTPStatus.FORBIDDEN
         return None
 
-    def open(self) -> queue.Queue[bytes | None] | None:
+    def add_stream(self) -> queue.Queue[bytes | None] | None:
         """Return a stream for one more page, None where there are too many."""
         with self._lock:
             if len(self._streams) >= PAGES:
@@ -170,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _stream(self) -> None:
-        stream = self.owner.open()
+        stream = self.owner.add_stream()
         if stream is None:
             self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
             return
