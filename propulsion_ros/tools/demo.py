@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -34,6 +32,8 @@ from propulsion_ros.tools.lines import fail, note
 from propulsion_ros.view.page import data_of, require_libraries, write_page
 from propulsion_ros.view.robot import robot_of
 
+_STOP_LIMIT = 10.0
+"""For the page of a flight to end [s]."""
 EXAMPLE = '--vehicle rocket --output demo'
 
 
@@ -150,19 +150,19 @@ def _watched(options: argparse.Namespace) -> Iterator[list[Path]]:
     if not options.view:
         yield []
         return
+    from propulsion_ros.demos.flight import start_python, stop
+
     require_libraries()
-    live = subprocess.Popen([  # noqa: S603  a list of words, no shell
-        sys.executable, '-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model',
-        options.vehicle,
-    ])
+    live = start_python(
+        ['-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model', options.vehicle]
+    )
     try:
         with TemporaryDirectory(prefix='propulsion_ros_') as folder:
             slow = Path(folder) / 'real_time.yaml'
             write_text(slow, '/**/vehicle: {ros__parameters: {real_time_factor: 1.0}}\n')
             yield [slow]
     finally:
-        live.terminate()
-        live.wait()
+        stop(live, _STOP_LIMIT)
 
 
 @contextmanager
