@@ -10,9 +10,12 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.gimbals import Gimbals, GimbalsParams
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
+from propulsion_ros.models.common.atmosphere import density, speed_of_sound
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
@@ -362,11 +365,133 @@ def nozzle_and_grains(axes: Any) -> None:
     axes[1].set_xlabel('propellant left, inertia over that at the start')
 
 
+def four_quadrant(axes: Any) -> None:
+    """Draw what a propeller does in a stream at any advance angle, and near the surface."""
+    diameter = 0.1
+    settings: dict[str, Any] = {
+        'names': ['p'], 'conversion': 'four_quadrant', 'propeller_diameter': diameter,
+        'wake_fraction': 0.0,
+    }
+    model: Any = Thrusters(ThrustersParams(**settings, surface_loss=True))
+    angles, found = np.linspace(-np.pi, np.pi, 361), []
+    for angle in angles:
+        body = BodyState(velocity=[np.sin(angle), 0.0, 0.0])
+        speed = np.cos(angle) / (0.35 * diameter)
+        wrench = model.step(Command(velocity=[speed]), body, _DT, 0).wrench
+        found.append((wrench[0], -10.0 * wrench[3] / diameter))
+    pressure = 0.5 * 1000.0 * np.pi / 4.0 * diameter**2
+    for values, label in zip(
+        np.array(found).T / pressure, ('thrust coefficient', '10 torque coefficient'), strict=True
+    ):
+        axes[0].plot(np.degrees(angles), values, label=label)
+    axes[0].axvline(90.0, color='k', linestyle=':', label='stopped, dragged either way')
+    axes[0].axvline(-90.0, color='k', linestyle=':')
+    axes[0].set_xticks(range(-180, 181, 90))
+    axes[0].set_xlabel('advance angle [degrees], 0: ahead at rest in the water')
+    heights = np.linspace(-0.1, 0.05, 100)
+    turns, up = Command(velocity=[150.0]), np.array([0.0, 0.0, 1.0])
+    thrust = [
+        model.step(turns, BodyState(height=np.array(z), up=up), _DT, 0).applied[0] for z in heights
+    ]
+    axes[1].plot(-2.0 * heights / diameter, np.array(thrust) / thrust[0], label='thrust left')
+    axes[1].set_xlabel('depth of the hub over the radius')
+
+
+def servo(axes: Any) -> None:
+    """Draw servos with and without limits after a step, and play."""
+    second = {'natural_frequency': 50.0, 'damping_ratio': 0.6}
+    kinds: dict[str, dict[str, float]] = {
+        'first order': {'time_constant': 0.03}, 'second order': second,
+        'with rate_limit 2': {**second, 'rate_limit': 2.0},
+        'with acceleration_limit 100 too': {
+            **second, 'rate_limit': 2.0, 'acceleration_limit': 100.0
+        },
+    }
+    times = np.arange(0.0, 0.5, 0.005)
+    steps = np.where((times > 0.02) & (times < 0.25), 0.2, 0.0)
+
+    def angles(demand: np.ndarray, **values: float) -> list[float]:
+        model, found = Gimbals(GimbalsParams(booster=['b'], range=0.5, **values)), []
+        for angle in demand:
+            model.step(np.array([[angle, 0.0]]), 0.005)
+            found.append(float(model.angles[0, 0]))
+        return found
+
+    axes[0].plot(times, steps, 'k:', label='demand')
+    for label, values in kinds.items():
+        axes[0].plot(times, angles(steps, **values), label=label)
+    axes[0].set_ylabel('angle [rad]')
+    demand = 0.2 * np.sin(np.arange(0.0, 4.5 * np.pi, 0.02))
+    for backlash in (0.0, 0.04):
+        joint = angles(demand, backlash=backlash)
+        axes[1].plot(demand, joint, label=f'backlash {backlash:g} rad')
+    axes[1].set_xlabel('demanded angle [rad]')
+    axes[1].set_ylabel('angle [rad]')
+
+
+def body_air(axes: Any) -> None:
+    """Draw the drag of a rocket over its speed on three days, and the density over the height."""
+    table = '0 0.4 0.7 0.4 0.8 0.42 0.92 0.5 1.05 0.75 1.4 0.65 2 0.52'
+    speeds, heights = np.linspace(5.0, 550.0, 110), np.linspace(0.0, 20e3, 100)
+    shell = MassProperties(20.0, np.zeros(3), np.eye(3))
+
+    def drag(speed: float, **values: Any) -> float:
+        body = RigidBody(BodyParams(
+            gravity=0.0, ground=False, start_velocity=[0.0, 0.0, speed], drag_area=0.0127, **values,
+        ))
+        body.step(np.zeros(6), shell, shell, 1e-4)
+        return float(speed - body.velocity[2]) * shell.mass / 1e-4
+
+    for warmer in (-30.0, 0.0, 30.0):
+        values = {'drag_over_mach': table, 'temperature_offset': warmer}
+        label = f'temperature_offset {warmer:g} K'
+        axes[0].plot(speeds, [drag(v, **values) for v in speeds], label=label)
+        axes[1].plot(heights / 1e3, density(heights, warmer) / density(heights), label=label)
+    constant = [0.4 * drag(v) for v in speeds]
+    axes[0].plot(speeds, constant, 'k:', label='coefficient of 0.4 at any speed')
+    axes[0].axvline(float(speed_of_sound(0.0)), color='k', lw=0.5)
+    axes[0].set_xlabel('speed at sea level [m/s]')
+    axes[0].set_ylabel('drag [N]')
+    axes[1].set_xlabel('height [km]')
+    axes[1].set_ylabel('density over the standard')
+
+
+def body_rail(axes: Any) -> None:
+    """Draw how a rocket turns into the wind behind three rails, and bodies in a current."""
+    rocket = MassProperties(5.0, np.zeros(3), np.diag([2.0, 2.0, 0.02]))
+    push, times = np.array([0.0, 0.0, 200.0, 0.0, 0.0, 0.0]), np.arange(0.0, 1.5, 0.005)
+    for length in (0.0, 1.5, 5.0):
+        body = RigidBody(BodyParams(
+            drag_area=[0.1, 0.1, 0.01], centre_of_pressure=[0.0, 0.0, -0.3], angular_drag=0.1,
+            current=[6.0, 0.0, 0.0], rail_length=length,
+        ))
+        tilts = []
+        for _ in times:
+            tilts.append(np.degrees(np.arcsin(body.motion.rotation[0, 2])))
+            body.step(push, rocket, rocket, 0.005)
+        axes[0].plot(times, tilts, label=f'rail_length {length:g} m')
+    axes[0].set_ylabel('tilt along a wind of 6 m/s [degrees]')
+    vehicle, times = MassProperties(24.0, np.zeros(3), np.eye(3)), np.arange(0.0, 30.0, 0.1)
+    for area in (0.02, 0.1):
+        body = RigidBody(BodyParams(
+            gravity=0.0, ground=False, fluid_density=1028.0, drag_area=area,
+            current=[0.5, 0.0, 0.0],
+        ))
+        speeds = []
+        for _ in times:
+            speeds.append(body.velocity[0])
+            body.step(np.zeros(6), vehicle, vehicle, 0.1)
+        axes[1].plot(times, speeds, label=f'drag_area {area:g} m²')
+    axes[1].axhline(0.5, color='k', linestyle=':', label='current')
+    axes[1].set_ylabel('speed of 24 kg in water [m/s]')
+
+
 PICTURES: dict[str, Callable[[Any], None]] = {
     'boosters': boosters, 'rotors': rotors, 'thrusters': thrusters, 'fins': fins,
     'allocation': allocation, 'rotor_start': rotor_start, 'stall': stall,
     'step_value': step_value, 'jets': jets, 'battery': battery,
-    'rotor_air': rotor_air, 'nozzle_and_grains': nozzle_and_grains,
+    'rotor_air': rotor_air, 'nozzle_and_grains': nozzle_and_grains, 'body_air': body_air,
+    'body_rail': body_rail, 'four_quadrant': four_quadrant, 'servo': servo,
 }
 
 

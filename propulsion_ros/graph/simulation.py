@@ -179,10 +179,8 @@ def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
 
 def _current(simulation: Simulation) -> Any:
     """Return the velocity of the fluid (3,), as files and command line give it."""
-    own = [parameter.key for parameter in parameters_of(BodyParams, 'body.')]
     given = {**simulation.of(BODY), **simulation.settings}
-    body = {key.removeprefix('body.'): given[key] for key in own if key in given}
-    return build(BodyParams, body).current
+    return build(BodyParams, given, 'body.').current
 
 
 # Rates.

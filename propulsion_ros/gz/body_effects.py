@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from propulsion_ros.gz.sdf_elements import insert, plugin
+from propulsion_ros.models.body.air import Air
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.settings.flat import build
@@ -48,16 +49,19 @@ def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) 
         The settings.
     """
     _add_shapes(root, base_link, params)
+    notes = ['no launch rail: body.rail_length'] if params.rail_length else []
     if not (params.drag_area.any() or params.angular_drag.any()):
-        return []
+        return notes
     if base_link != tree.root:
-        return [f'no drag: base_link {base_link!r} is not the root link {tree.root!r}']
+        return [*notes, f'no drag: base_link {base_link!r} is not the root link {tree.root!r}']
+    if params.drag_over_mach:
+        notes.append('drag as at rest, at any speed: body.drag_over_mach')
     coefficients = drag_coefficients(params)
     system = plugin('hydrodynamics', 'Hydrodynamics', link_name=base_link)
     for tag, value in coefficients.items():
         SubElement(system, tag).text = repr(value)
     insert(root, system)
-    return []
+    return notes
 
 
 def drag_coefficients(params: BodyParams) -> dict[str, float]:
@@ -67,10 +71,13 @@ def drag_coefficients(params: BodyParams) -> dict[str, float]:
     opposes, 'abs', and the same velocity (U V W P Q R). Each axis has its own speed there, while
     the simulated body's drag has the whole speed; they agree for motion along an axis.
     """
-    rho = params.fluid_density or float(density(params.site_altitude))
+    rho = params.fluid_density or float(
+        density(params.site_altitude, params.temperature_offset)
+    )
+    areas = Air(0.0, params.drag_over_mach).factor(0.0) * params.drag_area
     found: dict[str, float] = {}
     for axis, velocity, area, spin, drag in zip(
-        np.eye(3), 'UVW', params.drag_area, 'PQR', params.angular_drag, strict=True
+        np.eye(3), 'UVW', areas, 'PQR', params.angular_drag, strict=True
     ):
         force = -0.5 * rho * area * axis
         torque: FloatArray = np.cross(params.centre_of_pressure, force)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+from rclpy.logging import get_logger
 
 from propulsion_ros.graph.share import load_robot_description, located
 from propulsion_ros.gz.host import ActuatorHost
@@ -123,9 +124,47 @@ class ActuatorSystem:
                 )
 
 
-def get_system() -> ActuatorSystem:
+class ReportedSystem:
+    """A system whose wrong settings end it with one line, where the loader prints all frames.
+
+    Parameters
+    ----------
+    system : ActuatorSystem
+        Is called no more after its first `ConfigError`, the world goes on without it.
+    """
+
+    def __init__(self, system: ActuatorSystem) -> None:
+        self._system: ActuatorSystem | None = system
+
+    def configure(self, entity: Any, sdf: Any, ecm: Any, event_mgr: Any) -> None:
+        """See `ActuatorSystem.configure`."""
+        self._call('configure', entity, sdf, ecm, event_mgr)
+
+    def pre_update(self, info: Any, ecm: Any) -> None:
+        """See `ActuatorSystem.pre_update`."""
+        self._call('pre_update', info, ecm)
+
+    def reset(self, info: Any, ecm: Any) -> None:
+        """See `ActuatorSystem.reset`."""
+        self._call('reset', info, ecm)
+
+    def shutdown(self) -> None:
+        """See `ActuatorSystem.shutdown`."""
+        self._call('shutdown')
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        if self._system is None:
+            return
+        try:
+            getattr(self._system, name)(*arguments)
+        except ConfigError as error:
+            get_logger('propulsion_ros').error(f'the actuators do not act: {error}')
+            self._system = None
+
+
+def get_system() -> ReportedSystem:
     """Return a new system; the loader calls this."""
-    return ActuatorSystem()
+    return ReportedSystem(ActuatorSystem())
 
 
 def _gz_sim() -> Any:

@@ -2,8 +2,6 @@
 """When a simulation announces its steps, repeats them and stops waiting, by wall time alone."""
 from __future__ import annotations
 
-_SETTLE_NS = 300_000_000
-"""From a complete graph to the first step: the other side may learn of it a little later [ns]."""
 _REPEAT_NS = 1_000_000_000
 """How often an unanswered step is announced again, and the graph is looked at again [ns]."""
 
@@ -19,6 +17,8 @@ class Lockstep:
         Wall time after which a missing reply is no longer waited for [s].
     start_timeout : float
         The same for a complete graph before the first step [s]; 0: as ``timeout``.
+    settling : float
+        From a complete graph to the first step [s]: other processes may learn of it later.
 
     Attributes
     ----------
@@ -29,10 +29,15 @@ class Lockstep:
     """
 
     def __init__(
-        self, real_time_factor: float, timeout: float, start_timeout: float = 0.0
+        self,
+        real_time_factor: float,
+        timeout: float,
+        start_timeout: float = 0.0,
+        settling: float = 0.3,
     ) -> None:
         self._factor, self._timeout_ns = real_time_factor, round(timeout * 1e9)
         self._start_timeout_ns = round((start_timeout or timeout) * 1e9)
+        self._settling_ns = round(settling * 1e9)
         self.restart(0)
 
     def restart(self, now_ns: int) -> None:
@@ -47,7 +52,7 @@ class Lockstep:
             self._complete_ns = None
         elif self._complete_ns is None:
             self._complete_ns = now_ns
-        elif now_ns - self._complete_ns >= _SETTLE_NS:
+        elif now_ns - self._complete_ns >= self._settling_ns:
             self.has_begun = True
             self._start_ns = self._announced_ns = self._repeated_ns = now_ns
         return self.has_begun

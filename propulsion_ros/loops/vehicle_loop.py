@@ -27,6 +27,9 @@ _OLDEST_PYRO_NS = 200_000_000
 """A deployer that fired longer ago is not obeyed [ns]."""
 _POLL = 0.05
 """How often a waiting vehicle looks at the graph [s]."""
+_SETTLING, _RECORDER_SETTLING = 0.3, 2.0
+"""From a complete graph to the first step [s]: each of the others learns of a recorder by itself,
+and what one that is late publishes is not recorded."""
 _TWO_SIMULATIONS = (
     'stop the other simulation, or give one of them another clock topic or ROS_DOMAIN_ID'
 )
@@ -67,7 +70,8 @@ class VehicleLoop:
         self._deployers = (params.deployer_topic,) if params.parachutes.names else ()
         self._noise = TickNoise(np.array([params.noise_seed]))
         self._lockstep = Lockstep(
-            params.real_time_factor, params.lockstep_timeout, params.start_timeout
+            params.real_time_factor, params.lockstep_timeout, params.start_timeout,
+            _RECORDER_SETTLING if params.recorder else _SETTLING,
         )
         self._replies = Replies(params.wrench_topics, params.tank_topics)
         self._runner = self._make_runner()
@@ -420,7 +424,10 @@ class VehicleLoop:
         self._host.publish(outlet, stamp_ns, payload)
 
     def _air_pressure(self, height: float) -> PressureRow:
-        _, pressure = temperature_and_pressure(self._params.body.site_altitude + height)
+        body = self._params.body
+        _, pressure = temperature_and_pressure(
+            body.site_altitude + height, body.temperature_offset
+        )
         noise = self._params.pressure_noise
         return PressureRow(float(pressure + noise * self._noise.at(self._tick)[0]), noise**2)
 

@@ -36,6 +36,15 @@ class Recorded:
     """CDR, as it was on the wire."""
 
 
+def in_time(request: Recorded) -> Recorded:
+    """Return a request early enough that a node which it is played into has it at its stamp.
+
+    A recorder writes a request behind the samples that followed it, and a player at ten times the
+    rate is no better. The node holds it until its stamp.
+    """
+    return replace(request, stamp_ns=request.stamp_ns - _EARLY_NS)
+
+
 def is_bag(path: Path) -> bool:
     """Return whether a path names a bag: a folder, new or not, or a file of one of its formats."""
     kind = kind_of(path)
@@ -125,16 +134,9 @@ class BagReader:
             yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, content)
 
     def for_nodes(self, topics: Collection[str]) -> Iterator[Recorded]:
-        """Yield the messages of some topics as nodes can take them: requests come early.
-
-        A recorder writes a request behind the samples that followed it, and a node holds a request
-        until its stamp.
-        """
+        """Yield the messages of some topics as nodes can take them; see `in_time`."""
         requests = {topic for topic in topics if topic.endswith(_REQUESTS)}
-        early = [
-            replace(message, stamp_ns=message.stamp_ns - _EARLY_NS)
-            for message in self.messages(requests)
-        ]
+        early = [in_time(message) for message in self.messages(requests)]
         others = self.messages(set(topics) - requests)
         return heapq.merge(early, others, key=lambda message: message.stamp_ns)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
-from propulsion_ros.replay.bags import BagWriter, Recorded, is_bag
+from propulsion_ros.replay.bags import BagWriter, Recorded, in_time, is_bag
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.progress import progress
 from propulsion_ros.replay.robot import Choice, Robot, print_warning
@@ -54,7 +54,7 @@ def replay(
             for gap in given.gaps(robot):
                 print_warning(f'{printable(source)}: {gap}')
         writer, write = (
-            _into_bag(target, keeps_inputs) if is_bag(target)
+            _into_bag(target, robot, keeps_inputs) if is_bag(target)
             else _into_table(target, robot, is_bare)
         )
         stack.enter_context(writer)
@@ -87,13 +87,13 @@ def _require_other(target: Path, read: Iterable[Path | None]) -> None:
             raise SourceError(printable(target), 'is read too, expected another name for OUTPUT')
 
 
-def _into_bag(path: Path, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
+def _into_bag(path: Path, robot: Robot, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
     """Write what loops publish into a new bag, at the times of what caused it."""
-    writer, wire = BagWriter(path), Wire()
+    writer, wire, requests = BagWriter(path), Wire(), frozenset(robot.requests)
 
     def write(moment: Moment) -> None:
-        if keeps_inputs and moment.recorded is not None:
-            writer.write(moment.recorded)
+        if keeps_inputs and (given := moment.recorded) is not None:
+            writer.write(in_time(given) if given.topic in requests else given)
         for topic, kind, message in moment.published:
             writer.write(Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind)))
 

@@ -21,6 +21,7 @@ from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
+from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
@@ -330,6 +331,18 @@ def test_drag_is_that_of_the_simulated_body():
         rate[axis] = 3.0
         _, torque = body._fluid(2.0, np.eye(3), np.zeros(3), rate, np.zeros(3), None)
         assert coefficients[f'{row}{letter}abs{letter}'] * 9.0 == pytest.approx(torque[axis])
+
+
+def test_drag_is_that_of_the_day_and_at_rest(tmp_path):
+    plain = {'drag_area': 0.2, 'site_altitude': 800.0, 'temperature_offset': 20.0}
+    ours = drag_coefficients(BodyParams(**plain, drag_over_mach='0.1 0.5 1 2'))
+    assert ours['xUabsU'] == pytest.approx(-0.5 * float(density(800.0, 20.0)) * 0.1)
+    path = tmp_path / 'body.yaml'
+    path.write_text('vehicle:\n  ros__parameters:\n    body.rail_length: 3.0\n'
+                    '    body.drag_over_mach: 0.1 0.5 1 2\n    body.drag_area: [0.2]\n')
+    notes = gazebo_robot(SHARE / 'urdf' / 'quadrotor.urdf.xacro', 'system', [path]).notes
+    assert 'no launch rail: body.rail_length' in notes
+    assert 'drag as at rest, at any speed: body.drag_over_mach' in notes
 
 
 def test_description_has_the_drag_of_the_settings():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from importlib.util import find_spec
@@ -12,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gazebo_tool import COMMAND
-from std_msgs.msg import Float64MultiArray
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import JointState
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.gz.model import gazebo_robot
@@ -28,72 +30,256 @@ pytestmark = pytest.mark.skipif(
     reason="NOT RUN in a real Gazebo: no 'gz' with its Python here (Harmonic or later)",
 )
 
-WORLD = """<sdf version="1.9"><world name="void">
-  <physics name="1ms" type="dart"><max_step_size>0.001</max_step_size></physics>
-  <gravity>0 0 -2</gravity>
+GRAVITY, STEP = -2.0, 0.001
+WORLD = f"""<sdf version="1.9"><world name="void">
+  <physics name="1ms" type="dart"><max_step_size>{STEP}</max_step_size></physics>
+  <gravity>0 0 {GRAVITY}</gravity>
   <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>
-  <include><uri>{model}</uri></include></world></sdf>"""
+  <plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>
+  {{models}}</world></sdf>"""
 PROBE = """<gazebo><plugin filename="gz-sim-python-system-loader-system"
-  name="gz::sim::systems::PythonSystemLoader"><module_name>newton_probe</module_name></plugin>
-  </gazebo></robot>"""
-SETTINGS = """/**/rotors:
-  ros__parameters:
-    command_timeout: 0.0
-    adapters: [float64_multi_array]
-"""
-MASS = 1.5
+  name="gz::sim::systems::PythonSystemLoader"><module_name>newton_probe</module_name>
+  <file>{file}</file></plugin></gazebo></robot>"""
+ROTORS = ['front_left', 'front_right', 'rear_left', 'rear_right']
+COMMANDS = {
+    'quadrotor': ('rotors', 'rotors/command', JointState(name=ROTORS, effort=[5.0] * 4)),
+    'rov': ('thrusters', 'thrusters/command', JointState(
+        name=[f'{rotor}_up' for rotor in ROTORS], velocity=[200.0] * 4,
+    )),
+    'freeflyer': ('propulsion_modules', 'fam/state', JointState(
+        name=['impeller_1', 'impeller_2', 'nozzle_2', 'nozzle_7'],
+        velocity=[200.0, 200.0, np.nan, np.nan], position=[np.nan, np.nan, 0.5, 0.5],
+    )),
+    'rocket': ('boosters', 'boosters/command', JointState(
+        name=['booster_1', 'booster_2'], effort=[1300.0] * 2,
+    )),
+    'cubesat': ('jets', 'jets/command', JointState(
+        name=['front_left', 'back_left'], effort=[0.05] * 2,
+    )),
+}
+"""Node, topic and command of a vehicle."""
+vehicles = pytest.mark.parametrize('vehicle', COMMANDS)
+
+
+class Server:
+    """A server of gz-sim, its models, and what their probes have written."""
+
+    def __init__(self, folder, graph):
+        self.folder, self.graph = folder, graph
+        self.process = None
+        self.environment = {
+            **os.environ, 'GZ_IP': '127.0.0.1', 'GZ_PARTITION': folder.name,
+            'PYTHONPATH': os.pathsep.join([
+                str(Path(__file__).parent), str(share_directory()),
+                os.environ.get('PYTHONPATH', ''),
+            ]),
+        }
+
+    def model(self, vehicle, namespace=''):
+        """Write a vehicle's model with a probe; return its file."""
+        made = gazebo_robot(
+            share_directory() / 'urdf' / f'{vehicle}.urdf.xacro', namespace=namespace
+        )
+        path = self.folder / f'{namespace or vehicle}.urdf'
+        path.write_text(made.description.replace(
+            '</robot>', PROBE.format(file=path.with_suffix('.jsonl'))
+        ))
+        return path
+
+    def start(self, *models):
+        """Start a world with models in it."""
+        world = self.folder / 'world.sdf'
+        world.write_text(WORLD.format(models=''.join(
+            f'<include><uri>{path}</uri><pose>{10 * k} 0 0 0 0 0</pose></include>'
+            for k, path in enumerate(models)
+        )))
+        with open(self.folder / 'server.log', 'w') as log:
+            self.process = subprocess.Popen(
+                [COMMAND, 'sim', '-s', '-r', str(world)], stdout=log, stderr=log,
+                env=self.environment,
+            )
+
+    def ask(self, service, kind, request):
+        """Call a service of the world once it is there."""
+        words = [
+            COMMAND, 'service', '-s', f'/world/void/{service}', '--reqtype', f'gz.msgs.{kind}',
+            '--reptype', 'gz.msgs.Boolean', '--timeout', '2000', '--req', request,
+        ]
+
+        def answered():
+            done = subprocess.run(
+                words, capture_output=True, text=True, env=self.environment, check=False
+            )
+            return 'data: true' in done.stdout
+        self.until(answered, service)
+
+    def until(self, condition, what):
+        """Wait for something while the server runs."""
+        def is_so():
+            assert self.process.poll() is None, f'the server has ended: {self.printed()}'
+            return condition()
+        self.graph.until(is_so, what)
+
+    def printed(self):
+        """Return what the server printed, without colours."""
+        return re.sub(r'\x1b\[[0-9;]*m', '', (self.folder / 'server.log').read_text())
+
+    def laps(self, path):
+        """Return mass, inertia, and the rows from each start of the world's time on."""
+        written = path.with_suffix('.jsonl')
+        text = written.read_text() if written.exists() else ''
+        lines = text[:text.rfind('\n') + 1].splitlines()
+        if not lines:
+            return 1.0, np.eye(3), []
+        (mass, inertia), *rows = map(json.loads, lines)
+        rows = np.array(rows).reshape(-1, 13)
+        begins = np.flatnonzero(np.diff(rows[:, 0]) < 0.0) + 1
+        return mass, np.array(inertia), np.split(rows, begins)
+
+    def fly(self, path, pilot, seconds, lap=0):
+        """Publish commands until a model was pushed for a time of the lap's time [s]."""
+        def pushed():
+            pilot()
+            laps = self.laps(path)[2]
+            return len(laps) > lap and np.sum(laps[lap][:, 7:10].any(axis=1)) > 1000 * seconds
+        self.until(pushed, f'{seconds:g} s of thrust in lap {lap}')
+
+    def end(self):
+        """End the server as Ctrl-C does, and return its code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=20.0)
 
 
 @pytest.fixture
-def server(tmp_path):
-    """Run a server with a quadrotor and a probe; return the process and the file of the probe."""
-    settings, model, world = (tmp_path / name for name in ('s.yaml', 'm.urdf', 'w.sdf'))
-    settings.write_text(SETTINGS)
-    made = gazebo_robot(
-        share_directory() / 'urdf' / 'quadrotor.urdf.xacro', params_files=[settings]
+def server(tmp_path, graph):
+    """Return a server that is to be started."""
+    server = Server(tmp_path, graph)
+    yield server
+    if server.process is not None and server.process.poll() is None:
+        server.process.kill()
+        server.process.wait()
+
+
+def pilot_of(graph, vehicle, namespace='', is_stamped=lambda: False, scale=1.0):
+    """Return what publishes a command, with the stamp of the last wrench or with none."""
+    node, topic, message = COMMANDS[vehicle]
+    wrenches = graph.listen(WrenchStamped, f'{namespace}/{node}/wrench', qos.STATE)
+    publisher = graph.talk_later(JointState, f'{namespace}/{topic}', qos.COMMAND)
+    scaled = JointState(
+        name=message.name, position=message.position, velocity=message.velocity,
+        effort=[scale * effort for effort in message.effort],
     )
-    model.write_text(made.description.replace('</robot>', PROBE))
-    world.write_text(WORLD.format(model=model))
-    written = tmp_path / 'probe.jsonl'
-    here = Path(__file__).parent
-    paths = [str(here), str(share_directory()), os.environ.get('PYTHONPATH', '')]
-    with open(tmp_path / 'server.log', 'w') as log:
-        process = subprocess.Popen(
-            [COMMAND, 'sim', '-s', '-r', str(world)], stdout=log, stderr=log,
-            env={
-                **os.environ, 'PYTHONPATH': os.pathsep.join(paths), 'GZ_IP': '127.0.0.1',
-                'GZ_PARTITION': tmp_path.name, 'NEWTON_PROBE': str(written),
-            },
+
+    def publish():
+        scaled.header.stamp = (
+            wrenches[-1].header.stamp if wrenches and is_stamped() else WrenchStamped().header.stamp
         )
-    yield process, written
-    if process.poll() is None:
-        process.kill()
-    process.wait()
+        publisher.publish(scaled)
+    return publish
 
 
-def rows_of(path):
-    """Return what the probe has written as whole lines."""
-    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
-    return np.array([json.loads(line) for line in lines if line.endswith('\n')])
-
-
-def test_four_rotors_lift_their_mass_as_newton_says(server, graph):
-    """Each step changes the velocity by force over mass, and the server ends with 0."""
-    process, written = server
-    graph.talk(Float64MultiArray, 'rotors/command_array', qos.COMMAND).publish(
-        Float64MultiArray(data=[5.0] * 4)
+def assert_moves_as_newton_says(mass, inertia, rows):
+    """Hold the change of velocity in each step to the recorded force and torque."""
+    speed, turning, force, torque = (rows[:, k:k + 3] for k in (1, 4, 7, 10))
+    # gz-sim renews the velocity of a link only where it has moved by more than a micrometre.
+    renewed = np.append(True, np.any(np.diff(rows[:, 1:7], axis=0) != 0.0, axis=1))
+    whole = renewed[:-1] & renewed[1:]
+    assert np.sum(whole) > 500
+    # In axes that turn with the link. What is left is gravity, whose size is known.
+    own = np.cross(turning, speed)[:-1] - (force / mass)[:-1]
+    left = (np.diff(speed, axis=0) / STEP + own)[whole]
+    # gz-sim turns a link and what pulls it one after the other, which is of first order.
+    rates = np.linalg.norm(turning, axis=1)
+    turned = 2.0 * STEP * np.maximum(rates[:-1], rates[1:])
+    bent = np.linalg.norm(np.diff(turning, axis=0), axis=1) * np.linalg.norm(speed[:-1], axis=1)
+    most = 1e-9 + turned * (np.linalg.norm(own, axis=1) + abs(GRAVITY)) + bent
+    np.testing.assert_array_less(
+        np.abs(np.linalg.norm(left, axis=1) + GRAVITY), most[whole]
     )
+    np.testing.assert_allclose(left[0], [0.0, 0.0, GRAVITY], atol=1e-9)
+    moment = (np.diff(turning, axis=0) / STEP) @ inertia - torque[:-1]
+    moment += np.cross(turning, turning @ inertia)[:-1]
+    np.testing.assert_allclose(moment[whole], 0.0, atol=1e-9 * np.max(np.diag(inertia)))
 
-    def pushed():
-        assert process.poll() is None, 'the server has ended'
-        rows = rows_of(written)
-        return len(rows) > 1000 and rows[-1000:, 6].all()
-    graph.until(pushed, 'a second of thrust')
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20.0) == 0
-    rows = rows_of(written)
-    gained = np.diff(rows[:, 1:4], axis=0) / 0.001
-    expected = rows[1:, 4:7] / MASS + [0.0, 0.0, -2.0]
-    np.testing.assert_allclose(gained, expected, rtol=0.0, atol=1e-9)
-    # Motors of 50 ms have settled: 20 N.
-    assert rows[-1, 6] == pytest.approx(20.0, rel=1e-6)
+
+def assert_thrust_holds(rows):
+    """Once the thrust has come it never breaks off; what moves through water loses some of it."""
+    thrust = np.linalg.norm(rows[:, 7:10], axis=1)
+    begin = np.flatnonzero(thrust)[0]
+    assert np.all(thrust[begin:] > 0.0)
+    highest = np.maximum.accumulate(thrust[begin:])
+    np.testing.assert_array_less(0.7 * highest, thrust[begin:])
+
+
+@pytest.mark.parametrize('is_created', [False, True], ids=['world file', 'create'])
+@vehicles
+def test_vehicle_moves_as_newton_says(server, graph, vehicle, is_created):
+    """Commanded without a stamp from the first second on, then with stamps."""
+    path = server.model(vehicle)
+    server.start(*([] if is_created else [path]))
+    if is_created:
+        server.ask('create', 'EntityFactory', f'sdf_filename: "{path}"')
+    stamps = [False]
+    pilot = pilot_of(graph, vehicle, is_stamped=lambda: stamps[0])
+    server.fly(path, pilot, 1.5)
+    stamps[0] = True
+    server.fly(path, pilot, 2.5)
+    assert server.end() == 0
+    mass, inertia, (rows,) = server.laps(path)
+    assert_moves_as_newton_says(mass, inertia, rows)
+    assert_thrust_holds(rows)
+    assert 'Err' not in server.printed()
+
+
+@vehicles
+def test_thrust_holds_after_each_reset(server, graph, vehicle):
+    path = server.model(vehicle)
+    server.start(path)
+    pilot = pilot_of(graph, vehicle)
+    for lap in range(6):
+        server.fly(path, pilot, 0.9, lap)
+        if lap < 5:
+            server.ask('control', 'WorldControl', 'reset: {all: true}')
+    assert server.end() == 0
+    mass, inertia, laps = server.laps(path)
+    assert len(laps) == 6
+    for rows in laps:
+        assert rows[0, 0] == 0.0
+        assert_moves_as_newton_says(mass, inertia, rows)
+        assert_thrust_holds(rows)
+
+
+def test_two_vehicles_follow_their_own_commands(server, graph):
+    paths = {name: server.model('quadrotor', name) for name in ('a', 'b')}
+    server.start(*paths.values())
+    pilots = [
+        pilot_of(graph, 'quadrotor', f'/{name}', scale=scale)
+        for name, scale in (('a', 0.5), ('b', 1.0))
+    ]
+
+    def both():
+        for pilot in pilots:
+            pilot()
+    for path in paths.values():
+        server.fly(path, both, 1.5)
+    assert server.end() == 0
+    for name, thrust in (('a', 10.0), ('b', 20.0)):
+        mass, inertia, (rows,) = server.laps(paths[name])
+        assert_moves_as_newton_says(mass, inertia, rows)
+        assert rows[-1, 9] == pytest.approx(thrust, rel=1e-6)
+
+
+@pytest.mark.parametrize(('old', 'new', 'message'), [
+    pytest.param('urdf_file>', 'urdf_fle>', "plugin/urdf_fle: unknown tag, did you mean "
+                 "'urdf_file'?", id='misspelt tag'),
+    pytest.param('quadrotor.urdf.xacro', 'nowhere.urdf', 'nowhere.urdf: cannot be read', id='file'),
+])
+def test_wrong_plugin_is_one_line_and_the_world_goes_on(server, old, new, message):
+    path = server.model('quadrotor')
+    path.write_text(path.read_text().replace(old, new))
+    server.start(path)
+    server.until(lambda: server.laps(path)[2], 'a step')
+    assert server.end() == 0
+    errors = [line for line in server.printed().splitlines() if re.search('Err', line, re.I)]
+    assert len(errors) == 1
+    assert message in errors[0]

@@ -14,7 +14,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from fake_gz import Element, World, install
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.gz.system import get_system
+from propulsion_ros.gz.system import ActuatorSystem, get_system
 from propulsion_ros.messages import qos
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.settings.errors import ConfigError
@@ -59,7 +59,7 @@ def make_world(monkeypatch, urdf):
 
     def make(links=('base_link',), step=1e-3, **tags):
         worlds.append(World(
-            get_system(), links, Element.plugin(**{'urdf_file': urdf, **tags}), step
+            ActuatorSystem(), links, Element.plugin(**{'urdf_file': urdf, **tags}), step
         ))
         return worlds[-1]
     yield make
@@ -370,10 +370,21 @@ def test_wrong_plugin_is_refused_in_one_line(make_world, links, tags, message):
     assert '\n' not in str(caught.value)
 
 
+def test_error_is_printed_in_one_line_and_the_world_goes_on(monkeypatch, capfd):
+    install(monkeypatch)
+    world = World(get_system(), ('base_link',), Element.plugin(urdf_file='/nowhere.urdf'))
+    world.step(3)
+    world.reset()
+    world.system.shutdown()
+    printed = capfd.readouterr().err.splitlines()
+    assert len(printed) == 1
+    assert 'the actuators do not act: /nowhere.urdf: cannot be read' in printed[0]
+
+
 def test_end_after_a_wrong_plugin_is_quiet(monkeypatch):
     """gz-sim calls it from a destructor, where an exception would end the process."""
     install(monkeypatch)
-    system = get_system()
+    system = ActuatorSystem()
     with pytest.raises(ConfigError):
         system.configure(World.MODEL, Element.plugin(), None, None)
     system.shutdown()
@@ -382,7 +393,7 @@ def test_end_after_a_wrong_plugin_is_quiet(monkeypatch):
 def test_plugin_outside_a_model_is_refused(monkeypatch, urdf):
     install(monkeypatch)
     monkeypatch.setattr(World, 'MODEL', 1)
-    system = get_system()
+    system = ActuatorSystem()
     with pytest.raises(ConfigError, match='plugin: expected to be inside a <model>'):
         system.configure(7, Element.plugin(urdf_file=urdf), None, None)
 

@@ -10,7 +10,11 @@ from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, ActuatorLoop, Loo
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.vehicle_loop import VehicleLoop
 from propulsion_ros.loops.vehicle_params import VehicleParams
-from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, altitude_of_pressure
+from propulsion_ros.models.common.atmosphere import (
+    STANDARD_GRAVITY,
+    altitude_of_pressure,
+    temperature_and_pressure,
+)
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
@@ -173,6 +177,13 @@ def test_sensors_measure_what_the_body_does():
     _, air = vehicle.host.of('~/pressure')[0]
     assert altitude_of_pressure(air.pressure) == pytest.approx(500.0)
     assert air.variance == 0.0
+
+
+def test_the_pressure_is_that_of_the_day():
+    vehicle = Vehicle(**{'body.site_altitude': 2000.0, 'body.temperature_offset': 20.0}).begin()
+    _, air = vehicle.host.of('~/pressure')[0]
+    assert air.pressure == float(temperature_and_pressure(2000.0, 20.0)[1])
+    assert altitude_of_pressure(air.pressure) < 1900.0
 
 
 def test_states_are_merged_and_joints_of_others_left_out():
@@ -408,7 +419,10 @@ def test_first_step_waits_until_every_topic_is_recorded():
         'waits: rosbag2_recorder does not record /boosters/wrench yet'
     )
     vehicle.host.unrecorded = []
-    vehicle.host.wait(0.5)
+    vehicle.host.wait(1.9)
+    # Others may not have discovered the recorder yet.
+    assert not vehicle.host.published
+    vehicle.host.wait(0.3)
     assert vehicle.host.published
 
 

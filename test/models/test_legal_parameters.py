@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from parts import amount
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
@@ -92,6 +93,10 @@ def thrusters(rng, **fixed):
             given[high] = [min(b, 1e11) for b in given[high]]
     if 'battery' in fixed:
         given['power_constant'] = [max(x, 1e-9) for x in given['power_constant']]
+    series = np.array(given['conversion']) == 'four_quadrant'
+    for key in ('moment_constant', 'power_constant'):
+        given[key] = np.where(series, 0.0, given[key])
+    given['surface_loss'] = np.array(given['propeller_diameter']) >= SMALLEST
     given['direction'] = [
         -1 if k < 0.0 else d
         for k, d in zip(given['thrust_coefficient'], given['direction'], strict=True)
@@ -104,12 +109,60 @@ def test_thrusters(seed):
     rng = np.random.default_rng(seed)
     params = thrusters(rng)
     model, dt = Thrusters(params), steps(rng)
-    body = BodyState(velocity=rng.uniform(-50.0, 50.0, 3))
+    body = BodyState(
+        velocity=rng.uniform(-50.0, 50.0, 3), height=np.array(rng.uniform(-2.0, 1.0)),
+        up=np.array([0.0, 0.6, 0.8]),
+    )
     for tick in range(4):
         values = numbers(rng)
         output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
         assert_finite(output.applied, output.velocity, output.wrench, output.computed)
         assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
+
+
+def propellers(rng):
+    """Return series of propellers that take some power at any advance angle; '' for the usual."""
+    ahead, drag, load = 10.0 ** rng.uniform(-3.0, 2.0, (3, COUNT))
+    share = rng.uniform(-0.999, 0.999, COUNT)
+    cross = 0.35 * (2.0 * share * np.sqrt(drag * load / 0.35) - ahead)
+    usual = rng.random(COUNT) < 0.3
+    return {
+        key: ['' if plain else f'0 {value!r}' for plain, value in zip(
+            usual, values.tolist(), strict=True
+        )] for key, values in (
+            ('thrust_cosines', ahead), ('thrust_sines', -drag), ('torque_cosines', load),
+            ('torque_sines', -cross),
+        )
+    }
+
+
+def shaft_power(model, output, params):
+    """Return what motors give thrusters along x, or take from them where the stream turns them."""
+    return -params.direction * model.link_wrenches(output)[:, 3] * output.velocity
+
+
+@pytest.mark.parametrize('seed', range(SETS))
+def test_propellers_in_a_stream(seed):
+    """Shaft and stream together give the water power, whichever drives the other."""
+    rng = np.random.default_rng(seed)
+    params = thrusters(
+        rng, conversion='four_quadrant', step_value='end', **propellers(rng)
+    )
+    model, dt = Thrusters(params), steps(rng)
+    for tick in range(4):
+        body = BodyState(
+            velocity=rng.uniform(-50.0, 50.0, 3), height=np.array(rng.uniform(-2.0, 1.0)),
+            up=np.array([0.0, 0.6, 0.8]),
+        )
+        values = numbers(rng) * rng.choice([0.0, 1.0], COUNT)
+        output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
+        shaft = shaft_power(model, output, params)
+        assert_finite(output.applied, output.velocity, output.wrench, shaft)
+        pushed = output.applied * (1.0 - params.wake_fraction) * body.velocity[0]
+        scale = np.abs(shaft) + np.abs(pushed)
+        assert np.all(shaft - pushed >= -1e-6 * scale - DENORMAL)
+        # One that stands can only be dragged.
+        assert np.all((pushed <= DENORMAL)[output.velocity == 0.0])
 
 
 def rotors(rng, **fixed):
@@ -208,6 +261,9 @@ def check_supply(model, before, output, params, dt):
     assert np.all((current >= 0.0) & (charge >= 0.0) & (charge <= before))
     thrust = np.abs(output.applied)
     by_moment = params.moment_constant * thrust * np.abs(output.velocity)
+    if isinstance(params, ThrustersParams):
+        series = np.array(params.conversion) == 'four_quadrant'
+        by_moment = np.where(series, shaft_power(model, output, params), by_moment)
     by_thrust = params.power_constant * thrust * np.sqrt(thrust)
     drawn = np.where(params.power_constant > 0.0, by_thrust, by_moment / params.drive_efficiency)
     # What still turns faster than the voltage allows runs on by itself.
@@ -265,6 +321,31 @@ def grains(rng, draw):
     return TanksParams(**given)
 
 
+def servos(given):
+    """Make the parameters of servos legal."""
+    frequency = np.array(given['natural_frequency'])
+    given['natural_frequency'] = np.where(frequency > 0.0, np.maximum(frequency, 1e-3), 0.0)
+    given['acceleration_limit'] = np.where(frequency > 0.0, given['acceleration_limit'], 0.0)
+
+
+def gimbals(draw):
+    """Return a gimbal of each booster."""
+    given = draw.fields(GimbalsParams, rows(), integrator='exact')
+    servos(given)
+    sizes = np.array(given['negative_range'])
+    given['negative_range'] = np.where(sizes < 0.0, -1.0, sizes)
+    return GimbalsParams(**given)
+
+
+def check_gimbals(params, before, after, dt):
+    """Assert that angles are within their range, and no rate is too large."""
+    most = np.repeat(params.rate_limit, 2)
+    negative = np.where(params.negative_range < 0.0, params.range, params.negative_range)
+    assert np.all((-negative.ravel() <= after) & (after <= params.range.ravel()))
+    slow = most > 0.0
+    assert np.all((np.abs(after - before) <= most * dt * (1.0 + 1e-9) + 1e-12)[slow])
+
+
 @pytest.mark.parametrize('seed', range(SETS))
 def test_boosters(seed):
     rng = np.random.default_rng(seed)
@@ -272,7 +353,7 @@ def test_boosters(seed):
     tanks = grains(rng, draw)
     given = draw.fields(
         BoostersParams, rows(), tank=list(tanks.names), tanks=tanks, integrator='exact',
-        noise_seed=1, exact_final_step=True, esc_gives='thrust',
+        noise_seed=1, exact_final_step=True, esc_gives='thrust', gimbals=gimbals(draw),
     )
     impulse = np.array(given['specific_impulse'])
     given['specific_impulse'] = np.where(impulse > 0.0, np.maximum(impulse, 1e-3), 0.0)
@@ -284,9 +365,13 @@ def test_boosters(seed):
     share = np.where(params.exit_area > 0.0, 0.5, 1.0)
     for tick in range(4):
         body = BodyState(height=np.array(rng.uniform(-2e3, 200e3)))
-        before = model.propellant
-        command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
-        output = model.step(command, body, dt, tick)
+        before, tilts = model.propellant, np.full(3 * COUNT, np.nan)
+        tilts[COUNT:] = rng.uniform(-4.0, 4.0, 2 * COUNT)
+        values = {'position': tilts, 'effort': np.full(3 * COUNT, np.nan)}
+        values[model.command_fields[0]][:COUNT] = np.abs(numbers(rng))
+        angles = model._gimbals.angles.ravel()
+        output = model.step(Command(**values), body, dt, tick)
+        check_gimbals(params.gimbals, angles, output.position[COUNT : 3 * COUNT], dt)
         assert_finite(output.applied, output.wrench, output.tanks.mass, output.tanks.inertia)
         assert np.all(output.applied >= 0.0)
         assert np.all(share * output.applied <= 2.0 * params.max_thrust)
@@ -378,6 +463,12 @@ def fins(rng):
         names += own
     given = draw.fields(FinsParams, names, integrator='exact', compat='none', **groups)
     sized(given)
+    kinds = np.array(given['dynamics'])
+    given['natural_frequency'] = np.where(
+        kinds == 'first_order', given['natural_frequency'], 0.0
+    )
+    given['backlash'] = np.where(np.char.find(kinds, 'order') > 0, given['backlash'], 0.0)
+    servos(given)
     in_order(given, 'min_deflection', 'max_deflection')
     for key in ('min_deflection', 'max_deflection'):
         given[key] = np.clip(given[key], -1.57, 1.57).tolist()

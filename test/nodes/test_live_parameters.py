@@ -92,6 +92,14 @@ def test_efficiency_of_a_thruster_can_fail_while_running(graph):
     assert list(group.at(30, 100.0).effort) == [1.0, 0.25]
 
 
+def test_dead_band_of_a_thruster_can_change_while_running(graph):
+    group = Group(graph, THRUSTERS, 'velocity')
+    assert group.set(thrust_deadband=[2.0, 0.5]).successful
+    assert list(group.at(10, 100.0).effort) == [0.0, 1.0]
+    assert group.set(thrust_deadband=[0.0, 0.0]).successful
+    assert list(group.at(20, 100.0).effort) == [1.0, 1.0]
+
+
 def test_valve_of_a_jet_can_stick_while_running(graph):
     group = Group(graph, JETS, 'effort')
     assert list(group.at(10, 0.0).effort) == [0.0, 0.0]

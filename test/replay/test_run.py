@@ -258,6 +258,9 @@ def test_flight_is_followed_with_what_was_asked_of_it(tmp_path, place):
     assert len(topics['/flight_state/odometry']) == 200
     launch, _ = topics['/flight_state/phase'][1]
     assert launch.stamp_ns == 101 * 20_000_000
+    # Early, so that nodes which the new bag is played into have it at its stamp.
+    (request, _), = topics['/flight_state/requests']
+    assert request.stamp_ns - 101 * 20_000_000 == pytest.approx(-1_010_000_000, abs=10_000_000)
 
 
 @pytest.mark.parametrize(('arguments', 'reason'), [

@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from propulsion_ros.models.body.air import Air, drag_table
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rail import Rail, check_rail, unit_axis
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.rotation import matrix_of, matrix_of_rpy, quaternion_of_rpy
@@ -38,6 +40,23 @@ class BodyParams:
     )
     drag_area: FloatArray = quantity(
         0.0, 'm^2', doc='drag coefficient times area along each body axis', lo=0.0, shape=(3,)
+    )
+    drag_over_mach: str = quantity(
+        '', kind=str,
+        doc="factor on drag_area over the Mach number, 'm0 c0 m1 c1 ...', linear between the "
+        'points and constant beyond them; empty: 1',
+    )
+    temperature_offset: float = quantity(
+        0.0, 'K', lo=-150.0, hi=150.0,
+        doc='what the air is warmer than the standard at every height',
+    )
+    rail_length: float = quantity(
+        0.0, 'm', lo=0.0, hi=1e4,
+        doc='way along a launch rail, on which the body does not turn; 0: no rail',
+    )
+    rail_axis: FloatArray = quantity(
+        (0.0, 0.0, 1.0), doc='direction of the rail upwards, in base_link at the start',
+        shape=(3,), lo=-1e6, hi=1e6,
     )
     centre_of_pressure: FloatArray = quantity(
         0.0, 'm', doc='where the drag acts, in base_link', shape=(3,)
@@ -83,6 +102,10 @@ class BodyParams:
                 'start_position',
                 f'{height:g} m is below the ground; expected at least 0 m, or no ground', 2,
             )
+        if self.drag_over_mach:
+            drag_table(self.drag_over_mach)
+        if self.rail_length:
+            check_rail(self)
         if not self.starts_on_ground:
             return
         for key in ('start_velocity', 'start_angular_velocity'):
@@ -116,6 +139,10 @@ class RigidBody:
     def __init__(self, params: BodyParams) -> None:
         self._params = params
         self._gravity = np.array([0.0, 0.0, -params.gravity])
+        changed = params.drag_over_mach or params.temperature_offset
+        self._air = Air(params.temperature_offset, params.drag_over_mach) if changed else None
+        self._steepest = self._air.most if self._air else 1.0
+        self._sound = 0.0
         self.reset()
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
@@ -134,7 +161,9 @@ class RigidBody:
             'angular_velocity', p.start_angular_velocity, -_FASTEST, _FASTEST
         )
         up = matrix_of_rpy(rpy).T @ -self._gravity
-        on_ground = p.ground and position[2] <= 0.0 and not np.any(velocity)
+        rests = not np.any(velocity)
+        on_rail = bool(p.rail_length) and rests and not np.any(rate)
+        on_ground = on_rail or (p.ground and position[2] <= 0.0 and rests)
         self._position: FloatArray = position.copy()
         self._quaternion = quaternion_of_rpy(rpy)
         self._velocity: FloatArray = velocity.copy()
@@ -142,6 +171,9 @@ class RigidBody:
         self._specific_force: FloatArray = up if on_ground else np.zeros(3)
         self._on_ground = on_ground
         self._touchdown: FloatArray | None = None
+        self._rail = Rail(
+            self._position, matrix_of_rpy(rpy) @ unit_axis(p.rail_axis), p.rail_length
+        ) if on_rail else None
 
     @property
     def motion(self) -> Motion:
@@ -202,9 +234,9 @@ class RigidBody:
             0.5 * (before.inertia + after.inertia),
         )
         start = self._position, self._quaternion, self._velocity, self._rate, self._on_ground
-        rho = self._params.fluid_density or float(
-            density(self._params.site_altitude + self._position[2])
-        )
+        rho, self._sound = self._medium(float(self._position[2]))
+        if self._rail and not self._rail.holds(self._position):
+            self._rail = None
         count = self._substeps(middle, rho, dt, extra_drag)
         self._touchdown = None
         try:
@@ -217,6 +249,14 @@ class RigidBody:
             rotation = matrix_of(self._quaternion)
             acceleration = (self._velocity - start[2]) / dt
             self._specific_force = rotation.T @ (acceleration - self._gravity)
+
+    def _medium(self, height: float) -> tuple[float, float]:
+        """Return density [kg/m^3] and speed of sound [m/s], 0 where that does not matter."""
+        p = self._params
+        if self._air is None:
+            return p.fluid_density or float(density(p.site_altitude + height)), 0.0
+        rho, sound = self._air.at(p.site_altitude + height)
+        return p.fluid_density or rho, sound
 
     def _substeps(
         self,
@@ -241,7 +281,7 @@ class RigidBody:
         """
         force, torque = wrench[:3], wrench[3:] - cross(mass.com, wrench[:3])
         kick, spin = _norm(force) / mass.mass * dt, np.linalg.solve(mass.inertia, torque) * dt
-        rho = self._params.fluid_density or float(density(self._params.site_altitude))
+        rho, _ = self._medium(0.0)
         speed, rate = _norm(self._velocity - self._params.current), np.abs(self._rate)
         before = self._fastest(mass, rho, speed, rate, None)
         after = self._fastest(mass, rho, speed + kick, rate + np.abs(spin), None)
@@ -254,7 +294,7 @@ class RigidBody:
         """Return the rate of the fastest motion at a speed and rates of turn [1/s]."""
         p = self._params
         moments = np.diag(mass.inertia)
-        areas = [(float(p.drag_area.max()), p.centre_of_pressure)]
+        areas = [(self._steepest * float(p.drag_area.max()), p.centre_of_pressure)]
         areas += [extra_drag] if extra_drag is not None else []
         fastest = _norm(rate)
         fastest += float(np.max(2.0 * rho * p.angular_drag * np.abs(rate) / moments))
@@ -286,6 +326,8 @@ class RigidBody:
             )
             acceleration = self._gravity + rotation @ (force + fluid_force) / mass.mass
             spin = inverse @ (torque + fluid_torque - cross(rate, inertia @ rate))
+            if self._rail:
+                acceleration, spin = self._rail.along(acceleration), 0.0 * spin
             x, y, z, w = quaternion
             p, q, r = 0.5 * rate
             turning = (
@@ -305,7 +347,7 @@ class RigidBody:
             self._rate,
         ))
         k1 = derivative(state)
-        if self._on_ground and k1[9] <= 0.0:
+        if self._on_ground and (k1[7:10] @ self._rail.direction if self._rail else k1[9]) <= 0.0:
             self._stand(rotation)
             return
         k2 = derivative(state + 0.5 * dt * k1)
@@ -321,7 +363,11 @@ class RigidBody:
         self._velocity = velocity - rotation @ cross(rate, com)
         self._position = position - rotation @ com
         self._on_ground = False
-        if self._params.ground and self._position[2] < 0.0 and self._velocity[2] < 0.0:
+        if self._rail:
+            if self._rail.stops(self._position, self._velocity):
+                self._position = self._rail.foot
+                self._stand(rotation)
+        elif self._params.ground and self._position[2] < 0.0 and self._velocity[2] < 0.0:
             self._position[2] = 0.0
             self._touchdown = self._velocity
             self._stand(rotation)
@@ -354,6 +400,8 @@ class RigidBody:
         speed = _norm(relative)
         through = rotation.T @ relative
         drag = -0.5 * rho * speed * p.drag_area * through
+        if self._air:
+            drag = self._air.factor(speed / self._sound) * drag
         torque = cross(p.centre_of_pressure - com, drag)
         torque = torque - rho * p.angular_drag * np.abs(rate) * rate
         force = drag

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two-axis gimbals that turn a booster's thrust.
 
-Each axis is a first-order lag of the commanded angle inside its range, after PyFlyt's Gimbals.
-Axis 1 is the outer one and carries axis 2, so the thrust axis u points along R1 R2 u.
+Each axis is a first-order lag of the commanded angle inside its range, after PyFlyt's Gimbals, or
+a `Servo`. Axis 1 is the outer one and carries axis 2, so the thrust axis u points along R1 R2 u.
 """
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import numpy as np
 
 from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.servo import Follower, Servo, ServoParams, check_servos
 from propulsion_ros.models.common.wrench import cross, move_wrench, unit_rows
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
@@ -24,10 +26,11 @@ from propulsion_ros.settings.quantity import (
 )
 
 _HERE = np.eye(4)
+_AS_RANGE = -1.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GimbalsParams:
+class GimbalsParams(ServoParams):
     """Configuration of g gimbals, each with two axes."""
 
     booster: tuple[str, ...] = names('booster that each gimbal turns', ())
@@ -38,6 +41,10 @@ class GimbalsParams:
     range: FloatArray = quantity(
         0.0873, 'rad', doc='largest angle to either side, per axis', lo=0.0, hi=np.pi,
         shape=('n', 2),
+    )
+    negative_range: FloatArray = quantity(
+        _AS_RANGE, 'rad', doc='largest angle to the negative side, per axis; -1: that of range',
+        lo=_AS_RANGE, hi=np.pi, shape=('n', 2),
     )
     time_constant: FloatArray = per_row(0.0, 's', doc='first-order lag of the angle', lo=0.0)
     rate_limit: FloatArray = per_row(
@@ -58,6 +65,12 @@ class GimbalsParams:
 
     def __post_init__(self) -> None:
         validate(self)
+        check_servos(self)
+        for i, angle in enumerate(self.negative_range.ravel().tolist()):
+            if _AS_RANGE < angle < 0.0:
+                raise ConfigError(
+                    'negative_range', f'expected a size, or -1 for that of range, got {angle:g}', i
+                )
         owners = [booster for booster in self.booster for _ in range(2)]
         joints = tuple(
             joint or f'{owner}_gimbal_{i % 2 + 1}'
@@ -90,13 +103,20 @@ class Gimbals:
         self, params: GimbalsParams, batch: tuple[int, ...] = (), step_value: str = 'end'
     ) -> None:
         g = len(params.booster)
-        self._lower, self._upper = -params.range, params.range
-        self._lag = Lag(
+        negative = params.negative_range
+        self._lower = -np.where(negative == _AS_RANGE, params.range, negative)
+        self._upper = params.range
+        lag = Lag(
             np.broadcast_to(params.time_constant[:, None], (g, 2)),
             np.broadcast_to(params.rate_limit[:, None], (g, 2)),
             params.integrator,
             step_value,
         )
+        needs = params.natural_frequency.any() or params.backlash.any()
+        self._servo = Servo(
+            params, lag, self._lower, self._upper, batch, step_value
+        ) if needs else None
+        self._follower: Follower = self._servo or lag
         self._axes, self._pivots = unit_rows('gimbals.axes', params.axes), params.pivots
         turn = _cross_matrices(self._axes)
         self._by_sine = _about(turn, params.pivots)
@@ -109,6 +129,8 @@ class Gimbals:
         start = np.zeros(self._shape) if angles is None else angles
         restart(self, indices, self._shape[:-2], angles=start)
         self._applied = self.angles
+        if self._servo:
+            self._servo.reset(indices, start)
 
     @property
     def range(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -131,12 +153,14 @@ class Gimbals:
             Whether each command was outside the range, shape (..., g, 2).
         """
         demand = np.minimum(np.maximum(command, self._lower), self._upper)
-        self.angles, self._applied = self._lag.advance(self.angles, demand, dt)
+        self.angles, self._applied = self._follower.advance(self.angles, demand, dt)
         return np.asarray(demand != command)
 
     def hold(self) -> None:
         """Keep the angles for one step."""
         self._applied = self.angles
+        if self._servo:
+            self._servo.stop()
 
     def rotations(self) -> tuple[FloatArray, FloatArray]:
         """Return the outer rotation R1 and the whole rotation R1 R2, each (..., g, 3, 3)."""

@@ -2,6 +2,8 @@
 """The International Standard Atmosphere up to 86 km (ISO 2533, US Standard Atmosphere 1976)."""
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -32,10 +34,11 @@ def _layer_ratio(
     return np.where(lapse == 0.0, np.exp(-scale * height / temperature), gradient)
 
 
-def _bases() -> tuple[FloatArray, FloatArray]:
+@functools.lru_cache(maxsize=64)
+def _bases(warmer: float = 0.0) -> tuple[FloatArray, FloatArray]:
     temperature = np.empty(len(_BASE))
     pressure = np.empty(len(_BASE))
-    temperature[0], pressure[0] = _SEA_LEVEL_TEMPERATURE, _SEA_LEVEL_PRESSURE
+    temperature[0], pressure[0] = _SEA_LEVEL_TEMPERATURE + warmer, _SEA_LEVEL_PRESSURE
     for i, depth in enumerate(np.diff(_BASE)):
         temperature[i + 1] = temperature[i] + _LAPSE[i] * depth
         ratio = _layer_ratio(np.asarray(depth), temperature[i], _LAPSE[i])
@@ -46,22 +49,27 @@ def _bases() -> tuple[FloatArray, FloatArray]:
 _BASE_TEMPERATURE, _BASE_PRESSURE = _bases()
 
 
-def temperature_and_pressure(altitude: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def temperature_and_pressure(
+    altitude: ArrayLike, warmer: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
     """Return temperature [K] and pressure [Pa] at geometric altitudes above sea level [m].
 
-    Below sea level the lowest layer goes on; above 86 km the temperature stays.
+    Below sea level the lowest layer goes on; above 86 km the temperature stays. Air that is
+    ``warmer`` than the standard [K], by the same at every height and above -180 K, has the
+    standard's pressure at sea level, and above it the pressure of the air that it bears.
     """
+    bases = _bases(warmer) if warmer else (_BASE_TEMPERATURE, _BASE_PRESSURE)
     z = np.asarray(altitude, dtype=float)
     geopotential = EARTH_RADIUS * z / (EARTH_RADIUS + z)
     i = np.maximum(np.searchsorted(_BASE, geopotential, side='right') - 1, 0)
     height = geopotential - _BASE[i]
-    temperature = _BASE_TEMPERATURE[i] + _LAPSE[i] * height
-    return temperature, _BASE_PRESSURE[i] * _layer_ratio(height, _BASE_TEMPERATURE[i], _LAPSE[i])
+    base, pressure = bases[0][i], bases[1][i]
+    return base + _LAPSE[i] * height, pressure * _layer_ratio(height, base, _LAPSE[i])
 
 
-def density(altitude: ArrayLike) -> FloatArray:
+def density(altitude: ArrayLike, warmer: float = 0.0) -> FloatArray:
     """Return the density of air [kg/m^3] at geometric altitudes above sea level [m]."""
-    temperature, pressure = temperature_and_pressure(altitude)
+    temperature, pressure = temperature_and_pressure(altitude, warmer)
     return pressure / (GAS_CONSTANT_AIR * temperature)
 
 

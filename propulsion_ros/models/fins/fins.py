@@ -23,6 +23,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.placed import PlacedActuators
+from propulsion_ros.models.common.servo import Follower, Servo
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.fins.layout import layout_of_fins
@@ -88,7 +89,12 @@ class Fins(PlacedActuators, Degrading):
         tau = np.where(kinds == 'first_order', params.time_constant, 0.0)
         # The originals know the end of a step alone.
         value = params.step_value if params.compat == 'none' else 'end'
-        self._lag = Lag(tau, params.rate_limit, params.integrator, value)
+        lag = Lag(tau, params.rate_limit, params.integrator, value)
+        needs = params.natural_frequency.any() or params.backlash.any()
+        self._servo = Servo(
+            params, lag, self._lower, self._upper, batch, value
+        ) if needs else None
+        self._follower: Follower = self._servo or lag
         self._takes_mean = value == 'mean' and params.integrator == 'exact'
         self._driven = (kinds == 'yoerger') | (kinds == 'bessa')
         reach = np.maximum(np.abs(self._lower), np.abs(self._upper))
@@ -130,6 +136,8 @@ class Fins(PlacedActuators, Degrading):
         start = Start(indices, self._batch, state, self.start_states)
         deflection = start.of('deflection', self._safe, self._lower, self._upper)
         restart(self, indices, self._batch, deflection=deflection)
+        if self._servo:
+            self._servo.reset(indices, deflection)
         self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
         self._moment: FloatArray = np.zeros_like(self.deflection)
 
@@ -184,7 +192,7 @@ class Fins(PlacedActuators, Degrading):
 
         They are without the stops of the joints, (..., n).
         """
-        moved, applied = self._lag.advance(self.deflection, demand, dt)
+        moved, applied = self._follower.advance(self.deflection, demand, dt)
         if self._drives is None:
             return moved, applied
         travel = np.where(self._rate_limit > 0.0, self._rate_limit * dt, np.inf)

@@ -8,6 +8,7 @@ import numpy as np
 
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
+from propulsion_ros.models.common.servo import ServoParams, check_servos
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
@@ -24,7 +25,7 @@ from propulsion_ros.settings.quantity import (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FinsParams(DynamicsParams):
+class FinsParams(DynamicsParams, ServoParams):
     """Configuration of n fins; each is listed under one of the lift models."""
 
     names: tuple[str, ...] = names('fin names, the order of all arrays')
@@ -74,6 +75,15 @@ class FinsParams(DynamicsParams):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_servos(self)
+        for key, kinds in (
+            ('natural_frequency', ('first_order',)), ('backlash', ('first_order', 'zero_order'))
+        ):
+            for i, kind in enumerate(self.dynamics):
+                if getattr(self, key)[i] > 0.0 and kind not in kinds:
+                    raise ConfigError(
+                        key, f'expected 0 with dynamics {kind}, got {getattr(self, key)[i]:g}', i
+                    )
         check_order(self, 'min_deflection', 'max_deflection', 'rad')
         self._check_models()
         largest = np.maximum(np.abs(self.min_deflection), np.abs(self.max_deflection))

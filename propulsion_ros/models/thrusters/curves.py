@@ -19,6 +19,7 @@ from propulsion_ros.models.thrusters.dynamics import (
     require_constants,
     within_reach,
 )
+from propulsion_ros.models.thrusters.four_quadrant import FourQuadrant, FourQuadrantParams
 from propulsion_ros.models.thrusters.table import Table, ThrustTables, parse_table
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -32,17 +33,18 @@ from propulsion_ros.settings.quantity import (
 _NEEDED = {
     'basic': ('rotor_constant',),
     'propeller': ('thrust_coefficient', 'propeller_diameter', 'fluid_density'),
+    'four_quadrant': ('propeller_diameter', 'fluid_density'),
 }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CurvesParams:
+class CurvesParams(FourQuadrantParams):
     """Thrust curves of n thrusters; each reads only the constants of its own curve."""
 
     names: tuple[str, ...] = names('thruster names, the order of all arrays')
     conversion: tuple[str, ...] = per_row(
         'basic', doc='curve of thrust over rotor speed', kind=str,
-        choices=('basic', 'dead_zone', 'linear_interp', 'propeller'),
+        choices=('basic', 'dead_zone', 'linear_interp', 'propeller', 'four_quadrant'),
     )
     rotor_constant: FloatArray = per_row(
         0.0, 'N s^2/rad^2', doc='basic: thrust for each (rad/s)^2', lo=0.0, hi=LARGEST
@@ -74,14 +76,19 @@ class CurvesParams:
         doc='propeller: Kt in T = Kt rho D^4 w |w| with w in rad/s; negative: left-handed, so that '
         'direction must be -1 where there is a moment_constant',
     )
-    propeller_diameter: FloatArray = per_row(0.0, 'm', doc='propeller: D', lo=0.0, hi=LARGEST)
-    fluid_density: FloatArray = per_row(1000.0, 'kg/m^3', doc='propeller: rho', lo=0.0, hi=LARGEST)
+    propeller_diameter: FloatArray = per_row(
+        0.0, 'm', doc='propeller, four_quadrant, surface_loss: D', lo=0.0, hi=LARGEST
+    )
+    fluid_density: FloatArray = per_row(
+        1000.0, 'kg/m^3', doc='propeller, four_quadrant: rho', lo=0.0, hi=LARGEST
+    )
     advance_coefficient: FloatArray = per_row(
         0.0, '', lo=-LARGEST, hi=LARGEST,
         doc='propeller: change of Kt for each unit of the advance ratio; below 0 in open water',
     )
     wake_fraction: FloatArray = per_row(
-        0.2, '', doc='propeller: part of the stream that the hull holds back', lo=0.0, hi=1.0
+        0.2, '', lo=0.0, hi=1.0,
+        doc='propeller, four_quadrant: part of the stream that the hull holds back',
     )
 
     def __post_init__(self) -> None:
@@ -90,6 +97,8 @@ class CurvesParams:
         for i, kind in enumerate(self.conversion):
             if kind == 'linear_interp':
                 self.table(i)
+            elif kind == 'four_quadrant':
+                self.coefficients(i)
 
     def table(self, i: int) -> Table:
         """Return the table of thruster ``i``; raise `ConfigError` where it is none."""
@@ -127,6 +136,8 @@ class ThrustCurves:
         What each curve can reach [N], (n,).
     takes_advance : bool
         Whether any curve depends on the speed of advance.
+    four_quadrant : tuple or None
+        Columns and curve of the four-quadrant propellers.
     """
 
     def __init__(self, params: CurvesParams) -> None:
@@ -142,8 +153,12 @@ class ThrustCurves:
             self.max_speed[columns] = curve.max_speed
             self.min_thrust[columns] = curve.min_thrust
             self.max_thrust[columns] = curve.max_thrust
-        is_propeller = np.array([kind == 'propeller' for kind in params.conversion])
-        self.takes_advance = bool(np.any(is_propeller & (params.advance_coefficient != 0.0)))
+        kinds = np.array(params.conversion)
+        self.four_quadrant = next(
+            ((at, curve) for at, curve in self._curves if isinstance(curve, FourQuadrant)), None
+        )
+        slopes = (kinds == 'propeller') & (params.advance_coefficient != 0.0)
+        self.takes_advance = bool(np.any(slopes) or self.four_quadrant)
 
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N] at rotor speeds [rad/s], both (..., n).
@@ -206,6 +221,8 @@ def _curve(kind: str, params: CurvesParams, at: IntArray | slice) -> _Curve:
     if kind == 'linear_interp':
         rows = np.arange(len(params.names))[at].tolist()
         return ThrustTables([params.table(i) for i in rows])
+    if kind == 'four_quadrant':
+        return FourQuadrant(params, at)
     diameter = params.propeller_diameter[at]
     mass = params.fluid_density[at] * diameter**3
     return Propeller(

@@ -12,7 +12,7 @@ Models of the rotor and curves of the thrust mix freely within one array.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.step_mean import step_value
-from propulsion_ros.models.common.wrench import cross, product, unit_rows
+from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.supply.batteries import Batteries, PoweredFamily
 from propulsion_ros.models.supply.battery_params import PoweredParams, check_supply
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
@@ -39,15 +39,25 @@ from propulsion_ros.models.thrusters.dynamics import (
     SMALLEST,
     DynamicsParams,
     RotorDynamics,
+    require_constants,
     within_reach,
 )
+from propulsion_ros.models.thrusters.four_quadrant import FourQuadrant, PropellerLoads
 from propulsion_ros.models.thrusters.mean_thrust import MeanThrust
+from propulsion_ros.models.thrusters.surface import SurfaceLoss, SurfaceParams
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, per_row, quantity
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    ComplexArray,
+    FloatArray,
+    IntArray,
+    per_row,
+    quantity,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams):
+class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams, SurfaceParams):
     """Configuration of n thrusters."""
 
     command_interface: str = quantity(
@@ -73,11 +83,13 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams):
     propeller_efficiency: FloatArray = live_factor('factor on the speed that the dynamics give')
     thrust_efficiency: FloatArray = live_factor('factor on the thrust that the curve gives')
     thrust_deadband: FloatArray = per_row(
-        0.0, 'N', doc='commands whose steady thrust is smaller are 0', lo=0.0, hi=LARGEST
+        0.0, 'N', doc='commands whose steady thrust is smaller are 0', lo=0.0, hi=LARGEST,
+        live=True,
     )
     moment_constant: FloatArray = per_row(
-        0.0, 'm', doc='reaction torque over thrust; 0, as in the original, makes none', lo=0.0,
-        hi=LARGEST,
+        0.0, 'm', lo=0.0, hi=LARGEST,
+        doc='reaction torque over thrust; 0, as in the original, makes none, and is that of the '
+        'series for four_quadrant',
     )
     direction: IntArray = per_row(
         1, kind=int, lo=-1, hi=1,
@@ -103,6 +115,11 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams):
         for i in np.flatnonzero(self.direction == 0).tolist():
             raise ConfigError('direction', 'expected 1 or -1, got 0', i)
         self._check_hands()
+        self._take_moments()
+        require_constants(
+            self, ['surface_loss' if feels else '' for feels in self.surface_loss],
+            {'surface_loss': ('propeller_diameter',)},
+        )
         esc_of(self)
         for i, kind in enumerate(self.conversion):
             if kind == 'linear_interp':
@@ -139,6 +156,27 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams):
                 'moment_constant would turn the body the wrong way', i,
             )
 
+    def _take_moments(self) -> None:
+        """Set the moment constants of four-quadrant propellers, which their series have."""
+        rows = np.flatnonzero(np.array(self.conversion) == 'four_quadrant')
+        if not len(rows):
+            return
+        moments, found = self.moment_constant.copy(), FourQuadrant(self, rows).moment_constant
+        for i, moment in zip(rows.tolist(), found.tolist(), strict=True):
+            if moments[i] not in (0.0, moment):
+                raise ConfigError(
+                    'moment_constant', f'expected 0, as the series of the torque have it, '
+                    f'{moment:g} m, got {moments[i]:g} m', i,
+                )
+            if self.power_constant[i] > 0.0:
+                raise ConfigError(
+                    'power_constant', 'expected 0, as the series of the torque give the power of '
+                    f'a four_quadrant propeller, got {self.power_constant[i]:g}', i,
+                )
+            moments[i] = moment
+        moments.flags.writeable = False
+        object.__setattr__(self, 'moment_constant', moments)
+
     def _check_table(self, i: int) -> None:
         table = self.table(i)
         at_rest = float(np.interp(0.0, table.speeds, table.thrusts))
@@ -152,6 +190,10 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams):
                 'falls as input_values rise; command_interface effort needs one speed per thrust',
                 i,
             )
+
+
+_Water: TypeAlias = tuple[FloatArray | None, FloatArray]
+"""Speeds of advance [m/s], None where no curve needs them; factors on the thrusts of curves."""
 
 
 class Thrusters(PlacedActuators, PoweredFamily):
@@ -198,7 +240,6 @@ class Thrusters(PlacedActuators, PoweredFamily):
         self._esc = esc_of(params)
         if self._esc:
             self.safe_command = self._esc.throttle(np.zeros(n))
-        self._has_deadband = bool(np.any(params.thrust_deadband > 0.0))
         efficiency = params.thrust_efficiency
         # 0 where there is nothing to divide by: such a thruster pushes by no command.
         self._per_thrust_efficiency = _reciprocal(efficiency)
@@ -216,7 +257,17 @@ class Thrusters(PlacedActuators, PoweredFamily):
         self._advance_from = np.concatenate((self._axis, arm), axis=-1).T.copy()
         self._allocation = np.concatenate((self._axis, arm + reaction), axis=-1)
 
-        self.uses_body = self._curves.takes_advance
+        self._surface = SurfaceLoss(params) if params.surface_loss.any() else None
+        quadrants = self._curves.four_quadrant
+        self._quadrants = PropellerLoads(
+            params, *quadrants, self._dynamics, takes_mean
+        ) if quadrants else None
+        self._beyond = np.zeros(0)
+        twist = -params.direction[:, None] * self._axis
+        self._twist = np.concatenate((np.zeros_like(twist), twist), axis=-1)
+        if self._quadrants:
+            self._twist = self._twist[self._quadrants.columns]
+        self.uses_body = self._curves.takes_advance or self._surface is not None
         self._take_supply(params, batch)
         self.start_states = ('rotor_speed', *self._supply_states)
         if self._batteries:
@@ -239,9 +290,11 @@ class Thrusters(PlacedActuators, PoweredFamily):
     def retune(self, params: ThrustersParams) -> None:
         """Take the efficiencies of a configuration, as faults: no command makes up for them.
 
-        The batteries' `starting_charge` is for the next `reset`.
+        The dead band is taken too; the batteries' `starting_charge` is for the next `reset`.
         """
         self._retune_supply(params)
+        deadband: FloatArray = params.thrust_deadband
+        self._deadband = deadband if deadband.any() else None
         self._propeller_efficiency: FloatArray = params.propeller_efficiency
         self._thrust_efficiency: FloatArray = params.thrust_efficiency
 
@@ -273,20 +326,24 @@ class Thrusters(PlacedActuators, PoweredFamily):
         """Advance by ``dt`` [s]; see `Family.step`."""
         command.refuse_other(self.command_names, self.command_fields)
         params = self._params
-        advance = self._advance_speed(body)
-        demand, saturated = self._demand(command, advance)
+        water = self._water(body)
+        demand, saturated = self._demand(command, water[0])
         batteries = self._batteries
         if batteries:
-            demand, limited = self._supplied(batteries, demand, advance, dt)
+            demand, limited = self._supplied(batteries, demand, water, dt)
             saturated = saturated | limited
-        self.rotor_speed, speed, computed = self._advance(demand, advance, dt)
+        self.rotor_speed, speed, computed, loads = self._advance(demand, water, dt)
         thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
+        wrench = product(thrust, self._allocation)
+        if self._quadrants and loads is not None:
+            self._beyond = self._quadrants.torque_beyond(loads, thrust, computed)
+            wrench = wrench + product(self._beyond, self._twist)
         off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
         flags = {'saturated': saturated | (thrust != computed), 'off_curve': off_curve}
         if batteries:
             flags.update(batteries.flags)
         return Output(
-            wrench=product(thrust, self._allocation),
+            wrench=wrench,
             thrusts=thrust,
             axes=self._axis,
             velocity=speed,
@@ -296,6 +353,17 @@ class Thrusters(PlacedActuators, PoweredFamily):
             flags=flags,
             batteries=batteries.state() if batteries else None,
         )
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each thruster in its link; see `Family.link_wrenches`."""
+        wrenches = super().link_wrenches(output)
+        if self._quadrants:
+            torques = self._beyond[..., None] * self._twist[:, 3:]
+            at = self._quadrants.columns
+            wrenches[..., at, :] += in_link_axes(
+                self._rotation[at], np.zeros_like(torques), torques
+            )
+        return wrenches
 
     @property
     def allocation_matrix(self) -> FloatArray:
@@ -338,33 +406,56 @@ class Thrusters(PlacedActuators, PoweredFamily):
             order = self._input_for(wanted, advance)
         held = np.minimum(np.maximum(order, params.min_command), params.max_command)
         demand = params.gain * held
-        if self._has_deadband:
-            effect = wanted if self._by_thrust else self._steady_thrust(demand, advance)
-            demand = np.where(np.abs(effect) < params.thrust_deadband, 0.0, demand)
+        if self._deadband is not None:
+            # A four-quadrant propeller turns on where the stream takes its thrust.
+            here = None if self._quadrants else advance
+            effect = wanted if self._by_thrust else self._steady_thrust(demand, here)
+            demand = np.where(np.abs(effect) < self._deadband, 0.0, demand)
         return demand, limited | (held != order)
 
     def _advance(
-        self, demand: FloatArray, advance: FloatArray | None, dt: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the state after a step, the speeds then, and its thrusts before limits."""
-        start = self.rotor_speed
+        self, demand: FloatArray, water: _Water, dt: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray, ComplexArray | None]:
+        """Return the state after a step, the speeds then, and its thrusts before limits.
+
+        Last come the loads of four-quadrant propellers; see `PropellerLoads.of`.
+        """
+        start, (advance, efficiency) = self.rotor_speed, water
         end = self._dynamics.step(start, demand, dt)
-        speed = self._propeller_efficiency * end
+        speed, quadrants = self._propeller_efficiency * end, self._quadrants
+        way = start, demand, end
+        if quadrants is None:
+            return end, speed, efficiency * self._made(way, speed, advance, dt), None
+        at = quadrants.columns
+        loads = quadrants.of(way, self._propeller_efficiency, advance, dt) * efficiency[..., at]
+        if quadrants.is_all:
+            return end, speed, loads.real, loads
+        computed = efficiency * self._made(way, speed, advance, dt)
+        computed[..., at] = loads.real
+        return end, speed, computed, loads
+
+    def _made(
+        self, way: tuple[FloatArray, FloatArray, FloatArray], speed: FloatArray,
+        advance: FloatArray | None, dt: float,
+    ) -> FloatArray:
+        """Return the thrusts of the curves in a step, (..., n)."""
         made = self._curves.thrust(speed, advance)
         if self._mean is not None and dt > 0.0:
-            way = start, demand, end
-            made = self._mean.of(way, self._propeller_efficiency, dt, advance, made)
-        return end, speed, self._thrust_efficiency * made
+            return self._mean.of(way, self._propeller_efficiency, dt, advance, made)
+        return made
 
     def _supplied(
-        self, batteries: Batteries, demand: FloatArray, advance: FloatArray | None, dt: float
+        self, batteries: Batteries, demand: FloatArray, water: _Water, dt: float
     ) -> tuple[FloatArray, BoolArray]:
         """Return inputs of the dynamics that the batteries can feed, and which they limit."""
         params = self._params
 
         def trial(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
-            _, speed, thrust = self._advance(self._limited(demand, ratio)[0], advance, dt)
-            return np.minimum(np.maximum(thrust, params.min_thrust), params.max_thrust), speed
+            _, speed, thrust, loads = self._advance(self._limited(demand, ratio)[0], water, dt)
+            thrust = np.minimum(np.maximum(thrust, params.min_thrust), params.max_thrust)
+            if self._quadrants and loads is not None:
+                thrust[..., self._quadrants.columns] = self._quadrants.braking(loads, speed)
+            return thrust, speed
 
         return self._limited(demand, batteries.supply(trial, dt))
 
@@ -407,11 +498,13 @@ class Thrusters(PlacedActuators, PoweredFamily):
         speed = self._params.propeller_efficiency * self._dynamics.steady_speed(demand)
         return self._params.thrust_efficiency * self._curves.thrust(speed, advance)
 
-    def _advance_speed(self, body: BodyState) -> FloatArray | None:
-        """Return the speed of each thruster through the fluid along its axis [m/s], (..., n)."""
+    def _water(self, body: BodyState) -> _Water:
+        """Return the water as the thrusters meet it; see `_Water`."""
         twist = body.twist if self._curves.takes_advance else None
-        return None if twist is None else product(twist, self._advance_from)
-
+        advance = None if twist is None else product(twist, self._advance_from)
+        left = self._surface.left(body) if self._surface else None
+        efficiency = self._thrust_efficiency
+        return advance, efficiency if left is None else left * efficiency
 
 
 def _reciprocal(values: FloatArray) -> FloatArray:

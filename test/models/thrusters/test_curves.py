@@ -35,7 +35,7 @@ REFUSED = {
     'interp_text': "parameter 'input_values[0]': expected a number, got 'a'",
     'unknown': (
         "parameter 'conversion': expected one of basic, dead_zone, linear_interp, propeller, "
-        "got 'unknown'"
+        "four_quadrant, got 'unknown'"
     ),
 }
 NO_PARAMS = {'interp_text': {'input_values': 'a b', 'output_values': '1 2'}}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos of second order, their limits and play, against closed forms and a fine integration."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
+from propulsion_ros.models.boosters.gimbals import Gimbals, GimbalsParams
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.fins.fins import Fins, FinsParams
+from propulsion_ros.models.fins.lift_drag import QuadraticParams
+from propulsion_ros.settings.errors import ConfigError
+
+DT, W = 0.01, 50.0
+SERVO = {'natural_frequency': W, 'damping_ratio': 0.7}
+LIMITS = {**SERVO, 'rate_limit': 1.5, 'acceleration_limit': 60.0}
+
+
+def gimbal(batch=(), step_value='mean', **values):
+    return Gimbals(GimbalsParams(**{'booster': ['a'], 'range': 1.0, **values}), batch, step_value)
+
+
+def followed(demand, dt=DT, model=None, **values):
+    """Return the angles at the end of steps, and those that stand for them."""
+    model = gimbal(**values) if model is None else model
+    ends, means = [], []
+    for tick, angle in enumerate(demand):
+        model.step(np.array([[angle, -angle]]), dt)
+        np.testing.assert_array_equal(model.angles[0, 1], -model.angles[0, 0], str(tick))
+        ends.append(model.angles[0, 0])
+        means.append(model._applied[0, 0])
+    return np.array(ends), np.array(means)
+
+
+def response(time, damping):
+    """Return the step response of a second order, and its integral."""
+    root = np.emath.sqrt(damping**2 - 1.0)
+    fast, slow = W * (-damping - root), W * (-damping + root)
+    unit = (slow * np.exp(fast * time) - fast * np.exp(slow * time)) / (fast - slow)
+    area = (slow / fast * np.expm1(fast * time) - fast / slow * np.expm1(slow * time))
+    return (1.0 + unit).real, (time + area / (fast - slow)).real
+
+
+@pytest.mark.parametrize('damping', [0.05, 0.7, 0.999, 1.3, 6.0])
+@pytest.mark.parametrize('dt', [0.002, 0.02, 0.5])
+def test_a_step_is_followed_as_the_closed_form_at_any_dt(damping, dt):
+    times = dt * np.arange(1, 30)
+    ends, means = followed(
+        np.full(29, 0.4), dt, natural_frequency=W, damping_ratio=damping
+    )
+    exact, area = response(times, damping)
+    np.testing.assert_allclose(ends, 0.4 * exact, atol=1e-11)
+    np.testing.assert_allclose(np.cumsum(means) * dt, 0.4 * area, atol=1e-9)
+
+
+def test_a_critical_damping_overshoots_nothing():
+    times = DT * np.arange(1, 30)
+    ends, _ = followed(np.full(29, 0.4), natural_frequency=W, damping_ratio=1.0)
+    exact = 0.4 * (1.0 - (1.0 + W * times) * np.exp(-W * times))
+    np.testing.assert_allclose(ends, exact, atol=1e-9)
+
+
+def test_the_overshoot_is_that_of_the_damping():
+    ends, _ = followed(np.full(3000, 0.4), 1e-4, natural_frequency=W, damping_ratio=0.5)
+    assert ends.max() / 0.4 - 1.0 == pytest.approx(np.exp(-np.pi * 0.5 / np.sqrt(0.75)), rel=1e-4)
+    assert 1e-4 * (ends.argmax() + 1) == pytest.approx(np.pi / (W * np.sqrt(0.75)), rel=2e-3)
+
+
+def integrated(demand, dt, rate, acceleration, damping=0.7):
+    """Return angles of the limited equation by small steps."""
+    parts = 1000
+    h, angle, speed, ends = dt / parts, 0.0, 0.0, []
+    for goal in demand:
+        for _ in range(parts):
+            wanted = W * W * (goal - angle) - 2.0 * damping * W * speed
+            before = speed
+            speed += h * min(max(wanted, -acceleration), acceleration)
+            speed = min(max(speed, -rate), rate)
+            angle += 0.5 * h * (before + speed)
+        ends.append(angle)
+    return np.array(ends)
+
+
+@pytest.mark.parametrize(('limits', 'error'), [
+    ({'rate_limit': 1.5}, 0.002), ({'acceleration_limit': 60.0}, 0.006),
+    ({'rate_limit': 1.5, 'acceleration_limit': 60.0}, 0.001),
+])
+@pytest.mark.parametrize('dt', [0.01, 0.04])
+def test_limits_are_those_of_the_equation(limits, error, dt):
+    demand = np.where(np.arange(round(0.6 / dt)) * dt < 0.32, 0.3, -0.2)
+    ends, means = followed(demand, dt, **SERVO, **limits)
+    exact = integrated(
+        demand, dt, limits.get('rate_limit', 1e9), limits.get('acceleration_limit', 1e9)
+    )
+    np.testing.assert_allclose(ends, exact, atol=error * 0.5)
+    between = 0.5 * (np.append(0.0, ends[:-1]) + ends)
+    np.testing.assert_allclose(means, between, atol=0.02 if dt > DT else 0.002)
+
+
+def test_limits_in_closed_form():
+    """From rest at its largest acceleration, then at its largest rate."""
+    ends, _ = followed(np.full(20, 1.0), natural_frequency=200.0, damping_ratio=1.0,
+                       rate_limit=1.5, acceleration_limit=30.0)
+    times = DT * np.arange(1, 21)
+    exact = np.where(times <= 0.05, 15.0 * times**2, 0.0375 + 1.5 * (times - 0.05))
+    np.testing.assert_allclose(ends, exact, atol=1e-12)
+
+
+def test_limits_that_are_not_met_change_nothing():
+    demand = 0.01 * np.sin(np.arange(60) / 4.0)
+    wide = {'rate_limit': 9.0, 'acceleration_limit': 900.0}
+    np.testing.assert_array_equal(followed(demand, **SERVO), followed(demand, **SERVO, **wide))
+
+
+@pytest.mark.parametrize('dt', [1e-3, 0.1, 3.0])
+def test_no_step_is_faster_than_the_limits(dt):
+    demand = np.random.default_rng(4).uniform(-1.0, 1.0, 50)
+    ends, means = followed(demand, dt, **LIMITS)
+    moves = np.diff(np.append(0.0, ends))
+    assert np.all(np.abs(moves) <= 1.5 * dt * (1.0 + 1e-9))
+    if dt < 0.01:
+        assert np.abs(np.diff(moves)).max() <= 60.0 * dt * dt * 1.01
+    assert np.all(np.abs(means) <= 1.0)
+
+
+# Range and play.
+
+
+def test_a_range_may_be_wider_to_one_side():
+    model = gimbal(range=[[0.3, 0.2]], negative_range=[[0.1, -1.0]])
+    for command, angles in ((1.0, [0.3, 0.2]), (-1.0, [-0.1, -0.2])):
+        limit = model.step(np.full((1, 2), command), DT)
+        assert limit.all()
+        np.testing.assert_array_equal(model.angles[0], angles)
+    with pytest.raises(ConfigError, match=r'or -1 for that of range, got -0\.5'):
+        GimbalsParams(booster=['a'], negative_range=-0.5)
+
+
+def test_a_stop_takes_the_rate():
+    model = gimbal(natural_frequency=W, damping_ratio=0.1, range=0.3)
+    ends, means = followed(np.full(60, 0.3), model=model)
+    assert ends.max() == 0.3
+    assert means.max() <= 0.3
+    # It leaves the stop from rest.
+    model = gimbal(natural_frequency=W, damping_ratio=0.1, range=0.3)
+    reached = int(np.argmax(ends == 0.3)) + 1
+    back, _ = followed(np.where(np.arange(reached + 9) < reached, 0.3, 0.0), model=model)
+    exact = 0.3 * (1.0 - response(DT * np.arange(1, 10), 0.1)[0])
+    np.testing.assert_allclose(back[reached:], np.maximum(exact, -0.3), atol=1e-9)
+
+
+def test_play_is_a_loop_as_wide_as_it():
+    demand = 0.2 * np.sin(np.linspace(0.0, 4.0 * np.pi, 400))
+    ends, _ = followed(demand, backlash=0.06)
+    later = slice(200, None)
+    exact = demand.copy()
+    for k in range(1, 400):
+        exact[k] = np.clip(exact[k - 1], demand[k] - 0.03, demand[k] + 0.03)
+    np.testing.assert_allclose(ends[later], exact[later], atol=1e-12)
+    assert ends.max() == pytest.approx(0.17, abs=1e-4)
+
+
+def test_within_the_play_the_joint_stays():
+    ends, means = followed([0.0, 0.02, -0.02, 0.03, 0.04, 0.02], backlash=0.06)
+    np.testing.assert_allclose(ends, [0.0, 0.0, 0.0, 0.0, 0.01, 0.01], atol=1e-15)
+    np.testing.assert_allclose(means, ends, atol=1e-15)
+
+
+# In their families.
+
+
+def test_a_batch_and_rows_are_as_each_alone():
+    own = {'natural_frequency': [40.0, 0.0], 'damping_ratio': [0.5, 1.0], 'time_constant': 0.05,
+           'rate_limit': [1.0, 2.0], 'acceleration_limit': [30.0, 0.0], 'backlash': [0.0, 0.02]}
+    demand = np.random.default_rng(2).uniform(-0.5, 0.5, (12, 3, 2, 2))
+    model = gimbal((3,), booster=['a', 'b'], **own)
+    alone = [[gimbal(**{key: np.ravel(v)[row % np.size(v)] for key, v in own.items()})
+              for row in range(2)] for _ in range(3)]
+    for k, command in enumerate(demand):
+        model.step(command, DT)
+        if k == 6:
+            model.reset(1)
+            for one in alone[1]:
+                one.reset()
+        for i in range(3):
+            for row, one in enumerate(alone[i]):
+                if k != 6 or i != 1:
+                    one.step(command[i, row][None], DT)
+                np.testing.assert_allclose(model.angles[i, row], one.angles[0], atol=1e-12)
+
+
+def test_a_gimbal_without_a_command_stops():
+    model = Boosters(BoostersParams(
+        names='b', max_thrust=10.0, max_fuel_rate=1.0, gimbals=GimbalsParams(
+            booster='b', range=1.0, **SERVO
+        )
+    ))
+    tilted = Command(effort=[10.0, np.nan, np.nan], position=[np.nan, 0.4, 0.2])
+    moving = model.step(tilted, BodyState(), 0.02, 0)
+    held = model.step(Command(effort=[10.0, np.nan, np.nan]), BodyState(), 0.02, 1)
+    np.testing.assert_array_equal(held.position[1:3], moving.position[1:3])
+    again = model.step(tilted, BodyState(), 0.02, 2).position[1:3]
+    # From rest.
+    np.testing.assert_allclose(again, moving.position[1:3] + (
+        [0.4, 0.2] - moving.position[1:3]
+    ) * response(0.02, 0.7)[0], atol=1e-12)
+
+
+def test_fins_have_the_same_servos():
+    fins = Fins(FinsParams(
+        names='f', quadratic=QuadraticParams(fin='f', lift_constant=1.0, drag_constant=1.0),
+        backlash=0.01, **LIMITS,
+    ))
+    model = gimbal(range=np.pi / 2, backlash=0.01, **LIMITS)
+    for k, angle in enumerate((0.3, 0.3, 0.3, -0.4, -0.4)):
+        output = fins.step(Command(position=[angle]), BodyState(velocity=[1.0, 0, 0]), DT, k)
+        model.step(np.full((1, 2), angle), DT)
+        np.testing.assert_allclose(output.position, model.angles[0, 0], rtol=1e-12)
+    fins.reset()
+    assert fins.step(Command(position=[0.0]), BodyState(), DT, 0).position == 0.0
+
+
+@pytest.mark.parametrize(('values', 'text'), [
+    ({'natural_frequency': 1e-9}, 'expected 0 or at least 0.001 rad/s'),
+    ({'acceleration_limit': 5.0}, 'expected 0 without natural_frequency'),
+    ({'natural_frequency': 5.0, 'integrator': 'euler'}, 'needs the exact integrator, got euler'),
+])
+def test_what_no_servo_does_is_refused(values, text):
+    with pytest.raises(ConfigError, match=text):
+        GimbalsParams(booster='a', **values)
+
+
+@pytest.mark.parametrize('values', [
+    {'natural_frequency': 5.0, 'dynamics': 'zero_order'},
+    {'backlash': 0.1, 'dynamics': 'yoerger', 'alpha': 1.0, 'beta': 1.0},
+])
+def test_fins_with_other_dynamics_have_no_servos(values):
+    with pytest.raises(ConfigError, match='expected 0 with dynamics'):
+        FinsParams(names='f', quadratic=QuadraticParams(
+            fin='f', lift_constant=1.0, drag_constant=1.0
+        ), **values)
