@@ -13,15 +13,17 @@ export VENV
 # What is compiled is kept, also where the environment forbids it: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-all lint benchmarks soak fuzz install-check setup clean
+.PHONY: help demo test test-all lint site benchmarks soak fuzz install-check setup clean
 
 help:
 	@echo 'make demo    fly the rocket through real ROS nodes, write demo/rocket.png'
-	@echo '             (VEHICLE=quadrotor, rov, freeflyer or cubesat for another one)'
+	@echo '             (VEHICLE=quadrotor, rov, freeflyer or cubesat for another one;'
+	@echo '             VIEW=1 to watch it in a browser)'
 	@echo 'make test    run the tests, but for slow and rare cases (ARGS="-k name" for some)'
 	@echo 'make test-all    run every test, with many more cases, in two hours'
 	@echo '             (PART=walks, kills, floods, flights, fuzz or rest for one part)'
 	@echo 'make lint    run ruff and mypy'
+	@echo 'make site    make a site of docs/ in build/site; a warning is an error'
 	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (six minutes)'
 	@echo 'make soak    run 16 nodes under load and faults for MINUTES=10, write what was found'
 	@echo 'make fuzz    run every reader on hostile bytes, guided by coverage (MINUTES=10 for each)'
@@ -32,7 +34,7 @@ setup:
 	@./env/setup.sh
 
 demo: setup
-	@$(RUN)/propulsion_ros demo --vehicle $(VEHICLE) --output demo
+	@$(RUN)/propulsion_ros demo --vehicle $(VEHICLE) --output demo $(if $(VIEW),--view)
 
 test: setup
 	@PART= $(PYTEST) $(ARGS)
@@ -41,6 +43,9 @@ test-all: setup
 	@case ' $(PART) ' in *' flights '*) \
 		$(RUN)/python -m pip install --quiet --disable-pip-version-check -r env/rocketpy.txt || \
 		echo 'test-all: RocketPy cannot be installed, its flights are skipped' >&2;; esac
+	@case ' $(PART) ' in *' rest '*) \
+		$(RUN)/python -m pip install --quiet --disable-pip-version-check -r env/site.txt || \
+		echo 'test-all: Sphinx cannot be installed, no site is made' >&2;; esac
 	@failed=; for part in $(PART); do \
 		echo "test-all: $$part"; PART=$$part $(PYTEST) $(ARGS) || failed="$$failed $$part"; \
 	done; [ -z "$$failed" ] || { echo "test-all: failed:$$failed" >&2; exit 1; }
@@ -48,6 +53,11 @@ test-all: setup
 lint: setup
 	@$(RUN)/ruff check .
 	@$(RUN)/mypy
+
+site: setup
+	@$(RUN)/python -m pip install --quiet --disable-pip-version-check -r env/site.txt
+	@$(RUN)/python -m sphinx -q -W --keep-going docs build/site
+	@echo 'site: build/site/index.html'
 
 benchmarks: setup
 	@$(RUN)/python -m benchmarks --page docs/performance.md --json docs/performance.json \

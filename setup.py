@@ -26,7 +26,7 @@ setup(
     name=PACKAGE,
     version=version(),
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed']},
+    package_data={PACKAGE: ['py.typed', 'view/page.*', 'view/*.js']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
@@ -47,6 +47,7 @@ setup(
     install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'],
     extras_require={
         'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro'],
+        'view': ['meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'],
         # Beside a sourced ROS 2 it is not needed; the vehicles of the package are written in xacro.
         'ros': [*wheels('kilted'), 'xacro'],
     },

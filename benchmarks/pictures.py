@@ -60,9 +60,12 @@ def boosters(axes: Any) -> None:
     axes[0].set_ylabel('thrust [N]')
     axes[1].plot(times, [tilt for _, tilt in demands], 'k:', label='gimbal demand [rad]')
     axes[1].plot(times, [output.position[2] for output in outputs], label='gimbal angle [rad]')
-    axes[1].plot(
-        times, [0.1 * output.position[-1] for output in outputs], label='fuel ratio / 10'
-    )
+    axes[1].set_ylabel('gimbal [rad]')
+    # What has another unit has an axis of its own.
+    share = axes[1].twinx()
+    share.plot(times, [output.position[-1] for output in outputs], 'C2')
+    share.set_ylabel('propellant, of capacity')
+    axes[1].plot([], [], 'C2', label='propellant (right)')
 
 
 def rotors(axes: Any) -> None:

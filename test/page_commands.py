@@ -25,7 +25,7 @@ NOT_RUN = {
 }
 """Commands of propulsion_ros whose arguments are only parsed, and why."""
 
-NEEDS = {'plot': 'matplotlib'}
+NEEDS = {'plot': 'matplotlib', 'view': 'meshcat'}
 """Optional packages, without which a command is only parsed."""
 
 ELSEWHERE = {
@@ -106,7 +106,9 @@ class Commands:
         if not whole and not rest:
             return
         run = (
-            name not in NOT_RUN and not any(map(PLACEHOLDER.fullmatch, rest))
+            # What is live is served until it is stopped; test/view/test_live.py.
+            name not in NOT_RUN and '--live' not in rest
+            and not any(map(PLACEHOLDER.fullmatch, rest))
             and (name not in NEEDS or importlib.util.find_spec(NEEDS[name]) is not None)
         )
         out = io.StringIO()

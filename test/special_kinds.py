@@ -122,6 +122,8 @@ COMMANDS = {
     'plot.csv': ('plot', '{}', '--output', 'out.png'),
     'plot commands.csv': ('plot', 'table.csv', '--commands', '{}', '--output', 'out.png'),
     'plot.db3': ('plot', '{}', '--output', 'out.png'),
+    'view.csv': ('view', '{}', '--html', 'out.html'),
+    'view.db3': ('view', '{}', '--html', 'out.html'),
     'demo.yaml': ('demo', '--params-file', '{}', '--output', 'demo'),
     'gazebo.urdf': ('gazebo', '{}', '--output', 'gazebo'),
     'motor.eng': ('call', 'propulsion_ros.graph.motor_file', 'read_motor', '{}'),
@@ -139,7 +141,7 @@ OF_BAGS = {
     'no file at all': 'does not exist',
 }
 """The same for bags, where it differs."""
-FOLDERS_OF_BAGS = (('folder', 'replay.csv'), ('folder', 'plot.csv'))
+FOLDERS_OF_BAGS = (('folder', 'replay.csv'), ('folder', 'plot.csv'), ('folder', 'view.csv'))
 """Folders are bags for commands that read both."""
 
 FEW = ('fifo', 'endless device', 'socket', 'folder')
@@ -205,6 +207,7 @@ def targets():
             ('replay of a vehicle', ('replay', str(HERE.parent / 'config' / 'quadrotor.yaml'),
                                      'table.csv', '{}', '--vehicle', 'quadrotor')),
             ('plot', ('plot', 'table.csv', '--output', '{}')),
+            ('view', ('view', 'table.csv', '--html', '{}')),
             ('apogee', ('apogee', 'log.csv', '--picture', '{}')),
         ):
             # For replay a folder is a bag that is there.

@@ -50,6 +50,7 @@ ROOMS = {
     'replay': ANY,
     'gz': ANY,
     'pictures': ANY,
+    'view': READERS | {'PIL', 'matplotlib', 'rclpy', 'trimesh'},
     'demos': ANY,
     'tools': ANY,
 }

@@ -27,6 +27,8 @@ PYTHON_KEYS = {
 # What rosbags unpacks with is installed with it.
 OPTIONAL = {
     'actuator_msgs', 'backports', 'compression', 'lz4', 'matplotlib', 'rosbags', 'tf2_msgs',
+    # PIL comes with matplotlib.
+    'PIL', 'trimesh',
 }
 
 
@@ -87,6 +89,12 @@ def test_every_shared_file_is_installed(wheel, folder):
     for path in (REPOSITORY / folder).iterdir():
         if path.is_file():
             assert f'share/propulsion_ros/{folder}/{path.name}' in wheel
+
+
+def test_what_pages_are_made_of_is_installed(wheel):
+    for path in (REPOSITORY / 'propulsion_ros' / 'view').iterdir():
+        if path.is_file() and path.suffix != '.pyc':
+            assert f'propulsion_ros/view/{path.name}' in wheel
 
 
 def test_ament_index_finds_it(wheel):

@@ -72,8 +72,8 @@ def settled(name: str, step: StepResponse, unit: str, scale: float = 1.0) -> Row
     """Return the row of a step response in a unit, ``scale`` of it for one of the value."""
     return number(
         f'{name}, settled', step.settling_time, '.2f', 's',
-        f'overshoot {100.0 * step.overshoot:.1f} %, final error {step.error * scale:+.4f}'
-        f' of {step.size * scale:.0f} {unit}',
+        f'overshoot {100.0 * step.overshoot:.1f} %, in the end '
+        f'{100.0 * abs(step.error / step.size):.1f} % off, of {step.size * scale:.0f} {unit}',
     )
 
 

@@ -118,10 +118,13 @@ def _page(summary: Summary, recording: Recording) -> Page:
     share = Line('weight / 4', PUBLISHED, times, np.full(2, summary['weight'] / 4.0))
     return page_of(
         'Quadrotor demo: rotors, their allocator and vehicle over ROS 2', recording, (
-            Panel('position and target [m]', tuple(
-                line(axis, series, i, role) for i, axis in enumerate('xyz', start=1)
-                for series, role in (('motion', PUBLISHED), ('target', COMMAND))
-            )),
+            *(
+                # Two targets of 2 m would lie one on the other.
+                Panel(f'{name} and target [m]', tuple(
+                    line(axis, series, 1 + 'xyz'.index(axis), role) for axis in axes
+                    for series, role in (('motion', PUBLISHED), ('target', COMMAND))
+                )) for name, axes in (('horizontal position', 'xy'), ('height', 'z'))
+            ),
             Panel('angle and target [deg]', (
                 line('roll', 'motion', _ROLL, scale=degrees),
                 line('pitch', 'motion', _PITCH, scale=degrees),

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rocket's flight to its main parachute, in numbers and as a picture."""
+"""The rocket's flight to its landing, in numbers and as a picture."""
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, moment, page_of
+from propulsion_ros.demos.demo import Demo, Row, Summary, moment, number, page_of
 from propulsion_ros.demos.recording import Recording
-from propulsion_ros.demos.rocket_pilot import RocketPilot
+from propulsion_ros.demos.rocket_pilot import AT_REST, RocketPilot
 from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
 from propulsion_ros.pictures.signals import COMMAND, Fit, Mark, Span, every
 from propulsion_ros.settings.quantity import FloatArray
@@ -18,6 +19,8 @@ _EXHAUST_VELOCITY = 1300.0 / 0.6025
 """max_thrust over max_fuel_rate of the boosters [m/s]."""
 _LEAD = 5.0
 """How long before the apogee the prediction of the summary was made [s]."""
+_SETTLED = 2.0
+"""By then after the apogee it falls [s]."""
 
 
 def _summarise(recording: Recording) -> Summary:
@@ -38,6 +41,7 @@ def _summarise(recording: Recording) -> Summary:
         row for row in recording.rows.get('predicted', [])
         if row[2] <= true_apogee - _LEAD and np.isfinite(row[0])
     )][-1]
+    landing, landing_speed = _landing(motion, decided)
     start, left = float(propellant[0, 1]), float(propellant[-1, 1])
     return {
         'liftoff': float(flying[0, 0]) if len(flying) else math.nan,
@@ -52,6 +56,8 @@ def _summarise(recording: Recording) -> Summary:
         'predicted': predicted,
         'predicted_altitude': predicted_altitude,
         'predicted_at': predicted_at,
+        'landing': landing,
+        'landing_speed': landing_speed,
         'propellant_start': start,
         'propellant_left': left,
         'mass_lost': float(np.max(mass[:, 1]) - mass[-1, 1]),
@@ -73,6 +79,15 @@ def _vertex(motion: FloatArray) -> tuple[float, float]:
     return math.nan, math.nan
 
 
+def _landing(motion: FloatArray, decided: Sequence[float]) -> tuple[float, float]:
+    """Return when the fall ends on the ground [s], and how fast it is just before [m/s]."""
+    falling = motion[motion[:, 0] > (decided[0] + _SETTLED if decided else math.inf)]
+    at_rest = np.flatnonzero(np.abs(falling[:, 2]) < AT_REST)
+    if not at_rest.size:
+        return math.nan, math.nan
+    return float(falling[at_rest[0], 0]), float(falling[max(at_rest[0] - 1, 0), 3])
+
+
 def _table(s: Summary, recording: Recording) -> list[Row]:
     burnt = s['impulse_of_propellant']
     error = ''
@@ -87,7 +102,10 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
         moment('apogee, true', s['true_apogee'], f'{s["true_altitude"]:.1f} m'),
         moment('apogee, found', s['apogee'],
                f'{s["altitude"]:.1f} m (decided at {s["detected"]:.2f} s)'),
+        number('apogee error', s['apogee'] - s['true_apogee'], '+.2f', 's',
+               f'{s["altitude"] - s["true_altitude"]:+.1f} m, found minus true'),
         *(moment(f'event {name}', stamp) for stamp, name in recording.marks),
+        moment('landing', s['landing'], f'{s["landing_speed"]:.1f} m/s'),
         ('propellant left', f'{s["propellant_left"]:.3f} kg', f'of {s["propellant_start"]:.3f} kg'),
         ('impulse', f'{s["impulse"]:.1f} N s', error),
     ]
@@ -106,7 +124,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     end = float(recording.series('motion')[-1, 0])
     stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
     return page_of(
-        'Rocket demo: boosters, fins, flight_state and vehicle over ROS 2', recording, (
+        'Rocket demo: boosters, fins, flight_state and vehicle over ROS 2\n'
+        'yellow: launch, until flight_state has confirmed the ascent; green: flight', recording, (
             Panel('thrust [kN]', (
                 line('thrust', 'thrust', scale=1e-3),
                 line('thrust', 'command', 1, COMMAND, scale=1e-3),
@@ -128,7 +147,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
         ],
         marks=[
             Mark(summary['liftoff'], 'liftoff'), Mark(summary['burnout'], 'burnout'),
-            Mark(summary['true_apogee'], 'apogee'), *(Mark(*mark) for mark in recording.marks),
+            Mark(summary['true_apogee'], 'apogee'), Mark(summary['landing'], 'landing'),
+            *(Mark(*mark) for mark in recording.marks),
         ],
     )
 
@@ -153,4 +173,4 @@ ROCKET = Demo(
     make_pilot=RocketPilot, summarise=_summarise, table=_table, page=_page,
     wait_for=('boosters/command',),
 )
-"""A flight to its main parachute."""
+"""A flight to its landing."""

@@ -20,8 +20,10 @@ _BOOSTERS = ['booster_1', 'booster_2']
 _GIMBALS = [f'{booster}_gimbal_{axis}' for booster in _BOOSTERS for axis in 'xy']
 _ARMING = 0.5
 """Time at which flight_state is armed [s]."""
-_AFTER_MAIN = 8.0
-"""How long the flight goes on after the main parachute's event [s]."""
+_AFTER_LANDING = 2.0
+"""How long the flight goes on after the landing [s]."""
+AT_REST = 0.05
+"""Vertical speed below which the rocket has landed [m/s]; on its parachutes it falls at 8 m/s."""
 
 
 class RocketPilot(Pilot):
@@ -34,6 +36,7 @@ class RocketPilot(Pilot):
         self._propellant = np.inf
         self._last_event = ''
         self._is_armed = False
+        self._landed = np.inf
         self._command = self.create_publisher(JointState, 'boosters/command', qos.COMMAND)
         self._arm: Any = self.create_client(Trigger, 'flight_state/launch')
         self.record(InertiaStamped, 'vehicle/inertia', 'mass', mass)
@@ -53,6 +56,8 @@ class RocketPilot(Pilot):
         up, speed = float(motion.velocity_world[2]), float(np.linalg.norm(motion.velocity))
         self._climb = float(motion.position[2]), up
         self.recording.add('motion', self.now, *self._climb, speed)
+        if self._main_fired and abs(up) < AT_REST:
+            self._landed = min(self._landed, self.now)
         fuel = self._propellant, self._phase
         gimbals = self._guidance.gimbals(self.now, motion, *fuel)
         total = self._guidance.thrust(self.now, *fuel)
@@ -76,15 +81,18 @@ class RocketPilot(Pilot):
 
     @property
     def is_done(self) -> bool:
-        """Whether the main parachute has been open for a while."""
-        main = [stamp for stamp, name in self.recording.marks if name.startswith('main')]
-        return bool(main) and self.now > main[0] + _AFTER_MAIN
+        """Whether the rocket has landed a while ago."""
+        return self.now > self._landed + _AFTER_LANDING
 
     @property
     def status(self) -> str:
         """Height, vertical speed, phase and the last event."""
         altitude, up = self._climb
         return f'{altitude:7.1f} m  {up:+7.1f} m/s  {self._phase:<10} {self._last_event:<8}'
+
+    @property
+    def _main_fired(self) -> bool:
+        return self._last_event.startswith('main')
 
     @property
     def _phase(self) -> str:

@@ -153,8 +153,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     line, degrees = recording.line, 180.0 / np.pi
     times = recording.series('motion')[[0, -1], _TIME]
     limits = (
-        Line('limit of the fins', PUBLISHED, times, np.full(2, sign * degrees * RovGains.max_fin))
-        for sign in (1.0, -1.0)
+        Line('limit that the pilot keeps', PUBLISHED, times, np.full(2, limit))
+        for limit in (degrees * RovGains.max_fin, -degrees * RovGains.max_fin)
     )
     return page_of(
         'ROV demo: thrusters, their allocator, fins and vehicle over ROS 2', recording, (

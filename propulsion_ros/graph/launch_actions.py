@@ -2,6 +2,7 @@
 """Graphs as launch actions: what the launch files share."""
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -49,6 +50,8 @@ _OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 
 BOOLEANS = ['true', 'false', 'True', 'False', '1', '0']
 """Choices of a launch argument that is true or false, as the launch files of others take it."""
+SHOWN = ['true', 'false', 'True', 'False', '1', '0', 'browser']
+"""Choices of how a robot is shown."""
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'namespace of all nodes'},
@@ -81,8 +84,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'for playing a recording: step on stamps, lose no input, no simulated body',
     },
     'visualize': {
-        'default_value': 'false', 'choices': BOOLEANS,
-        'description': 'publish the thrusts as markers for RViz, on visualizer/markers',
+        'default_value': 'false', 'choices': SHOWN,
+        'description': 'true: publish the thrusts as markers for RViz, on visualizer/markers; '
+        'browser: serve a page to this machine, whose address is printed',
     },
     'composed': {
         'default_value': 'false', 'choices': BOOLEANS,
@@ -188,7 +192,10 @@ def _described(
 ) -> LaunchDescription:
     def checked(context: LaunchContext) -> list[Any]:
         _refuse_unknown(context, arguments)
-        booleans = [name for name, kwargs in arguments.items() if kwargs.get('choices') == BOOLEANS]
+        booleans = [
+            name for name, kwargs in arguments.items()
+            if kwargs.get('choices') in (BOOLEANS, SHOWN)
+        ]
         return start(plain_booleans(context.launch_configurations, booleans))
 
     return LaunchDescription([
@@ -199,9 +206,8 @@ def _described(
 
 def plain_booleans(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """Return launch arguments with some that are `BOOLEANS` as 'true' or 'false'."""
-    return {**given, **{
-        name: 'true' if given[name] in ('true', 'True', '1') else 'false' for name in names
-    }}
+    plain = {'True': 'true', '1': 'true', 'False': 'false', '0': 'false'}
+    return {**given, **{name: plain.get(given[name], given[name]) for name in names}}
 
 
 def _refuse_unknown(context: LaunchContext, known: Collection[str]) -> None:
@@ -258,7 +264,25 @@ def graph_actions(
         actions += [
             _node(spec, graph, given, extras.get(spec.name, {}), crashes) for spec in graph.nodes
         ]
+    if given['visualize'] == 'browser':
+        actions.append(_page(given, stack_options, crashes))
     return [*actions, _state_publisher(graph, given), crashes.at_end()]
+
+
+def _page(
+    given: Mapping[str, str], stack_options: Sequence[str], crashes: Crashes
+) -> ExecuteProcess:
+    """Return what serves the page of a graph, whose robot the options of `stack` name."""
+    chosen = dict(itertools.pairwise(stack_options))
+    model = chosen.get('--model') or chosen['--vehicle']
+    return ExecuteProcess(
+        cmd=[
+            sys.executable, '-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model', model,
+            *(['--params-file', given['params_file']] if given['params_file'] else []),
+            *(['--namespace', given['namespace']] if given['namespace'] else []),
+        ],
+        output='screen', on_exit=crashes.exit_of('the page', is_vital=False),
+    )
 
 
 def _held(spec: NodeSpec, given: Mapping[str, str]) -> dict[str, Any]:

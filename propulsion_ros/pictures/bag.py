@@ -11,11 +11,13 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.pictures.signals import (
     COMMAND,
+    OF_TANKS,
     PUBLISHED,
     RESIDUAL,
     Channel,
     Fit,
     Mark,
+    Placed,
     Signals,
 )
 from propulsion_ros.replay.bags import BagReader, Recorded
@@ -48,14 +50,14 @@ def signals_of_bag(path: Path, namespace: str = '') -> Signals:
     """
     prefix = f'/{namespace.strip("/")}/'.replace('//', '/')
     with BagReader(path) as bag:
-        readings = _readings(path, bag.topics, prefix)
-        sorter = _Sorter(printable(path), prefix, readings)
+        readings = readings_of(path, bag.topics, prefix)
+        sorter = Sorter(printable(path), prefix, readings)
         for message in bag.messages(readings):
             sorter.take(message, bag.decode(message))
     return sorter.finish()
 
 
-def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _Reading]:
+def readings_of(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _Reading]:
     """Return how each topic is read, without those that are not."""
     found: dict[str, _Reading] = {}
     for topic, kind in topics.items():
@@ -82,7 +84,7 @@ def _readings(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _
     return found
 
 
-class _Sorter:
+class Sorter:
     """Gives each message its time and its reading."""
 
     def __init__(self, name: str, prefix: str, readings: Mapping[str, _Reading]) -> None:
@@ -133,7 +135,7 @@ def _read_joints(role: str) -> _Reading:
                 continue
             for name, value in zip(message.name, values.tolist(), strict=True):
                 owner, _, part = name.rpartition('/')
-                if part == 'fuel_ratio':
+                if part in OF_TANKS:
                     signals.add(Channel(source, part, owner, role), time, value)
                 elif part not in ('ignition', 'throttle'):
                     signals.add(Channel(source, field, name, role), time, value)
@@ -166,6 +168,24 @@ def _read_odometry(signals: Signals, topic: str, time: float, message: Any) -> N
     at = message.pose.pose.position
     for axis in 'xyz':
         signals.add(Channel(_source(topic), 'place', axis), time, getattr(at, axis))
+    q = message.pose.pose.orientation
+    placed = Placed(time, at.x, at.y, at.z, q.x, q.y, q.z, q.w)
+    signals.places.setdefault(_source(topic), []).append(placed)
+
+
+def _read_joint_states(signals: Signals, topic: str, time: float, message: Any) -> None:
+    for name, value in zip(message.name, message.position.tolist(), strict=False):
+        signals.joints.setdefault(name, []).append((time, value))
+
+
+def _read_deployers(signals: Signals, topic: str, time: float, message: Any) -> None:
+    for name, effort in zip(message.name, message.effort.tolist(), strict=False):
+        if effort > 0.0:
+            signals.flight.fired.setdefault(name, time)
+
+
+def _read_description(signals: Signals, topic: str, time: float, message: Any) -> None:
+    signals.robot_description = message.data
 
 
 def _read_fit(signals: Signals, topic: str, time: float, message: Any) -> None:
@@ -214,7 +234,7 @@ def _seconds(text: str) -> float:
 
 
 _MOTION = ('altitude', 'velocity', 'acceleration')
-_LATCHED = (_read_tank, _read_flags, _read_events, _read_apogee)
+_LATCHED = (_read_tank, _read_flags, _read_events, _read_apogee, _read_description)
 _FLIGHT = (_read_fit, _read_flags, _read_phase, _read_events, _read_apogee)
 _READINGS: dict[tuple[str, str], _Reading] = {
     ('state', Kind.JOINTS): _read_joints(PUBLISHED),
@@ -225,6 +245,9 @@ _READINGS: dict[tuple[str, str], _Reading] = {
     ('tanks', Kind.INERTIA): _read_tank,
     ('battery_state', Kind.BATTERY): _read_battery,
     ('odometry', Kind.ODOMETRY): _read_odometry,
+    ('joint_states', Kind.JOINTS): _read_joint_states,
+    ('deployers', Kind.JOINTS): _read_deployers,
+    ('robot_description', Kind.STRING): _read_description,
     ('fit', Kind.JOINTS): _read_fit,
     ('flags', Kind.STATUSES): _read_flags,
     ('phase', Kind.STRING): _read_phase,

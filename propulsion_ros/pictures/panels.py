@@ -14,8 +14,10 @@ from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
     COMMAND,
     LARGEST,
+    OF_TANKS,
     PUBLISHED,
     QUANTITIES,
+    RESIDUAL,
     Channel,
     Fit,
     FlightSignals,
@@ -43,7 +45,7 @@ _VETOES = {
 }
 """What kept a detector from deciding, and the words of its health for it."""
 _SHARED = (
-    'mass', 'fuel_ratio', 'voltage', 'current', 'percentage', 'place', 'climb', 'lift',
+    'mass', *OF_TANKS, 'voltage', 'current', 'percentage', 'place', 'climb', 'lift',
 )
 """Quantities of which all sources are in one panel."""
 
@@ -123,6 +125,8 @@ class Page:
     """Behind all of them."""
     marks: tuple[Mark, ...] = ()
     """Across all of them."""
+    origin: int = 0
+    """What the time axis counts from, in stamps [s]."""
 
 
 def page_of(
@@ -148,7 +152,7 @@ def page_of(
         Where there is nothing to draw, or too much.
     """
     flight = signals.flight
-    first, last = _span(signals)
+    first, last = span_of(signals)
     origin = _origin(first)
     begin, end = max(begin, first - origin), min(end, last - origin)
     if not begin <= end:
@@ -180,13 +184,14 @@ def page_of(
         panels=panels,
         phases=phases,
         marks=tuple(mark for mark in map(cut.mark, flight.marks) if cut.has(mark.time)),
+        origin=origin,
     )
 
 
 def flight_page(signals: Signals) -> Page:
     """Return the page of a flight alone, from shortly before liftoff until after the apogee."""
-    flight, origin = signals.flight, _origin(_span(signals)[0])
-    begin = min((mark.time - 1.0 for mark in flight.marks), default=_span(signals)[0])
+    flight, origin = signals.flight, _origin(span_of(signals)[0])
+    begin = min((mark.time - 1.0 for mark in flight.marks), default=span_of(signals)[0])
     end = min(
         (time + max(4.0, 0.3 * (time - begin)) for time in flight.detections), default=math.inf
     )
@@ -194,7 +199,7 @@ def flight_page(signals: Signals) -> Page:
     return page if page.flight is None else replace(page, panels=())
 
 
-def _span(signals: Signals) -> tuple[float, float]:
+def span_of(signals: Signals) -> tuple[float, float]:
     """Return the first and the last time of an input [s]."""
     times = [row[0] for rows in signals.rows.values() for row in rows]
     # Not phases: they are latched, and may be of long before the recording.
@@ -290,6 +295,7 @@ def _panels(
 ) -> Iterable[Panel]:
     """Yield a panel for each quantity of each source, those of one source together."""
     rows = _beside_the_allocated(signals.rows)
+    estimates = _estimating(signals.rows)
     ordered = sorted(rows, key=lambda channel: channel.role != PUBLISHED)
     sources = sorted({channel.source for channel in rows})
     groups: list[tuple[str | None, str]] = [
@@ -311,7 +317,19 @@ def _panels(
             lines.append(cut.line('fit', PUBLISHED, fitted))
         lines = [line for line in lines if line.time.size]
         if lines:
-            yield Panel(_heading(source, quantity, channels, rows), tuple(lines))
+            heading = _heading(source, quantity, channels, rows)
+            if source in estimates:
+                heading = heading.replace(': applied ', ': estimated ')
+            yield Panel(heading, tuple(lines))
+
+
+def _estimating(rows: Iterable[Channel]) -> set[str]:
+    """Return the sources that publish a wrench and what is missing of it: they estimate it."""
+    wrenches, missing = (
+        {c.source for c in rows if c.quantity == 'force' and c.role == role}
+        for role in (PUBLISHED, RESIDUAL)
+    )
+    return wrenches & missing
 
 
 def _beside_the_allocated(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
@@ -334,7 +352,7 @@ def _label(channel: Channel, beside: Sequence[Channel]) -> str:
 
 
 def _heading(
-    source: str | None, quantity: str, channels: Sequence[Channel], present: Iterable[Channel]
+    source: str | None, quantity: str, channels: Sequence[Channel], present: Mapping[Channel, Rows]
 ) -> str:
     words = QUANTITIES[quantity]
     if quantity == 'effort':
@@ -342,9 +360,17 @@ def _heading(
         # What turns as it pushes may make lift, which is no thrust.
         if any((c.source, c.name) in angles for c in channels):
             words = 'effort [N]'
+    if quantity == 'position' and _are_valves(present[c] for c in channels):
+        words = 'valve open'
     if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words
+
+
+def _are_valves(series: Iterable[Rows]) -> bool:
+    """Return whether positions are those of valves, each open or shut, and one of them both."""
+    values = [{value for _, value in rows} for rows in series]
+    return {0.0, 1.0} in values and all(each <= {0.0, 1.0} for each in values)
 
 
 def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel | None:

@@ -50,6 +50,19 @@ def every(fits: Iterable[Fit], interval: float) -> list[Fit]:
     return chosen
 
 
+class Placed(NamedTuple):
+    """Where a body was: its time [s], position [m], and attitude as a quaternion."""
+
+    time: float
+    x: float
+    y: float
+    z: float
+    qx: float
+    qy: float
+    qz: float
+    qw: float
+
+
 class Channel(NamedTuple):
     """Where a series belongs."""
 
@@ -71,6 +84,8 @@ QUANTITIES = {
     'torque': 'applied torque [N m]',
     'mass': 'propellant [kg]',
     'fuel_ratio': 'propellant, of capacity',
+    'pressure': 'tank pressure [Pa]',
+    'temperature': 'tank temperature [K]',
     'voltage': 'battery voltage [V]',
     'current': 'battery current [A]',
     'percentage': 'battery charge, of capacity',
@@ -80,6 +95,9 @@ QUANTITIES = {
     'lift': 'vertical acceleration [m/s²]',
 }
 """What a series can be of, in the order of the page."""
+
+OF_TANKS = ('fuel_ratio', 'pressure', 'temperature')
+"""Those that a state has as the position of ``<tank>/<quantity>``."""
 
 
 @dataclass
@@ -99,6 +117,8 @@ class FlightSignals:
     """When apogee was decided."""
     vertices: list[tuple[float, float]] = field(default_factory=list)
     """Time and altitude [m] of each vertex that was decided on."""
+    fired: dict[str, float] = field(default_factory=dict)
+    """When each deployer fired first."""
 
 
 @dataclass
@@ -111,6 +131,12 @@ class Signals:
     """Time [s] and value by channel, in the order of the input."""
     flight: FlightSignals = field(default_factory=FlightSignals)
     """Empty where there is no flight logic."""
+    places: dict[str, list[Placed]] = field(default_factory=dict)
+    """Where the body was, by the node that published it."""
+    joints: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    """Time [s] and position of joints that no group of actuators has."""
+    robot_description: str = ''
+    """URDF, '' where the input has none."""
     unread: list[str] = field(default_factory=list)
     """What the input has beside it that is not plotted, by name."""
 

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, RESIDUAL, Channel, Fit, Signals
+from propulsion_ros.pictures.signals import (
+    COMMAND,
+    OF_TANKS,
+    PUBLISHED,
+    RESIDUAL,
+    Channel,
+    Fit,
+    Signals,
+)
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import (
     KEPT_LIMIT,
@@ -122,7 +130,7 @@ def _channel(column: str, sources: Sequence[str]) -> Channel | None:
         return Channel(source, quantity, axis, _WRENCHES[vector])
     name, _, field = rest.rpartition('.')
     owner, _, kind = name.rpartition('/')
-    if field in FIELDS and kind == 'fuel_ratio':
+    if field in FIELDS and kind in OF_TANKS:
         return Channel(source, kind, owner)
     if name and field in (*FIELDS, 'mass', *BATTERY_PARTS) and kind not in _UNSEEN:
         return Channel(source, field, name)

@@ -6,6 +6,10 @@ _ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
 _PACKAGES = {
     'matplotlib': ("'propulsion_ros[plot]'", 'python3-matplotlib'),
     'rosbags': ("'propulsion_ros[bag]'", ''),
+    'meshcat': ("'propulsion_ros[view]'", ''),
+    'plotly': ("'propulsion_ros[view]'", ''),
+    'trimesh': ("'propulsion_ros[view]'", ''),
+    'collada': ("'propulsion_ros[view]'", ''),
     'xacro': ("'propulsion_ros[xacro]'", 'ros-$ROS_DISTRO-xacro'),
     'rclpy': ("'ros-rclpy[fastrtps]'", 'ros-$ROS_DISTRO-rclpy'),
 }

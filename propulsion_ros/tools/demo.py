@@ -6,21 +6,34 @@ import argparse
 import json
 import math
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.nodes.start import missing
+from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import make_folder, printable, write_text, writing
+from propulsion_ros.settings.files import (
+    make_folder,
+    printable,
+    require_target,
+    write_text,
+    writing,
+)
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.view.page import data_of, require_libraries, write_page
+from propulsion_ros.view.robot import robot_of
 
+_STOP_LIMIT = 10.0
+"""For the page of a flight to end [s]."""
 EXAMPLE = '--vehicle rocket --output demo'
 
 
@@ -45,6 +58,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--record', type=Path, metavar='BAG', help='record every topic into a new bag'
     )
+    parser.add_argument(
+        '--html', type=Path, metavar='PAGE', help='page for the browser to write: the vehicle in '
+        '3D with its plots, as of view'
+    )
+    parser.add_argument(
+        '--view', action='store_true', help='fly in real time, and serve a page of it to a browser '
+        'on this machine; its address is printed'
+    )
+    parser.add_argument(
+        '--gif', type=Path, metavar='LOOP', help='short moving picture of the flight to write'
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,10 +90,16 @@ def run(options: argparse.Namespace) -> int:
         for path in configs[1:]:
             # Before the nodes start, each of which would refuse it.
             ParameterFile(path)
-        recorded = BagWriter(options.record) if options.record else nullcontext()
-        with own_network(), recorded as bag:
-            write = bag.write if bag else None
-            recording = flight.fly(demo, vehicle, configs, options.until, write)
+        for path in filter(None, (options.html, options.gif)):
+            require_target(path)
+        if options.html:
+            require_libraries()
+        with own_network(), _bag(options) as place, _watched(options) as more:
+            configs += more
+            with BagWriter(place) if place else nullcontext() as bag:
+                write = bag.write if bag else None
+                recording = flight.fly(demo, vehicle, configs, options.until, write)
+            signals = signals_of_bag(place) if place and _is_shown(options) else None
     except (ConfigError, RuntimeError, TimeoutError) as error:
         return fail('demo', error)
     except flight.StoppedError as stopped:
@@ -85,11 +115,64 @@ def run(options: argparse.Namespace) -> int:
         text = json.dumps(_known(summary), indent=2, allow_nan=False)
         with writing(numbers):
             write_text(numbers, f'{text}\n')
-        draw(demo.page(summary, recording), picture)
+        page = demo.page(summary, recording)
+        draw(page, picture)
+        if signals is not None:
+            # The pilot knows more moments than its vehicle has published.
+            signals.flight.marks = list(page.marks)
+            _show(data_of(signals, robot_of(vehicle, configs), page.title), options)
     except ConfigError as error:
         return fail('demo', error)
     print(f'picture: {printable(picture)}')
+    for name, path in (('page', options.html), ('loop', options.gif)):
+        if path:
+            print(f'{name}: {printable(path)}')
     return 0
+
+
+def _is_shown(options: argparse.Namespace) -> bool:
+    return bool(options.html or options.gif)
+
+
+def _show(data: dict[str, Any], options: argparse.Namespace) -> None:
+    """Write the page and the loop that are wanted."""
+    if options.html:
+        write_page(options.html, data)
+    if options.gif:
+        from propulsion_ros.view.gif import write_gif
+
+        write_gif(options.gif, data)
+
+
+@contextmanager
+def _watched(options: argparse.Namespace) -> Iterator[list[Path]]:
+    """Serve a page of the flight if it is wanted; yield what then is set, for real time."""
+    if not options.view:
+        yield []
+        return
+    from propulsion_ros.demos.flight import start_python, stop
+
+    require_libraries()
+    live = start_python(
+        ['-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model', options.vehicle]
+    )
+    try:
+        with TemporaryDirectory(prefix='propulsion_ros_') as folder:
+            slow = Path(folder) / 'real_time.yaml'
+            write_text(slow, '/**/vehicle: {ros__parameters: {real_time_factor: 1.0}}\n')
+            yield [slow]
+    finally:
+        stop(live, _STOP_LIMIT)
+
+
+@contextmanager
+def _bag(options: argparse.Namespace) -> Iterator[Path | None]:
+    """Yield where to record: the bag that is wanted, or one that a page or loop alone needs."""
+    if options.record or not _is_shown(options):
+        yield options.record
+        return
+    with TemporaryDirectory(prefix='propulsion_ros_') as folder:
+        yield Path(folder) / 'demo'
 
 
 def _known(value: Any) -> Any:

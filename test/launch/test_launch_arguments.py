@@ -88,3 +88,18 @@ def test_wrong_domain_is_named_before_anything_starts(monkeypatch, domain):
 def test_debug_lines_are_those_of_the_nodes_alone(level, namespace, options):
     given = {'log_level': level, 'namespace': namespace}
     assert log_options(given, ['fins', 'boosters']) == options
+
+
+@pytest.mark.parametrize(('words', 'model'), [
+    ((), 'rov'), (('model:=urdf/rov.urdf.xacro',), 'urdf/rov.urdf.xacro'),
+])
+def test_a_page_is_served_where_a_browser_is_named(monkeypatch, words, model):
+    monkeypatch.chdir(REPOSITORY)
+    started = [
+        ' '.join(part[0].text for part in action.cmd)
+        for action in actions(monkeypatch, 'visualize:=browser', 'namespace:=/a', *words)
+        if type(action).__name__ == 'ExecuteProcess'
+    ]
+    assert [command.partition(' -m ')[2] for command in started] == [
+        f'propulsion_ros.tools.cli view --live --model {model} --namespace /a'
+    ]

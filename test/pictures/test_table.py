@@ -54,7 +54,7 @@ def rows(header):
         f'{WRENCH.replace("wrench", "inverse/residual")},inverse/wrench_std.force.x',
         {'fam: angle [rad]': ['n'], 'fam: applied force [N]': XYZ,
          'fam: applied torque [N m]': XYZ, 'inverse: thrust [N]': ['n'],
-         'inverse: applied force [N]': XYZ + LEFT, 'inverse: applied torque [N m]': XYZ + LEFT},
+         'inverse: estimated force [N]': XYZ + LEFT, 'inverse: estimated torque [N m]': XYZ + LEFT},
         ['inverse/wrench_std.force.x'],
         id='two nodes',
     ),

@@ -40,7 +40,8 @@ PANELS = {
         'gimbals [deg]': ['about x', 'about y'],
     },
     'quadrotor': {
-        'position and target [m]': ['x', 'x command', 'y', 'y command', 'z', 'z command'],
+        'horizontal position and target [m]': ['x', 'x command', 'y', 'y command'],
+        'height and target [m]': ['z', 'z command'],
         'angle and target [deg]': ['roll', 'pitch', 'heading', 'heading command'],
         'thrust [N]': ['front left', 'front right', 'rear left', 'rear right', 'weight / 4'],
     },
@@ -52,7 +53,8 @@ PANELS = {
         'vertical thrusters [N]': [
             'front left up', 'front right up', 'rear left up', 'rear right up',
         ],
-        'angle [deg]': ['pitch', 'fins', 'limit of the fins', 'limit of the fins'],
+        'angle [deg]': ['pitch', 'fins', 'limit that the pilot keeps',
+            'limit that the pilot keeps'],
     },
     'freeflyer': {
         **{

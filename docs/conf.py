@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How Sphinx makes a site of these pages: `make site`, where warnings are errors."""
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pygments.lexers.special import TextLexer
+
+import propulsion_ros
+
+HERE = Path(__file__).resolve().parent
+
+project = 'propulsion_ros'
+author = 'propulsion_ros maintainers'
+version = release = propulsion_ros.__version__
+extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon']
+# The table of pages for a reader of the repository; here index.rst has them.
+exclude_patterns = ['README.md']
+html_theme = 'alabaster'
+html_theme_options = {
+    'description': 'Actuators and flight software for robots that push against something',
+}
+myst_heading_anchors = 4
+autodoc_typehints = 'none'
+
+_LINK = re.compile(r'\[([^]\[]+)\]\(([^)#\s:]+)(#[^)]*)?\)')
+
+
+def setup(app: object) -> None:
+    """Read tables as plain text, and links to files beside the pages as their names."""
+    app.add_lexer('csv', TextLexer)
+    app.connect('source-read', _without_files)
+
+
+def _without_files(app: object, name: str, source: list[str]) -> None:
+    """Write what a link of the repository names: a site has no files beside its pages."""
+    folder = (HERE / name).parent
+
+    def link(found: re.Match[str]) -> str:
+        target = (folder / found[2]).resolve()
+        if target == HERE / 'README.md':
+            return f'[{found[1]}](/index)'
+        if target.is_relative_to(HERE):
+            return found[0]
+        return f'{found[1]} (`{target.relative_to(HERE.parent)}`)'
+
+    source[0] = _LINK.sub(link, source[0])

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the links of a robot description look like."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.urdf.link_tree import Pose, origin_of
+from propulsion_ros.urdf.xml import name_of, numbers, path_step, quoted
+
+Colour = tuple[float, float, float, float]
+"""Red, green, blue and opacity, 0 to 1."""
+
+PLAIN: Colour = (0.72, 0.74, 0.77, 1.0)
+"""Of what has no colour."""
+_LARGEST = 1e6
+_SIZES = {'box': ('size', 3), 'cylinder': ('radius length', 1), 'sphere': ('radius', 1)}
+"""Attributes of a primitive, and how many numbers each has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Visual:
+    """One shape of a link."""
+
+    link: str
+    pose: Pose
+    """In the link."""
+    kind: str
+    """'box', 'cylinder', 'sphere' or 'mesh'."""
+    size: tuple[float, ...]
+    """Edges of a box, radius and length of a cylinder, radius of a sphere [m]; scale of a mesh."""
+    colour: Colour
+    path: str
+    """In the description."""
+    mesh: str = ''
+    """File of a mesh, as in the description."""
+
+
+def visuals_of(robot: Element) -> Iterator[Visual]:
+    """Yield the shapes of every link; those of collisions where none has a <visual>.
+
+    Raises `SourceError` for one without a geometry, or with a wrong size or colour.
+    """
+    materials = _materials(robot)
+    tag = 'visual' if robot.find('link/visual') is not None else 'collision'
+    for link in robot.findall('link'):
+        name = name_of(link, 'robot/link')
+        for element in link.findall(tag):
+            yield _visual(name, element, f'robot/{path_step("link", name)}/{tag}', materials)
+
+
+def _visual(link: str, element: Element, path: str, materials: Mapping[str, Colour]) -> Visual:
+    geometry = element.find('geometry')
+    shape = next(iter(geometry), None) if geometry is not None else None
+    if shape is None or shape.tag not in (*_SIZES, 'mesh'):
+        found = 'nothing' if shape is None else quoted(shape.tag)
+        raise SourceError(
+            f'{path}/geometry', f'expected box, cylinder, sphere or mesh, got {found}'
+        )
+    pose, colour = origin_of(element, path), _colour(element, path, materials)
+    inside = f'{path}/geometry/{shape.tag}'
+    if shape.tag == 'mesh':
+        file = shape.get('filename', '')
+        if not file:
+            raise SourceError(f'{inside}/@filename', 'expected a file')
+        scale = numbers(shape.get('scale', '1 1 1'), f'{inside}/@scale', 3, _LARGEST)
+        return Visual(link, pose, 'mesh', tuple(scale), colour, inside, file)
+    keys, count = _SIZES[shape.tag]
+    size = [
+        value for key in keys.split()
+        for value in numbers(shape.get(key), f'{inside}/@{key}', count, _LARGEST)
+    ]
+    if min(size) <= 0.0:
+        raise SourceError(inside, f'expected sizes above 0, got {min(size):g}')
+    return Visual(link, pose, shape.tag, tuple(size), colour, inside)
+
+
+def _materials(robot: Element) -> dict[str, Colour]:
+    """Return the materials with a colour; the first of a name counts."""
+    found: dict[str, Colour] = {}
+    for material in robot.iter('material'):
+        name = material.get('name', '')
+        if material.find('color') is not None and name not in found:
+            found[name] = _rgba(material, path_step('material', name))
+    return found
+
+
+def _colour(element: Element, path: str, materials: Mapping[str, Colour]) -> Colour:
+    material = element.find('material')
+    if material is None:
+        return PLAIN
+    if material.find('color') is not None:
+        return _rgba(material, f'{path}/material')
+    return materials.get(material.get('name', ''), PLAIN)
+
+
+def _rgba(material: Element, path: str) -> Colour:
+    color = material.find('color')
+    text = None if color is None else color.get('rgba')
+    r, g, b, a = numbers(text, f'{path}/color/@rgba', 4, _LARGEST)
+    return _part(r), _part(g), _part(b), _part(a)
+
+
+def _part(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Meshes of robot descriptions, as points and triangles."""
+from __future__ import annotations
+
+import base64
+import io
+import logging
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from propulsion_ros.graph.share import located
+from propulsion_ros.settings.errors import SourceError, one_line
+from propulsion_ros.settings.files import printable, read_bytes
+from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.quantity import FloatArray
+
+FORMATS = ('stl', 'obj', 'dae')
+SIZE_LIMIT = 32 * 1024 * 1024
+"""Bytes of a file."""
+TRIANGLE_LIMIT = 20_000
+"""Of a mesh: more take a megabyte of the page, and are drawn as a box."""
+_LARGEST = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangles."""
+
+    points: FloatArray
+    """[m], (n, 3)."""
+    faces: Any
+    """Numbers of the points of each triangle, (m, 3)."""
+
+    @property
+    def packed(self) -> dict[str, str]:
+        """Points as float32 and faces as uint32, in base64."""
+        return {
+            'points': base64.b64encode(self.points.astype('<f4').tobytes()).decode(),
+            'faces': base64.b64encode(self.faces.astype('<u4').tobytes()).decode(),
+        }
+
+
+def mesh_path(name: str, folder: Path | None) -> Path:
+    """Return the file of a mesh: of a package, by a file:// address, or beside the description.
+
+    Raises `SourceError` for another kind of address.
+    """
+    address = urlsplit(name)
+    if address.scheme == 'file':
+        return Path(unquote(address.path))
+    if address.scheme not in ('', 'package'):
+        raise SourceError(printable(name), 'expected a package://, file:// or relative path')
+    path = located(name)
+    return path if path.is_absolute() or folder is None else folder / path
+
+
+def read_mesh(path: Path) -> Mesh:
+    """Return a mesh, with all its parts in one.
+
+    Raises `SourceError` naming the file, where it is no mesh or its package is not installed.
+    """
+    name, kind = printable(path), path.suffix[1:].lower()
+    if kind not in FORMATS:
+        raise SourceError(name, f'expected a mesh as {", ".join(FORMATS)}')
+    content = read_bytes(path, SIZE_LIMIT)
+    for module in ('trimesh', 'collada') if kind == 'dae' else ('trimesh',):
+        if find_spec(module) is None:
+            raise SourceError(name, f'needs {module}, {how_to_get(module)}')
+    if kind == 'dae':
+        _check_xml(name, content)
+    return _checked(name, _loaded(name, content, kind))
+
+
+def _loaded(name: str, content: bytes, kind: str) -> Any:
+    import trimesh
+
+    # It reports what it repairs.
+    logging.getLogger('trimesh').setLevel(logging.CRITICAL)
+    try:
+        # Without a resolver no other file is opened: no material, no texture.
+        return trimesh.load_mesh(io.BytesIO(content), file_type=kind, process=False)
+    except Exception as error:
+        # The readers raise whatever they meet in a damaged file.
+        reason = one_line(str(error)) or type(error).__name__
+        raise SourceError(name, f'is no {kind} mesh: {reason}') from error
+
+
+def _checked(name: str, loaded: Any) -> Mesh:
+    points, faces = np.asarray(loaded.vertices, float), np.asarray(loaded.faces)
+    if not len(faces):
+        raise SourceError(name, 'has no triangles')
+    if faces.min() < 0 or faces.max() >= len(points):
+        raise SourceError(name, 'has a triangle of a point that it does not have')
+    if not np.all(np.abs(points) <= _LARGEST):  # nor NaN
+        raise SourceError(name, f'expected points within {_LARGEST:g} m')
+    return Mesh(points, faces)
+
+
+def _check_xml(name: str, content: bytes) -> None:
+    """Refuse entities before a reader that expands them gets the text."""
+    try:
+        fromstring(content, forbid_dtd=True)
+    except DefusedXmlException as error:
+        raise SourceError(name, 'DTDs and entities are refused, remove <!DOCTYPE>') from error
+    except (SyntaxError, ValueError, LookupError, RecursionError) as error:
+        raise SourceError(name, f'not well-formed XML: {one_line(str(error))}') from error

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What moves on a page, at equal steps of time: the body, its joints, thrusts and parachutes."""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.drawing.drawn_blocks import DrawnBlock
+from propulsion_ros.drawing.shapes import Shape, Style, ThrustState, load_colour, thrust_shapes
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
+from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.pictures.panels import Page
+from propulsion_ros.pictures.signals import PUBLISHED, Channel, Placed, Rows, Signals
+from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.view.numbers import column, flat
+from propulsion_ros.view.robot import Robot
+
+FRAMES = 1500
+"""Of a page; the browser draws what lies between."""
+SHORTEST = 0.02
+"""Time between two frames [s]."""
+_FARTHEST = 1e7
+"""No body is farther from the origin [m]."""
+_ARROW = 0.5
+"""Length of the longest arrow over the size of the robot."""
+_SHAFT = 0.05
+"""Of an arrow over the longest one."""
+_SHADES = 20
+"""Colours of the load from 0 to 1."""
+_CANOPY = 4.0
+"""Drag area of a parachute of unknown size over the square of the robot's [m^2]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """The times of a page's frames."""
+
+    step: float
+    """[s]."""
+    times: FloatArray
+    """On the time axis of the page [s]."""
+    stamps: FloatArray
+    """In stamps of the input [s]."""
+
+    def held(self, rows: Rows) -> FloatArray:
+        """Return the newest value of a series at each frame, NaN before its first one."""
+        time, value = _sorted(rows)
+        places = np.searchsorted(time, self.stamps + 1e-9, side='right') - 1
+        return np.where(places < 0, np.nan, value[np.maximum(places, 0)])
+
+    def between(self, time: FloatArray, values: FloatArray) -> FloatArray:
+        """Return values (n, k) at ascending times, at each frame."""
+        return np.stack(
+            [np.interp(self.stamps, time, column) for column in values.T], axis=-1
+        )
+
+
+def frames_of(page: Page) -> Frames:
+    """Return the frames of a page."""
+    step = max((page.end - page.begin) / FRAMES, SHORTEST)
+    count = math.floor((page.end - page.begin) / step + 1e-9) + 1
+    times: FloatArray = page.begin + step * np.arange(count, dtype=np.float64)
+    return Frames(step, times, times + page.origin)
+
+
+def moving_joints(robot: Robot, signals: Signals) -> dict[str, Rows]:
+    """Return the positions of the robot's joints that the input has [rad or m]."""
+    joints: dict[str, Rows] = dict(signals.joints)
+    joints.update({
+        channel.name: rows for channel, rows in signals.rows.items()
+        if channel.quantity == 'position' and channel.role == PUBLISHED
+    })
+    return {name: rows for name, rows in joints.items() if name in robot.tree.joints}
+
+
+def motion_of(signals: Signals, frames: Frames) -> dict[str, Any]:
+    """Return where the body is at each frame, at the origin where the input has no place."""
+    rows = np.array(_placed(signals), float).reshape(-1, len(Placed._fields))
+    rows = rows[np.isfinite(rows).all(axis=1) & (np.abs(rows[:, 1:]) < _FARTHEST).all(axis=1)]
+    rows = rows[np.linalg.norm(rows[:, 4:], axis=1) > 1e-6]
+    if not len(rows):
+        return {'position': [0, 0, 0], 'quaternion': [0, 0, 0, 1], 'is_known': False}
+    _, first = np.unique(rows[:, 0], return_index=True)
+    rows = rows[first]
+    turns = rows[:, 4:] / np.linalg.norm(rows[:, 4:], axis=1, keepdims=True)
+    # The nearer of the two quaternions of each attitude.
+    flips = np.where(np.sum(turns[1:] * turns[:-1], axis=1) < 0.0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(flips)[:, None]
+    turned = frames.between(rows[:, 0], turns)
+    turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-9)
+    return {
+        'position': flat(frames.between(rows[:, 0], rows[:, 1:4]), 6),
+        'quaternion': flat(turned), 'is_known': True,
+    }
+
+
+def _placed(signals: Signals) -> Sequence[Placed]:
+    """Return where the body was: as simulated, else as of the first odometry, else its altitude."""
+    places = signals.places
+    for name, rows in places.items():
+        if name.rpartition('/')[2] == BODY:
+            return rows
+    if places:
+        return next(iter(places.values()))
+    for channel, altitudes in signals.rows.items():
+        if channel.quantity == 'altitude':
+            return [Placed(time, 0, 0, value, 0, 0, 0, 1) for time, value in altitudes]
+    return []
+
+
+def joints_of(joints: Mapping[str, Rows], frames: Frames) -> dict[str, Any]:
+    """Return the position of each joint at each frame, 0 where it is unknown."""
+    return {
+        name: column(np.nan_to_num(frames.held(rows), posinf=0.0, neginf=0.0))
+        for name, rows in joints.items()
+    }
+
+
+def palette() -> list[str]:
+    """Return the colours of arrows: of loads from 0 to 1, and last of an unknown one."""
+    colours = [load_colour(i / _SHADES) for i in range(_SHADES + 1)]
+    return [_hex(colour) for colour in (*colours, load_colour(math.nan))]
+
+
+class Scale:
+    """Lengths of arrows: the largest thrust that was seen is half as long as the robot.
+
+    Not the limits count: thrusts may be a hundredth of them in all of a flight.
+
+    Parameters
+    ----------
+    size : float
+        Of the robot [m].
+    """
+
+    def __init__(self, size: float) -> None:
+        self._longest, self._largest = _ARROW * size, 0.0
+
+    def of(self, states: Iterable[Sequence[ThrustState]]) -> Style:
+        """Return how thrusts are drawn, now that these were seen."""
+        self._largest = max([self._largest, *map(_largest, states)])
+        return Style(scale=self._longest / (self._largest or 1.0), shaft=_SHAFT * self._longest)
+
+
+def arrows_of(
+    robot: Robot, size: float, signals: Signals, frames: Frames
+) -> Iterator[dict[str, Any]]:
+    """Yield the arrow of each actuator, and its plume, at each frame.
+
+    Parameters
+    ----------
+    robot : Robot
+        Whose actuators they are.
+    size : float
+        Of the robot [m].
+    signals, frames
+        What was recorded, and when it is drawn.
+    """
+    known = [(block, block.layout) for block in robot.blocks if block.layout is not None]
+    states = {block.name: states_of(block.name, layout, signals, frames) for block, layout in known}
+    style = Scale(size).of(states.values())
+    for block, layout in known:
+        drawn = states[block.name]
+        if drawn:
+            yield from arrow_rows(block, layout, drawn, style)
+        else:
+            robot.notes.append(f'{block.name}: not drawn, the input has no state of it')
+
+
+def blank_arrows(robot: Robot, size: float) -> Iterator[dict[str, Any]]:
+    """Yield the arrow of each actuator, without any thrust."""
+    style = Scale(size).of([])
+    for block in robot.blocks:
+        if block.layout is not None:
+            yield from arrow_rows(block, block.layout, [], style)
+
+
+def states_of(
+    block: str, layout: ThrustLayout, signals: Signals, frames: Frames
+) -> list[ThrustState]:
+    """Return the state of a block at each frame, [] where the input has none."""
+    def series(quantity: str, name: str) -> FloatArray | None:
+        for source in (block, ''):
+            rows = signals.rows.get(Channel(source, quantity, name, PUBLISHED))
+            if rows:
+                return frames.held(rows)
+        return None
+
+    thrusts = [series('effort', name) for name in layout.names]
+    if any(thrust is None for thrust in thrusts):
+        return []
+    thrust = np.nan_to_num(np.array(thrusts, float), posinf=0.0, neginf=0.0).T
+    angles = np.zeros((len(frames.times), len(layout.angle_names)))
+    for i, name in enumerate(layout.angle_names):
+        found = series('position', name)
+        if found is not None:
+            angles[:, i] = np.nan_to_num(found, posinf=0.0, neginf=0.0)
+    return [ThrustState(*state) for state in zip(thrust, angles, strict=True)]
+
+
+def _largest(states: Sequence[ThrustState]) -> float:
+    return max((float(np.abs(state.thrust).max(initial=0.0)) for state in states), default=0.0)
+
+
+def arrow_rows(
+    block: DrawnBlock, layout: ThrustLayout, states: Sequence[ThrustState], style: Style
+) -> Iterator[dict[str, Any]]:
+    """Yield the arrow of each actuator of a block in each state; at rest where there is none."""
+    count = len(layout.names)
+    states = states or [ThrustState(np.zeros(count), np.zeros(len(layout.angle_names)))]
+    rows: list[list[Shape]] = [[] for _ in range(count)]
+    loads = np.empty((len(states), count))
+    plumes: dict[int, Shape] = {}
+    for k, state in enumerate(states):
+        loads[k] = layout.load(state.thrust, state.angles)
+        for shape in thrust_shapes(block.name, block.base_link, layout, state, style):
+            if shape.kind == 'arrow':
+                rows[shape.number].append(shape)
+            else:
+                plumes.setdefault(shape.number, shape)
+    shades = np.where(
+        np.isnan(loads), _SHADES + 1, np.clip(np.round(loads * _SHADES), 0, _SHADES)
+    )
+    for i, (name, shapes) in enumerate(zip(layout.names, rows, strict=True)):
+        plume = plumes.get(i)
+        yield {
+            'name': name, 'group': block.name, 'shaft': flat(style.shaft)[0],
+            'plume': None if plume is None else _hex(plume.colour),
+            'flame': layout.plume == 'flame',
+            'origin': [column(part) for part in np.array([s.origin for s in shapes]).T],
+            'direction': [column(part) for part in np.array([s.direction for s in shapes]).T],
+            'length': column(np.array([shape.length for shape in shapes])),
+            'shade': column(shades[:, i]),
+        }
+
+
+def parachutes_of(robot: Robot) -> ParachutesParams:
+    """Return the parachutes of a robot's simulated body."""
+    prefix = 'parachutes.'
+    return build(ParachutesParams, {
+        key.removeprefix(prefix): value for key, value in robot.settings_of(BODY).items()
+        if key.startswith(prefix)
+    })
+
+
+def canopies_of(
+    robot: Robot, size: float, signals: Signals, frames: Frames
+) -> Iterator[dict[str, Any]]:
+    """Yield the radius of each parachute [m] at each frame, those that fired."""
+    known = parachutes_of(robot)
+    for name, time in signals.flight.fired.items():
+        if name in known.names:
+            i = known.names.index(name)
+            area, delay, inflation = (
+                values[i:i + 1] for values in
+                (known.drag_area, known.deployment_delay, known.inflation_time)
+            )
+            chute = Parachutes(ParachutesParams(
+                names=(name,), drag_area=area, deployment_delay=delay, inflation_time=inflation,
+            ))
+        else:
+            chute = Parachutes(ParachutesParams(
+                names=(name,), drag_area=np.array([_CANOPY * size**2])
+            ))
+        chute.fire(name, round(time * 1e9))
+        areas = np.array([chute.drag_area(round(stamp * 1e9)) for stamp in frames.stamps])
+        yield {
+            'name': name, 'attachment': flat(known.attachment),
+            'radius': column(np.sqrt(areas / np.pi)),
+        }
+
+
+def _sorted(rows: Rows) -> tuple[FloatArray, FloatArray]:
+    values = np.array(rows, float)
+    values = values[np.argsort(values[:, 0], kind='stable')]
+    return values[:, 0], values[:, 1]
+
+
+def _hex(colour: Sequence[float]) -> str:
+    return '#' + ''.join(f'{round(255 * part):02x}' for part in colour[:3])

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes one page for a browser that opens from the disk, without a network."""
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.signals import Signals
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import read_text, write_text, writing
+from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.view.motion import (
+    SHORTEST,
+    arrows_of,
+    canopies_of,
+    frames_of,
+    joints_of,
+    motion_of,
+    moving_joints,
+    palette,
+)
+from propulsion_ros.view.numbers import as_json, flat
+from propulsion_ros.view.plots import plots_of
+from propulsion_ros.view.robot import Robot, scene_of
+
+SIZE_LIMIT = 32 * 1024 * 1024
+"""Bytes of a file of a library."""
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Library:
+    """A package of which a page holds a file."""
+
+    module: str
+    file: str
+    """Below the folder of the module."""
+    use: str
+
+
+LIBRARIES = (
+    Library('meshcat', 'viewer/dist/main.min.js', 'the robot in 3D, by three.js'),
+    Library('plotly', 'package_data/plotly.min.js', 'the plots'),
+)
+
+
+def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[str, Any]:
+    """Return what a page shows, as JSON has it.
+
+    Parameters
+    ----------
+    signals : Signals
+        What was recorded.
+    robot : Robot
+        Of whom; its notes become those of the page.
+    title : str, optional
+        Above the page instead of the name of the input.
+
+    Raises
+    ------
+    ConfigError
+        Where there is nothing to show, or the robot is wrong.
+    """
+    page = page_of(signals, title)
+    frames, joints = frames_of(page), moving_joints(robot, signals)
+    scene = scene_of(robot, joints)
+    plots, left_out = plots_of(page)
+    arrows = list(arrows_of(robot, scene['size'], signals, frames))
+    if frames.step > SHORTEST:
+        robot.notes.append(
+            f'{page.end - page.begin:.0f} s are drawn as {len(frames.times)} frames, one every '
+            f'{frames.step:.3g} s'
+        )
+    return {
+        'title': page.title, 'timeLabel': page.time_label,
+        'begin': page.begin, 'end': page.end, 'step': frames.step, 'count': len(frames.times),
+        'phases': [[*flat(span[:2], 7), span.name] for span in page.phases],
+        'events': [[*flat(mark.time, 7), mark.name] for mark in page.marks],
+        'robot': scene, 'joints': joints_of(joints, frames),
+        'motion': motion_of(signals, frames),
+        'arrows': arrows, 'palette': palette(),
+        'canopies': list(canopies_of(robot, scene['size'], signals, frames)),
+        'plots': plots,
+        'notes': [*robot.notes, *left_out],
+    }
+
+
+def html_of(data: dict[str, Any]) -> str:
+    """Return a page with its data, libraries and their licences.
+
+    Raises `SourceError` where a library is not installed.
+    """
+    libraries = [_packed(library) for library in LIBRARIES]
+    text = as_json(data)
+    # What runs has this word; a text among the data cannot know it.
+    nonce = hashlib.sha256(text.encode()).hexdigest()[:32]
+    parts = {
+        'NONCE': nonce, 'CONNECT': "'self'" if data.get('live') else "'none'",
+        'STYLE': _own('page.css'),
+        'DATA': text,
+        'LICENCES': as_json([_licence(library) for library in LIBRARIES]),
+        'LIBRARIES': '\n'.join(
+            f'<script type="text/plain" class="library">{packed}</script>' for packed in libraries
+        ),
+        'SCRIPT': _own('scene.js') + _own('plots.js') + _own('live.js') + _own('page.js'),
+    }
+    pieces = _own('page.html').split('@@')
+    return ''.join(parts.get(piece, piece) for piece in pieces)
+
+
+def require_libraries() -> None:
+    """Raise `SourceError` where a library is not installed."""
+    for library in LIBRARIES:
+        _folder(library)
+
+
+def write_page(path: Path, data: dict[str, Any]) -> None:
+    """Write a page; raise `SourceError` where that is impossible."""
+    text = html_of(data)
+    with writing(path):
+        write_text(path, text)
+
+
+def _own(name: str) -> str:
+    return read_text(_HERE / name, SIZE_LIMIT)
+
+
+def _folder(library: Library) -> Path:
+    """Return the folder of a library, whose Python code is not imported."""
+    spec = find_spec(library.module)
+    if spec is None or not spec.submodule_search_locations:
+        raise SourceError(library.module, f'is required for pages, {how_to_get(library.module)}')
+    return Path(spec.submodule_search_locations[0])
+
+
+def _packed(library: Library) -> str:
+    """Return a library as the page holds it: gzip in base64, a third of its size."""
+    content = read_text(_folder(library) / library.file, SIZE_LIMIT).encode()
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def _licence(library: Library) -> dict[str, str]:
+    """Return name, version, use and the texts of the licences of a library."""
+    try:
+        package = distribution(library.module)
+    except PackageNotFoundError as error:
+        raise SourceError(
+            library.module, f'is not installed as a package, {how_to_get(library.module)}'
+        ) from error
+    texts = [
+        read_text(Path(str(package.locate_file(file))), SIZE_LIMIT, 'replace')
+        for file in package.files or ()
+        if '.dist-info' in str(file) and 'LICENSE' in file.name.upper()
+    ]
+    return {
+        'name': f'{library.module} {package.version}', 'use': library.use,
+        'text': '\n\n'.join([*texts, *_third_parties(library)]),
+    }
+
+
+def _third_parties(library: Library) -> list[str]:
+    """Return the licences of what is bundled with a library, as its build lists them."""
+    path = _folder(library) / f'{library.file}.THIRD_PARTY_LICENSES.json'
+    if not path.is_file():
+        return []
+    listed: Sequence[dict[str, Any]] = json.loads(read_text(path, SIZE_LIMIT))
+    return [
+        f'{each.get("name")} {each.get("version")} ({each.get("license")})\n'
+        f'{each.get("licenseText") or ""}' for each in listed
+    ]

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// The robot in 3D, by meshcat's viewer and its three.js.
+'use strict';
+
+class RobotScene {
+  constructor(pane, data) {
+    this.three = MeshCat.THREE;
+    const T = this.three;
+    this.pane = pane;
+    this.size = data.robot.size;
+    // Logarithmic depths: a nozzle of centimetres, and a path of kilometres.
+    const renderer = new T.WebGLRenderer({antialias: true, logarithmicDepthBuffer: true, preserveDrawingBuffer: true});
+    pane.appendChild(renderer.domElement);
+    this.viewer = new MeshCat.Viewer(pane, true, renderer);
+    this.viewer.set_3d_pane_size = (w, h) => MeshCat.Viewer.prototype.set_3d_pane_size.call(
+      this.viewer, w || pane.clientWidth || 1, h || pane.clientHeight || 1);
+    new ResizeObserver(() => this.viewer.set_3d_pane_size()).observe(pane);
+    this.viewer.gui.domElement.remove();
+    this.addSurroundings();
+    this.addRobot(data.robot);
+    this.addArrows(data);
+    this.addCanopies(data.canopies);
+    this.body = new T.Vector3();
+    this.follows = true;
+  }
+
+  // What stands still.
+
+  addSurroundings() {
+    const T = this.three, viewer = this.viewer;
+    viewer.set_property(['Background'], 'top_color', [0.52, 0.70, 0.88]);
+    viewer.set_property(['Background'], 'bottom_color', [0.93, 0.95, 0.97]);
+    viewer.delete_path(['Axes']);
+    viewer.delete_path(['Grid']);
+    for (const name of ['SpotLight', 'PointLightNegativeX', 'PointLightPositiveX', 'FillLight', 'AmbientLight']) {
+      viewer.delete_path(['Lights', name]);
+    }
+    const sky = new T.HemisphereLight(0xffffff, 0x9a9488, 0.75);
+    sky.position.set(0, 0, 1);
+    const sun = new T.DirectionalLight(0xffffff, 0.55);
+    sun.position.set(3, -4, 6);
+    const fill = new T.DirectionalLight(0xffffff, 0.2);
+    fill.position.set(-5, 2, 1);
+    [sky, sun, fill].forEach((light, i) => viewer.set_object(['Lights', 'own' + i], light));
+  }
+
+  addGround(points) {
+    const T = this.three;
+    const box = new T.Box3().setFromPoints(points);
+    const extent = Math.max(box.max.x - box.min.x, box.max.y - box.min.y, 0.4 * (box.max.z - box.min.z), 4 * this.size);
+    const decade = 10 ** Math.floor(Math.log10(extent / 10));
+    this.cell = Number((decade * [1, 2, 5, 10].find(step => step * decade >= extent / 12)).toPrecision(1));
+    const cells = 2 * Math.ceil(1.2 * extent / this.cell);
+    const floor = box.min.z < -0.05 * this.size ? box.min.z - 1.5 * this.size : 0;
+    const middle = box.getCenter(new T.Vector3());
+    const grid = new T.GridHelper(cells * this.cell, cells, 0x6c7a89, 0xb4bec9);
+    grid.material.transparent = true;
+    grid.material.opacity = 0.7;
+    grid.rotateX(Math.PI / 2);
+    const snap = value => this.cell * Math.round(value / this.cell);
+    grid.position.set(snap(middle.x), snap(middle.y), floor);
+    const plane = new T.Mesh(
+      new T.CircleGeometry(30 * extent, 64),
+      new T.MeshBasicMaterial({color: 0xdfe3e0, transparent: true, opacity: 0.55, side: T.DoubleSide, depthWrite: false}));
+    plane.position.set(grid.position.x, grid.position.y, floor - 1e-3 * extent);
+    plane.renderOrder = -2;
+    grid.renderOrder = -1;
+    this.viewer.set_object(['Ground', 'plane'], plane);
+    this.viewer.set_object(['Ground', 'grid'], grid);
+    this.viewer.set_dirty();
+  }
+
+  addPath(points) {
+    const T = this.three;
+    this.points = points;
+    this.whole = new T.Box3().setFromPoints(points).expandByScalar(this.size);
+    this.addGround(points);
+    const geometry = new T.BufferGeometry().setFromPoints(points);
+    const line = (colour, opacity, own) => new T.Line(own, new T.LineBasicMaterial({color: colour, transparent: true, opacity}));
+    this.flown = line(0x1f5fbf, 1, geometry.clone());
+    this.path = new T.Group();
+    this.path.add(line(0x55708c, 0.45, geometry), this.flown);
+    if (points.length > 3) {
+      // Lines are a pixel wide, too thin from afar.
+      const radius = 0.004 * this.whole.getSize(new T.Vector3()).length();
+      const curve = new T.CatmullRomCurve3(points);
+      curve.getPointAt = share => curve.getPoint(share);
+      this.tube = new T.Mesh(new T.TubeGeometry(curve, points.length - 1, radius, 6), new T.MeshBasicMaterial({color: 0x1f5fbf}));
+      this.tube.visible = false;
+      this.path.add(this.tube);
+    }
+    this.path.children.forEach(each => { each.frustumCulled = false; });
+    this.viewer.set_object(['Path'], this.path);
+    const dot = new T.BufferGeometry().setFromPoints([new T.Vector3()]);
+    this.dot = new T.Points(dot, new T.PointsMaterial({color: 0xe0218a, size: 9, sizeAttenuation: false, depthTest: false}));
+    this.dot.visible = false;
+    this.viewer.set_object(['Dot'], this.dot);
+  }
+
+  setTrack(points) {
+    const T = this.three;
+    this.flown.geometry.dispose();
+    this.flown.geometry = new T.BufferGeometry().setFromPoints(points);
+    this.whole = new T.Box3().setFromPoints(points).expandByScalar(this.size);
+    // The ground grows with the path.
+    const reach = this.whole.getSize(new T.Vector3()).length();
+    if (reach > 2 * (this.reach || 0)) {
+      this.reach = reach;
+      this.addGround(points);
+    }
+  }
+
+  // What moves.
+
+  place(object, at) {
+    object.position.fromArray(at.position);
+    object.quaternion.fromArray(at.quaternion);
+  }
+
+  addRobot(robot) {
+    const T = this.three;
+    this.root = new T.Group();
+    this.frames = robot.frames.map(row => {
+      const group = new T.Group();
+      this.place(group, row);
+      return {row, group, rest: group.quaternion.clone(), at: group.position.clone()};
+    });
+    this.frames.forEach(({row, group}) => (row.parent < 0 ? this.root : this.frames[row.parent].group).add(group));
+    const meshes = robot.meshes.map(packed => this.unpack(packed));
+    for (const shape of robot.shapes) {
+      const object = this.shape(shape, meshes);
+      this.place(object, shape);
+      this.frames[shape.frame].group.add(object);
+    }
+    this.centre = new T.Vector3().fromArray(robot.centre);
+    this.viewer.set_object(['Robot'], this.root);
+  }
+
+  unpack(packed) {
+    const T = this.three;
+    const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
+    const geometry = new T.BufferGeometry();
+    geometry.setAttribute('position', new T.BufferAttribute(new Float32Array(bytes(packed.points)), 3));
+    geometry.setIndex(new T.BufferAttribute(new Uint32Array(bytes(packed.faces)), 1));
+    // Each triangle flat: a file may share points across edges.
+    const flat = geometry.toNonIndexed();
+    flat.computeVertexNormals();
+    return flat;
+  }
+
+  shape(shape, meshes) {
+    const T = this.three, [a, b, c] = shape.size;
+    const [red, green, blue, opacity] = shape.colour;
+    const material = new T.MeshPhongMaterial({
+      color: new T.Color(red, green, blue), opacity, transparent: opacity < 1, side: T.DoubleSide, shininess: 25,
+    });
+    const holder = new T.Group();
+    let geometry;
+    if (shape.kind === 'box') geometry = new T.BoxGeometry(a, b, c);
+    else if (shape.kind === 'sphere') geometry = new T.SphereGeometry(a, 32, 20);
+    else if (shape.kind === 'cylinder') geometry = new T.CylinderGeometry(a, a, b, 36).rotateX(Math.PI / 2);
+    else geometry = meshes[shape.mesh];
+    const mesh = new T.Mesh(geometry, material);
+    holder.add(mesh);
+    if (shape.kind === 'mesh') {
+      mesh.scale.set(a, b, c);
+    } else if (shape.kind !== 'sphere') {
+      holder.add(new T.LineSegments(
+        new T.EdgesGeometry(geometry, 40), new T.LineBasicMaterial({color: 0x26323f, transparent: true, opacity: 0.45})));
+    }
+    return holder;
+  }
+
+  addArrows(data) {
+    const T = this.three;
+    this.colours = data.palette.map(text => new T.Color(text));
+    const shaft = new T.CylinderGeometry(0.5, 0.5, 1, 12).translate(0, 0.5, 0);
+    const head = new T.ConeGeometry(1, 1, 16).translate(0, -0.5, 0);
+    const profile = [[0.35, 0], [0.55, 0.08], [0.6, 0.2], [0.45, 0.5], [0.2, 0.8], [0, 1]].map(([r, y]) => new T.Vector2(r, y));
+    const flame = new T.LatheGeometry(profile, 16);
+    const jet = new T.ConeGeometry(1, 1, 16, 1, true).rotateX(Math.PI).translate(0, 0.5, 0);
+    this.arrows = new T.Group();
+    this.plumes = new T.Group();
+    this.root.add(this.arrows, this.plumes);
+    this.drawn = data.arrows.map(arrow => {
+      // Seen through the hull: many push from inside of it.
+      const material = new T.MeshBasicMaterial({depthTest: false, transparent: true, opacity: 0.92});
+      const parts = {width: arrow.shaft, flame: arrow.flame, material, arrow: new T.Group(), plume: new T.Group()};
+      parts.shaft = new T.Mesh(shaft, material);
+      parts.head = new T.Mesh(head, material);
+      parts.arrow.add(parts.shaft, parts.head);
+      parts.arrow.children.forEach(each => { each.renderOrder = 5; });
+      this.arrows.add(parts.arrow);
+      if (arrow.plume) {
+        const layer = (colour, opacity) => new T.Mesh(arrow.flame ? flame : jet, new T.MeshBasicMaterial({
+          color: colour, transparent: true, opacity, depthWrite: false, side: T.DoubleSide}));
+        parts.plume.add(layer(arrow.plume, arrow.flame ? 0.6 : 0.38));
+        if (arrow.flame) {
+          const core = layer(0xfff2a8, 0.9);
+          core.scale.set(0.55, 0.6, 0.55);
+          parts.plume.add(core);
+        }
+        this.plumes.add(parts.plume);
+      }
+      return parts;
+    });
+  }
+
+  drawArrow(parts, arrow) {
+    const T = this.three;
+    const shown = arrow.length > 0.01 * this.size;
+    parts.arrow.visible = parts.plume.visible = shown;
+    if (!shown) return;
+    const along = new T.Vector3().fromArray(arrow.direction).normalize();
+    const up = new T.Vector3(0, 1, 0);
+    parts.arrow.position.fromArray(arrow.origin);
+    parts.arrow.quaternion.setFromUnitVectors(up, along);
+    parts.material.color.copy(this.colours[arrow.shade]);
+    const width = Math.min(parts.width, 0.25 * arrow.length), head = Math.min(3.2 * width, 0.5 * arrow.length);
+    parts.shaft.scale.set(width, arrow.length - head, width);
+    parts.head.scale.set(1.25 * width, head, 1.25 * width);
+    parts.head.position.y = arrow.length;
+    parts.plume.position.fromArray(arrow.origin);
+    parts.plume.quaternion.setFromUnitVectors(up, along.negate());
+    const wide = parts.flame ? 0.14 * arrow.length + 0.4 * parts.width : 0.16 * arrow.length;
+    parts.plume.scale.set(wide, arrow.length, wide);
+  }
+
+  addCanopies(canopies) {
+    const T = this.three;
+    const dome = new T.SphereGeometry(1, 36, 10, 0, 2 * Math.PI, 0, Math.PI / 2).rotateX(Math.PI / 2).toNonIndexed();
+    const at = dome.attributes.position, colours = [];
+    for (let i = 0; i < at.count; i += 3) {
+      const x = at.getX(i) + at.getX(i + 1) + at.getX(i + 2), y = at.getY(i) + at.getY(i + 1) + at.getY(i + 2);
+      const gore = Math.floor((Math.atan2(y, x) / Math.PI + 1) * 6 + 1e-3) % 2;
+      for (let k = 0; k < 3; k += 1) colours.push(...(gore ? [0.93, 0.35, 0.13] : [0.98, 0.97, 0.94]));
+    }
+    dome.setAttribute('color', new T.Float32BufferAttribute(colours, 3));
+    const rim = [];
+    for (let i = 0; i < 12; i += 1) {
+      const angle = i * Math.PI / 6;
+      rim.push(new T.Vector3(Math.cos(angle), Math.sin(angle), 0), new T.Vector3(0, 0, -1));
+    }
+    this.canopies = canopies.map(canopy => {
+      const group = new T.Group();
+      group.add(
+        new T.Mesh(dome, new T.MeshLambertMaterial({vertexColors: true, side: T.DoubleSide})),
+        new T.LineSegments(new T.BufferGeometry().setFromPoints(rim), new T.LineBasicMaterial({color: 0x39424d})));
+      group.visible = false;
+      this.viewer.set_object(['Canopies', 'c' + this.viewer.scene.id + '_' + Math.random().toString(36).slice(2)], group);
+      return {group, attachment: new T.Vector3().fromArray(canopy.attachment)};
+    });
+  }
+
+  drawCanopies(radii, velocity) {
+    const T = this.three;
+    const against = new T.Vector3().fromArray(velocity).negate();
+    if (against.length() < 0.3) against.set(0, 0, 1);
+    against.normalize();
+    let above = 0;
+    this.canopies.forEach(({group, attachment}, i) => {
+      const radius = radii[i];
+      group.visible = radius > 1e-3;
+      if (!group.visible) return;
+      group.scale.setScalar(radius);
+      group.quaternion.setFromUnitVectors(new T.Vector3(0, 0, 1), against);
+      const tie = attachment.clone().applyQuaternion(this.root.quaternion).add(this.root.position);
+      // One above the other, each with lines down to the robot.
+      const height = above + 1.5 * radius;
+      group.position.copy(tie).addScaledVector(against, height);
+      group.children[1].scale.z = height / radius;
+      above += radius;
+    });
+  }
+
+  draw(frame) {
+    const T = this.three;
+    this.root.position.fromArray(frame.position);
+    this.root.quaternion.fromArray(frame.quaternion);
+    for (const {row, group, rest, at} of this.frames) {
+      if (row.joint === undefined) continue;
+      const axis = new T.Vector3().fromArray(row.axis), value = frame.joints[row.joint] || 0;
+      if (row.turns) group.quaternion.copy(rest).multiply(new T.Quaternion().setFromAxisAngle(axis, value));
+      else group.position.copy(at).add(axis.multiplyScalar(value).applyQuaternion(rest));
+    }
+    frame.arrows.forEach((arrow, i) => this.drawArrow(this.drawn[i], arrow));
+    this.drawCanopies(frame.canopies, frame.velocity);
+    const body = this.centre.clone().applyQuaternion(this.root.quaternion).add(this.root.position);
+    const target = body.clone();
+    if (this.canopies.length) target.z += 0.4 * this.size;
+    if (this.follows) this.carry(target);
+    this.body = body;
+    if (this.dot) this.dot.position.copy(body);
+    if (this.flown) this.flown.geometry.setDrawRange(0, frame.index + 1);
+    if (this.tube) this.tube.geometry.setDrawRange(0, 36 * frame.index);
+    this.viewer.set_dirty();
+  }
+
+  // Cameras. Meshcat's camera has y up.
+
+  turned(v) { return new this.three.Vector3(v.x, v.z, -v.y); }
+
+  carry(body) {
+    const {camera, controls} = this.viewer;
+    const target = this.turned(body);
+    const moved = target.clone().sub(controls.target);
+    camera.position.add(moved);
+    controls.target.copy(target);
+  }
+
+  look(target, distance, from) {
+    const {camera, controls} = this.viewer;
+    camera.fov = 45;
+    camera.near = 1e-3 * this.size;
+    camera.far = 1e6;
+    controls.target.copy(this.turned(target));
+    camera.position.copy(this.turned(target)).addScaledVector(this.turned(from).normalize(), distance);
+    camera.updateProjectionMatrix();
+    this.viewer.set_dirty();
+  }
+
+  use(mode) {
+    const T = this.three;
+    this.follows = mode === 'follow';
+    if (this.dot) this.dot.visible = !this.follows;
+    if (this.tube) this.tube.visible = !this.follows;
+    if (this.follows) {
+      // With room for what hangs above it.
+      this.look(this.body, (this.canopies.length ? 4.2 : 2.9) * this.size, new T.Vector3(0.9, -1, 0.55));
+    } else {
+      const sphere = this.whole.getBoundingSphere(new T.Sphere());
+      this.look(sphere.center, 2.7 * sphere.radius, new T.Vector3(0.75, -1, 0.4));
+    }
+  }
+
+  show(part, on) {
+    if (this[part]) this[part].visible = on;
+    this.viewer.set_dirty();
+  }
+}

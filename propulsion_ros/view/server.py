@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serves one page, and what it is to draw next, to browsers of this machine."""
+from __future__ import annotations
+
+import contextlib
+import hmac
+import ipaddress
+import queue
+import secrets
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+from propulsion_ros.settings.errors import SourceError
+
+LOOPBACK = '127.0.0.1'
+PAGES = 8
+"""Open at once."""
+_KEEP_ALIVE = 2.0
+"""Between two signs of life, by which a closed page is found [s]."""
+_TIMEOUT = 10.0
+"""For one request, and for a page to take what it is sent [s]."""
+
+
+class Server:
+    """A page at a URL with a token, and a stream of events for it.
+
+    Only GET is served, so that a page can send nothing. A request from another site has another
+    origin or host, and is refused, as is one without the token.
+
+    Parameters
+    ----------
+    html : str
+        The page.
+    address : str
+        Of this machine; another than the loopback can be reached from outside.
+    port : int
+        0 for any that is free.
+
+    Raises
+    ------
+    SourceError
+        Where the address cannot be used.
+    """
+
+    def __init__(self, html: str, address: str = LOOPBACK, port: int = 0) -> None:
+        self._html, self._token = html.encode(), secrets.token_urlsafe(24)
+        self._streams: set[queue.Queue[bytes | None]] = set()
+        self._lock = threading.Lock()
+        server = self
+
+        class Handler(_Handler):
+            owner = server
+
+        try:
+            self._http = ThreadingHTTPServer((address, port), Handler)
+        except (OSError, OverflowError) as error:
+            raise SourceError(f'{address}:{port}', f'cannot be served: {error}') from error
+        self._http.daemon_threads = True
+        self._address, self._port = address, int(self._http.server_address[1])
+        threading.Thread(target=self._http.serve_forever, args=(0.2,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f'http://{self._address}:{self._port}/?token={self._token}'
+
+    @property
+    def pages(self) -> int:
+        """How many pages are open."""
+        return len(self._streams)
+
+    def send(self, text: str) -> None:
+        """Send one line to every page; one that is slow misses some."""
+        with self._lock:
+            streams = list(self._streams)
+        for stream in streams:
+            if stream.full():
+                with contextlib.suppress(queue.Empty):
+                    stream.get_nowait()
+            stream.put(text.encode())
+
+    def close(self) -> None:
+        """End every stream and the server."""
+        with self._lock:
+            streams = list(self._streams)
+        for stream in streams:
+            stream.put(None)
+        self._http.shutdown()
+        self._http.server_close()
+
+    # For the handler.
+
+    @property
+    def html(self) -> bytes:
+        """The page."""
+        return self._html
+
+    def refusal(self, host: str, origin: str | None, token: str) -> HTTPStatus | None:
+        """Return why a request is refused, None where it is not."""
+        if not hmac.compare_digest(token.encode(), self._token.encode()):
+            return HTTPStatus.FORBIDDEN
+        if origin is not None and origin != f'http://{host}':
+            return HTTPStatus.FORBIDDEN
+        # A name that another site has made to point here is not among them.
+        own = {f'{name}:{self._port}' for name in (self._address, 'localhost')}
+        if is_loopback(self._address) and host not in own:
+            return HTTPStatus.FORBIDDEN
+        return None
+
+    def add_stream(self) -> queue.Queue[bytes | None] | None:
+        """Return a stream for one more page, None where there are too many."""
+        with self._lock:
+            if len(self._streams) >= PAGES:
+                return None
+            stream: queue.Queue[bytes | None] = queue.Queue(3)
+            self._streams.add(stream)
+            return stream
+
+    def forget(self, stream: queue.Queue[bytes | None]) -> None:
+        """Take away the stream of a page that is closed."""
+        with self._lock:
+            self._streams.discard(stream)
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether an address can be reached from this machine alone."""
+    if address == 'localhost':
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: Server
+    timeout = _TIMEOUT
+    server_version, sys_version = 'propulsion_ros', ''
+
+    def do_GET(self) -> None:
+        """Reply to a request."""
+        address = urlsplit(self.path)
+        token = parse_qs(address.query).get('token', [''])[0]
+        refusal = self.owner.refusal(
+            self.headers.get('Host', ''), self.headers.get('Origin'), token
+        )
+        if refusal is not None:
+            self.send_error(refusal)
+        elif address.path == '/':
+            self._begin('text/html; charset=utf-8', len(self.owner.html))
+            self.wfile.write(self.owner.html)
+        elif address.path == '/events':
+            self._stream()
+        else:
+            self.send_error(HTTPStatus.NOT_FOUND)
+
+    def _begin(self, kind: str, length: int | None = None) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header('Content-Type', kind)
+        if length is not None:
+            self.send_header('Content-Length', str(length))
+        for name, value in (
+            ('Cache-Control', 'no-store'), ('Referrer-Policy', 'no-referrer'),
+            ('X-Content-Type-Options', 'nosniff'), ('X-Frame-Options', 'DENY'),
+            ('Cross-Origin-Resource-Policy', 'same-origin'),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _stream(self) -> None:
+        stream = self.owner.add_stream()
+        if stream is None:
+            self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
+            return
+        try:
+            self._begin('text/event-stream')
+            while True:
+                try:
+                    line = stream.get(timeout=_KEEP_ALIVE)
+                except queue.Empty:
+                    line = b''
+                if line is None:
+                    return
+                self.wfile.write(b'data: ' + line + b'\n\n' if line else b':\n\n')
+                self.wfile.flush()
+        except OSError:
+            # The page is closed, or takes nothing.
+            return
+        finally:
+            self.owner.forget(stream)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Write nothing: a URL has the token."""
