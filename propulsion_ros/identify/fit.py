@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Least squares over candidate models, and how sure the result is."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from propulsion_ros.identify.problem import Problem, is_refused
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+_STEP = 1e-4
+_GRID = (0.01, 0.03, 0.06, 0.12, 0.25, 0.5)
+"""Starts of lags [s]."""
+_FAR = 6.0
+"""A residual counts fully up to so many standard deviations."""
+_REFUSED = 10.0
+_MOST = 30
+_TO_NORMAL = 1.4826
+_WEAK = 1e-7
+_PART = 0.5
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A result of the search."""
+
+    problem: Problem
+    place: FloatArray
+    """(p,)."""
+    covariance: FloatArray
+    """Of the estimates, (p, p); infinite where nothing is known."""
+    jacobian: FloatArray
+    residuals: FloatArray
+    """Weighted, at the place."""
+    unknown: tuple[str, ...]
+    """Estimates that the data do not fix."""
+
+    @property
+    def values(self) -> FloatArray:
+        """Estimates, (p,)."""
+        return self.problem.estimates(self.place)
+
+    @property
+    def sd(self) -> FloatArray:
+        """Their standard deviations, (p,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+
+class _Search:
+    """Residuals and Jacobian from one run of a batch, kept for the place of the last call."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._at: FloatArray | None = None
+        self._worst = 0.0
+
+    def residuals(self, x: FloatArray) -> FloatArray:
+        """Return the residuals at a place."""
+        self._visit(x)
+        return self._residuals
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """Return their derivatives, (r, p)."""
+        self._visit(x)
+        return self._jacobian
+
+    def _visit(self, x: FloatArray) -> None:
+        if self._at is not None and np.array_equal(x, self._at):
+            return
+        problem, n = self._problem, len(x)
+        step = _STEP * problem.scale * np.where(x + _STEP * problem.scale > problem.upper, -1, 1)
+        places = np.vstack([x, x + np.diag(step)])
+        try:
+            rows = problem.residuals(places)
+        except ConfigError:
+            rows = self._one_by_one(places, step)
+        self._at = x.copy()
+        self._residuals = rows[0]
+        self._jacobian = ((rows[1:] - rows[0]) / step[:, None]).T.reshape(-1, n)
+        self._worst = max(self._worst, float(np.abs(rows[0]).max()))
+
+    def _one_by_one(self, places: FloatArray, step: FloatArray) -> FloatArray:
+        """Return residuals where a model refuses some of the places."""
+        problem = self._problem
+        if is_refused(problem, places[0]):
+            size = problem.cuts[-1].stop
+            return np.full((len(places), size), _REFUSED * max(self._worst, 1.0))
+        for i in range(1, len(places)):
+            if is_refused(problem, places[i]):
+                places[i] = places[0] - (places[i] - places[0])
+                step[i - 1] = -step[i - 1]
+            if is_refused(problem, places[i]):
+                places[i] = places[0]
+        return problem.residuals(places)
+
+
+def fitted(problem: Problem, start: FloatArray | None = None, *, robust: bool = True) -> Fit:
+    """Return the parameters that predict best.
+
+    Lags begin at the best place of a grid, unless a start is given. Raises `ConfigError` where the
+    model refuses its own start.
+    """
+    x = gridded(problem) if start is None else start
+    x = _solved(problem, x, 'linear')
+    if robust:
+        _reweigh(problem, x)
+        x = _solved(problem, x, 'huber')
+    return judged(problem, x)
+
+
+def gridded(problem: Problem) -> FloatArray:
+    """Return the start, with each lag at the best of some."""
+    x, at = problem.start.copy(), 0
+    lags = []
+    for each in problem.free:
+        if each.is_lag:
+            lags += range(at, at + len(each.start))
+        at += len(each.start)
+    if not lags:
+        return x
+    places = np.tile(x, (len(_GRID) + 1, 1))
+    for row, lag in enumerate(_GRID, start=1):
+        places[row, lags] = np.clip(lag, problem.lower[lags], problem.upper[lags])
+    costs = [_projected_cost(problem, place) for place in places]
+    return np.asarray(places[int(np.argmin(costs))])
+
+
+def _projected_cost(problem: Problem, place: FloatArray) -> float:
+    """Return the cost after one step in all parameters that are no lags."""
+    search = _Search(problem)
+    residuals, jacobian = search.residuals(place), search.jacobian(place)
+    plain = [
+        i for i, free in enumerate(
+            each for each in problem.free for _ in each.start
+        ) if not free.is_lag
+    ]
+    if plain:
+        step, *_ = np.linalg.lstsq(jacobian[:, plain], residuals, rcond=1e-10)
+        residuals = residuals - jacobian[:, plain] @ step
+    return float(residuals @ residuals)
+
+
+def _solved(problem: Problem, x: FloatArray, loss: str) -> FloatArray:
+    if not len(x):
+        return x
+    search = _Search(problem)
+    inside = np.clip(x, problem.lower + 1e-12 * problem.scale, problem.upper)
+    result = least_squares(
+        search.residuals, inside, search.jacobian, bounds=(problem.lower, problem.upper),
+        x_scale=problem.scale, loss=loss, f_scale=_FAR if loss != 'linear' else 1.0,
+        max_nfev=_MOST, xtol=1e-7, ftol=1e-7, gtol=1e-10,
+    )
+    return np.asarray(result.x)
+
+
+def _reweigh(problem: Problem, x: FloatArray) -> None:
+    """Weigh each channel by the spread of its residuals."""
+    residuals = problem.residuals(x[None])[0]
+    for i, (cut, weight) in enumerate(zip(problem.cuts, problem.weights, strict=True)):
+        part = residuals[cut] / weight
+        spread = _TO_NORMAL * float(np.median(np.abs(part - np.median(part))))
+        spread = max(spread, 0.2 * float(np.sqrt(np.mean(np.square(part)))), 1e-12)
+        problem.weights[i] = 1.0 / spread
+
+
+def judged(problem: Problem, x: FloatArray) -> Fit:
+    """Return a result with its covariance, in which residuals need not be white."""
+    search = _Search(problem)
+    residuals, jacobian = search.residuals(x), search.jacobian(x)
+    scale = problem.scale
+    scaled = jacobian * scale
+    n = len(x)
+    covariance = np.full((n, n), 0.0)
+    if not n:
+        return Fit(problem, x, covariance, jacobian, residuals, ())
+    known, inverse = _inverse(scaled)
+    middle = _noise(problem, scaled, residuals)
+    inner = inverse @ middle @ inverse
+    to = problem.to_estimates * scale
+    covariance = to @ inner @ to.T
+    unknown = tuple(
+        name for name, is_known in zip(problem.names, known, strict=True) if not is_known
+    )
+    for i, is_known in enumerate(known):
+        if not is_known:
+            covariance[i, :] = covariance[:, i] = 0.0
+            covariance[i, i] = np.inf
+    return Fit(problem, x, covariance, jacobian, residuals, unknown)
+
+
+def _inverse(jacobian: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """Return which parameters the data fix, and the inverse of the information."""
+    sizes = np.linalg.norm(jacobian, axis=0)
+    unit = jacobian / np.where(sizes > 0.0, sizes, 1.0)
+    _, values, vectors = np.linalg.svd(unit, full_matrices=False)
+    weak = values < _WEAK**0.5 * values[0]
+    # A direction that changes nothing hits each parameter that has a part in it.
+    share = np.square(vectors[weak]).sum(axis=0) if weak.any() else np.zeros(len(sizes))
+    known = (share < 0.01) & (sizes > 0.0)
+    inverse = (vectors[~weak].T / np.square(values[~weak])) @ vectors[~weak]
+    scale = 1.0 / np.where(sizes > 0.0, sizes, np.inf)
+    return known, inverse * np.outer(scale, scale)
+
+
+def _noise(problem: Problem, jacobian: FloatArray, residuals: FloatArray) -> FloatArray:
+    """Return the covariance of the gradient under coloured residuals (Bartlett's window)."""
+    total = np.zeros((jacobian.shape[1],) * 2)
+    for cut in problem.cuts:
+        part, rows = residuals[cut], jacobian[cut]
+        covariances = autocovariance(part)
+        degrees = max(len(part) - jacobian.shape[1], 1)
+        covariances = covariances * len(part) / degrees
+        for lag, value in enumerate(covariances):
+            size = 1.0 - lag / len(covariances)
+            if lag == 0:
+                total += value * rows.T @ rows
+            else:
+                both = rows[lag:].T @ rows[:-lag]
+                total += value * size * (both + both.T)
+    values, vectors = np.linalg.eigh(total)
+    floor = 1e-3 * np.abs(values).max()
+    return np.asarray((vectors * np.maximum(values, floor * 1e-9)) @ vectors.T)
+
+
+def autocovariance(residuals: FloatArray) -> FloatArray:
+    """Return the autocovariance of residuals, up to where it is lost in noise."""
+    n = len(residuals)
+    centred = residuals
+    size = 1 << int(np.ceil(np.log2(2 * n)))
+    power = np.abs(np.fft.rfft(centred, size)) ** 2
+    whole = np.fft.irfft(power, size)[:n] / n
+    if whole[0] <= 0.0:
+        return np.zeros(1)
+    small = np.abs(whole[1 : max(2, n // 8)]) < 2.0 / np.sqrt(n) * whole[0]
+    first = int(np.argmax(small)) + 1 if small.any() else max(1, n // 8)
+    # Twice as far as where it is first lost, against what swings.
+    return np.asarray(whole[: max(1, min(2 * first, n // 8))])
+
+
+def whiteness(residuals: FloatArray) -> tuple[float, int]:
+    """Return the largest autocorrelation but that at 0, and how many samples it lasts."""
+    covariances = autocovariance(residuals)
+    if len(covariances) < 2:
+        return 0.0, 1
+    return float(np.abs(covariances[1:]).max() / covariances[0]), len(covariances) // 2
