@@ -24,6 +24,11 @@ _WEAK = 1e-7
 _PART = 0.5
 
 Progress = Callable[[str], None]
+"""Receives what begins."""
+
+
+def silent(what: str) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,11 @@ class Fit:
         return np.sqrt(np.diag(self.covariance))
 
 
-class _Search:
+class Search:
     """Residuals and Jacobian from one run of a batch, kept for the place of the last call."""
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = problem
+        self.problem = problem
         self._at: FloatArray | None = None
         self._worst = 0.0
 
@@ -70,24 +75,41 @@ class _Search:
         self._visit(x)
         return self._jacobian
 
+    def at_all(self, places: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return residuals and Jacobian at several places, of one run where none is refused."""
+        steps = [self._steps(place) for place in places]
+        stacks = [self._stack(place, step) for place, step in zip(places, steps, strict=True)]
+        try:
+            rows = np.split(self.problem.residuals(np.vstack(stacks)), len(places))
+        except ConfigError:
+            return [(self.residuals(place), self.jacobian(place)) for place in places]
+        return [(each[0], _slopes(each, step)) for each, step in zip(rows, steps, strict=True)]
+
+    def _steps(self, x: FloatArray) -> FloatArray:
+        problem = self.problem
+        step = _STEP * problem.scale
+        return step * np.where(x + step > problem.upper, -1.0, 1.0)
+
+    @staticmethod
+    def _stack(x: FloatArray, step: FloatArray) -> FloatArray:
+        return np.vstack([x, x + np.diag(step)])
+
     def _visit(self, x: FloatArray) -> None:
         if self._at is not None and np.array_equal(x, self._at):
             return
-        problem, n = self._problem, len(x)
-        step = _STEP * problem.scale * np.where(x + _STEP * problem.scale > problem.upper, -1, 1)
-        places = np.vstack([x, x + np.diag(step)])
+        step = self._steps(x)
+        places = self._stack(x, step)
         try:
-            rows = problem.residuals(places)
+            rows = self.problem.residuals(places)
         except ConfigError:
             rows = self._one_by_one(places, step)
         self._at = x.copy()
-        self._residuals = rows[0]
-        self._jacobian = ((rows[1:] - rows[0]) / step[:, None]).T.reshape(-1, n)
+        self._residuals, self._jacobian = rows[0], _slopes(rows, step)
         self._worst = max(self._worst, float(np.abs(rows[0]).max()))
 
     def _one_by_one(self, places: FloatArray, step: FloatArray) -> FloatArray:
         """Return residuals where a model refuses some of the places."""
-        problem = self._problem
+        problem = self.problem
         if is_refused(problem, places[0]):
             size = problem.cuts[-1].stop
             return np.full((len(places), size), _REFUSED * max(self._worst, 1.0))
@@ -100,68 +122,73 @@ class _Search:
         return problem.residuals(places)
 
 
-def fitted(problem: Problem, start: FloatArray | None = None, *, robust: bool = True) -> Fit:
+def _slopes(rows: FloatArray, step: FloatArray) -> FloatArray:
+    return np.asarray(((rows[1:] - rows[0]) / step[:, None]).T.reshape(rows.shape[1], len(step)))
+
+
+def fitted(problem: Problem, start: FloatArray | None = None, note: Progress = silent) -> Fit:
     """Return the parameters that predict best.
 
-    Lags begin at the best place of a grid, unless a start is given. Raises `ConfigError` where the
-    model refuses its own start.
+    The search begins with long steps of the model, lags at the best place of a grid unless a start
+    is given, and ends with short ones and a loss that far residuals do not rule.
+
+    Raises `ConfigError` where the model refuses its own start.
     """
-    x = gridded(problem) if start is None else start
-    x = _solved(problem, x, 'linear')
-    if robust:
-        _reweigh(problem, x)
-        x = _solved(problem, x, 'huber')
-    return judged(problem, x)
+    coarse, x = fitted_coarse(problem, start, note)
+    _reweigh(coarse, x)
+    note('fit: short steps')
+    fine = Search(problem)
+    return judged(fine, _solved(fine, x, 'huber'))
 
 
-def gridded(problem: Problem) -> FloatArray:
+def fitted_coarse(
+    problem: Problem, start: FloatArray | None = None, note: Progress = silent
+) -> tuple[Search, FloatArray]:
+    """Return the parameters that predict best with long steps of the model; see `fitted`."""
+    coarse = Search(problem.coarse())
+    note('fit: starts')
+    x = gridded(coarse) if start is None else start
+    note('fit: long steps')
+    return coarse, _solved(coarse, x, 'linear')
+
+
+def gridded(search: Search) -> FloatArray:
     """Return the start, with each lag at the best of some."""
-    x, at = problem.start.copy(), 0
-    lags = []
-    for each in problem.free:
-        if each.is_lag:
-            lags += range(at, at + len(each.start))
-        at += len(each.start)
-    if not lags:
+    problem = search.problem
+    is_lag = np.array([free.is_lag for free in problem.free for _ in free.start], dtype=bool)
+    x = problem.start.copy()
+    if not is_lag.any():
         return x
     places = np.tile(x, (len(_GRID) + 1, 1))
     for row, lag in enumerate(_GRID, start=1):
-        places[row, lags] = np.clip(lag, problem.lower[lags], problem.upper[lags])
-    costs = [_projected_cost(problem, place) for place in places]
+        places[row, is_lag] = np.clip(lag, problem.lower[is_lag], problem.upper[is_lag])
+    costs = []
+    for residuals, jacobian in search.at_all(places):
+        plain = jacobian[:, ~is_lag]
+        if plain.shape[1]:
+            # One step in all that is no lag.
+            step, *_ = np.linalg.lstsq(plain, residuals, rcond=1e-10)
+            residuals = residuals - plain @ step
+        costs.append(float(residuals @ residuals))
     return np.asarray(places[int(np.argmin(costs))])
 
 
-def _projected_cost(problem: Problem, place: FloatArray) -> float:
-    """Return the cost after one step in all parameters that are no lags."""
-    search = _Search(problem)
-    residuals, jacobian = search.residuals(place), search.jacobian(place)
-    plain = [
-        i for i, free in enumerate(
-            each for each in problem.free for _ in each.start
-        ) if not free.is_lag
-    ]
-    if plain:
-        step, *_ = np.linalg.lstsq(jacobian[:, plain], residuals, rcond=1e-10)
-        residuals = residuals - jacobian[:, plain] @ step
-    return float(residuals @ residuals)
-
-
-def _solved(problem: Problem, x: FloatArray, loss: str) -> FloatArray:
+def _solved(search: Search, x: FloatArray, loss: str) -> FloatArray:
     if not len(x):
         return x
-    search = _Search(problem)
+    problem = search.problem
     inside = np.clip(x, problem.lower + 1e-12 * problem.scale, problem.upper)
     result = least_squares(
         search.residuals, inside, search.jacobian, bounds=(problem.lower, problem.upper),
         x_scale=problem.scale, loss=loss, f_scale=_FAR if loss != 'linear' else 1.0,
-        max_nfev=_MOST, xtol=1e-7, ftol=1e-7, gtol=1e-10,
+        max_nfev=_MOST, xtol=1e-6, ftol=1e-6, gtol=1e-10,
     )
     return np.asarray(result.x)
 
 
-def _reweigh(problem: Problem, x: FloatArray) -> None:
+def _reweigh(search: Search, x: FloatArray) -> None:
     """Weigh each channel by the spread of its residuals."""
-    residuals = problem.residuals(x[None])[0]
+    problem, residuals = search.problem, search.residuals(x)
     for i, (cut, weight) in enumerate(zip(problem.cuts, problem.weights, strict=True)):
         part = residuals[cut] / weight
         spread = _TO_NORMAL * float(np.median(np.abs(part - np.median(part))))
@@ -169,9 +196,9 @@ def _reweigh(problem: Problem, x: FloatArray) -> None:
         problem.weights[i] = 1.0 / spread
 
 
-def judged(problem: Problem, x: FloatArray) -> Fit:
+def judged(search: Search, x: FloatArray) -> Fit:
     """Return a result with its covariance, in which residuals need not be white."""
-    search = _Search(problem)
+    problem = search.problem
     residuals, jacobian = search.residuals(x), search.jacobian(x)
     scale = problem.scale
     scaled = jacobian * scale

@@ -50,6 +50,11 @@ class Free:
     note: str = ''
 
     @property
+    def is_curve(self) -> bool:
+        """Whether its numbers are one curve, of which each alone may be near 0."""
+        return self.keys[0] in _CURVES
+
+    @property
     def is_lag(self) -> bool:
         """Whether its start is looked for on a grid."""
         return self.keys[0] in LAGS
@@ -251,8 +256,8 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
     scale = full ** np.arange(len(factors), dtype=float)
     start = np.array(factors) * scale
 
-    def write(x: FloatArray) -> str:
-        return ' '.join(f'{value:.10g}' for value in x / scale)
+    def write(x: FloatArray) -> list[str]:
+        return [' '.join(f'{value:.10g}' for value in x / scale)]
 
     owner, k = name.partition('.')[0], len(factors)
     return Free(
@@ -270,10 +275,10 @@ def _points(name: str, key: str, values: Sequence[float], *, may_fall: bool) -> 
     sums = np.eye(k) if may_fall else np.tril(np.ones((k, k)))
     start = np.maximum(np.linalg.solve(sums, heights), 0.0)
 
-    def write(x: FloatArray) -> str:
-        return ' '.join(
+    def write(x: FloatArray) -> list[str]:
+        return [' '.join(
             f'{place:.10g} {height:.10g}' for place, height in zip(places, sums @ x, strict=True)
-        )
+        )]
 
     return Free(
         name, (key,), name.partition('.')[0], tuple(f'{name}[{i}]' for i in range(k)), 'N', start,

@@ -15,8 +15,8 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 _STOPPED = 0.6
 """All commands at their smallest for longer [s] are a vehicle on the ground; a cut in flight is
 shorter."""
-_AROUND = 1.0
-"""What is left out before and after [s]: take-off and landing, near the ground."""
+_BEFORE, _AFTER = 0.5, 1.0
+"""What is left out before and after [s]: landing and take-off, near the ground."""
 _GAP, _GAP_FACTOR = 0.02, 5.0
 """A silence is a gap where it is longer than this [s], and than this times the usual one."""
 _AFTER_GAP = 0.3
@@ -117,7 +117,7 @@ def _stops(recording: Recording) -> list[tuple[float, float, str]]:
     time, command = _held(recording)
     stopped = command <= _SMALL * max(float(command.max()), 1e-12)
     found = [
-        (begin - _AROUND, end + _AROUND) for begin, end in spans(stopped, time)
+        (begin - _BEFORE, end + _AFTER) for begin, end in spans(stopped, time)
         if end - begin > _STOPPED
     ]
     return [(*each, 'motors stopped, on the ground') for each in merged(found)]
@@ -174,7 +174,7 @@ def _clipped(recording: Recording, largest: float) -> Iterator[str]:
 def _without_offset(recording: Recording) -> tuple[Recording, list[str]]:
     """Remove the mean rate at rest from the gyroscope; compare the specific force with gravity."""
     rest = [
-        (begin + _AROUND + 0.5, end - _AROUND - 0.1) for begin, end, why in recording.skipped
+        (begin + _BEFORE + 0.5, end - _AFTER - 0.1) for begin, end, why in recording.skipped
         if why.startswith('motors stopped')
     ]
     rest = [each for each in rest if each[1] - each[0] > 0.2]

@@ -2,6 +2,7 @@
 """What is compared: predictions of candidate models beside what was measured."""
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 MEASURED = ('imu', 'odometry', 'state', 'wrench')
 _MOST_TICKS = 15000
-_LONGEST_TICK = 0.005
+_LONGEST_TICK, _COARSE_TICK = 0.005, 0.01
 _WINDOW = 0.5
 """Rates are compared over windows of this length [s], each with its own start and drift."""
 _BEFORE = 3.0
@@ -101,7 +102,7 @@ class Problem:
                 setup.recording.name, f'has nothing measured for --measured {setup.kind}; found: '
                 f'{", ".join(setup.recording.measured) or "none"}'
             )
-        self._ticks, self._time = self._made_ticks()
+        self._ticks, self._time = self._made_ticks(_LONGEST_TICK)
         self.weights = [1.0 / self._spread(each.value) for each in self.channels]
 
     def with_free(self, free: Sequence[Free], fixed: Mapping[str, Any] | None = None) -> Problem:
@@ -110,11 +111,24 @@ class Problem:
             self.setup, free=tuple(free), fixed={**self.setup.fixed, **(fixed or {})},
         ))
 
+    def free_of(self, index: int) -> Free:
+        """Return what a number of the search belongs to."""
+        return [each for each in self.free for _ in each.start][index]
+
     @property
     def cuts(self) -> list[slice]:
         """Where the residuals of each channel are."""
         ends = np.cumsum([self._count(each) for each in self.channels]).tolist()
         return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+    @property
+    def main_cuts(self) -> list[tuple[slice, float]]:
+        """Where the residuals of the first kind of quantity are, and their weights."""
+        unit = self.channels[0].unit
+        return [
+            (cut, weight) for channel, cut, weight
+            in zip(self.channels, self.cuts, self.weights, strict=True) if channel.unit == unit
+        ]
 
     @staticmethod
     def _count(channel: Channel) -> int:
@@ -284,7 +298,15 @@ class Problem:
 
     # What is predicted.
 
-    def _made_ticks(self) -> tuple[Ticks, FloatArray]:
+    def coarse(self) -> Problem:
+        """Return the same comparison with longer steps, of commands that are means over them."""
+        other = copy.copy(self)
+        other.weights = self.weights
+        other.__dict__.pop('_measured_rate', None)
+        other._ticks, other._time = other._made_ticks(_COARSE_TICK, _COARSE_TICK)
+        return other
+
+    def _made_ticks(self, longest: float, shortest: float = 0.0) -> tuple[Ticks, FloatArray]:
         """Return what the model is stepped with, and the middle of each step [s]."""
         recording, names = self.setup.recording, self.setup.candidates.command_names
         begin = min(float(each.time[0]) for each in self.channels)
@@ -292,7 +314,7 @@ class Problem:
         usual = min(float(np.median(np.diff(each.time))) for each in self.channels)
         begin = max(begin - _BEFORE, 0.0) - 0.25
         span = end + 0.05 - begin
-        dt = max(usual, min(span / _MOST_TICKS, _LONGEST_TICK))
+        dt = max(usual, shortest, min(span / _MOST_TICKS, longest))
         edges = begin + dt * np.arange(int(np.ceil(span / dt)) + 1)
         columns = []
         for name in names:
