@@ -9,11 +9,13 @@ import numpy as np
 from propulsion_ros.identify.fit import Fit, whiteness
 from propulsion_ros.settings.quantity import FloatArray
 
-_LOW_SHARE = 0.5
+_LOW_SHARE = 0.6
 """A channel of which the model explains less says nothing of a parameter."""
 _MOST_FROM = 0.8
 _UNSURE = 0.5
-_TIED = 0.95
+_TIED, _SAME = 0.95, 0.99
+"""Correlations of two estimates: worth a remark; no data of this kind tell them apart."""
+_ROUGH = 0.1
 
 _MANOEUVRES = (
     ('time_constant', 'steps of the command up and down, each held for half a second'),
@@ -62,6 +64,12 @@ def unidentified(fit: Fit) -> dict[str, str]:
             reason = f'only together with {", ".join(others)}' if others else (
                 'it changes nothing that was measured'
             )
+        elif sd[i] > _ROUGH * abs(values[i]) and (twin := _twin(fit, i)):
+            reason = (
+                f'only together with {twin}: their correlation is '
+                f'{fit.covariance[i, problem.names.index(twin)] / sd[i] / _sd(fit, twin):.3f}; '
+                f'with {twin} given it is fitted'
+            )
         elif (low := _poor_channels(fit, i, shares)):
             reason = f'too little excited: the model explains {low} of what moves'
         elif problem.free_of(i).is_curve:
@@ -71,6 +79,21 @@ def unidentified(fit: Fit) -> dict[str, str]:
         if reason:
             found[name] = f'{reason}; would tell: {manoeuvre_for(name)}'
     return found
+
+
+def _sd(fit: Fit, name: str) -> float:
+    return float(fit.sd[fit.problem.names.index(name)])
+
+
+def _twin(fit: Fit, i: int) -> str:
+    """Return another parameter that data of this kind do not tell from one, '' for none."""
+    sd, problem = fit.sd, fit.problem
+    for j, name in enumerate(problem.names):
+        is_other = problem.free_of(i) is not problem.free_of(j)
+        if is_other and np.isfinite(sd[j]) and sd[i] * sd[j] > 0.0:
+            if abs(fit.covariance[i, j]) > _SAME * sd[i] * sd[j]:
+                return name
+    return ''
 
 
 def _poor_channels(fit: Fit, i: int, shares: dict[str, float]) -> str:

@@ -68,12 +68,13 @@ def prepared(
         skipped += _stops(recording)
     skipped += _gaps(recording)
     found += _clipped(recording, largest)
-    for first, last, why in skipped:
-        if why:
-            found.append(
-                f'{why}: left out from {recording.begin + max(first, 0.0):.2f} to '
-                f'{recording.begin + min(last, recording.end):.2f} s'
-            )
+    low = 0.0 if begin is None else begin - recording.begin
+    high = recording.end if end is None else end - recording.begin
+    found += [
+        f'{why}: left out from {recording.begin + max(first, low):.2f} to '
+        f'{recording.begin + min(last, high):.2f} s'
+        for first, last, why in skipped if why and first < high and last > low
+    ]
     recording = dataclasses.replace(recording, skipped=tuple(skipped))
     if kind == 'imu':
         recording, more = _without_offset(recording)

@@ -127,10 +127,13 @@ def _choices(
         free for free in problem.free
         if not {_UP, _DOWN, _CURVE, 'motor_constant'} & set(free.keys)
     ]
-    lags = {'': []} if not {_UP, _DOWN} & fitted else {
-        'one lag': [f'{group}.time_constant'],
-        'two lags': [f'{group}.{_UP}', f'{group}.{_DOWN}'],
-    }
+    none: dict[str, Any] = {}
+    lags: dict[str, tuple[list[str], dict[str, Any]]] = {'': ([], none)}
+    if {_UP, _DOWN} & fitted:
+        lags = {
+            'no lag': ([], {_UP: 0.0, _DOWN: 0.0}), 'one lag': ([f'{group}.time_constant'], none),
+            'two lags': ([f'{group}.{_UP}', f'{group}.{_DOWN}'], none),
+        }
     if _CURVE not in keys or 'motor_constant' not in keys or not (
         {_CURVE, 'motor_constant'} & fitted
     ):
@@ -146,9 +149,9 @@ def _choices(
                 _CURVE: [_even_table(values)] * n, f'{_CURVE}_kind': 'table',
             }),
         }
-    for curve, (of_curve, fixed) in curves.items():
-        for lag, of_lag in lags.items():
-            names = [*of_lag, *of_curve]
+    for curve, (of_curve, by_curve) in curves.items():
+        for lag, (of_lag, by_lag) in lags.items():
+            names, fixed = [*of_lag, *of_curve], {**by_curve, **by_lag}
             if not names:
                 continue
             own = free_parameters(names, group, schema, {**values, **fixed}, {})
