@@ -94,6 +94,15 @@ class Candidates:
             {name: np.stack([part.state[name][0] for part in parts]) for name in self._states},
         )
 
+    def efforts(self, changes: Mapping[str, Any], ticks: Ticks) -> FloatArray | None:
+        """Return the thrust of each actuator [N], (k, n), None where they cannot be told apart."""
+        if not self._is_wide:
+            return None
+        model = self.made({**self._values, **changes})
+        names = list(model.actuator_names)
+        places = [(i, 0) for i in range(len(names))]
+        return self._steps(model, ticks, places, names)[0]
+
     def _can_be_wide(self) -> bool:
         model, cls = self.model, self._family.Params
         if not isinstance(model, Allocatable) or model.uses_body or names_field(cls) is None:

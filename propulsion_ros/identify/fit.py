@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import least_squares
+from scipy.signal import fftconvolve
 
 from propulsion_ros.identify.problem import Problem, is_refused
 from propulsion_ros.settings.errors import ConfigError
@@ -242,15 +243,11 @@ def _noise(problem: Problem, jacobian: FloatArray, residuals: FloatArray) -> Flo
         part, rows = residuals[cut], jacobian[cut]
         covariances = autocovariance(part)
         degrees = max(len(part) - jacobian.shape[1], 1)
-        covariances = covariances * len(part) / degrees
-        for lag, value in enumerate(covariances):
-            size = 1.0 - lag / len(covariances)
-            if lag == 0:
-                total += value * rows.T @ rows
-            else:
-                both = rows[lag:].T @ rows[:-lag]
-                total += value * size * (both + both.T)
-    values, vectors = np.linalg.eigh(total)
+        window = 1.0 - np.arange(len(covariances)) / len(covariances)
+        kernel = covariances * window * (len(part) / degrees)
+        both = np.concatenate((kernel[:0:-1], kernel))
+        total += rows.T @ fftconvolve(rows, both[:, None], 'same', axes=0)
+    values, vectors = np.linalg.eigh(0.5 * (total + total.T))
     floor = 1e-3 * np.abs(values).max()
     return np.asarray((vectors * np.maximum(values, floor * 1e-9)) @ vectors.T)
 

@@ -206,6 +206,30 @@ class Problem:
             at += len(each.start)
         return found
 
+    def turning(self, place: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Return how the body turns beside what each actuator could do to it.
+
+        The measured rates about x and y, (r, 2), the integrals of the thrusts, (r, n), and what a
+        thrust does by the geometry, (2, n); None where that was not measured.
+        """
+        coarse, series = self.coarse(), [
+            self.setup.recording.measured.get(f'gyro_{axis}') for axis in 'xy'
+        ]
+        effort = self.setup.candidates.efforts(self.changes(place), coarse._ticks)
+        if effort is None or self.setup.kind != 'imu':
+            return None
+        known = [each for each in series if each is not None]
+        if len(known) < 2:
+            return None
+        channel = self._rate_channel('gyro', known[0], 3)
+        whole = np.cumsum(effort, axis=0).T * coarse._ticks.dt
+        columns = np.stack([np.interp(channel.time, coarse._time, row) for row in whole])
+        rates = np.stack([np.interp(channel.time, each.time, each.value) for each in known])
+        matrix = self.setup.candidates.model.allocation_matrix  # type: ignore[attr-defined]
+        return (
+            self._compared(channel, rates).T, self._compared(channel, columns).T, matrix[3:5],
+        )
+
     # What was measured.
 
     def _channels(self) -> Any:

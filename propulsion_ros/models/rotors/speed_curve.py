@@ -52,7 +52,7 @@ class SpeedCurve:
     Raises
     ------
     ConfigError
-        For a curve that is none, pulls, falls, or never reaches max_thrust.
+        For a curve that is none, pulls or falls, or coefficients that never reach max_thrust.
     """
 
     def __init__(self, params: Any) -> None:
@@ -114,8 +114,11 @@ class SpeedCurve:
     def _prepare_inverse(self, params: Any) -> None:
         """Prepare the way back, and refuse what has none."""
         tops = np.sqrt(params.max_thrust / self.square)
+        if self._table:
+            # Beyond its last point there is no more thrust.
+            tops = self._places.max(axis=1)
         for _ in range(_DOUBLINGS):
-            short = self.thrust(tops) < params.max_thrust
+            short = (self.thrust(tops) < params.max_thrust) & (not self._table)
             if not short.any():
                 break
             tops = np.where(short, 1.5 * tops, tops)
