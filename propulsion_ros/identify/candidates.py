@@ -25,7 +25,7 @@ from propulsion_ros.settings.quantity import (
 )
 
 FIELDS = ('position', 'velocity', 'effort')
-_WARM = 8
+_WARM = 60
 _WARM_STEP = 0.25
 """Steps before the first sample, and how long each is [s]: what lags follows its first command."""
 
@@ -160,18 +160,24 @@ class Candidates:
     ) -> tuple[FloatArray, dict[tuple[str, int], FloatArray]]:
         """Return the efforts (k, n) and the wanted states of each candidate, by name."""
         effort = np.empty((len(ticks.commands), len(places)))
+        width = len(model.state_names)
         kept: dict[str, FloatArray] = {
-            field: np.empty_like(effort)
+            field: np.empty((len(effort), width))
             for field in {name.rpartition('.')[2] for name in self._states}
         }
         for k, output in enumerate(_outputs(model, ticks, self.command_fields[0])):
-            effort[k] = output.effort
+            effort[k] = output.thrusts
             for field, rows in kept.items():
                 rows[k] = getattr(output, field)
+        columns = {name: i for i, name in enumerate(model.state_names)}
         state: dict[tuple[str, int], FloatArray] = {}
-        for column, (i, candidate) in enumerate(places):
-            for field, rows in kept.items():
-                state[f'{names[i]}.{field}', candidate] = rows[:, column]
+        for i, candidate in places if self._states else ():
+            for name in self._states:
+                owner, _, field = name.rpartition('.')
+                # A candidate's actuators have its number behind their names.
+                if owner.partition('/')[0] == names[i]:
+                    wide = owner.replace(names[i], f'{names[i]}@{candidate}', 1)
+                    state[name, candidate] = kept[field][:, columns[wide]]
         return effort, state
 
     def _run_one(self, model: Family, ticks: Ticks) -> Response:
@@ -200,8 +206,9 @@ def _outputs(model: Family, ticks: Ticks, fields: str | Sequence[str]) -> Any:
     if ticks.is_warm and not model.tank_names and len(ticks.commands):
         first = Command(**{field: rows[0] for field, rows in arrays.items()})
         body = still if flow is None else _body(flow[0])
-        for tick in range(_WARM):
-            model.step(first, body, _WARM_STEP, tick)
+        # Some models know one length of step alone, and settle in steps of that.
+        for tick in range(2 * _WARM):
+            model.step(first, body, _WARM_STEP if tick < _WARM else ticks.dt, tick)
     for tick in range(len(ticks.commands)):
         command = Command(**{field: rows[tick] for field, rows in arrays.items()})
         body = still if flow is None else _body(flow[tick])

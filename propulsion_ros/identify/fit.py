@@ -143,10 +143,11 @@ def fitted(problem: Problem, start: FloatArray | None = None, note: Progress = s
 
 
 def fitted_coarse(
-    problem: Problem, start: FloatArray | None = None, note: Progress = silent
+    problem: Problem, start: FloatArray | None = None, note: Progress = silent, *,
+    thin: bool = False,
 ) -> tuple[Search, FloatArray]:
     """Return the parameters that predict best with long steps of the model; see `fitted`."""
-    coarse = Search(problem.coarse())
+    coarse = Search(problem.coarse(thin=thin))
     note('fit: starts')
     x = gridded(coarse) if start is None else start
     note('fit: long steps')

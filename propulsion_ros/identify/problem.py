@@ -25,6 +25,7 @@ _WINDOW = 0.5
 """Rates are compared over windows of this length [s], each with its own start and drift."""
 _BEFORE = 3.0
 """What lags begins that long before the part that counts [s]."""
+_LEAD = 0.25
 _TINY = 1e-9
 _SMOOTH = 0.02
 
@@ -322,10 +323,15 @@ class Problem:
 
     # What is predicted.
 
-    def coarse(self) -> Problem:
-        """Return the same comparison with longer steps, of commands that are means over them."""
+    def coarse(self, *, thin: bool = False) -> Problem:
+        """Return the same comparison with longer steps, of commands that are means over them.
+
+        A thin one compares means of what was measured too, where samples are denser.
+        """
         other = copy.copy(self)
-        other.weights = self.weights
+        if thin:
+            other.channels = [_thinned(each) for each in self.channels]
+            other.weights = list(self.weights)
         other.__dict__.pop('_measured_rate', None)
         other._ticks, other._time = other._made_ticks(_COARSE_TICK, _COARSE_TICK)
         return other
@@ -336,10 +342,11 @@ class Problem:
         begin = min(float(each.time[0]) for each in self.channels)
         end = max(float(each.time[-1]) for each in self.channels)
         usual = min(float(np.median(np.diff(each.time))) for each in self.channels)
-        begin = max(begin - _BEFORE, 0.0) - 0.25
-        span = end + 0.05 - begin
+        span = end + 0.05 - max(begin - _BEFORE, 0.0)
         dt = max(usual, shortest, min(span / _MOST_TICKS, longest))
-        edges = begin + dt * np.arange(int(np.ceil(span / dt)) + 1)
+        # Steps of the length of samples begin where commands do.
+        begin = max(begin - _BEFORE, 0.0) - dt * max(1, round(_LEAD / dt))
+        edges = begin + dt * np.arange(int(np.ceil((end + _LEAD - begin) / dt)) + 1)
         columns = []
         for name in names:
             if name not in recording.commands:
@@ -418,6 +425,17 @@ class Problem:
             if (key := f'gyro_{axis}') in measured else np.zeros(len(self._time))
             for axis in 'xyz'
         ], axis=1)
+
+
+def _thinned(channel: Channel) -> Channel:
+    """Return a channel with means over a long step; a rate stays as it is."""
+    size = int(_COARSE_TICK / max(float(np.median(np.diff(channel.time))), _TINY))
+    if channel.windows is not None or size < 2:
+        return channel
+    count = len(channel.time) // size * size
+    time, value = (rows[:count].reshape(-1, size) for rows in (channel.time, channel.value))
+    whole = time[:, -1] - time[:, 0] < 2.0 * _COARSE_TICK
+    return replace(channel, time=time.mean(axis=1)[whole], value=value.mean(axis=1)[whole])
 
 
 def held_mean(series: Series, edges: FloatArray) -> FloatArray:

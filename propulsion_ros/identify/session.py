@@ -247,8 +247,12 @@ class Session:
         return delay_profile(fit, found)
 
     def _choose(self, fit: Fit, found: list[str]) -> dict[str, Any]:
+        lags = [
+            float(value) for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag
+        ]
         choices = variants(
-            fit.problem, self._robot.group, self._schema, self._robot.values, self._note
+            fit.problem, self._robot.group, self._schema, self._robot.values,
+            float(np.mean(lags)) if lags else 0.0, self._note,
         )
         if not choices:
             return {}
@@ -278,7 +282,7 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     other = problem.with_free([*with_delay, free_delay])
     from propulsion_ros.identify.fit import fitted_coarse
 
-    search, place = fitted_coarse(other, np.append(start, 0.0))
+    search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
     now = float(np.sqrt(np.mean(np.square(
         search.residuals(np.append(start, problem.setup.delay))
     ))))
@@ -298,7 +302,7 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
         fixed = Problem(dataclasses.replace(
             problem.setup, free=tuple(with_delay), delay=float(value)
         ))
-        coarse, at = fitted_coarse(fixed, start)
+        coarse, at = fitted_coarse(fixed, start, thin=True)
         row = {'delay': float(value)}
         row.update({
             name: float(each) for name, each, free in zip(

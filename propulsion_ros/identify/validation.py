@@ -80,7 +80,7 @@ class Variant:
 
 def variants(
     problem: Problem, group: str, schema: list[Parameter], values: Mapping[str, Any],
-    note: Progress,
+    lag: float, note: Progress,
 ) -> list[Variant]:
     """Return one lag or two with each form of the thrust curve, by their errors.
 
@@ -91,7 +91,8 @@ def variants(
         note(f'model: {name}')
         try:
             other = problem.with_free(free, fixed)
-            search, place = fitted_coarse(other)
+            search, place = fitted_coarse(other, _near(other, lag), thin=True)
+            other = search.problem
         except ConfigError:
             continue
         squares = cross_validated(search, place)
@@ -104,6 +105,12 @@ def variants(
             dict(zip(other.names, other.estimates(place).tolist(), strict=True)),
         ))
     return found
+
+
+def _near(problem: Problem, lag: float) -> FloatArray:
+    """Return the start of a problem with its lags at one that was fitted [s]."""
+    is_lag = [free.is_lag for free in problem.free for _ in free.start]
+    return np.where(is_lag, lag, problem.start)
 
 
 def recommended(found: list[Variant]) -> Variant:
