@@ -54,7 +54,8 @@ class Setup:
     """What a problem is made from."""
 
     recording: Recording
-    candidates: Candidates
+    candidates: Candidates | None
+    """None where no actuator is fitted."""
     free: tuple[Free, ...]
     body: MassProperties
     kind: str
@@ -213,6 +214,8 @@ class Problem:
         The measured rates about x and y, (r, 2), the integrals of the thrusts, (r, n), and what a
         thrust does by the geometry, (2, n); None where that was not measured.
         """
+        if self.setup.candidates is None:
+            return None
         coarse, series = self.coarse(), [
             self.setup.recording.measured.get(f'gyro_{axis}') for axis in 'xy'
         ]

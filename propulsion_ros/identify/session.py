@@ -18,12 +18,20 @@ from propulsion_ros.identify.advice import (
     whiteness_of,
 )
 from propulsion_ros.identify.candidates import Candidates
+from propulsion_ros.identify.coast import (
+    CoastProblem,
+    coasting,
+    per_mass,
+    start_of,
+    vertical_speed,
+)
 from propulsion_ros.identify.doubts import command_doubts, geometry_doubts
 from propulsion_ros.identify.fit import Fit, Progress, Search, fitted, silent
 from propulsion_ros.identify.fitted_file import write_fitted
 from propulsion_ros.identify.free import (
     BODY,
     DELAY,
+    Free,
     check_start,
     delay,
     free_parameters,
@@ -89,6 +97,10 @@ class Session:
     def __init__(self, robot: Robot, request: Request, note: Progress = silent) -> None:
         self._robot, self._request, self._note = robot, request, note
         setting = robot.setting
+        self._schema: list[Any] = []
+        self._names = Names({}, (), robot.columns)
+        if request.measured == 'odometry':
+            return
         if setting is None:
             raise SourceError('--fit', 'name the group of actuators, such as rotors.motor_constant')
         self._schema = list(parameters_of(setting.family_type.Params))
@@ -109,8 +121,12 @@ class Session:
             names, robot.group, self._schema, robot.values, robot.properties
         )
         check_start(robot.values, free)
-        problem = Problem(self._setup(recording, free))
-        found += command_doubts(recording)
+        if request.measured == 'odometry':
+            problem, more = self._coast(recording, free)
+            found += more
+        else:
+            problem = Problem(self._setup(recording, free))
+            found += command_doubts(recording)
         before = self._before(problem)
         fit = fitted(problem, note=self._note)
         found += [f'{each.name}: {each.note}' for each in free if each.note]
@@ -118,16 +134,48 @@ class Session:
         predictions = [rows[0] for rows in problem.predicted(fit.place[None])]
         return Result(report, fit, before, predictions)
 
+    def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
+        """Return the comparison of a coast, and what is to be known of it."""
+        if [each.keys for each in free] != [('drag_area',)]:
+            raise SourceError('--fit', 'of odometry body.drag_area can be fitted, from a coast')
+        speed, found = vertical_speed(recording), []
+        begin, end = coasting(recording, speed)
+        spans = [(-np.inf, begin, '')] * (self._request.span[0] is None)
+        spans += [(end, np.inf, '')] * (self._request.span[1] is None)
+        recording = dataclasses.replace(recording, skipped=(*recording.skipped, *spans))
+        found.append(
+            f'coast from {recording.begin + begin:.2f} to {recording.begin + end:.2f} s, taken as '
+            'vertical and without thrust'
+        )
+        body, area = self._robot.body, free[0]
+        if body.mass <= 0.0:
+            area = per_mass(area)
+            found.append(
+                'mass: the robot description has none: only the drag area over the mass is known'
+            )
+        first = speed.time[recording.is_kept(speed.time)]
+        if len(first) < 10:
+            raise SourceError(recording.name, 'has fewer than ten samples in the coast')
+        setup = Setup(
+            recording, None, (area, start_of(speed, float(first[0]))), body, 'odometry'
+        )
+        return CoastProblem(setup, self._robot.vehicle), found
+
     def write(self, path: Path, result: Result) -> None:
         """Write the parameter file of a result."""
         robot, fit = self._robot, result.fit
         changed = fit.problem.changes(fit.place)
         body = fit.problem.body_at(fit.place)
         lines = [f'Fitted by propulsion_ros identify to {self._request.input.name}.']
-        vehicle = {}
+        vehicle: dict[str, Any] = {}
         for each in fit.problem.free:
             if each.owner == BODY:
                 key = each.keys[0]
+                if each.name == 'body.drag_area':
+                    areas = np.zeros(3) + np.ravel(robot.vehicle.get('body.drag_area', [0.0]))
+                    areas[-1] = body[key]
+                    vehicle['body.drag_area'] = areas.tolist()
+                    continue
                 lines.append(f'{each.name} = {body[key]:.6g} {each.unit} belongs into the robot '
                              'description.')
             elif each.owner == DELAY:
