@@ -21,8 +21,8 @@ PER_MASS = 'body.drag_area/mass'
 """Name of what is known without a mass [m^2/kg]."""
 _STEP = 0.05
 _AROUND = 1.0
-_WINDOW = 0.6
-"""Of the parabolas that give speed from altitude [s]."""
+_WINDOW = 1.6
+"""Of the parabolas that give speed from altitude [s]: a vented bay swings with a period of 0.7 s."""
 _RISES = 20.0
 
 
