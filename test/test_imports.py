@@ -51,6 +51,7 @@ ROOMS = {
     'gz': ANY,
     'pictures': ANY,
     'demos': ANY,
+    'identify': ANY,
     'tools': ANY,
 }
 """Rooms from the ground up, each with the packages of others that it may import."""

@@ -44,7 +44,7 @@ def explained(fit: Fit) -> dict[str, float]:
     problem = fit.problem
     shares = {}
     for i, (channel, cut) in enumerate(zip(problem.channels, problem.cuts, strict=True)):
-        measured = problem._compared(channel, channel.value[None])[0]  # noqa: SLF001
+        measured = problem.compared(channel, channel.value[None])[0]
         measured = (measured - measured.mean()) * problem.weights[i]
         total = float(measured @ measured)
         rest = float(fit.residuals[cut] @ fit.residuals[cut])
@@ -90,9 +90,9 @@ def _twin(fit: Fit, i: int) -> str:
     sd, problem = fit.sd, fit.problem
     for j, name in enumerate(problem.names):
         is_other = problem.free_of(i) is not problem.free_of(j)
-        if is_other and np.isfinite(sd[j]) and sd[i] * sd[j] > 0.0:
-            if abs(fit.covariance[i, j]) > _SAME * sd[i] * sd[j]:
-                return name
+        both = sd[i] * sd[j]
+        if is_other and np.isfinite(both) and abs(fit.covariance[i, j]) > _SAME * both > 0.0:
+            return name
     return ''
 
 

@@ -72,14 +72,14 @@ class Candidates:
         self._family = family
         self._values = values
         self._states = tuple(states)
-        self.model = self.made(values)
+        self.model = self.made({})
         self.command_names = tuple(self.model.command_names)
         self.command_fields = tuple(self.model.command_fields)
         self._is_wide = self._can_be_wide()
 
-    def made(self, values: Mapping[str, Any]) -> Family:
-        """Return a model; raise `ConfigError` where the values are wrong."""
-        return self._family(build(self._family.Params, values))
+    def made(self, changes: Mapping[str, Any]) -> Family:
+        """Return a model with other values; raise `ConfigError` where they are wrong."""
+        return self._family(build(self._family.Params, {**self._values, **changes}))
 
     def run(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
         """Return what a model does with each set of changed parameters.
@@ -88,7 +88,7 @@ class Candidates:
         """
         if self._is_wide and all(self._is_row(key) for each in changes for key in each):
             return self._run_wide(changes, ticks)
-        parts = [self._run_one(self.made({**self._values, **each}), ticks) for each in changes]
+        parts = [self._run_one(self.made(each), ticks) for each in changes]
         return Response(
             np.stack([part.wrench[0] for part in parts]),
             {name: np.stack([part.state[name][0] for part in parts]) for name in self._states},
@@ -98,7 +98,7 @@ class Candidates:
         """Return the thrust of each actuator [N], (k, n), None where they cannot be told apart."""
         if not self._is_wide:
             return None
-        model = self.made({**self._values, **changes})
+        model = self.made(changes)
         names = list(model.actuator_names)
         places = [(i, 0) for i in range(len(names))]
         return self._steps(model, ticks, places, names)[0]
@@ -121,11 +121,12 @@ class Candidates:
 
     def _run_wide(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
         cls, count = self._family.Params, len(changes)
-        base = build(cls, self._values)
+        base: Any = build(cls, self._values)
         naming = names_field(cls)
-        assert naming is not None  # noqa: S101  `_can_be_wide` has checked it
+        if naming is None:
+            raise TypeError(f'{cls.__name__} has no rows')
         names = getattr(base, naming.name)
-        wide: dict[str, Any] = dict(self._values)
+        wide: dict[str, Any] = {}
         for field in dataclasses.fields(cls):
             spec = spec_of(field)
             if not isinstance(spec, Quantity):

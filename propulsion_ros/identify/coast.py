@@ -22,7 +22,7 @@ PER_MASS = 'body.drag_area/mass'
 _STEP = 0.05
 _AROUND = 1.0
 _WINDOW = 1.6
-"""Of the parabolas that give speed from altitude [s]: a vented bay swings with a period of 0.7 s."""
+"""Of the parabolas that give speed from altitude [s]: a vented bay swings once in 0.7 s."""
 _RISES = 20.0
 
 

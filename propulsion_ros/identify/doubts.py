@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-
 from scipy.optimize import linear_sum_assignment
 
 from propulsion_ros.identify.fit import Fit
@@ -36,8 +35,7 @@ def geometry_doubts(fit: Fit) -> Iterator[str]:
     turning = fit.problem.turning(fit.place)
     if turning is None:
         return
-    rates, columns, geometry = turning
-    names = list(fit.problem.setup.candidates.command_names)
+    rates, columns, geometry, names = turning
     if len(rates) < 50 * len(names) or len(names) < 2:
         return
     effect, *_ = np.linalg.lstsq(columns, rates, rcond=1e-6)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.signal import fftconvolve
 
-from propulsion_ros.identify.problem import Problem, is_refused
+from propulsion_ros.identify.problem import Problem
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -22,7 +22,8 @@ _REFUSED = 10.0
 _MOST = 30
 _TO_NORMAL = 1.4826
 _WEAK = 1e-7
-_PART = 0.5
+_FINE, _ROUGH = 1e-6, 1e-4
+"""Change of the cost that ends a search, over the cost."""
 
 Progress = Callable[[str], None]
 """Receives what begins."""
@@ -55,7 +56,7 @@ class Fit:
     @property
     def sd(self) -> FloatArray:
         """Their standard deviations, (p,)."""
-        return np.sqrt(np.diag(self.covariance))
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
 
 
 class Search:
@@ -69,12 +70,12 @@ class Search:
     def residuals(self, x: FloatArray) -> FloatArray:
         """Return the residuals at a place."""
         self._visit(x)
-        return self._residuals
+        return np.asarray(self._residuals)
 
     def jacobian(self, x: FloatArray) -> FloatArray:
         """Return their derivatives, (r, p)."""
         self._visit(x)
-        return self._jacobian
+        return np.asarray(self._jacobian)
 
     def at_all(self, places: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return residuals and Jacobian at several places, of one run where none is refused."""
@@ -111,14 +112,14 @@ class Search:
     def _one_by_one(self, places: FloatArray, step: FloatArray) -> FloatArray:
         """Return residuals where a model refuses some of the places."""
         problem = self.problem
-        if is_refused(problem, places[0]):
+        if problem.is_refused(places[0]):
             size = problem.cuts[-1].stop
             return np.full((len(places), size), _REFUSED * max(self._worst, 1.0))
         for i in range(1, len(places)):
-            if is_refused(problem, places[i]):
+            if problem.is_refused(places[i]):
                 places[i] = places[0] - (places[i] - places[0])
                 step[i - 1] = -step[i - 1]
-            if is_refused(problem, places[i]):
+            if problem.is_refused(places[i]):
                 places[i] = places[0]
         return problem.residuals(places)
 
@@ -149,9 +150,9 @@ def fitted_coarse(
     """Return the parameters that predict best with long steps of the model; see `fitted`."""
     coarse = Search(problem.coarse(thin=thin))
     note('fit: starts')
-    x = gridded(coarse) if start is None else start
+    x: FloatArray = gridded(coarse) if start is None else start
     note('fit: long steps')
-    return coarse, _solved(coarse, x, 'linear')
+    return coarse, _solved(coarse, x, 'linear', _ROUGH)
 
 
 def gridded(search: Search) -> FloatArray:
@@ -170,12 +171,15 @@ def gridded(search: Search) -> FloatArray:
         if plain.shape[1]:
             # One step in all that is no lag.
             step, *_ = np.linalg.lstsq(plain, residuals, rcond=1e-10)
-            residuals = residuals - plain @ step
-        costs.append(float(residuals @ residuals))
+            costs.append(float(np.sum(np.square(residuals - plain @ step))))
+        else:
+            costs.append(float(residuals @ residuals))
     return np.asarray(places[int(np.argmin(costs))])
 
 
-def _solved(search: Search, x: FloatArray, loss: str) -> FloatArray:
+def _solved(
+    search: Search, x: FloatArray, loss: str, tolerance: float = _FINE
+) -> FloatArray:
     if not len(x):
         return x
     problem = search.problem
@@ -183,7 +187,7 @@ def _solved(search: Search, x: FloatArray, loss: str) -> FloatArray:
     result = least_squares(
         search.residuals, inside, search.jacobian, bounds=(problem.lower, problem.upper),
         x_scale=problem.scale, loss=loss, f_scale=_FAR if loss != 'linear' else 1.0,
-        max_nfev=_MOST, xtol=1e-6, ftol=1e-6, gtol=1e-10,
+        max_nfev=_MOST, xtol=tolerance, ftol=tolerance, gtol=1e-10,
     )
     return np.asarray(result.x)
 

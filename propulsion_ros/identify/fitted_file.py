@@ -42,12 +42,12 @@ def write_fitted(
     nodes: dict[str, dict[str, Any]] = {}
     for pattern, values in file.entries if file else ():
         nodes.setdefault(pattern, {}).update(values)
-    for node, values in ((group, changed), (_VEHICLE, vehicle)):
-        if not values:
+    for node, new in ((group, changed), (_VEHICLE, vehicle)):
+        if not new:
             continue
         # The last entry of a node wins.
         own = [pattern for pattern in nodes if pattern.rpartition('/')[2] == node]
-        nodes.setdefault(own[-1] if own else f'/**/{node}', {}).update(values)
+        nodes.setdefault(own[-1] if own else f'/**/{node}', {}).update(new)
     text = ''.join(f'# {line}\n' for line in lines) + yaml.safe_dump(
         {name: {'ros__parameters': _plain(values)} for name, values in nodes.items()},
         sort_keys=False, default_flow_style=None, width=100,

@@ -2,6 +2,7 @@
 """One page of pictures of a fit: measured beside before and after, and what is left."""
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,13 +35,13 @@ def page_of_fit(result: Result) -> Page:
     problem, report = result.fit.problem, result.report
     begin = problem.setup.recording.begin
     times = [channel.time for channel in problem.channels]
-    shown = ', '.join(
-        f'{name} {each["value"]:.4g}' for name, each in report['estimates'].items()
-        if each['value'] is not None
-    )
+    shown = textwrap.fill('   '.join(
+        f'{name.partition(".")[2]}\xa0{each["value"]:.4g}\xa0{each["unit"]}'.strip()
+        for name, each in report['estimates'].items() if each['value'] is not None
+    ), 100)
     return Page(
-        f'{Path(problem.setup.recording.name).name}: rms {report["rms_before"]:.3g} {report["unit"]}'
-        f' before, {report["rms"]:.3g} {report["unit"]} after\n{shown}', 'time [s]',
+        f'{Path(problem.setup.recording.name).name}: rms {report["rms_before"]:.3g} before, '
+        f'{report["rms"]:.3g} {report["unit"]} after\n{shown}', 'time [s]',
         begin + min(float(time[0]) for time in times), begin + max(float(t[-1]) for t in times),
         panels=tuple(_panels(result, begin)),
     )
@@ -112,7 +113,8 @@ def _autocorrelation(result: Result, i: int) -> Panel:
     problem = result.fit.problem
     channel = problem.channels[i]
     covariances = autocovariance(result.fit.residuals[problem.cuts[i]])
-    time = np.arange(len(covariances)) * float(np.median(np.diff(channel.time)))
+    time: FloatArray = np.arange(len(covariances), dtype=float)
+    time *= float(np.median(np.diff(channel.time)))
     values = covariances / max(float(covariances[0]), 1e-300)
     step = max(1, len(time) // _POINTS)
     return Panel(

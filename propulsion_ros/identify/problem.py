@@ -146,13 +146,13 @@ class Problem:
     def residuals(self, places: FloatArray) -> FloatArray:
         """Return weighted residuals of places of the search (c, p), (c, r)."""
         return np.concatenate([
-            weight * self._compared(channel, channel.value - predicted)
+            weight * self.compared(channel, channel.value - predicted)
             for channel, weight, predicted in zip(
                 self.channels, self.weights, self.predicted(places), strict=True
             )
         ], axis=1)
 
-    def _compared(self, channel: Channel, difference: FloatArray) -> FloatArray:
+    def compared(self, channel: Channel, difference: FloatArray) -> FloatArray:
         """Return what of a difference counts: of rates what a window does not take as drift."""
         if channel.windows is None:
             return difference
@@ -208,18 +208,34 @@ class Problem:
             at += len(each.start)
         return found
 
-    def turning(self, place: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    def is_refused(self, place: FloatArray) -> bool:
+        """Whether a model refuses the parameters at a place of the search."""
+        try:
+            self._candidates.made(self.changes(place))
+        except ConfigError:
+            return True
+        return False
+
+    @property
+    def _candidates(self) -> Candidates:
+        if self.setup.candidates is None:
+            raise TypeError('expected candidates of actuators, got none')
+        return self.setup.candidates
+
+    def turning(
+        self, place: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, list[str]] | None:
         """Return how the body turns beside what each actuator could do to it.
 
-        The measured rates about x and y, (r, 2), the integrals of the thrusts, (r, n), and what a
-        thrust does by the geometry, (2, n); None where that was not measured.
+        The measured rates about x and y, (r, 2), the integrals of the thrusts, (r, n), what a
+        thrust does by the geometry, (2, n), and names; None where that was not measured.
         """
         if self.setup.candidates is None:
             return None
         coarse, series = self.coarse(), [
             self.setup.recording.measured.get(f'gyro_{axis}') for axis in 'xy'
         ]
-        effort = self.setup.candidates.efforts(self.changes(place), coarse._ticks)
+        effort = self._candidates.efforts(self.changes(place), coarse._ticks)
         if effort is None or self.setup.kind != 'imu':
             return None
         known = [each for each in series if each is not None]
@@ -229,9 +245,10 @@ class Problem:
         whole = np.cumsum(effort, axis=0).T * coarse._ticks.dt
         columns = np.stack([np.interp(channel.time, coarse._time, row) for row in whole])
         rates = np.stack([np.interp(channel.time, each.time, each.value) for each in known])
-        matrix = self.setup.candidates.model.allocation_matrix  # type: ignore[attr-defined]
+        matrix = self._candidates.model.allocation_matrix  # type: ignore[attr-defined]
         return (
-            self._compared(channel, rates).T, self._compared(channel, columns).T, matrix[3:5],
+            self.compared(channel, rates).T, self.compared(channel, columns).T, matrix[3:5],
+            list(self._candidates.command_names),
         )
 
     # What was measured.
@@ -274,7 +291,7 @@ class Problem:
     @functools.cached_property
     def _pushed(self) -> list[int]:
         """Return the parts of the wrench that the actuators can make."""
-        matrix = getattr(self.setup.candidates.model, 'allocation_matrix', None)
+        matrix = getattr(self._candidates.model, 'allocation_matrix', None)
         if matrix is None:
             return list(range(6))
         force, torque = np.abs(matrix[:3]).max(), max(np.abs(matrix[3:]).max(), _TINY)
@@ -341,7 +358,7 @@ class Problem:
 
     def _made_ticks(self, longest: float, shortest: float = 0.0) -> tuple[Ticks, FloatArray]:
         """Return what the model is stepped with, and the middle of each step [s]."""
-        recording, names = self.setup.recording, self.setup.candidates.command_names
+        recording, names = self.setup.recording, self._candidates.command_names
         begin = min(float(each.time[0]) for each in self.channels)
         end = max(float(each.time[-1]) for each in self.channels)
         usual = min(float(np.median(np.diff(each.time))) for each in self.channels)
@@ -355,7 +372,7 @@ class Problem:
             if name not in recording.commands:
                 columns.append(np.full(len(edges) - 1, np.nan))
                 continue
-            columns.append(held_mean(recording.commands[name], edges))
+            columns.append(held_mean(recording.commands[name], np.asarray(edges, float)))
         if all(np.all(np.isnan(column)) for column in columns):
             raise SourceError(
                 recording.name, f'has no command of {", ".join(names)}; name the columns in the '
@@ -363,7 +380,7 @@ class Problem:
             )
         middle = 0.5 * (edges[1:] + edges[:-1])
         flow = None
-        if self.setup.candidates.model.uses_body:
+        if self._candidates.model.uses_body:
             flow = np.zeros((len(middle), 6))
             for i, key in enumerate(FLOW):
                 if key in recording.measured:
@@ -380,7 +397,7 @@ class Problem:
             if each not in unique:
                 unique.append(each)
             which.append(unique.index(each))
-        response = self.setup.candidates.run(unique, self._ticks)
+        response = self._candidates.run(unique, self._ticks)
         return Response(response.wrench[which], {
             name: rows[which] for name, rows in response.state.items()
         })
@@ -462,14 +479,3 @@ def _drift(size: int) -> FloatArray:
     """Return an orthonormal basis of offset and drift over a window, (size, 2)."""
     line = np.linspace(-1.0, 1.0, size)
     return np.stack([np.full(size, size**-0.5), line / np.linalg.norm(line)], axis=1)
-
-
-def is_refused(problem: Problem, place: FloatArray) -> bool:
-    """Whether a model refuses the parameters at a place of the search."""
-    try:
-        problem.setup.candidates.made(
-            {**problem.setup.candidates._values, **problem.changes(place)}  # noqa: SLF001
-        )
-    except ConfigError:
-        return True
-    return False

@@ -94,7 +94,7 @@ def _of_table(path: Path, names: Names) -> Recording:
 def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
     """Return all cells, (rows, columns)."""
     table: list[list[float]] = []
-    for place, cells in rows:  # noqa: B020  the place of the last row is that of an error
+    for place, cells in rows:
         if len(cells) != len(columns):
             raise SourceError(place, f'expected {len(columns)} cells, got {len(cells)}')
         try:

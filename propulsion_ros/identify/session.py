@@ -26,7 +26,7 @@ from propulsion_ros.identify.coast import (
     vertical_speed,
 )
 from propulsion_ros.identify.doubts import command_doubts, geometry_doubts
-from propulsion_ros.identify.fit import Fit, Progress, Search, fitted, silent
+from propulsion_ros.identify.fit import Fit, Progress, Search, fitted, fitted_coarse, silent
 from propulsion_ros.identify.fitted_file import write_fitted
 from propulsion_ros.identify.free import (
     BODY,
@@ -328,8 +328,6 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
         delay(), lower=np.array([-0.15]), upper=np.array([0.15]), start=np.array([0.0])
     )
     other = problem.with_free([*with_delay, free_delay])
-    from propulsion_ros.identify.fit import fitted_coarse
-
     search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
     now = float(np.sqrt(np.mean(np.square(
         search.residuals(np.append(start, problem.setup.delay))
@@ -374,7 +372,7 @@ def _main(problem: Problem, rms: dict[str, float]) -> float:
 def _main_before(problem: Problem, before: list[Any]) -> float:
     rms = {
         each.name: float(np.sqrt(np.mean(np.square(
-            problem._compared(each, (each.value - rows)[None])[0]  # noqa: SLF001
+            problem.compared(each, (each.value - rows)[None])[0]
         )))) for each, rows in zip(problem.channels, before, strict=True)
     }
     return _main(problem, rms)

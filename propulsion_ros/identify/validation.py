@@ -16,7 +16,7 @@ from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.quantity import FloatArray, flatten
 
 FOLDS = 5
-_STEPS = 2
+_STEPS = 1
 _UP, _DOWN, _CURVE = 'time_constant_up', 'time_constant_down', 'thrust_curve'
 _POINTS = 6
 

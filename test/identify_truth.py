@@ -16,7 +16,7 @@ from propulsion_ros.identify.recording import FLOW, STATE, WRENCH, Recording, Se
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.settings.flat import parameters_of
+from propulsion_ros.settings.flat import build, parameters_of
 
 BODY = MassProperties(1.2, np.zeros(3), np.diag([0.01, 0.012, 0.02]))
 SECONDS = 10.0
@@ -42,6 +42,7 @@ class Bench:
     """Where the search begins, beside the truth times 1.3."""
     dt: float = 0.01
     flow: Callable[[np.random.Generator, np.ndarray], np.ndarray] | None = None
+    is_slow: bool = False
     states: Sequence[str] = ()
     """What of the state is measured in place of the wrench."""
 
@@ -61,8 +62,6 @@ def steps(low: float, high: float, held: float) -> Callable[..., np.ndarray]:
 def full(family: str, values: Values) -> dict[str, Any]:
     """Return every flat parameter of a family."""
     params = FAMILIES[family].Params
-    from propulsion_ros.settings.flat import build
-
     built = build(params, values)
     found = {}
     for parameter in parameters_of(params):
@@ -139,7 +138,7 @@ def true_numbers(bench: Bench, truth: Values) -> np.ndarray:
         first = np.ravel(value)[0]
         if isinstance(first, str):
             words = [float(word) for word in str(first).split()]
-            numbers += words[1::2] if key in bench.fixed.get('_tables', ()) else words
+            numbers += words
         else:
             numbers.append(float(first))
     return np.array(numbers)

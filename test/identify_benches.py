@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from truth import Bench, steps
+from identify_truth import Bench, steps
 
 _TWO = {'names': ['a', 'b'], 'position': [0.1, 0, 0, -0.1, 0, 0]}
 
@@ -72,7 +72,7 @@ BENCHES = {
             'close_delay': rng.uniform(0.015, 0.05),
         }, ['max_thrust', 'open_delay', 'close_delay'],
         lambda rng, time, count: 5.0 * (steps(-1.0, 1.0, 0.3)(rng, time, count) > 0.0),
-        0.03, 0.02, dt=0.004,
+        0.03, 0.02, dt=0.004, is_slow=True,
     ),
     'fins': Bench(
         'fins', {
@@ -81,7 +81,7 @@ BENCHES = {
             'time_constant': rng.uniform(0.05, 0.3), 'quadratic.lift_constant': rng.uniform(2, 8),
             'quadratic.drag_constant': rng.uniform(1, 4),
         }, ['time_constant', 'quadratic.lift_constant', 'quadratic.drag_constant'],
-        steps(-0.4, 0.4, 0.6), 0.02, 0.01, flow=_flow,
+        steps(-0.4, 0.4, 0.6), 0.02, 0.01, flow=_flow, is_slow=True,
     ),
     # The wrench of these nozzles is the one that was commanded; what they do for it is not.
     'fam': Bench(
@@ -91,6 +91,6 @@ BENCHES = {
     ),
     'propulsion_modules': Bench(
         'propulsion_modules', {}, lambda rng: {'thrust_scale': rng.uniform(0.7, 1.3)},
-        ['thrust_scale'], _module_commands, 0.02, 0.01, dt=0.016,
+        ['thrust_scale'], _module_commands, 0.02, 0.01, dt=0.016, is_slow=True,
     ),
 }
