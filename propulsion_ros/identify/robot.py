@@ -14,32 +14,16 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_o
 from propulsion_ros.graph.node_config import Setting, block_named, in_file, read_setting
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.identify.free import BODY
+from propulsion_ros.identify.settings import IdentifyParams, settings_of_fit
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown
-from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
 NODE = 'identify'
 """Name that has the settings of the fit in a parameter file."""
-_COLUMNS = 'columns.'
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class IdentifyParams:
-    """Settings of the fit, beside ``columns``."""
-
-    imu_position: FloatArray = quantity(
-        0.0, 'm', doc='of the IMU, in base_link', shape=(3,), lo=-100.0, hi=100.0
-    )
-    mass: float = quantity(
-        0.0, 'kg', doc='of the whole robot; 0: that of the robot description', lo=0.0
-    )
-
-    def __post_init__(self) -> None:
-        validate(self)
 
 
 @dataclass(frozen=True)
@@ -99,14 +83,8 @@ def read_robot(
     """
     description = read_description(model)
     file = None if params_file is None else ParameterFile(params_file)
-    own = dict(file.of(NODE)) if file else {}
-    columns = {
-        key.removeprefix(_COLUMNS): str(own.pop(key)) for key in list(own)
-        if key.startswith(_COLUMNS)
-    }
     try:
-        refuse_unknown(own, [each.key for each in parameters_of(IdentifyParams)])
-        params = build(IdentifyParams, own)
+        params, columns = settings_of_fit(file.of(NODE) if file else {})
     except ConfigError as error:
         raise SourceError(f'{params_file}: {NODE}', str(error)) from error
     try:

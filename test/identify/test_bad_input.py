@@ -80,7 +80,7 @@ def test_a_good_flight_has_no_doubts_but_that_of_its_offset(flight, tmp_path):
 
 def test_g_is_refused(flight, tmp_path):
     columns = {**flight, 'accel_z': flight['accel_z'] / 9.80665}
-    with pytest.raises(ConfigError, match='looks like g: multiply by 9.80665'):
+    with pytest.raises(ConfigError, match=r'looks like g: multiply by 9\.80665'):
         report_of(written(tmp_path / 'a.csv', columns))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from identify_benches import BENCHES
-from parts import amount
 from identify_truth import fit_of, recorded, true_numbers
+
+from parts import amount
 
 FEW, MANY = 2, 50
 
