@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What data cannot tell, by name, and the manoeuvre that would."""
+"""What data cannot show, by name, and the manoeuvre that would."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LOW_SHARE = 0.6
 _MOST_FROM = 0.8
 _UNSURE = 0.5
 _TIED, _SAME = 0.95, 0.99
-"""Correlations of two estimates: worth a remark; no data of this kind tell them apart."""
+"""Correlations of two estimates: worth a remark; no data of this kind separate them."""
 _ROUGH = 0.1
 
 _MANOEUVRES = (
@@ -34,7 +34,7 @@ _OTHER = 'a flight or bench run in which it changes what is measured'
 
 
 def manoeuvre_for(name: str) -> str:
-    """Return what to do so that a recording tells a parameter."""
+    """Return what to do so that a recording shows a parameter."""
     key = name.rpartition('.')[2]
     return next((text for part, text in _MANOEUVRES if part in key), _OTHER)
 
@@ -53,7 +53,7 @@ def explained(fit: Fit) -> dict[str, float]:
 
 
 def unidentified(fit: Fit) -> dict[str, str]:
-    """Return why each parameter that the data do not tell is not known, by name."""
+    """Return why each parameter that the data do not show is not known, by name."""
     found: dict[str, str] = {}
     shares, problem = explained(fit), fit.problem
     values, sd = fit.values, fit.sd
@@ -77,7 +77,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
         elif sd[i] > _UNSURE * abs(values[i]):
             reason = f'its standard deviation is {sd[i] / max(abs(values[i]), 1e-300):.0%} of it'
         if reason:
-            found[name] = f'{reason}; would tell: {manoeuvre_for(name)}'
+            found[name] = f'{reason}; would show it: {manoeuvre_for(name)}'
     return found
 
 
@@ -86,7 +86,7 @@ def _sd(fit: Fit, name: str) -> float:
 
 
 def _twin(fit: Fit, i: int) -> str:
-    """Return another parameter that data of this kind do not tell from one, '' for none."""
+    """Return another parameter that data of this kind do not separate from one, '' for none."""
     sd, problem = fit.sd, fit.problem
     for j, name in enumerate(problem.names):
         is_other = problem.free_of(i) is not problem.free_of(j)

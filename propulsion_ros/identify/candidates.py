@@ -81,6 +81,10 @@ class Candidates:
         """Return a model with other values; raise `ConfigError` where they are wrong."""
         return self._family(build(self._family.Params, {**self._values, **changes}))
 
+    def changed(self, values: Mapping[str, Any]) -> Candidates:
+        """Return candidates with other values in common."""
+        return Candidates(self._family, {**self._values, **values}, self._states)
+
     def run(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
         """Return what a model does with each set of changed parameters.
 

@@ -135,5 +135,5 @@ def start_of(speed: Series, begin: float) -> Free:
 
 
 def per_mass(free: Free) -> Free:
-    """Return the drag area as one over mass, which is all that a coast tells."""
+    """Return the drag area as one over mass, which is all that a coast shows."""
     return replace(free, name=PER_MASS, names=(PER_MASS,), unit='m^2/kg')

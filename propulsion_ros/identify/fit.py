@@ -159,7 +159,7 @@ def gridded(search: Search) -> FloatArray:
     """Return the start, with each lag at the best of some."""
     problem = search.problem
     is_lag = np.array([free.is_lag for free in problem.free for _ in free.start], dtype=bool)
-    x = problem.start.copy()
+    x: FloatArray = problem.start.copy()
     if not is_lag.any():
         return x
     places = np.tile(x, (len(_GRID) + 1, 1))

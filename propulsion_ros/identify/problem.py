@@ -59,8 +59,6 @@ class Setup:
     free: tuple[Free, ...]
     body: MassProperties
     kind: str
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    """Values of the family that differ from those of `candidates`."""
     imu_position: FloatArray = field(default_factory=lambda: np.zeros(3))
     """Of the IMU in base_link [m]."""
     delay: float = 0.0
@@ -110,7 +108,7 @@ class Problem:
     def with_free(self, free: Sequence[Free], fixed: Mapping[str, Any] | None = None) -> Problem:
         """Return the same comparison with other parameters free."""
         return Problem(replace(
-            self.setup, free=tuple(free), fixed={**self.setup.fixed, **(fixed or {})},
+            self.setup, free=tuple(free), candidates=self._candidates.changed(fixed or {}),
         ))
 
     def free_of(self, index: int) -> Free:
@@ -187,7 +185,8 @@ class Problem:
 
     def changes(self, place: FloatArray) -> dict[str, Any]:
         """Return the flat parameters of the family at a place of the search."""
-        result, at = dict(self.setup.fixed), 0
+        result: dict[str, Any] = {}
+        at = 0
         for each in self.free:
             if each.owner not in (BODY, DELAY):
                 result.update(each.changes(place[at : at + len(each.start)]))

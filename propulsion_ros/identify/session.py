@@ -112,7 +112,7 @@ class Session:
         )
 
     def run(self) -> Result:
-        """Return what the recording tells; raise `ConfigError` for what cannot be fitted."""
+        """Return what the recording shows; raise `ConfigError` for what cannot be fitted."""
         request, robot = self._request, self._robot
         self._note('read')
         recording, found = self._read(request.input, request.span)
