@@ -25,7 +25,7 @@ _WINDOW = 0.5
 """Rates are compared over windows of this length [s], each with its own start and drift."""
 _BEFORE = 3.0
 """What lags begins that long before the part that counts [s]."""
-_LEAD = 0.25
+_LEAD, _SETTLE = 0.25, 1.0
 _TINY = 1e-9
 _SMOOTH = 0.02
 
@@ -273,7 +273,11 @@ class Problem:
         return Channel(name, unit, series.time[kept], series.value[kept], **more)
 
     def _kept(self, time: FloatArray) -> BoolArray:
-        return self.setup.recording.is_kept(time)
+        """Return which times count: not the first ones, at which no one knows what lags."""
+        commands = self.setup.recording.commands.values()
+        first = min((float(each.time[0]) for each in commands), default=-np.inf)
+        begins = self.setup.candidates is not None and not self._candidates.model.tank_names
+        return self.setup.recording.is_kept(time) & ((time >= first + _SETTLE) | (not begins))
 
     def _imu_channels(self) -> Any:
         setup, recording = self.setup, self.setup.recording
