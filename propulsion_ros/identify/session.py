@@ -46,11 +46,11 @@ from propulsion_ros.identify.validation import cross_validated, recommended, var
 from propulsion_ros.models.common.points import numbers_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import parameters_of
-from propulsion_ros.settings.quantity import flatten
+from propulsion_ros.settings.quantity import FloatArray, flatten
 
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
-_DELAYS = (0.0, 0.01, 0.02)
+_DELAYS, _REFITS = (0.0, 0.01, 0.02), 3
 
 
 @dataclass(frozen=True)
@@ -343,21 +343,34 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
             'better so: a clock offset between commands and sensor, or a delay; --fit-delay fits '
             'a delay'
         )
+    return _at_delays(search, place, (*_DELAYS, best))
+
+
+def _at_delays(
+    search: Search, place: FloatArray, delays: Sequence[float]
+) -> list[dict[str, float]]:
+    """Return lags and error at each of some delays; the last parameter is the delay."""
+    problem, others = search.problem, len(place) - 1
+    places = np.tile(place, (len(delays), 1))
+    places[:, -1] = delays
+    for _ in range(_REFITS):
+        for at, (residuals, jacobian) in zip(places, search.at_all(places), strict=True):
+            scaled = jacobian[:, :others] * problem.scale[:others]
+            move, *_ = np.linalg.lstsq(scaled, -residuals, rcond=1e-8)
+            at[:others] = np.clip(
+                at[:others] + move * problem.scale[:others], problem.lower[:others],
+                problem.upper[:others],
+            )
     rows = []
-    for value in (*_DELAYS, best):
-        fixed = Problem(dataclasses.replace(
-            problem.setup, free=tuple(with_delay), delay=float(value)
-        ))
-        coarse, at = fitted_coarse(fixed, start, thin=True)
-        row = {'delay': float(value)}
-        row.update({
-            name: float(each) for name, each, free in zip(
-                fixed.names, fixed.estimates(at),
-                [f for f in fixed.free for _ in f.start], strict=True,
-            ) if free.is_lag
+    for at, (residuals, _) in zip(places, search.at_all(places), strict=True):
+        own = np.concatenate([residuals[cut] / weight for cut, weight in problem.main_cuts])
+        estimates = problem.estimates(at)
+        rows.append({
+            'delay': float(at[-1]), **{
+                name: float(estimates[i]) for i, name in enumerate(problem.names)
+                if problem.free_of(i).is_lag
+            }, 'rms': float(np.sqrt(np.mean(np.square(own)))),
         })
-        row['rms'] = _main(coarse.problem, coarse.problem.rms(at))
-        rows.append(row)
     return rows
 
 
