@@ -103,7 +103,7 @@ def free_parameters(
             near = suggestion(owner, [group, BODY])
             raise SourceError('--fit', f'{name!r}: no group {owner!r}{near}; found: {group}, body')
     if not found:
-        raise SourceError('--fit', 'expected parameters, such as rotors.time_constant_up')
+        raise SourceError('--fit', 'expected parameters, such as <group>.time_constant')
     return found
 
 

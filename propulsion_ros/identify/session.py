@@ -102,7 +102,7 @@ class Session:
         if request.measured == 'odometry':
             return
         if setting is None:
-            raise SourceError('--fit', 'name the group of actuators, such as rotors.motor_constant')
+            raise SourceError('--fit', 'name the group of actuators, as in <group>.time_constant')
         self._schema = list(parameters_of(setting.family_type.Params))
         self._family = setting.family_type
         model = setting.build_family()

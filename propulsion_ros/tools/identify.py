@@ -16,10 +16,7 @@ from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.tools.lines import fail, note
 
-EXAMPLE = (
-    'flight.mcap --model robot.urdf --fit rotors.time_constant_up,rotors.thrust_curve '
-    '--measured imu'
-)
+EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
