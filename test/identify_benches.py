@@ -86,7 +86,7 @@ BENCHES = {
     # The wrench of these nozzles is the one that was commanded; what they do for it is not.
     'fam': Bench(
         'fam', {'quantise': False}, lambda rng: {'thrust_scale': rng.uniform(0.7, 1.3)},
-        ['thrust_scale'], _wrench_commands, 0.02, 0.01, dt=0.016,
+        ['thrust_scale'], _wrench_commands, 0.02, 0.01, dt=0.016, off=1.1,
         states=[f'nozzle_{i}.position' for i in range(1, 5)],
     ),
     'propulsion_modules': Bench(

@@ -38,8 +38,8 @@ class Bench:
     """Of white noise, over the largest part of the wrench."""
     colour: float = 0.0
     """Of noise with a correlation time of 20 ms, over the same."""
-    start: Values | None = None
-    """Where the search begins, beside the truth times 1.3."""
+    off: float = 1.3
+    """Where the search begins, over the truth."""
     dt: float = 0.01
     flow: Callable[[np.random.Generator, np.ndarray], np.ndarray] | None = None
     is_slow: bool = False
@@ -117,9 +117,9 @@ def coloured(rng: np.random.Generator, count: int, sd: float, dt: float) -> np.n
 def fit_of(bench: Bench, truth: Values, recording: Recording) -> Fit:
     """Fit a recording, from a start that is not the truth."""
     begin = {**bench.fixed, **truth, **{
-        key: np.asarray(truth[key]) * 1.3 for key in truth
+        key: np.asarray(truth[key]) * bench.off for key in truth
         if not isinstance(np.ravel(truth[key])[0], str)
-    }, **(bench.start or {})}
+    }}
     values = full(bench.family, begin)
     schema = list(parameters_of(FAMILIES[bench.family].Params))
     free = free_parameters(

@@ -107,6 +107,7 @@ SPARSE = {
 """Part of the line that refuses a file that states two gigabytes."""
 
 CONFIG = str(HERE.parent / 'config' / 'rotors.yaml')
+ROCKET = str(HERE.parent / 'urdf' / 'rocket.urdf.xacro')
 COMMANDS = {
     'check.yaml': ('check', '{}'),
     'check.urdf': ('check', '{}'),
@@ -122,6 +123,8 @@ COMMANDS = {
     'plot.csv': ('plot', '{}', '--output', 'out.png'),
     'plot commands.csv': ('plot', 'table.csv', '--commands', '{}', '--output', 'out.png'),
     'plot.db3': ('plot', '{}', '--output', 'out.png'),
+    'identify.csv': ('identify', '{}', '--model', ROCKET, '--measured', 'odometry', '--fit',
+                     'body.drag_area'),
     'demo.yaml': ('demo', '--params-file', '{}', '--output', 'demo'),
     'gazebo.urdf': ('gazebo', '{}', '--output', 'gazebo'),
     'motor.eng': ('call', 'propulsion_ros.graph.motor_file', 'read_motor', '{}'),
