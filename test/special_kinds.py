@@ -106,6 +106,8 @@ SPARSE = {
 }
 """Part of the line that refuses a file that states two gigabytes."""
 
+SPARSE_ELSE = {'plot commands.csv': '', 'identify.csv': 'is larger than 134217728 bytes'}
+"""The same for commands that have limits of their own."""
 CONFIG = str(HERE.parent / 'config' / 'rotors.yaml')
 ROCKET = str(HERE.parent / 'urdf' / 'rocket.urdf.xacro')
 COMMANDS = {
@@ -142,7 +144,7 @@ OF_BAGS = {
     'no file at all': 'does not exist',
 }
 """The same for bags, where it differs."""
-FOLDERS_OF_BAGS = (('folder', 'replay.csv'), ('folder', 'plot.csv'))
+FOLDERS_OF_BAGS = (('folder', 'replay.csv'), ('folder', 'plot.csv'), ('folder', 'identify.csv'))
 """Folders are bags for commands that read both."""
 
 FEW = ('fifo', 'endless device', 'socket', 'folder')
@@ -168,7 +170,7 @@ def kinds():
                 expected = wanted.split(',')[0][3:].replace('directory', 'folder')
             yield Case(f'{what}: {kind}', make, f'a{suffix}', command, expected)
         if not is_node:
-            expected = '' if what == 'plot commands.csv' else SPARSE[suffix]
+            expected = SPARSE_ELSE.get(what, SPARSE[suffix])
             yield Case(f'{what}: sparse', sparse(2 << 30), f'a{suffix}', command, expected)
 
 
