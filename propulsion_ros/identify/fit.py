@@ -13,7 +13,7 @@ from propulsion_ros.identify.problem import Problem
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
-_STEP = 1e-4
+_STEP = 1e-3
 _GRID = (0.01, 0.03, 0.06, 0.12, 0.25, 0.5)
 """Starts of lags [s]."""
 _FAR = 6.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a recording is named, not fitted silently."""
+"""Flights with known parameters: which model is chosen, and that what is wrong is named."""
 from __future__ import annotations
 
 import gzip
@@ -185,3 +185,16 @@ def test_a_damaged_archive_is_named(tmp_path):
     path.write_bytes(gzip.compress(rows.encode())[:2000])
     with pytest.raises(ConfigError, match='cannot be read'):
         report_of(path)
+
+
+def test_the_simplest_model_that_predicts_as_well_is_recommended(flight, tmp_path):
+    report = report_of(written(tmp_path / 'a.csv', flight), choose=True)
+    models = report['models']
+    # The flight has one lag and a curve with an offset: more numbers fit it no better.
+    assert models['recommended'] == 'one lag, quadratic'
+    errors = {name: each['cross_validation_rms'] for name, each in models['variants'].items()}
+    assert len(errors) == 9
+    assert errors['no lag, quadratic'] > 2 * errors['one lag, quadratic']
+    assert errors['one lag, k w^2'] > 1.1 * errors['one lag, quadratic']
+    two = models['variants']['two lags, quadratic']
+    assert two['rms'] <= models['variants']['one lag, quadratic']['rms'] * 1.001
