@@ -16,6 +16,8 @@ _UNSURE = 0.5
 _TIED, _SAME = 0.95, 0.99
 """Correlations of two estimates: worth a remark; no data of this kind separate them."""
 _ROUGH = 0.1
+_RATIO, _RATIO_ALIKE = {'moment_constant', 'izz'}, 0.8
+"""Yaw shows their ratio; only the turning about the other axes could show more, and weakly."""
 
 _MANOEUVRES = (
     ('time_constant', 'steps of the command up and down, each held for half a second'),
@@ -64,7 +66,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
             reason = f'only together with {", ".join(others)}' if others else (
                 'it changes nothing that was measured'
             )
-        elif sd[i] > _ROUGH * abs(values[i]) and (twin := _twin(fit, i)):
+        elif twin := _twin(fit, i, is_rough=bool(sd[i] > _ROUGH * abs(values[i]))):
             reason = (
                 f'only together with {twin}: their correlation is '
                 f'{fit.covariance[i, problem.names.index(twin)] / sd[i] / _sd(fit, twin):.3f}; '
@@ -85,13 +87,17 @@ def _sd(fit: Fit, name: str) -> float:
     return float(fit.sd[fit.problem.names.index(name)])
 
 
-def _twin(fit: Fit, i: int) -> str:
+def _twin(fit: Fit, i: int, *, is_rough: bool) -> str:
     """Return another parameter that data of this kind do not separate from one, '' for none."""
     sd, problem = fit.sd, fit.problem
     for j, name in enumerate(problem.names):
         is_other = problem.free_of(i) is not problem.free_of(j)
         both = sd[i] * sd[j]
-        if is_other and np.isfinite(both) and abs(fit.covariance[i, j]) > _SAME * both > 0.0:
+        if not is_other or not np.isfinite(both) or both <= 0.0:
+            continue
+        alike = abs(fit.covariance[i, j]) / both
+        is_ratio = {problem.free_of(k).keys[0] for k in (i, j)} == _RATIO
+        if (is_rough and alike > _SAME) or (is_ratio and alike > _RATIO_ALIKE):
             return name
     return ''
 
