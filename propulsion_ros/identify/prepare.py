@@ -21,7 +21,7 @@ _GAP, _GAP_FACTOR = 0.02, 5.0
 """A silence is a gap where it is longer than this [s], and than this times the usual one."""
 _AFTER_GAP = 0.3
 _CLIPPED = 0.02
-_SMALL = 1e-3
+_SMALL, _BRIEF = 1e-3, 0.01
 _IN_G = 0.3, 3.0
 _OFF_G = 0.02
 
@@ -73,7 +73,7 @@ def prepared(
     found += [
         f'{why}: left out from {recording.begin + max(first, low):.2f} to '
         f'{recording.begin + min(last, high):.2f} s'
-        for first, last, why in skipped if why and first < high and last > low
+        for first, last, why in skipped if why and min(last, high) - max(first, low) > _BRIEF
     ]
     recording = dataclasses.replace(recording, skipped=tuple(skipped))
     if kind == 'imu':
