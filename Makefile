@@ -3,7 +3,7 @@
 VENV ?= $(CURDIR)/.venv
 VEHICLE ?= rocket
 MINUTES ?= 10
-PARTS = walks kills floods flights fuzz rest
+PARTS = walks kills floods flights fits fuzz rest
 PART ?= $(PARTS)
 # One more than there are cores: a test of ROS nodes waits for messages half of its time.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
@@ -21,7 +21,7 @@ help:
 	@echo '             VIEW=1 to watch it in a browser)'
 	@echo 'make test    run the tests, but for slow and rare cases (ARGS="-k name" for some)'
 	@echo 'make test-all    run every test, with many more cases, in two hours'
-	@echo '             (PART=walks, kills, floods, flights, fuzz or rest for one part)'
+	@echo '             (PART=walks, kills, floods, flights, fits, fuzz or rest for one)'
 	@echo 'make lint    run ruff and mypy'
 	@echo 'make site    make a site of docs/ in build/site; a warning is an error'
 	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (six minutes)'

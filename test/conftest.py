@@ -85,6 +85,15 @@ def flights():
     return folder
 
 
+@pytest.fixture(scope='session')
+def identification_data():
+    """Return the folder of recordings to fit beside the repository, or skip."""
+    folder = REPOSITORY.parent / 'shared' / 'identify'
+    if not folder.is_dir():
+        pytest.skip(f'no recordings to fit: {folder} is absent')
+    return folder
+
+
 @pytest.fixture
 def graph():
     """Yield a window on the ROS graph and close it."""

@@ -19,6 +19,7 @@ from propulsion_ros.tools import cli
 NOT_RUN = {
     'apogee-trials': 'flies a thousand flights',
     'demo': 'flies for a minute; test/tools/test_demo.py flies it',
+    'identify': 'needs recordings; test/identify fits them',
     'fly': 'flies until it is stopped; test/tools/test_fly.py flies the examples',
     'play': 'plays in real time, to other processes',
     'record': 'records other processes until it is stopped',

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-PARTS = ('walks', 'kills', 'floods', 'flights', 'fuzz', 'rest')
+PARTS = ('walks', 'kills', 'floods', 'flights', 'fits', 'fuzz', 'rest')
 PART = os.environ.get('PART', '')
 
 

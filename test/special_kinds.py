@@ -106,7 +106,10 @@ SPARSE = {
 }
 """Part of the line that refuses a file that states two gigabytes."""
 
+SPARSE_ELSE = {'plot commands.csv': '', 'identify.csv': 'is larger than 134217728 bytes'}
+"""The same for commands that have limits of their own."""
 CONFIG = str(HERE.parent / 'config' / 'rotors.yaml')
+ROCKET = str(HERE.parent / 'urdf' / 'rocket.urdf.xacro')
 COMMANDS = {
     'check.yaml': ('check', '{}'),
     'check.urdf': ('check', '{}'),
@@ -124,6 +127,8 @@ COMMANDS = {
     'plot.db3': ('plot', '{}', '--output', 'out.png'),
     'view.csv': ('view', '{}', '--html', 'out.html'),
     'view.db3': ('view', '{}', '--html', 'out.html'),
+    'identify.csv': ('identify', '{}', '--model', ROCKET, '--measured', 'odometry', '--fit',
+                     'body.drag_area'),
     'demo.yaml': ('demo', '--params-file', '{}', '--output', 'demo'),
     'gazebo.urdf': ('gazebo', '{}', '--output', 'gazebo'),
     'motor.eng': ('call', 'propulsion_ros.graph.motor_file', 'read_motor', '{}'),
@@ -141,7 +146,9 @@ OF_BAGS = {
     'no file at all': 'does not exist',
 }
 """The same for bags, where it differs."""
-FOLDERS_OF_BAGS = (('folder', 'replay.csv'), ('folder', 'plot.csv'), ('folder', 'view.csv'))
+FOLDERS_OF_BAGS = tuple(
+    ('folder', f'{name}.csv') for name in ('replay', 'plot', 'view', 'identify')
+)
 """Folders are bags for commands that read both."""
 
 FEW = ('fifo', 'endless device', 'socket', 'folder')
@@ -167,7 +174,7 @@ def kinds():
                 expected = wanted.split(',')[0][3:].replace('directory', 'folder')
             yield Case(f'{what}: {kind}', make, f'a{suffix}', command, expected)
         if not is_node:
-            expected = '' if what == 'plot commands.csv' else SPARSE[suffix]
+            expected = SPARSE_ELSE.get(what, SPARSE[suffix])
             yield Case(f'{what}: sparse', sparse(2 << 30), f'a{suffix}', command, expected)
 
 

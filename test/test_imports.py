@@ -52,6 +52,7 @@ ROOMS = {
     'pictures': ANY,
     'view': READERS | {'PIL', 'matplotlib', 'rclpy', 'trimesh'},
     'demos': ANY,
+    'identify': ANY,
     'tools': ANY,
 }
 """Rooms from the ground up, each with the packages of others that it may import."""

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import difflib
 import errno
+import gzip
 import io
 import itertools
 import os
 import stat
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,6 +97,20 @@ def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
         yield io.BufferedReader(_Limited(raw, limit, name))
 
 
+@contextmanager
+def unpacked(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
+    """Open a file as `opened` does, and unpack it where its name ends in .gz.
+
+    The limit holds for what it unpacks to; a damaged archive raises `SourceError` while it is read.
+    """
+    with opened(path, limit) as file:
+        if Path(path).suffix != '.gz':
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as archive:
+            yield io.BufferedReader(_Limited(archive, limit, printable(path)))
+
+
 def read_bytes(path: str | Path, limit: int) -> bytes:
     """Return the bytes of a file; limit and errors are those of `opened`."""
     with opened(path, limit) as file:
@@ -134,9 +150,9 @@ def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
     Parameters
     ----------
     path : str or Path
-        The file.
+        The file; one that ends in .gz is unpacked.
     limit : int
-        Bytes that it may have.
+        Bytes that it may have, unpacked.
 
     Raises
     ------
@@ -144,7 +160,7 @@ def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
         As `read_text`, and for a line that is longer than `LONGEST_LINE`.
     """
     name, number = printable(path), 0
-    with opened(path, limit) as file:
+    with unpacked(path, limit) as file:
         first = file.peek(4)[:4]
         lines = io.TextIOWrapper(file, encoding='utf-8', newline='')
         while True:
@@ -294,7 +310,7 @@ def replace_durably(
 class _Limited(io.RawIOBase):
     """Reads a file up to a limit: it may grow, or state a wrong size."""
 
-    def __init__(self, raw: io.FileIO, limit: int, name: str) -> None:
+    def __init__(self, raw: io.FileIO | gzip.GzipFile, limit: int, name: str) -> None:
         self._raw, self._left, self._limit, self._name = raw, limit, limit, name
 
     def readable(self) -> bool:
@@ -312,7 +328,7 @@ class _Limited(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             count = self._raw.readinto(buffer)
-        except OSError as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise SourceError(self._name, f'cannot be read: {_reason(error)}') from error
         if count is None:
             raise SourceError(self._name, 'cannot be read: it has nothing to read yet')

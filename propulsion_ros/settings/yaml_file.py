@@ -95,6 +95,11 @@ class ParameterFile:
         self._entries = list(self._read(read_text(path, SIZE_LIMIT)))
 
     @property
+    def entries(self) -> list[tuple[str, dict[str, Any]]]:
+        """Each pattern of node names with its flat parameters, in the order of the file."""
+        return [(pattern, dict(values)) for pattern, values in self._entries]
+
+    @property
     def nodes(self) -> list[str]:
         """Names of the nodes that have parameters of their own, in the order of the file."""
         return list(dict.fromkeys(name for name, _ in self.nodes_and_namespaces))

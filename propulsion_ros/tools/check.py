@@ -300,6 +300,8 @@ def _check_node(
             # Launch files call it after its group.
             spec = block_named(blocks, group_of(name))
         check_allocator(name, values, spec, faults)
+    elif name == 'identify':
+        _check_identify(values, faults)
     elif name in _other_nodes():
         _check_schema(name, values, faults)
     else:
@@ -328,6 +330,14 @@ def _warn(parameters: Iterable[Parameter], values: dict[str, Any], faults: Fault
 
 def _counted(count: int, noun: str) -> str:
     return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
+
+
+def _check_identify(values: dict[str, Any], faults: FaultList) -> None:
+    """Find what is wrong with the settings of a fit, which no node has."""
+    from propulsion_ros.identify.settings import settings_of_fit
+
+    with faults.kept():
+        settings_of_fit(values)
 
 
 def _other_nodes() -> dict[str, type[Any]]:

@@ -23,6 +23,7 @@ COMMANDS = {
     'demo': 'Fly a vehicle closed loop through real ROS nodes, and draw the flight.',
     'fly': 'Simulate the body of any robot, in closed loop with its actuator nodes.',
     'gazebo': "Write Gazebo's model of a robot, and the files of its bridges.",
+    'identify': 'Fit parameters of the models to a recording of the real robot.',
     'play': 'Play a bag into running nodes; needs no ros2 bag.',
     'plot': 'Draw a bag, a table or a flight log on one page.',
     'record': 'Record the topics of a running robot into a bag.',

@@ -109,7 +109,9 @@ class _Loop:
                 self._plot(figure.add_axes((0.62, 0.07 + i * height, 0.365, height - 0.11)), plot)
                 for i, plot in enumerate(reversed(plots))
             ]
-            figure.text(0.5, 0.985, self._data['title'], fontsize=9, ha='center', va='top')
+            # A second line would lie behind the plots.
+            title = self._data['title'].partition('\n')[0]
+            figure.text(0.5, 0.985, title, fontsize=9, ha='center', va='top')
             scene.set_visible(False)
             figure.canvas.draw()
             # The plots are drawn once, the robot and the cursors for each picture.

@@ -13,6 +13,7 @@ from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.rotors.air_params import RotorAirParams
 from propulsion_ros.models.rotors.constants import drawn_range
 from propulsion_ros.models.rotors.integrators import INTEGRATORS, is_original
+from propulsion_ros.models.rotors.speed_curve import SpeedCurveParams, check_curve, curve_of
 from propulsion_ros.models.supply.battery_params import PoweredParams, check_supply
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
@@ -31,7 +32,7 @@ DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RotorsParams(EscParams, PoweredParams, RotorAirParams):
+class RotorsParams(EscParams, PoweredParams, RotorAirParams, SpeedCurveParams):
     """Configuration of n rotors."""
 
     names: tuple[str, ...] = names('rotor names, the order of all arrays')
@@ -101,6 +102,7 @@ class RotorsParams(EscParams, PoweredParams, RotorAirParams):
             )
         for name in DRAWN:
             self._check_range(name)
+        check_curve(self, is_original(self.integrator))
         if not is_original(self.integrator):
             self._check_start()
         esc_of(self, lowest=0.0)
@@ -113,12 +115,19 @@ class RotorsParams(EscParams, PoweredParams, RotorAirParams):
 
     def _check_start(self) -> None:
         """Raise where a rotor would start with more than its largest thrust."""
-        start = self._largest_constant * np.square(self.initial_rotor_speed)
+        start = self._start_thrust
         for i in np.flatnonzero(start > self.max_thrust * (1.0 + 1e-9)).tolist():
             raise ConfigError(
                 'initial_rotor_speed', f'{self.initial_rotor_speed[i]:g} rad/s gives {start[i]:g} '
                 f'N, expected at most max_thrust, {self.max_thrust[i]:g} N', i,
             )
+
+    @property
+    def _start_thrust(self) -> FloatArray:
+        curve = curve_of(self)
+        if curve:
+            return curve.thrust(self.initial_rotor_speed)
+        return self._largest_constant * np.square(self.initial_rotor_speed)
 
     @property
     def _largest_constant(self) -> FloatArray:

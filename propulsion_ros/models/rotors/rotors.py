@@ -25,6 +25,7 @@ from propulsion_ros.models.rotors.air import RotorAir, Turning
 from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
 from propulsion_ros.models.rotors.constants import RotorConstants
 from propulsion_ros.models.rotors.params import DRAWN, RotorsParams
+from propulsion_ros.models.rotors.speed_curve import curve_of, without_curve
 from propulsion_ros.models.supply.batteries import Batteries, PoweredFamily
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
@@ -37,6 +38,8 @@ _BANK = 32768
 
 class Rotors(PlacedActuators, PoweredFamily, Degrading):
     """n rotors, each with its own lag, limits, axis and sense of rotation.
+
+    A `thrust_curve` bends the thrust over the rotor speed; see `SpeedCurve`.
 
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
     what min_thrust and max_thrust allow; NaN is the smallest thrust. A rotor pushes by its speed
@@ -64,13 +67,16 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         super().__init__(params, FIELDS[params.command_interface])
         n = len(params.names)
         self._params = params
+        self._curve = curve_of(params)
+        # What the banks know: a thrust that goes with the square of the speed.
+        self._square = without_curve(params, self._curve)
         self._batch, self._shape, self._rows = batch, (*batch, n), (math.prod(batch), n)
         self._by_speed = params.by_speed
         self._esc = esc_of(params, lowest=0.0)
         self._take_supply(params, batch)
         self.start_states = ('rotor_speed', *self._supply_states)
         self._never_commanded = np.full(n, np.nan)
-        self._fastest = params.fastest_start
+        self._fastest = self._square.fastest_start
         self._axis = unit_rows('axis', params.axis)
         # The air turns the body against the rotor.
         self._reaction: FloatArray = -params.direction * params.moment_constant
@@ -83,7 +89,9 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
 
         self.safe_command = params.min_thrust.copy()
         if self._by_speed:
-            self.safe_command = np.sqrt(params.min_thrust) * (1.0 / np.sqrt(params.motor_constant))
+            self.safe_command = np.sqrt(self._square.min_thrust) * (
+                1.0 / np.sqrt(params.motor_constant)
+            )
         if self._esc:
             self.safe_command = self._esc.throttle(self.safe_command)
         self.retune(params)
@@ -124,6 +132,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         thrust = np.empty(self._rows)
         for cut, bank in self._banks:
             bank.start(speed[cut], self._state[cut], thrust[cut])
+        thrust = self._curve.bend(thrust) if self._curve else thrust
         self.thrust: FloatArray = thrust.reshape(self._shape)
 
     def retune(self, params: RotorsParams) -> None:
@@ -155,6 +164,8 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         saturated, wrench = np.empty(self._rows, bool), np.empty((self._rows[0], 6))
         for cut, bank in self._banks:
             bank.advance(wanted[cut], self._state[cut], dt, thrust[cut], applied[cut])
+            if self._curve:
+                thrust[cut], applied[cut] = map(self._curve.bend, (thrust[cut], applied[cut]))
             self._degrade(applied[cut])
             bank.rotor_speed(self._state[cut], out=speed[cut])
             bank.saturated(wanted[cut], out=saturated[cut])
@@ -206,7 +217,8 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         """Return the commands that settle at thrusts [N], (..., n)."""
         demand = thrust
         if self._by_speed:
-            demand = np.sqrt(np.maximum(thrust, 0.0) / self._params.motor_constant)
+            square = self._curve.unbend(thrust) if self._curve else np.maximum(thrust, 0.0)
+            demand = np.sqrt(square / self._params.motor_constant)
         return np.asarray(self._esc.throttle(demand) if self._esc else demand)
 
     def advance(self, wanted: FloatArray, dt: float) -> FloatArray:
@@ -221,7 +233,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         if self._batteries:
             wanted = self._supplied(self._batteries, wanted, dt)
         thrust, applied = self._advance(wanted, self._state, dt)
-        self.thrust = thrust.reshape(self._shape)
+        self.thrust = (self._curve.bend(thrust) if self._curve else thrust).reshape(self._shape)
         return applied.reshape(self._shape)
 
     @property
@@ -243,6 +255,8 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         thrust, applied = np.empty(self._rows), np.empty(self._rows)
         for cut, bank in self._banks:
             bank.advance(wanted[cut], state[cut], dt, thrust[cut], applied[cut])
+            if self._curve:
+                applied[cut] = self._curve.bend(applied[cut])
             self._degrade(applied[cut])
         return thrust, applied
 
@@ -279,6 +293,8 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         values = self._never_commanded if wanted is None else wanted
         if self._esc:
             values = self._esc.demand(values)
+        if self._curve and not self._by_speed:
+            values = self._curve.unbend(values)
         if values.shape != self._shape:
             values = np.broadcast_to(values, self._shape)
         return values.reshape(self._rows)
@@ -295,7 +311,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         work = work_arrays(min(count, rows), n)
         for start in range(0, rows, count):
             cut = slice(start, min(start + count, rows))
-            yield cut, RotorBank(self._params, {
+            yield cut, RotorBank(self._square, {
                 name: values[cut] if values.ndim > 1 else values
                 for name, values in constants.items()
             }, [array[: cut.stop - start] for array in work])
@@ -312,4 +328,6 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
             if chosen[cut].any():
                 bank.refresh(chosen[cut])
                 bank.start(speed[cut], self._state[cut], thrust[cut], chosen[cut])
+        if self._curve:
+            thrust[chosen] = self._curve.bend(thrust[chosen])
         self.thrust = thrust.reshape(self._shape)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What data cannot show, by name, and the manoeuvre that would."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from propulsion_ros.identify.fit import Fit, whiteness
+from propulsion_ros.settings.quantity import FloatArray
+
+_LOW_SHARE = 0.6
+"""A channel of which the model explains less says nothing of a parameter."""
+_MOST_FROM = 0.8
+_UNSURE = 0.5
+_TIED, _SAME = 0.95, 0.99
+"""Correlations of two estimates: worth a remark; no data of this kind separate them."""
+_ROUGH = 0.1
+_RATIO, _RATIO_ALIKE = {'moment_constant', 'izz'}, 0.8
+"""Yaw shows their ratio; only the turning about the other axes could show more, and weakly."""
+
+_MANOEUVRES = (
+    ('time_constant', 'steps of the command up and down, each held for half a second'),
+    ('delay', 'sharp steps of the command, each held for half a second'),
+    ('curve', 'slow sweeps of the command from its smallest to its largest'),
+    ('motor_constant', 'slow sweeps of the command from its smallest to its largest'),
+    ('rotor_constant', 'slow sweeps of the command from its smallest to its largest'),
+    ('moment_constant', 'steps in yaw to both sides, and izz from a pendulum or CAD'),
+    ('izz', 'steps in yaw to both sides, and the torque over thrust from a test stand'),
+    ('ixx', 'doublets in roll: full to one side, full to the other'),
+    ('iyy', 'doublets in pitch: full forward, full back'),
+    ('mass', 'none: weigh the vehicle'),
+    ('drag_area', 'a fast coast without thrust, or level flight at several speeds'),
+)
+_OTHER = 'a flight or bench run in which it changes what is measured'
+
+
+def manoeuvre_for(name: str) -> str:
+    """Return what to do so that a recording shows a parameter."""
+    key = name.rpartition('.')[2]
+    return next((text for part, text in _MANOEUVRES if part in key), _OTHER)
+
+
+def explained(fit: Fit) -> dict[str, float]:
+    """Return the part of what each channel has that the model explains, at most 1."""
+    problem = fit.problem
+    shares = {}
+    for i, (channel, cut) in enumerate(zip(problem.channels, problem.cuts, strict=True)):
+        measured = problem.compared(channel, channel.value[None])[0]
+        measured = (measured - measured.mean()) * problem.weights[i]
+        total = float(measured @ measured)
+        rest = float(fit.residuals[cut] @ fit.residuals[cut])
+        shares[channel.name] = 1.0 - rest / total if total > 0.0 else 0.0
+    return shares
+
+
+def unidentified(fit: Fit) -> dict[str, str]:
+    """Return why each parameter that the data do not show is not known, by name."""
+    found: dict[str, str] = {}
+    shares, problem = explained(fit), fit.problem
+    values, sd = fit.values, fit.sd
+    for i, name in enumerate(problem.names):
+        reason = ''
+        if name in fit.unknown:
+            others = [other for other in _partners(fit, i) if other != name]
+            reason = f'only together with {", ".join(others)}' if others else (
+                'it changes nothing that was measured'
+            )
+        elif twin := _twin(fit, i, is_rough=bool(sd[i] > _ROUGH * abs(values[i]))):
+            reason = (
+                f'only together with {twin}: their correlation is '
+                f'{fit.covariance[i, problem.names.index(twin)] / sd[i] / _sd(fit, twin):.3f}; '
+                f'with {twin} given it is fitted'
+            )
+        elif (low := _poor_channels(fit, i, shares)):
+            reason = f'too little excited: the model explains {low} of what moves'
+        elif problem.free_of(i).is_curve:
+            continue
+        elif sd[i] > _UNSURE * abs(values[i]):
+            reason = f'its standard deviation is {sd[i] / max(abs(values[i]), 1e-300):.0%} of it'
+        if reason:
+            found[name] = f'{reason}; would show it: {manoeuvre_for(name)}'
+    return found
+
+
+def _sd(fit: Fit, name: str) -> float:
+    return float(fit.sd[fit.problem.names.index(name)])
+
+
+def _twin(fit: Fit, i: int, *, is_rough: bool) -> str:
+    """Return another parameter that data of this kind do not separate from one, '' for none."""
+    sd, problem = fit.sd, fit.problem
+    for j, name in enumerate(problem.names):
+        is_other = problem.free_of(i) is not problem.free_of(j)
+        both = sd[i] * sd[j]
+        if not is_other or not np.isfinite(both) or both <= 0.0:
+            continue
+        alike = abs(fit.covariance[i, j]) / both
+        is_ratio = {problem.free_of(k).keys[0] for k in (i, j)} == _RATIO
+        if (is_rough and alike > _SAME) or (is_ratio and alike > _RATIO_ALIKE):
+            return name
+    return ''
+
+
+def _poor_channels(fit: Fit, i: int, shares: dict[str, float]) -> str:
+    """Return the channels that most knowledge of a parameter is from, where they are poor."""
+    problem = fit.problem
+    sizes = np.array([
+        float(np.sum(np.square(fit.jacobian[cut, i]))) for cut in problem.cuts
+    ])
+    if sizes.sum() <= 0.0:
+        return ''
+    poor = [shares[each.name] < _LOW_SHARE for each in problem.channels]
+    if sizes[poor].sum() < _MOST_FROM * sizes.sum():
+        return ''
+    names = [
+        f'{max(shares[each.name], 0.0):.0%} of {each.name}'
+        for each, is_poor, size in zip(problem.channels, poor, sizes, strict=True)
+        if is_poor and size > 0.1 * sizes.sum()
+    ]
+    return ' and '.join(names)
+
+
+def _partners(fit: Fit, i: int) -> list[str]:
+    """Return the parameters whose effect is a combination of which one's effect is."""
+    jacobian = fit.jacobian * fit.problem.scale
+    sizes = np.linalg.norm(jacobian, axis=0)
+    if sizes[i] == 0.0:
+        return []
+    unit = jacobian / np.where(sizes > 0.0, sizes, 1.0)
+    others = [j for j in range(unit.shape[1]) if j != i and sizes[j] > 0.0]
+    if not others:
+        return []
+    part, *_ = np.linalg.lstsq(unit[:, others], unit[:, i], rcond=1e-8)
+    return [fit.problem.names[j] for j, share in zip(others, part, strict=True)
+            if abs(share) > 0.05]
+
+
+def correlations(fit: Fit) -> dict[str, dict[str, float]]:
+    """Return the correlation of each two estimates that are known."""
+    sd = fit.sd
+    known = [i for i in range(len(sd)) if np.isfinite(sd[i]) and sd[i] > 0.0]
+    names = fit.problem.names
+    return {
+        names[i]: {
+            names[j]: round(float(fit.covariance[i, j] / (sd[i] * sd[j])), 4)
+            for j in known if j != i
+        } for i in known
+    }
+
+
+def remarks(fit: Fit) -> Iterator[str]:
+    """Yield what a user should know of a result."""
+    problem, sd = fit.problem, fit.sd
+    for i, name in enumerate(problem.names):
+        low, high = problem.lower[i], problem.upper[i]
+        near = 1e-3 * problem.scale[i]
+        for bound, word in ((low, 'smallest'), (high, 'largest')):
+            if np.isfinite(bound) and bound and abs(fit.place[i] - bound) < near:
+                yield f'{name}: at its {word} value, {bound:.4g}: the bound holds it'
+        for j in range(i):
+            if np.isfinite(sd[i]) and np.isfinite(sd[j]) and sd[i] * sd[j] > 0.0:
+                both = fit.covariance[i, j] / (sd[i] * sd[j])
+                same = problem.free_of(i) is problem.free_of(j)
+                if abs(both) > _TIED and not same:
+                    yield (
+                        f'{problem.names[j]} and {name}: correlated by {both:.3f}, so that an '
+                        'error of one is one of the other'
+                    )
+
+
+def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
+    """Return how far the residuals of each channel are from white noise."""
+    result: dict[str, dict[str, float | bool]] = {}
+    for channel, cut in zip(fit.problem.channels, fit.problem.cuts, strict=True):
+        part: FloatArray = fit.residuals[cut]
+        largest, lasts = whiteness(part)
+        step = float(np.median(np.diff(channel.time))) if len(channel.time) > 1 else 0.0
+        result[channel.name] = {
+            'largest_autocorrelation': round(largest, 4),
+            'correlation_time': round(lasts * step, 4),
+            'is_white': bool(largest < 3.0 / np.sqrt(max(len(part), 1))),
+        }
+    return result

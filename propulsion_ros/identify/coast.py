@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The drag area of a vehicle that coasts upwards, from its altitude or vertical speed."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.identify.free import BODY, Free
+from propulsion_ros.identify.problem import Channel, Problem, Setup
+from propulsion_ros.identify.recording import ALTITUDE, CLIMB, Recording, Series
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.quantity import FloatArray
+
+PER_MASS = 'body.drag_area/mass'
+"""Name of what is known without a mass [m^2/kg]."""
+_STEP = 0.05
+_AROUND = 1.0
+_WINDOW = 1.6
+"""Of the parabolas that give speed from altitude [s]: a vented bay swings once in 0.7 s."""
+_RISES = 20.0
+
+
+def vertical_speed(recording: Recording) -> Series:
+    """Return the measured vertical speed, or that of the altitude; raise `SourceError`."""
+    measured = recording.measured
+    if CLIMB in measured:
+        return measured[CLIMB]
+    if ALTITUDE not in measured:
+        raise SourceError(recording.name, f'expected a column {CLIMB} or {ALTITUDE}')
+    time, height = measured[ALTITUDE].time, measured[ALTITUDE].value
+    speed = np.full(len(time), np.nan)
+    for i, now in enumerate(time):
+        cut = slice(*np.searchsorted(time, (now - 0.5 * _WINDOW, now + 0.5 * _WINDOW + 1e-9)))
+        if cut.stop - cut.start >= 4:
+            speed[i] = np.polyfit(time[cut] - now, height[cut], 2)[1]
+    good = np.isfinite(speed)
+    if np.count_nonzero(good) < 10:
+        raise SourceError(recording.name, 'has too few altitudes for a vertical speed')
+    return Series(time[good], speed[good])
+
+
+def coasting(recording: Recording, speed: Series) -> tuple[float, float]:
+    """Return the span [s] of a coast: from a second after burnout to one before apogee."""
+    fastest = int(np.argmax(speed.value))
+    falling = np.flatnonzero(speed.value[fastest:] <= 0.0)
+    if speed.value[fastest] < _RISES or not len(falling):
+        raise SourceError(
+            recording.name, f'no coast: it climbs with {speed.value[fastest]:.3g} m/s at most, or '
+            'ends before it falls'
+        )
+    begin = float(speed.time[fastest]) + _AROUND
+    end = float(speed.time[fastest + int(falling[0])]) - _AROUND
+    if end - begin < 1.0:
+        raise SourceError(recording.name, f'the coast is too short: {end - begin:.1f} s')
+    return begin, end
+
+
+class CoastProblem(Problem):
+    """The climb of the simulated body without thrust, beside that of a flight.
+
+    Parameters
+    ----------
+    setup : Setup
+        What is compared; drag area, and what the coast begins with, are free.
+    vehicle : mapping
+        Flat parameters of the simulated body.
+    """
+
+    def __init__(self, setup: Setup, vehicle: Mapping[str, Any]) -> None:
+        self._speed = vertical_speed(setup.recording)
+        known = {f'body.{each.key}': each.key for each in parameters_of(BodyParams)}
+        self._values = {known[key]: value for key, value in vehicle.items() if key in known}
+        super().__init__(setup)
+
+    def _channels(self) -> Any:
+        yield self._channel('climb', 'm/s', self._speed)
+
+    def _made_ticks(self, longest: float, shortest: float = 0.0) -> Any:
+        return None, self.channels[0].time
+
+    def coarse(self, *, thin: bool = False) -> Problem:
+        """Return this: a coast is short."""
+        return self
+
+    def with_free(
+        self, free: Sequence[Free], fixed: Mapping[str, Any] | None = None
+    ) -> Problem:
+        """Return the same comparison with other parameters free."""
+        return CoastProblem(replace(self.setup, free=tuple(free)), {
+            f'body.{key}': value for key, value in self._values.items()
+        })
+
+    def predicted(self, places: FloatArray) -> list[FloatArray]:
+        """Return the vertical speed for places of the search (c, p), (c, n)."""
+        return [np.stack([self._climb(self.channels[0], place) for place in places])]
+
+    def _climb(self, channel: Channel, place: FloatArray) -> FloatArray:
+        body = self.body_at(place)
+        time = channel.time
+        begin, end = float(time[0]), float(time[-1])
+        area = body.get('drag_area', 0.0)
+        params = build(BodyParams, {
+            **self._values, 'drag_area': [0.0, 0.0, area], 'ground': False,
+            'start_position': [0.0, 0.0, self._altitude(begin)],
+            'start_velocity': [0.0, 0.0, body['climb']],
+        })
+        mass = MassProperties(body['mass'] or 1.0, np.zeros(3), np.eye(3))
+        simulated, wrench = RigidBody(params), np.zeros(6)
+        count = max(2, int(np.ceil((end - begin) / _STEP)))
+        dt, speeds = (end - begin) / count, [body['climb']]
+        for _ in range(count):
+            simulated.step(wrench, mass, mass, dt)
+            speeds.append(float(simulated.velocity[2]))
+        return np.interp(time, begin + dt * np.arange(count + 1), speeds)
+
+    def _altitude(self, time: float) -> float:
+        series = self.setup.recording.measured.get(ALTITUDE)
+        return 0.0 if series is None else float(np.interp(time, series.time, series.value))
+
+
+def start_of(speed: Series, begin: float) -> Free:
+    """Return the vertical speed at the beginning of a coast, which no sensor has exactly."""
+    value = float(np.interp(begin, speed.time, speed.value))
+    one = np.ones(1)
+    return Free(
+        'start.climb', ('climb',), BODY, ('start.climb',), 'm/s', value * one, 0.5 * value * one,
+        1.5 * value * one, 0.1 * value * one, np.eye(1), lambda x: float(x[0]),
+    )
+
+
+def per_mass(free: Free) -> Free:
+    """Return the drag area as one over mass, which is all that a coast shows."""
+    return replace(free, name=PER_MASS, names=(PER_MASS,), unit='m^2/kg')

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a recording is no flight, and what is wrong with it, before anything is fitted."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from propulsion_ros.identify.recording import IMU, Recording, Series
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+_STOPPED = 0.6
+"""All commands at their smallest for longer [s] are a vehicle on the ground; a cut in flight is
+shorter."""
+_BEFORE, _AFTER = 0.5, 1.0
+"""What is left out before and after [s]: landing and take-off, near the ground."""
+_GAP, _GAP_FACTOR = 0.02, 5.0
+"""A silence is a gap where it is longer than this [s], and than this times the usual one."""
+_AFTER_GAP = 0.3
+_CLIPPED = 0.02
+_SMALL, _BRIEF = 1e-3, 0.01
+_IN_G = 0.3, 3.0
+_OFF_G = 0.02
+
+
+def spans(chosen: BoolArray, time: FloatArray) -> list[tuple[float, float]]:
+    """Return where a condition holds without a break, from and to [s]."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], chosen, [False])).astype(int)))
+    return [
+        (float(time[begin]), float(time[min(end, len(time) - 1)]))
+        for begin, end in edges.reshape(-1, 2)
+    ]
+
+
+def prepared(
+    recording: Recording, kind: str, span: tuple[float | None, float | None], largest: float
+) -> tuple[Recording, list[str]]:
+    """Return a recording whose unusable spans are marked, and what was found.
+
+    Parameters
+    ----------
+    recording : Recording
+        As read.
+    kind : str
+        What was measured.
+    span : tuple
+        First and last stamp that count [s], None for no limit.
+    largest : float
+        Largest command, NaN where there is none.
+
+    Raises
+    ------
+    SourceError
+        For a unit that is none.
+    """
+    found = list(recording.notes)
+    skipped = list(recording.skipped)
+    begin, end = span
+    if begin is not None:
+        skipped.append((-np.inf, begin - recording.begin, ''))
+    if end is not None:
+        skipped.append((end - recording.begin, np.inf, ''))
+    if kind == 'imu':
+        found += _units(recording)
+        skipped += _stops(recording)
+    skipped += _gaps(recording)
+    found += _clipped(recording, largest)
+    low = 0.0 if begin is None else begin - recording.begin
+    high = recording.end if end is None else end - recording.begin
+    found += [
+        f'{why}: left out from {recording.begin + max(first, low):.2f} to '
+        f'{recording.begin + min(last, high):.2f} s'
+        for first, last, why in skipped if why and min(last, high) - max(first, low) > _BRIEF
+    ]
+    recording = dataclasses.replace(recording, skipped=tuple(skipped))
+    if kind == 'imu':
+        recording, more = _without_offset(recording)
+        found += more
+    if not any(np.any(recording.is_kept(each.time)) for each in recording.measured.values()):
+        raise SourceError(recording.name, 'nothing is left to fit: ' + '; '.join(found))
+    return recording, found
+
+
+def _units(recording: Recording) -> Iterator[str]:
+    """Raise `SourceError` for a specific force in g: none is fitted silently."""
+    parts = [recording.measured[key] for key in IMU[:3] if key in recording.measured]
+    if len(parts) < 3 or len({len(part.time) for part in parts}) > 1:
+        return
+    size = float(np.median(np.sqrt(sum(np.square(part.value) for part in parts))))
+    if _IN_G[0] < size < _IN_G[1]:
+        raise SourceError(
+            recording.name, f'accel: its size is {size:.3g} in the median, expected about 9.8 '
+            'm/s^2; it looks like g: multiply by 9.80665'
+        )
+    gyro = [recording.measured[key] for key in IMU[3:] if key in recording.measured]
+    fast = max((float(np.percentile(np.abs(part.value), 90)) for part in gyro), default=0.0)
+    if fast > 60.0:
+        yield f'gyro: a tenth of its values is above {fast:.0f} rad/s; is it in degrees/s?'
+
+
+def _held(recording: Recording) -> tuple[FloatArray, FloatArray]:
+    """Return the times of all commands, and the largest command at each of them."""
+    time = np.unique(np.concatenate([each.time for each in recording.commands.values()]))
+    rows = [
+        each.value[np.maximum(np.searchsorted(each.time, time, 'right') - 1, 0)]
+        for each in recording.commands.values()
+    ]
+    return time, np.max(np.abs(rows), axis=0)
+
+
+def _stops(recording: Recording) -> list[tuple[float, float, str]]:
+    """Return the spans on the ground, and their surroundings."""
+    if not recording.commands:
+        return []
+    time, command = _held(recording)
+    stopped = command <= _SMALL * max(float(command.max()), 1e-12)
+    found = [
+        (begin - _BEFORE, end + _AFTER) for begin, end in spans(stopped, time)
+        if end - begin > _STOPPED
+    ]
+    return [(*each, 'motors stopped, on the ground') for each in merged(found)]
+
+
+def merged(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return spans as few that do not overlap."""
+    result: list[tuple[float, float]] = []
+    for begin, end in sorted(pairs):
+        if result and begin <= result[-1][1]:
+            result[-1] = result[-1][0], max(end, result[-1][1])
+        else:
+            result.append((begin, end))
+    return result
+
+
+def _gaps(recording: Recording) -> list[tuple[float, float, str]]:
+    """Return the silences of what was measured, and what follows them."""
+    found: list[tuple[float, float, str]] = []
+    series = {**recording.measured, **{f'command of {k}': v for k, v in recording.commands.items()}}
+    for key, each in series.items():
+        step = np.diff(each.time)
+        if not len(step):
+            continue
+        usual = float(np.median(step))
+        for i in np.flatnonzero(step > max(_GAP, _GAP_FACTOR * usual)):
+            span = float(each.time[i]), float(each.time[i + 1]) + _AFTER_GAP
+            if key.startswith('command') and key.split()[-1] in recording.commands and not any(
+                other.time.shape == each.time.shape for other in recording.measured.values()
+            ):
+                # Commands of their own times are held until the next.
+                continue
+            if all(abs(span[0] - other[0]) > _GAP for other in found):
+                found.append((*span, f'a gap of {step[i]:.3f} s in {key}'))
+    return found
+
+
+def _clipped(recording: Recording, largest: float) -> Iterator[str]:
+    """Yield which commands rest at their largest value."""
+    for name, each in recording.commands.items():
+        kept = each.value[recording.is_kept(each.time)]
+        top = float(np.nanmax(kept)) if len(kept) else 0.0
+        share = float(np.mean(kept >= top)) if len(kept) and top > 0.0 else 0.0
+        levels = len(np.unique(kept))
+        if share > _CLIPPED and levels > 20:
+            yield (
+                f'command of {name}: {share:.0%} of its values are {top:.4g}, its largest: clipped;'
+                ' what the actuator gets may be less than what a controller wanted'
+            )
+        elif np.isfinite(largest) and top > largest * (1.0 + 1e-6):
+            yield f'command of {name}: up to {top:.4g}, above its limit of {largest:.4g}'
+
+
+def _without_offset(recording: Recording) -> tuple[Recording, list[str]]:
+    """Remove the mean rate at rest from the gyroscope; compare the specific force with gravity."""
+    rest = [
+        (begin + _BEFORE + 0.5, end - _AFTER - 0.1) for begin, end, why in recording.skipped
+        if why.startswith('motors stopped')
+    ]
+    rest = [each for each in rest if each[1] - each[0] > 0.2]
+    found: list[str] = []
+    measured = dict(recording.measured)
+    means: dict[str, float] = {}
+    for key in IMU:
+        if key in measured and rest:
+            each = measured[key]
+            still = np.zeros(len(each.time), bool)
+            for begin, end in rest:
+                still |= (each.time > begin) & (each.time < end)
+            if np.count_nonzero(still) > 10:
+                means[key] = float(np.median(each.value[still]))
+    for key in IMU[3:]:
+        if key in means:
+            measured[key] = Series(measured[key].time, measured[key].value - means[key])
+    if all(key in means for key in IMU[:3]):
+        size = float(np.sqrt(sum(means[key] ** 2 for key in IMU[:3])))
+        if abs(size / STANDARD_GRAVITY - 1.0) > _OFF_G:
+            found.append(
+                f'accel: at rest its size is {size:.3f} m/s^2, expected {STANDARD_GRAVITY:.3f}: '
+                'its scale or offset is wrong by that part, and so is each thrust'
+            )
+    elif any(key in measured for key in IMU):
+        found.append(
+            'no rest in the recording: the offset of the IMU is taken as 0; let it stand still '
+            'for 2 s with motors stopped'
+        )
+    return dataclasses.replace(recording, measured=measured), found

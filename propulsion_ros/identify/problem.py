@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is compared: predictions of candidate models beside what was measured."""
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.identify.candidates import Candidates, Response, Ticks
+from propulsion_ros.identify.free import BODY, DELAY, Free
+from propulsion_ros.identify.recording import FLOW, STATE, WRENCH, Recording, Series
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+MEASURED = ('imu', 'odometry', 'state', 'wrench')
+_MOST_TICKS = 15000
+_LONGEST_TICK, _COARSE_TICK = 0.005, 0.01
+_WINDOW = 0.5
+"""Rates are compared over windows of this length [s], each with its own start and drift."""
+_BEFORE = 3.0
+"""What lags begins that long before the part that counts [s]."""
+_LEAD, _SETTLE = 0.25, 1.0
+_TINY = 1e-9
+_SMOOTH = 0.02
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One measured quantity at the times that count."""
+
+    name: str
+    unit: str
+    time: FloatArray
+    value: FloatArray
+    """(n,) each."""
+    axis: int = -1
+    """Of the wrench; -1 for a state."""
+    windows: FloatArray | None = None
+    """First indices of windows over which a rate is compared, (w,), and their length as
+    ``size``."""
+    size: int = 0
+    moment: bool = False
+    """Whether it is a rate of turn."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a problem is made from."""
+
+    recording: Recording
+    candidates: Candidates | None
+    """None where no actuator is fitted."""
+    free: tuple[Free, ...]
+    body: MassProperties
+    kind: str
+    imu_position: FloatArray = field(default_factory=lambda: np.zeros(3))
+    """Of the IMU in base_link [m]."""
+    delay: float = 0.0
+    """Fixed time from a command until the actuator takes it [s]."""
+    moments: bool = False
+    """Whether rates of turn are compared too."""
+
+
+class Problem:
+    """Residuals of candidate parameters.
+
+    Parameters
+    ----------
+    setup : Setup
+        What is compared.
+
+    Attributes
+    ----------
+    channels : list of Channel
+        In the order of the residuals.
+    start : FloatArray
+        Where the search begins, (p,).
+
+    Raises
+    ------
+    SourceError
+        Where what is needed was not measured.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.free = setup.free
+        self.start = np.concatenate([each.start for each in self.free] or [np.zeros(0)])
+        self.lower = np.concatenate([each.lower for each in self.free] or [np.zeros(0)])
+        self.upper = np.concatenate([each.upper for each in self.free] or [np.zeros(0)])
+        self.scale = np.concatenate([each.scale for each in self.free] or [np.zeros(0)])
+        self.names = [name for each in self.free for name in each.names]
+        self.channels = list(self._channels())
+        if not self.channels:
+            raise SourceError(
+                setup.recording.name, f'has nothing measured for --measured {setup.kind}; found: '
+                f'{", ".join(setup.recording.measured) or "none"}'
+            )
+        self._ticks, self._time = self._made_ticks(_LONGEST_TICK)
+        self.weights = [1.0 / self._spread(each.value) for each in self.channels]
+
+    def with_free(self, free: Sequence[Free], fixed: Mapping[str, Any] | None = None) -> Problem:
+        """Return the same comparison with other parameters free."""
+        return Problem(replace(
+            self.setup, free=tuple(free), candidates=self._candidates.changed(fixed or {}),
+        ))
+
+    def free_of(self, index: int) -> Free:
+        """Return what a number of the search belongs to."""
+        return [each for each in self.free for _ in each.start][index]
+
+    @property
+    def cuts(self) -> list[slice]:
+        """Where the residuals of each channel are."""
+        ends = np.cumsum([self._count(each) for each in self.channels]).tolist()
+        return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+    @property
+    def main_cuts(self) -> list[tuple[slice, float]]:
+        """Where the residuals of the first kind of quantity are, and their weights."""
+        unit = self.channels[0].unit
+        return [
+            (cut, weight) for channel, cut, weight
+            in zip(self.channels, self.cuts, self.weights, strict=True) if channel.unit == unit
+        ]
+
+    @staticmethod
+    def _count(channel: Channel) -> int:
+        if channel.windows is None:
+            return len(channel.time)
+        return len(channel.windows) * channel.size
+
+    def predicted(self, places: FloatArray) -> list[FloatArray]:
+        """Return the prediction of each channel for places of the search (c, p), (c, n)."""
+        response = self._run(places)
+        return [self._of_channel(each, response, places) for each in self.channels]
+
+    def residuals(self, places: FloatArray) -> FloatArray:
+        """Return weighted residuals of places of the search (c, p), (c, r)."""
+        return np.concatenate([
+            weight * self.compared(channel, channel.value - predicted)
+            for channel, weight, predicted in zip(
+                self.channels, self.weights, self.predicted(places), strict=True
+            )
+        ], axis=1)
+
+    def compared(self, channel: Channel, difference: FloatArray) -> FloatArray:
+        """Return what of a difference counts: of rates what a window does not take as drift."""
+        if channel.windows is None:
+            return difference
+        index = channel.windows[:, None].astype(int) + np.arange(channel.size)
+        rows = difference[:, index]
+        basis = _drift(channel.size)
+        rows = rows - (rows @ basis) @ basis.T
+        return np.asarray(rows.reshape(len(difference), -1))
+
+    def rms(self, place: FloatArray) -> dict[str, float]:
+        """Return the root mean square of each channel's residuals, in its unit."""
+        residuals = self.residuals(place[None])[0]
+        return {
+            each.name: float(np.sqrt(np.mean(np.square(residuals[cut] / weight))))
+            for each, cut, weight in zip(self.channels, self.cuts, self.weights, strict=True)
+        }
+
+    def estimates(self, place: FloatArray) -> FloatArray:
+        """Return the parameters at a place of the search, (p,)."""
+        return self.to_estimates @ place
+
+    @functools.cached_property
+    def to_estimates(self) -> FloatArray:
+        """Matrix from places of the search to parameters, (p, p)."""
+        size = len(self.start)
+        matrix, at = np.zeros((size, size)), 0
+        for each in self.free:
+            k = len(each.start)
+            matrix[at : at + k, at : at + k] = each.estimates
+            at += k
+        return matrix
+
+    def changes(self, place: FloatArray) -> dict[str, Any]:
+        """Return the flat parameters of the family at a place of the search."""
+        result: dict[str, Any] = {}
+        at = 0
+        for each in self.free:
+            if each.owner not in (BODY, DELAY):
+                result.update(each.changes(place[at : at + len(each.start)]))
+            at += len(each.start)
+        return result
+
+    def body_at(self, place: FloatArray) -> dict[str, float]:
+        """Return mass [kg], moments of inertia [kg m^2] and delay [s] at a place of the search."""
+        body, at = self.setup.body, 0
+        found = {
+            'mass': body.mass, **{
+                f'i{axis}{axis}': float(body.inertia[i, i]) for i, axis in enumerate('xyz')
+            }, DELAY: self.setup.delay,
+        }
+        for each in self.free:
+            if each.owner in (BODY, DELAY):
+                found[each.keys[0]] = float(place[at])
+            at += len(each.start)
+        return found
+
+    def is_refused(self, place: FloatArray) -> bool:
+        """Whether a model refuses the parameters at a place of the search."""
+        try:
+            self._candidates.made(self.changes(place))
+        except ConfigError:
+            return True
+        return False
+
+    @property
+    def _candidates(self) -> Candidates:
+        if self.setup.candidates is None:
+            raise TypeError('expected candidates of actuators, got none')
+        return self.setup.candidates
+
+    def turning(
+        self, place: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, list[str]] | None:
+        """Return how the body turns beside what each actuator could do to it.
+
+        The measured rates about x and y, (r, 2), the integrals of the thrusts, (r, n), what a
+        thrust does by the geometry, (2, n), and names; None where that was not measured.
+        """
+        if self.setup.candidates is None:
+            return None
+        coarse, series = self.coarse(), [
+            self.setup.recording.measured.get(f'gyro_{axis}') for axis in 'xy'
+        ]
+        effort = self._candidates.efforts(self.changes(place), coarse._ticks)
+        if effort is None or self.setup.kind != 'imu':
+            return None
+        known = [each for each in series if each is not None]
+        if len(known) < 2:
+            return None
+        channel = self._rate_channel('gyro', known[0], 3)
+        whole = np.cumsum(effort, axis=0).T * coarse._ticks.dt
+        columns = np.stack([np.interp(channel.time, coarse._time, row) for row in whole])
+        rates = np.stack([np.interp(channel.time, each.time, each.value) for each in known])
+        matrix = self._candidates.model.allocation_matrix  # type: ignore[attr-defined]
+        return (
+            self.compared(channel, rates).T, self.compared(channel, columns).T, matrix[3:5],
+            list(self._candidates.command_names),
+        )
+
+    # What was measured.
+
+    def _channels(self) -> Any:
+        recording, kind = self.setup.recording, self.setup.kind
+        if kind == 'imu':
+            yield from self._imu_channels()
+        elif kind == 'wrench':
+            for axis, name in enumerate(WRENCH_NAMES):
+                if WRENCH + name in recording.measured:
+                    unit = 'N' if axis < 3 else 'N m'
+                    yield self._channel(WRENCH + name, unit, recording.measured[WRENCH + name],
+                                        axis=axis)
+        else:
+            for name, series in recording.measured.items():
+                if name.startswith(STATE):
+                    unit = {'velocity': 'rad/s', 'effort': 'N'}.get(name.rpartition('.')[2], '')
+                    yield self._channel(name, unit, series)
+
+    def _channel(self, name: str, unit: str, series: Series, **more: Any) -> Channel:
+        kept = self._kept(series.time)
+        return Channel(name, unit, series.time[kept], series.value[kept], **more)
+
+    def _kept(self, time: FloatArray) -> BoolArray:
+        """Return which times count: not the first ones, at which no one knows what lags."""
+        commands = self.setup.recording.commands.values()
+        first = min((float(each.time[0]) for each in commands), default=-np.inf)
+        begins = self.setup.candidates is not None and not self._candidates.model.tank_names
+        return self.setup.recording.is_kept(time) & ((time >= first + _SETTLE) | (not begins))
+
+    def _imu_channels(self) -> Any:
+        setup, recording = self.setup, self.setup.recording
+        force = self._specific_force()
+        for axis in self._pushed:
+            if axis < 3 and force is not None:
+                each = Series(force[0], setup.body.mass * force[1][:, axis])
+                yield self._channel(f'thrust.{"xyz"[axis]}', 'N', each, axis=axis)
+            elif axis >= 3 and setup.moments:
+                key = f'gyro_{"xyz"[axis - 3]}'
+                if key in recording.measured:
+                    yield self._rate_channel(key, recording.measured[key], axis)
+
+    @functools.cached_property
+    def _pushed(self) -> list[int]:
+        """Return the parts of the wrench that the actuators can make."""
+        matrix = getattr(self._candidates.model, 'allocation_matrix', None)
+        if matrix is None:
+            return list(range(6))
+        force, torque = np.abs(matrix[:3]).max(), max(np.abs(matrix[3:]).max(), _TINY)
+        sizes = np.abs(matrix).max(axis=1) / ([force] * 3 + [torque] * 3)
+        return [int(axis) for axis in np.flatnonzero(sizes > 1e-6)]
+
+    def _specific_force(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return times and the specific force of the centre of mass, (n, 3)."""
+        measured = self.setup.recording.measured
+        parts = [measured.get(f'accel_{axis}') for axis in 'xyz']
+        first = next((part for part in parts if part is not None), None)
+        if first is None:
+            return None
+        time = first.time
+        force = np.stack([
+            np.zeros(len(time)) if part is None else np.interp(time, part.time, part.value)
+            for part in parts
+        ], axis=1)
+        arm = self.setup.imu_position - self.setup.body.com
+        rates = [measured.get(f'gyro_{axis}') for axis in 'xyz']
+        if np.any(np.abs(arm) > 1e-6) and all(rate is not None for rate in rates):
+            rate = np.stack([
+                np.interp(time, each.time, each.value) for each in rates if each is not None
+            ], axis=1)
+            usual = float(np.median(np.diff(time)))
+            turn = np.gradient(_smooth(rate, max(1, round(_SMOOTH / usual))), time, axis=0)
+            force -= np.cross(turn, arm) + np.cross(rate, np.cross(rate, arm))
+        return time, force
+
+    def _rate_channel(self, name: str, series: Series, axis: int) -> Channel:
+        """Return a rate of turn in windows without a gap."""
+        kept = self._kept(series.time)
+        usual = float(np.median(np.diff(series.time)))
+        size = max(8, round(_WINDOW / usual))
+        index = np.flatnonzero(kept)
+        firsts = [
+            i for i in range(0, len(index) - size, size)
+            if index[i + size - 1] - index[i] == size - 1
+            and series.time[index[i + size - 1]] - series.time[index[i]] < 1.5 * _WINDOW
+        ]
+        return Channel(
+            name, 'rad/s', series.time[kept], series.value[kept], axis,
+            np.array(firsts, dtype=float), size, moment=True,
+        )
+
+    @staticmethod
+    def _spread(value: FloatArray) -> float:
+        return max(float(np.std(value)), _TINY * max(1.0, float(np.max(np.abs(value), initial=0))))
+
+    # What is predicted.
+
+    def coarse(self, *, thin: bool = False) -> Problem:
+        """Return the same comparison with longer steps, of commands that are means over them.
+
+        A thin one compares means of what was measured too, where samples are denser.
+        """
+        other = copy.copy(self)
+        if thin:
+            other.channels = [_thinned(each) for each in self.channels]
+            other.weights = list(self.weights)
+        other.__dict__.pop('_measured_rate', None)
+        other._ticks, other._time = other._made_ticks(_COARSE_TICK, _COARSE_TICK)
+        return other
+
+    def _made_ticks(self, longest: float, shortest: float = 0.0) -> tuple[Ticks, FloatArray]:
+        """Return what the model is stepped with, and the middle of each step [s]."""
+        recording, names = self.setup.recording, self._candidates.command_names
+        begin = min(float(each.time[0]) for each in self.channels)
+        end = max(float(each.time[-1]) for each in self.channels)
+        usual = min(float(np.median(np.diff(each.time))) for each in self.channels)
+        span = end + 0.05 - max(begin - _BEFORE, 0.0)
+        dt = max(usual, shortest, min(span / _MOST_TICKS, longest))
+        # Steps of the length of samples begin where commands do.
+        begin = max(begin - _BEFORE, 0.0) - dt * max(1, round(_LEAD / dt))
+        edges = begin + dt * np.arange(int(np.ceil((end + _LEAD - begin) / dt)) + 1)
+        columns = []
+        for name in names:
+            if name not in recording.commands:
+                columns.append(np.full(len(edges) - 1, np.nan))
+                continue
+            columns.append(held_mean(recording.commands[name], np.asarray(edges, float)))
+        if all(np.all(np.isnan(column)) for column in columns):
+            raise SourceError(
+                recording.name, f'has no command of {", ".join(names)}; name the columns in the '
+                'parameter file, below identify: columns'
+            )
+        middle = 0.5 * (edges[1:] + edges[:-1])
+        flow = None
+        if self._candidates.model.uses_body:
+            flow = np.zeros((len(middle), 6))
+            for i, key in enumerate(FLOW):
+                if key in recording.measured:
+                    each = recording.measured[key]
+                    flow[:, i] = np.interp(middle, each.time, each.value)
+        return Ticks(dt, np.stack(columns, axis=1), flow), middle
+
+    def _run(self, places: FloatArray) -> Response:
+        """Return the responses at places of the search (c, p); equal ones are run once."""
+        changes = [self.changes(place) for place in places]
+        unique: list[Mapping[str, Any]] = []
+        which = []
+        for each in changes:
+            if each not in unique:
+                unique.append(each)
+            which.append(unique.index(each))
+        response = self._candidates.run(unique, self._ticks)
+        return Response(response.wrench[which], {
+            name: rows[which] for name, rows in response.state.items()
+        })
+
+    def _of_channel(
+        self, channel: Channel, response: Response, places: FloatArray
+    ) -> FloatArray:
+        bodies = [self.body_at(place) for place in places]
+        if channel.axis < 0:
+            rows = response.state[channel.name.removeprefix(STATE)]
+        elif channel.moment:
+            rows = self._rates(channel, response, bodies)
+        elif self.setup.kind == 'imu':
+            mass = np.array([body['mass'] for body in bodies])
+            rows = response.wrench[:, :, channel.axis] * (self.setup.body.mass / mass)[:, None]
+        else:
+            rows = response.wrench[:, :, channel.axis]
+        # A state and a rate are those at the end of a step, a force is its mean.
+        at_end = channel.axis < 0 or channel.moment
+        time = self._time + (0.5 * self._ticks.dt if at_end else 0.0)
+        return np.stack([
+            np.interp(channel.time - body[DELAY], time, row)
+            for row, body in zip(rows, bodies, strict=True)
+        ])
+
+    def _rates(
+        self, channel: Channel, response: Response, bodies: Sequence[Mapping[str, float]]
+    ) -> FloatArray:
+        """Return the rate of turn about an axis, from some start on, (c, k)."""
+        com, axis = self.setup.body.com, channel.axis - 3
+        torque = response.wrench[:, :, 3:] - np.cross(com, response.wrench[:, :, :3])
+        moments = np.array([[body[f'i{a}{a}'] for a in 'xyz'] for body in bodies])
+        rate = self._measured_rate
+        one, two = (axis + 1) % 3, (axis + 2) % 3
+        gyroscopic = (moments[:, one] - moments[:, two])[:, None] * rate[:, one] * rate[:, two]
+        turn = (torque[:, :, axis] + gyroscopic) / moments[:, axis : axis + 1]
+        return np.asarray(np.cumsum(turn, axis=1) * self._ticks.dt)
+
+    @functools.cached_property
+    def _measured_rate(self) -> FloatArray:
+        """The measured rate of turn at the steps, (k, 3)."""
+        measured = self.setup.recording.measured
+        return np.stack([
+            np.interp(self._time, measured[key].time, measured[key].value)
+            if (key := f'gyro_{axis}') in measured else np.zeros(len(self._time))
+            for axis in 'xyz'
+        ], axis=1)
+
+
+def _thinned(channel: Channel) -> Channel:
+    """Return a channel with means over a long step; a rate stays as it is."""
+    size = int(_COARSE_TICK / max(float(np.median(np.diff(channel.time))), _TINY))
+    if channel.windows is not None or size < 2:
+        return channel
+    count = len(channel.time) // size * size
+    time, value = (rows[:count].reshape(-1, size) for rows in (channel.time, channel.value))
+    whole = time[:, -1] - time[:, 0] < 2.0 * _COARSE_TICK
+    return replace(channel, time=time.mean(axis=1)[whole], value=value.mean(axis=1)[whole])
+
+
+def held_mean(series: Series, edges: FloatArray) -> FloatArray:
+    """Return the mean of a held value between edges [s]; before the first it is the first."""
+    time, value = series.time, series.value
+    area = np.concatenate(([0.0], np.cumsum(np.diff(time) * value[:-1])))
+    at = np.clip(np.searchsorted(time, edges, 'right') - 1, 0, len(time) - 1)
+    inside = area[at] + (edges - time[at]) * value[at]
+    return np.asarray(np.diff(inside) / np.diff(edges))
+
+
+def _smooth(rows: FloatArray, size: int) -> FloatArray:
+    kernel = np.ones(size) / size
+    return np.stack([
+        np.convolve(np.pad(row, size, 'edge'), kernel, 'same')[size:-size] for row in rows.T
+    ], axis=1)
+
+
+@functools.lru_cache(maxsize=8)
+def _drift(size: int) -> FloatArray:
+    """Return an orthonormal basis of offset and drift over a window, (size, 2)."""
+    line = np.linspace(-1.0, 1.0, size)
+    return np.stack([np.full(size, size**-0.5), line / np.linalg.norm(line)], axis=1)

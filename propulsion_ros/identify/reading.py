@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bags and tables as recordings; a table may be packed (.csv.gz)."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.identify.recording import (
+    ALTITUDE,
+    CLIMB,
+    FLOW,
+    IMU,
+    STATE,
+    WRENCH,
+    Recording,
+    Series,
+)
+from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.replay.bags import BagReader, is_bag
+from propulsion_ros.replay.command_table import STAMP
+from propulsion_ros.replay.csv_rows import (
+    KEPT_LIMIT,
+    LATEST,
+    check_columns,
+    read_number,
+    read_rows,
+)
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import FloatArray
+
+_TIMES = (STAMP, 'time_s')
+_MOST_ROWS = 2_000_000
+_FIELDS = ('position', 'velocity', 'effort')
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a recording may hold."""
+
+    commands: Mapping[str, str]
+    """The field that each actuator takes as its command, by name."""
+    states: Sequence[str] = ()
+    """Names in the state of the actuators."""
+    columns: Mapping[str, str] | None = None
+    """What columns of the user are: an actuator, or a name of this module."""
+    group: str = ''
+    """Name of the node, whose topics a bag has."""
+
+    @property
+    def known(self) -> dict[str, str]:
+        """Every name that a column may have, with the key of its series."""
+        own = {f'{name}.{field}': name for name, field in self.commands.items()}
+        states = {f'{name}.{field}' for name in self.states for field in _FIELDS}
+        measured = {
+            *IMU, ALTITUDE, CLIMB, *FLOW, *(WRENCH + name for name in WRENCH_NAMES),
+            *(STATE + name for name in states),
+        }
+        return {
+            **{name: STATE + name for name in states}, **{name: name for name in measured},
+            **{name: name for name in self.commands}, **own,
+        }
+
+
+def read_recording(path: Path, names: Names) -> Recording:
+    """Return a bag or a table as a recording; raise `SourceError` where it cannot be one."""
+    return _of_bag(path, names) if is_bag(path) else _of_table(path, names)
+
+
+# Tables.
+
+
+def _of_table(path: Path, names: Names) -> Recording:
+    rows = read_rows(path, KEPT_LIMIT)
+    place, header = next(rows, (f'{printable(path)}:1', []))
+    columns = [cell.strip() for cell in header]
+    check_columns(place, columns)
+    if not columns or columns[0] not in _TIMES:
+        raise SourceError(
+            place, f'expected {" or ".join(_TIMES)} as the first column, got '
+            f'{columns[0] if columns else "no lines"!r}'
+        )
+    keys = _keys(place, columns[1:], names)
+    values = _numbers(place, columns, rows)
+    return _recording(printable(path), values, keys, names)
+
+
+def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
+    """Return all cells, (rows, columns)."""
+    table: list[list[float]] = []
+    for place, cells in rows:
+        if len(cells) != len(columns):
+            raise SourceError(place, f'expected {len(columns)} cells, got {len(cells)}')
+        try:
+            numbers = [float(cell) for cell in cells]
+        except ValueError:
+            numbers = [
+                read_number(place, name, cell) for name, cell in zip(columns, cells, strict=True)
+            ]
+        if not abs(numbers[0]) < LATEST:
+            raise SourceError(
+                place, f'{columns[0]}: expected a finite time in seconds, got {cells[0]}'
+            )
+        table.append(numbers)
+        if len(table) > _MOST_ROWS:
+            raise SourceError(place, f'expected at most {_MOST_ROWS} rows; cut the recording')
+    if len(table) < 2:
+        raise SourceError(place, f'expected rows, got {len(table)}')
+    return np.array(table)
+
+
+def _keys(place: str, columns: Sequence[str], names: Names) -> list[str]:
+    """Return the key of each column, '' for one that is not used."""
+    known, given = names.known, names.columns or {}
+    for column, target in given.items():
+        if target not in known:
+            raise SourceError(
+                f'columns.{column}', f'{target!r} is nothing that is fitted'
+                f'{suggestion(target, known)}'
+            )
+        if column not in columns:
+            raise SourceError(
+                place, f'expected a column {column!r}, as columns has it, got '
+                f'{", ".join(columns)}'
+            )
+    return [known.get(given.get(column, column), '') for column in columns]
+
+
+def _recording(name: str, values: FloatArray, keys: Sequence[str], names: Names) -> Recording:
+    """Return a recording of a table; rows out of order are counted and left out."""
+    stamp = values[:, 0]
+    forward = stamp > np.maximum.accumulate(np.concatenate(([-np.inf], stamp[:-1])))
+    notes = []
+    if not forward.all():
+        notes.append(
+            f'{np.count_nonzero(~forward)} rows are no later than the row before, the first at '
+            f'{stamp[~forward][0]:.6f} s: left out'
+        )
+    values = values[forward]
+    begin = float(values[0, 0])
+    time = values[:, 0] - begin
+    series = {
+        key: Series(time, values[:, i + 1]) for i, key in enumerate(keys) if key
+    }
+    return _sorted(name, begin, series, names, notes)
+
+
+def _sorted(
+    name: str, begin: float, series: Mapping[str, Series], names: Names, notes: Sequence[str]
+) -> Recording:
+    found = list(notes)
+    clean: dict[str, Series] = {}
+    for key, each in series.items():
+        good = np.isfinite(each.value)
+        if good.all():
+            clean[key] = each
+            continue
+        if good.any():
+            clean[key] = Series(each.time[good], each.value[good])
+        if key not in names.commands:
+            found.append(
+                f'{key}: {np.count_nonzero(~good)} of {len(good)} values are NaN or missing, the '
+                f'first at {begin + each.time[~good][0]:.6f} s: left out'
+            )
+        elif np.count_nonzero(~good) < 0.5 * len(good):
+            found.append(
+                f'command of {key}: {np.count_nonzero(~good)} of {len(good)} values are NaN or '
+                'missing: the value before holds'
+            )
+    return Recording(
+        name, begin,
+        {key: clean[key] for key in names.commands if key in clean},
+        {key: each for key, each in clean.items() if key not in names.commands}, tuple(found),
+    )
+
+
+# Bags.
+
+
+def _of_bag(path: Path, names: Names) -> Recording:
+    points: dict[str, list[tuple[float, float]]] = {}
+    with BagReader(path) as bag:
+        wanted = {
+            topic for topic, kind in bag.topics.items()
+            if kind.rpartition('/')[2] in _READERS
+        }
+        for message in bag.messages(wanted):
+            content = bag.decode(message)
+            stamp = content.header.stamp
+            time = stamp.sec + stamp.nanosec * 1e-9
+            time = time or message.stamp_ns * 1e-9
+            for key, value in _READERS[message.type.rpartition('/')[2]](
+                message.topic, content, names
+            ):
+                points.setdefault(key, []).append((time, value))
+    if not points:
+        raise SourceError(
+            printable(path), 'has no command, state, wrench, IMU or odometry of the robot; '
+            f'topics: {", ".join(sorted(wanted)) or "none"}'
+        )
+    begin = min(rows[0][0] for rows in points.values())
+    series, notes, late = {}, [], Counter[str]()
+    for key, rows in points.items():
+        table = np.array(rows)
+        keep = table[:, 0] > np.maximum.accumulate(np.concatenate(([-np.inf], table[:-1, 0])))
+        late[key] = int(np.count_nonzero(~keep))
+        series[key] = Series(table[keep, 0] - begin, table[keep, 1])
+    notes += [f'{key}: {count} messages out of order: left out' for key, count in (+late).items()]
+    return _sorted(printable(path), begin, series, names, notes)
+
+
+def _joints(topic: str, message: Any, names: Names) -> Any:
+    """Yield the commands or states of a JointState."""
+    is_command = topic.endswith('/command')
+    for field in _FIELDS:
+        for name, value in zip(message.name, getattr(message, field), strict=False):
+            if is_command and names.commands.get(name) == field:
+                yield name, value
+            elif not is_command and name in names.states:
+                yield f'{STATE}{name}.{field}', value
+
+
+def _wrench(topic: str, message: Any, names: Names) -> Any:
+    prefix = '' if topic.endswith('wrench_command') else WRENCH
+    for what in ('force', 'torque'):
+        for axis in 'xyz':
+            key = f'{prefix}{what}.{axis}'
+            if prefix or key in names.commands:
+                yield key, getattr(getattr(message.wrench, what), axis)
+
+
+def _imu(topic: str, message: Any, names: Names) -> Any:
+    for axis in 'xyz':
+        yield f'accel_{axis}', getattr(message.linear_acceleration, axis)
+        yield f'gyro_{axis}', getattr(message.angular_velocity, axis)
+
+
+def _odometry(topic: str, message: Any, names: Names) -> Any:
+    twist = message.twist.twist
+    for axis in 'xyz':
+        yield f'body.velocity.{axis}', getattr(twist.linear, axis)
+        yield f'body.angular_velocity.{axis}', getattr(twist.angular, axis)
+    yield ALTITUDE, message.pose.pose.position.z
+
+
+_READERS = {
+    'JointState': _joints, 'WrenchStamped': _wrench, 'Imu': _imu, 'Odometry': _odometry,
+}
+"""How each type of message is read."""

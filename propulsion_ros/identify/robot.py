@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot whose parameters are fitted: its actuators, its body, and what columns mean."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_of
+from propulsion_ros.graph.node_config import Setting, block_named, in_file, read_setting
+from propulsion_ros.graph.share import read_description
+from propulsion_ros.identify.free import BODY
+from propulsion_ros.identify.settings import IdentifyParams, settings_of_fit
+from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import parameters_of
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+
+NODE = 'identify'
+"""Name that has the settings of the fit in a parameter file."""
+
+
+@dataclass(frozen=True)
+class Robot:
+    """What is known of a robot before a fit."""
+
+    file: ParameterFile | None
+    setting: Setting | None
+    """Of its actuators, None where no group is fitted."""
+    group: str
+    body: MassProperties
+    params: IdentifyParams
+    columns: Mapping[str, str]
+    vehicle: Mapping[str, Any]
+    """Parameters of the simulated body."""
+
+    @functools.cached_property
+    def values(self) -> dict[str, Any]:
+        """Every flat parameter of the family, defaults too."""
+        if self.setting is None:
+            return {}
+        params = self.setting.build(self.setting.family_type.Params)
+        found = {}
+        for parameter in parameters_of(self.setting.family_type.Params):
+            value = params
+            for part in parameter.key.split('.'):
+                value = getattr(value, part)
+            found[parameter.key] = value
+        return found
+
+    @property
+    def properties(self) -> dict[str, float]:
+        """What of the body can be fitted, by name."""
+        moments = {f'i{a}{a}': float(self.body.inertia[i, i]) for i, a in enumerate('xyz')}
+        area = np.array(self.vehicle.get('body.drag_area', [0.0])).ravel()
+        return {'mass': self.body.mass, **moments, 'drag_area': float(area[-1])}
+
+
+def read_robot(
+    model: Path, params_file: Path | None, fit: Sequence[str]
+) -> Robot:
+    """Return a robot by its description and parameter file.
+
+    Parameters
+    ----------
+    model : Path
+        URDF or xacro.
+    params_file : Path or None
+        YAML.
+    fit : sequence of str
+        What is fitted; it names the group.
+
+    Raises
+    ------
+    ConfigError
+        Naming the file and what is wrong.
+    """
+    description = read_description(model)
+    file = None if params_file is None else ParameterFile(params_file)
+    try:
+        params, columns = settings_of_fit(file.of(NODE) if file else {})
+    except ConfigError as error:
+        raise SourceError(f'{params_file}: {NODE}', str(error)) from error
+    try:
+        blocks = actuators_from_urdf(description.text, loop_params_of)
+        _, body = mass_from_urdf(description.text)
+    except ConfigError as error:
+        raise SourceError(description.place_of(error), str(error)) from error
+    if params.mass:
+        body = MassProperties(
+            params.mass, body.com, body.inertia * (params.mass / body.mass if body.mass else 1.0)
+        )
+    groups = list(dict.fromkeys(
+        name.partition('.')[0] for name in fit if '.' in name and not name.startswith(f'{BODY}.')
+    ))
+    if len(groups) > 1:
+        raise SourceError('--fit', f'one group of actuators at a time, got {", ".join(groups)}')
+    names = [block.name for block in blocks]
+    group = groups[0] if groups else names[0] if len(names) == 1 else ''
+    setting = None
+    if group:
+        block = block_named(blocks, group)
+        given = GivenParameters(group, file.of(group) if file else {})
+        with in_file(params_file or model, group):
+            _, setting = read_setting(given, ActuatorNodeParams, lambda own: block)
+            setting.build_family()
+    vehicle = file.of('vehicle') if file else {}
+    return Robot(file, setting, group, body, params, columns, vehicle)

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fit from files to its report."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.identify.advice import (
+    correlations,
+    explained,
+    remarks,
+    unidentified,
+    whiteness_of,
+)
+from propulsion_ros.identify.candidates import Candidates
+from propulsion_ros.identify.coast import (
+    CoastProblem,
+    coasting,
+    per_mass,
+    start_of,
+    vertical_speed,
+)
+from propulsion_ros.identify.doubts import command_doubts, geometry_doubts
+from propulsion_ros.identify.fit import Fit, Progress, Search, fitted, fitted_coarse, silent
+from propulsion_ros.identify.fitted_file import write_fitted
+from propulsion_ros.identify.free import (
+    BODY,
+    DELAY,
+    Free,
+    check_start,
+    delay,
+    free_parameters,
+    full_of,
+)
+from propulsion_ros.identify.prepare import prepared
+from propulsion_ros.identify.problem import Problem, Setup
+from propulsion_ros.identify.reading import Names, read_recording
+from propulsion_ros.identify.recording import STATE, Recording
+from propulsion_ros.identify.robot import Robot
+from propulsion_ros.identify.validation import cross_validated, recommended, variants
+from propulsion_ros.models.common.points import numbers_of
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import parameters_of
+from propulsion_ros.settings.quantity import FloatArray, flatten
+
+Span = tuple[float | None, float | None]
+_TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
+_DELAYS, _REFITS = (0.0, 0.01, 0.02), 3
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for."""
+
+    input: Path
+    fit: Sequence[str]
+    measured: str
+    span: Span = (None, None)
+    """First and last stamp that count [s]."""
+    checks: Sequence[tuple[Path, Span]] = ()
+    """What is predicted without a fit."""
+    fit_delay: bool = False
+    delay: float = 0.0
+    """Fixed time from a command until the actuator takes it [s]."""
+    choose: bool = False
+
+
+@dataclass
+class Result:
+    """What was found, for the report and the pictures."""
+
+    report: dict[str, Any]
+    fit: Fit
+    before: list[Any] = field(default_factory=list)
+    after: list[Any] = field(default_factory=list)
+    """Predictions of each channel, (n,)."""
+
+
+class Session:
+    """A robot and the recordings that are compared with its model.
+
+    Parameters
+    ----------
+    robot : Robot
+        As read.
+    request : Request
+        What is asked for.
+    note : callable
+        Receives what begins.
+    """
+
+    def __init__(self, robot: Robot, request: Request, note: Progress = silent) -> None:
+        self._robot, self._request, self._note = robot, request, note
+        setting = robot.setting
+        self._schema: list[Any] = []
+        self._names = Names({}, (), robot.columns)
+        if request.measured == 'odometry':
+            return
+        if setting is None:
+            raise SourceError('--fit', 'name the group of actuators, as in <group>.time_constant')
+        self._schema = list(parameters_of(setting.family_type.Params))
+        self._family = setting.family_type
+        model = setting.build_family()
+        self._names = Names(
+            dict(zip(model.command_names, model.command_fields, strict=True)),
+            tuple(model.state_names), robot.columns, robot.group,
+        )
+
+    def run(self) -> Result:
+        """Return what the recording shows; raise `ConfigError` for what cannot be fitted."""
+        request, robot = self._request, self._robot
+        self._note('read')
+        recording, found = self._read(request.input, request.span)
+        names = list(request.fit) + [DELAY] * request.fit_delay
+        free = free_parameters(
+            names, robot.group, self._schema, robot.values, robot.properties
+        )
+        check_start(robot.values, free)
+        if request.measured == 'odometry':
+            problem, more = self._coast(recording, free)
+            found += more
+        else:
+            problem = Problem(self._setup(recording, free))
+            found += command_doubts(recording)
+        before = self._before(problem)
+        fit = fitted(problem, note=self._note)
+        found += [f'{each.name}: {each.note}' for each in free if each.note]
+        report = self._report(fit, before, found)
+        predictions = [rows[0] for rows in problem.predicted(fit.place[None])]
+        return Result(report, fit, before, predictions)
+
+    def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
+        """Return the comparison of a coast, and what is to be known of it."""
+        if [each.keys for each in free] != [('drag_area',)]:
+            raise SourceError('--fit', 'of odometry body.drag_area can be fitted, from a coast')
+        speed, found = vertical_speed(recording), []
+        begin, end = coasting(recording, speed)
+        spans = [(-np.inf, begin, '')] * (self._request.span[0] is None)
+        spans += [(end, np.inf, '')] * (self._request.span[1] is None)
+        recording = dataclasses.replace(recording, skipped=(*recording.skipped, *spans))
+        found.append(
+            f'coast from {recording.begin + begin:.2f} to {recording.begin + end:.2f} s, taken as '
+            'vertical and without thrust'
+        )
+        body, area = self._robot.body, free[0]
+        if body.mass <= 0.0:
+            area = per_mass(area)
+            found.append(
+                'mass: the robot description has none: only the drag area over the mass is known'
+            )
+        first = speed.time[recording.is_kept(speed.time)]
+        if len(first) < 10:
+            raise SourceError(recording.name, 'has fewer than ten samples in the coast')
+        setup = Setup(
+            recording, None, (area, start_of(speed, float(first[0]))), body, 'odometry'
+        )
+        return CoastProblem(setup, self._robot.vehicle), found
+
+    def write(self, path: Path, result: Result) -> None:
+        """Write the parameter file of a result."""
+        robot, fit = self._robot, result.fit
+        changed = fit.problem.changes(fit.place)
+        body = fit.problem.body_at(fit.place)
+        lines = [f'Fitted by propulsion_ros identify to {self._request.input.name}.']
+        vehicle: dict[str, Any] = {}
+        for each in fit.problem.free:
+            if each.owner == BODY:
+                key = each.keys[0]
+                if each.name == 'body.drag_area':
+                    areas = np.zeros(3) + np.ravel(robot.vehicle.get('body.drag_area', [0.0]))
+                    areas[-1] = body[key]
+                    vehicle['body.drag_area'] = areas.tolist()
+                    continue
+                lines.append(f'{each.name} = {body[key]:.6g} {each.unit} belongs into the robot '
+                             'description.')
+            elif each.owner == DELAY:
+                lines.append(f'delay = {body[DELAY]:.4f} s from a command until it acts; no model '
+                             'has it.')
+        write_fitted(path, robot.file, robot.group, changed, vehicle, lines)
+
+    def _read(self, path: Path, span: Span) -> tuple[Recording, list[str]]:
+        recording = read_recording(path, self._names)
+        largest = 1.0 if self._robot.values.get('command_interface') == 'throttle' else np.nan
+        return prepared(recording, self._request.measured, span, largest)
+
+    def _setup(self, recording: Recording, free: Sequence[Any]) -> Setup:
+        robot, request = self._robot, self._request
+        states = [
+            name.removeprefix(STATE) for name in recording.measured if name.startswith(STATE)
+        ] if request.measured == 'state' else []
+        moments = any(key in _TORQUE_KEYS for each in free for key in each.keys)
+        if request.measured == 'imu' and robot.body.mass <= 0.0:
+            raise SourceError(
+                'mass', 'the robot description has none; weigh the robot, and give identify: mass'
+            )
+        return Setup(
+            recording, Candidates(self._family, robot.values, states), tuple(free), robot.body,
+            request.measured, imu_position=robot.params.imu_position, delay=request.delay,
+            moments=moments,
+        )
+
+    @staticmethod
+    def _before(problem: Problem) -> list[Any]:
+        """Return the predictions of the parameters as they were."""
+        return [rows[0] for rows in problem.predicted(problem.start[None])]
+
+    def _report(self, fit: Fit, before: list[Any], found: list[str]) -> dict[str, Any]:
+        problem = fit.problem
+        rms = problem.rms(fit.place)
+        unknown = unidentified(fit)
+        found += remarks(fit)
+        found += geometry_doubts(fit)
+        self._note('cross-validation')
+        search = Search(problem.coarse())
+        squares = cross_validated(search, fit.place)
+        report: dict[str, Any] = {
+            'estimates': {
+                name: {
+                    'value': _finite(value) if name not in unknown else None,
+                    'sd': _finite(sd) if name not in unknown else None,
+                    'unit': problem.free_of(i).unit,
+                } for i, (name, value, sd) in enumerate(
+                    zip(problem.names, fit.values.tolist(), fit.sd.tolist(), strict=True)
+                )
+            },
+            'rms': _main(problem, rms), 'unit': problem.channels[0].unit, 'check_rms': None,
+            'rms_before': _main_before(problem, before),
+            'cross_validation_rms': float(np.sqrt(np.mean(squares))),
+            'rms_of': rms,
+            'explained': {name: round(share, 4) for name, share in explained(fit).items()},
+            'delay': problem.body_at(fit.place)[DELAY],
+            'curves': dict(self._curves(fit)),
+            'correlations': correlations(fit),
+            'whiteness': whiteness_of(fit),
+            'unidentified': unknown,
+            'seconds': round(sum(
+                _seconds(channel.time) for channel in problem.channels[:1]
+            ), 2),
+        }
+        self._check(fit, report, found)
+        report['delays'] = self._delays(fit, found)
+        if self._request.choose:
+            report['models'] = self._choose(fit, found)
+        for name, why in unknown.items():
+            found.append(f'{name}: not identified: {why}')
+        report['warnings'] = found
+        return report
+
+    def _check(self, fit: Fit, report: dict[str, Any], found: list[str]) -> None:
+        """Predict other recordings with the result."""
+        checks = []
+        for path, span in self._request.checks:
+            self._note(f'check {path.name}')
+            recording, doubts = self._read(path, span)
+            other = Problem(dataclasses.replace(fit.problem.setup, recording=recording))
+            checks.append((_main(other, other.rms(fit.place)), len(other.channels[0].time)))
+            found += [f'{path.name}: {line}' for line in doubts]
+        if checks:
+            squares = sum(rms**2 * count for rms, count in checks)
+            report['check_rms'] = float(np.sqrt(squares / sum(count for _, count in checks)))
+            report['checks'] = [
+                {'file': path.name, 'from': span[0], 'to': span[1], 'rms': rms}
+                for (path, span), (rms, _) in zip(self._request.checks, checks, strict=True)
+            ]
+
+    def _curves(self, fit: Fit) -> Iterator[tuple[str, Any]]:
+        """Yield fitted thrust curves over the throttle, where both are polynomials."""
+        values = {**self._robot.values, **fit.problem.changes(fit.place)}
+        for each in fit.problem.free:
+            if not each.is_curve or values.get('command_interface') != 'throttle':
+                continue
+            texts = flatten(values[each.keys[0]])
+            factors = numbers_of(each.keys[0], str(texts[0]))
+            kinds = values.get('thrust_curve_kind'), values.get('esc_kind')
+            if each.keys[0] == 'thrust_curve' and kinds == ('polynomial', 'polynomial'):
+                esc = numbers_of('esc_curve', str(flatten(values['esc_curve'])[0]))
+                if values['esc_gives'] == 'speed' and not any(esc[:1]) and len(esc) == 2:
+                    full = full_of('thrust_curve', values)
+                    yield each.name, {
+                        'over': 'throttle', 'unit': 'N',
+                        'coefficients': [c * full**k for k, c in enumerate(factors)],
+                    }
+
+    def _delays(self, fit: Fit, found: list[str]) -> list[dict[str, float]]:
+        """Return what other delays would give: lags and delays can take each other's place."""
+        problem = fit.problem
+        if not any(each.is_lag for each in problem.free):
+            return []
+        self._note('delays')
+        return delay_profile(fit, found)
+
+    def _choose(self, fit: Fit, found: list[str]) -> dict[str, Any]:
+        lags = [
+            float(value) for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag
+        ]
+        choices = variants(
+            fit.problem, self._robot.group, self._schema, self._robot.values,
+            float(np.mean(lags)) if lags else 0.0, self._note,
+        )
+        if not choices:
+            return {}
+        best = recommended(choices)
+        return {
+            'recommended': best.name,
+            'variants': {
+                each.name: {
+                    'cross_validation_rms': each.rms, 'rms': each.training,
+                    'numbers': each.simplicity, 'estimates': each.estimates,
+                } for each in choices
+            },
+        }
+
+
+def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
+    """Return lag and error at each of some delays, and note a clock that is wrong."""
+    problem = fit.problem
+    with_delay = [each for each in problem.free if each.owner != DELAY]
+    start = np.concatenate([
+        fit.place[i : i + 1] for i in range(len(fit.place))
+        if problem.free_of(i).owner != DELAY
+    ])
+    free_delay = dataclasses.replace(
+        delay(), lower=np.array([-0.15]), upper=np.array([0.15]), start=np.array([0.0])
+    )
+    other = problem.with_free([*with_delay, free_delay])
+    search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
+    now = float(np.sqrt(np.mean(np.square(
+        search.residuals(np.append(start, problem.setup.delay))
+    ))))
+    then = float(np.sqrt(np.mean(np.square(search.residuals(place)))))
+    best = float(place[-1])
+    if DELAY not in [each.owner for each in problem.free] and then < 0.9 * now and (
+        best < -0.004 or best > 0.03
+    ):
+        what = 'before its command' if best < 0.0 else 'after its command'
+        found.append(
+            f'what was measured follows {abs(best) * 1e3:.0f} ms {what} and {1 - then / now:.0%} '
+            'better so: a clock offset between commands and sensor, or a delay; --fit-delay fits '
+            'a delay'
+        )
+    return _at_delays(search, place, (*_DELAYS, best))
+
+
+def _at_delays(
+    search: Search, place: FloatArray, delays: Sequence[float]
+) -> list[dict[str, float]]:
+    """Return lags and error at each of some delays; the last parameter is the delay."""
+    problem, others = search.problem, len(place) - 1
+    places = np.tile(place, (len(delays), 1))
+    places[:, -1] = delays
+    for _ in range(_REFITS):
+        for at, (residuals, jacobian) in zip(places, search.at_all(places), strict=True):
+            scaled = jacobian[:, :others] * problem.scale[:others]
+            move, *_ = np.linalg.lstsq(scaled, -residuals, rcond=1e-8)
+            at[:others] = np.clip(
+                at[:others] + move * problem.scale[:others], problem.lower[:others],
+                problem.upper[:others],
+            )
+    rows = []
+    for at, (residuals, _) in zip(places, search.at_all(places), strict=True):
+        own = np.concatenate([residuals[cut] / weight for cut, weight in problem.main_cuts])
+        estimates = problem.estimates(at)
+        rows.append({
+            'delay': float(at[-1]), **{
+                name: float(estimates[i]) for i, name in enumerate(problem.names)
+                if problem.free_of(i).is_lag
+            }, 'rms': float(np.sqrt(np.mean(np.square(own)))),
+        })
+    return rows
+
+
+def _main(problem: Problem, rms: dict[str, float]) -> float:
+    """Return the error of the first kind of quantity, of all its channels together."""
+    unit = problem.channels[0].unit
+    own = [(rms[each.name], len(each.time)) for each in problem.channels if each.unit == unit]
+    total = sum(count for _, count in own)
+    return float(np.sqrt(sum(value**2 * count for value, count in own) / total))
+
+
+def _main_before(problem: Problem, before: list[Any]) -> float:
+    rms = {
+        each.name: float(np.sqrt(np.mean(np.square(
+            problem.compared(each, (each.value - rows)[None])[0]
+        )))) for each, rows in zip(problem.channels, before, strict=True)
+    }
+    return _main(problem, rms)
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _seconds(time: Any) -> float:
+    step = np.diff(time)
+    return float(step[step < 5.0 * np.median(step)].sum()) if len(step) else 0.0

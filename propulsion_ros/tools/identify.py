@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fit parameters of the models to a recording of the real robot."""
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from propulsion_ros.identify.page import draw_fit
+from propulsion_ros.identify.problem import MEASURED
+from propulsion_ros.identify.robot import read_robot
+from propulsion_ros.identify.session import Request, Session, Span
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import printable, require_target
+from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.tools.lines import fail, note
+
+EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        'input', type=Path, metavar='INPUT',
+        help='a bag, or a table (.csv, .csv.gz): stamp, commands, and what was measured',
+    )
+    parser.add_argument(
+        '--model', type=Path, required=True, metavar='ROBOT.urdf',
+        help='URDF or xacro with the plugin block of the actuators',
+    )
+    parser.add_argument(
+        '--params-file', type=Path, metavar='ROBOT.yaml',
+        help='parameters to begin with; below identify: columns, what columns of a table are',
+    )
+    parser.add_argument(
+        '--fit', required=True, metavar='NAMES',
+        help='what is fitted, apart by commas: <group>.<parameter>, body.mass, body.ixx, body.iyy, '
+        'body.izz, body.drag_area',
+    )
+    parser.add_argument(
+        '--measured', choices=MEASURED, default='imu',
+        help='what was measured: specific force and rates of an IMU, odometry, states of the '
+        'actuators, or the wrench of a test stand (default: %(default)s)',
+    )
+    parser.add_argument('--from', type=float, dest='begin', metavar='S', help='first stamp [s]')
+    parser.add_argument('--to', type=float, dest='end', metavar='S', help='last stamp [s]')
+    parser.add_argument(
+        '--fit-delay', action='store_true',
+        help='also fit a delay from a command until the actuator takes it',
+    )
+    parser.add_argument(
+        '--delay', type=float, default=0.0, metavar='S', help='a known one [s] (default: 0)'
+    )
+    parser.add_argument(
+        '--choose', action='store_true',
+        help='also compare one lag with two, and forms of the thrust curve, by cross-validation',
+    )
+    parser.add_argument(
+        '--check', action='append', default=[], metavar='OTHER[:FROM:TO]',
+        help='predict another recording with the result (repeat for several)',
+    )
+    parser.add_argument(
+        '--output', type=Path, metavar='FITTED.yaml', help='parameter file with the result'
+    )
+    parser.add_argument(
+        '--picture', type=Path, metavar='FIT.png',
+        help='measured beside before and after, and residuals; needs matplotlib',
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what was found as one JSON object; return the exit code."""
+    try:
+        for path in (args.output, args.picture):
+            if path is not None:
+                require_target(path)
+        fit = [name.strip() for name in args.fit.split(',') if name.strip()]
+        request = Request(
+            args.input, fit, args.measured, (args.begin, args.end),
+            [_check(text) for text in args.check], args.fit_delay, args.delay, args.choose,
+        )
+        session = Session(read_robot(args.model, args.params_file, fit), request, _progress)
+        result = session.run()
+        if args.output is not None:
+            session.write(args.output, result)
+        if args.picture is not None:
+            draw_fit(result, args.picture)
+    except ConfigError as error:
+        _progress('')
+        return fail('identify', error)
+    except ImportError as error:
+        return fail('identify', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
+    _progress('')
+    for line in result.report['warnings']:
+        note('identify', line)
+    print(json.dumps(result.report, allow_nan=False, indent=1))
+    return 0
+
+
+def _check(text: str) -> tuple[Path, Span]:
+    """Return a file and the span of it: OTHER or OTHER:FROM:TO."""
+    parts = text.rsplit(':', 2)
+    if len(parts) == 1:
+        return Path(text), (None, None)
+    try:
+        begin, end = (float(part) if part else None for part in parts[1:])
+    except ValueError:
+        raise SourceError('--check', f'expected OTHER or OTHER:FROM:TO, got {printable(text)}') \
+            from None
+    return Path(parts[0]), (begin, end)
+
+
+def _progress(what: str) -> None:
+    """Show what is being done, on a terminal."""
+    if sys.stderr.isatty():
+        print(f'\r\033[K{what}', end='', file=sys.stderr, flush=True)

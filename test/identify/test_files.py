@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fit reads and writes: tables, bags, parameter files, pictures."""
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from propulsion_ros import load
+from propulsion_ros.identify.reading import Names, read_recording
+from propulsion_ros.loops.payloads import JointRow, Kind
+from propulsion_ros.loops.ports import Outlet
+from propulsion_ros.replay.bags import BagWriter, Recorded
+from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.tools import cli
+
+URDF = '''<robot name="bench"><link name="base_link"/>
+  <gazebo><plugin filename="propulsion_ros" name="thrusters">
+    <thruster name="left">
+      <link>base_link</link> <axis>1 0 0</axis> <dynamics>first_order</dynamics>
+      <time_constant>0.2</time_constant> <conversion>basic</conversion>
+      <rotor_constant>2e-4</rotor_constant>
+    </thruster>
+  </plugin></gazebo>
+</robot>'''
+YAML = '''/**/identify:
+  ros__parameters:
+    columns.speed: left
+    columns.scale: wrench.force.x
+/**/thrusters:
+  ros__parameters:
+    command_timeout: 0.3
+/**/other:
+  ros__parameters:
+    kept: true
+'''
+DT = 0.004
+
+
+@pytest.fixture(scope='module')
+def bench(tmp_path_factory):
+    """Return a folder with a description, a parameter file and a bench run of a thruster."""
+    folder = tmp_path_factory.mktemp('bench')
+    (folder / 'bench.urdf').write_text(URDF)
+    (folder / 'bench.yaml').write_text(YAML)
+    rng = np.random.default_rng(5)
+    time = np.arange(0.0, 8.0, DT)
+    speed = rng.uniform(-300.0, 300.0, 40)[np.searchsorted(np.cumsum(rng.uniform(0.2, 1.0, 39)),
+                                                           time)]
+    actual, rows = 0.0, ['stamp,speed,scale']
+    for stamp, wanted in zip(time, speed, strict=True):
+        force = 3e-4 * actual * abs(actual) + rng.normal(0.0, 0.1)
+        rows.append(f'{stamp:.4f},{wanted:.4f},{force:.5f}')
+        actual += (1.0 - np.exp(-DT / 0.15)) * (wanted - actual)
+    (folder / 'bench.csv').write_text('\n'.join(rows) + '\n')
+    return folder
+
+
+def identify(folder, capsys, *more):
+    code = cli.main([
+        'identify', str(folder / 'bench.csv'), '--model', str(folder / 'bench.urdf'),
+        '--params-file', str(folder / 'bench.yaml'), '--measured', 'wrench', '--fit',
+        'thrusters.time_constant,thrusters.rotor_constant', *more,
+    ])
+    return code, capsys.readouterr()
+
+
+def test_the_fitted_file_is_one_that_nodes_take(bench, capsys, tmp_path):
+    path, picture = tmp_path / 'fitted.yaml', tmp_path / 'fit.png'
+    code, printed = identify(
+        bench, capsys, '--output', str(path), '--check', f'{bench / "bench.csv"}:2:6',
+    )
+    assert code == 0, printed.err
+    report = json.loads(printed.out)
+    found = report['estimates']
+    for name, truth in (('time_constant', 0.15), ('rotor_constant', 3e-4)):
+        own = found[f'thrusters.{name}']
+        assert abs(own['value'] - truth) < 3 * own['sd'] < 0.2 * truth
+    assert report['unit'] == 'N'
+    assert report['rms'] == pytest.approx(0.1, rel=0.15)
+    assert report['check_rms'] == pytest.approx(0.1, rel=0.15)
+    assert report['rms_before'] > 1.0
+    assert {'correlations', 'whiteness', 'warnings', 'unidentified'} <= set(report)
+    thrusters = load(bench / 'bench.urdf', path)['thrusters']
+    assert thrusters.thrust_limits
+    text = path.read_text()
+    assert 'kept: true' in text
+    assert 'command_timeout: 0.3' in text
+    assert cli.main(['check', str(path.with_name('fitted.yaml')), '--model',
+                     str(bench / 'bench.urdf')]) in (0, 1)
+    assert not picture.exists()
+
+
+def test_a_second_fit_begins_where_the_first_ended(bench, capsys, tmp_path):
+    path = tmp_path / 'fitted.yaml'
+    _, first = identify(bench, capsys, '--output', str(path))
+    code = cli.main([
+        'identify', str(bench / 'bench.csv'), '--model', str(bench / 'bench.urdf'),
+        '--params-file', str(path), '--measured', 'wrench', '--fit', 'thrusters.rotor_constant',
+    ])
+    second = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert second['rms_before'] == pytest.approx(json.loads(first.out)['rms'], rel=1e-4)
+
+
+def test_the_page_of_pictures(bench, capsys, tmp_path):
+    pytest.importorskip('matplotlib')
+    path = tmp_path / 'fit.png'
+    code, printed = identify(bench, capsys, '--picture', str(path))
+    assert code == 0, printed.err
+    assert path.read_bytes()[:8] == b'\x89PNG\r\n\x1a\n'
+
+
+def test_a_place_without_a_folder_is_refused_before_the_fit(bench, capsys, tmp_path):
+    code, printed = identify(bench, capsys, '--output', str(tmp_path / 'no' / 'fitted.yaml'))
+    assert code == 1
+    assert 'there is no folder' in printed.err
+
+
+def test_a_wrong_check_is_refused(bench, capsys):
+    code, printed = identify(bench, capsys, '--check', 'a.csv:x:y')
+    assert code == 1
+    assert 'expected OTHER or OTHER:FROM:TO' in printed.err
+
+
+def test_a_bag_gives_commands_and_states(tmp_path):
+    wire, path = Wire(), tmp_path / 'bag'
+    with BagWriter(path) as bag:
+        for k in range(20):
+            stamp_ns = k * 10_000_000
+            for topic, field in (('/thrusters/command', 'velocity'),
+                                 ('/thrusters/state', 'velocity')):
+                outlet = Outlet(topic, Kind.JOINTS, 'command')
+                message = maker_of(outlet)(
+                    outlet, stamp_ns, JointRow(names=['left'], **{field: [10.0 + k]})
+                )
+                kind = 'sensor_msgs/msg/JointState'
+                bag.write(Recorded(topic, kind, stamp_ns, wire.serialise(message, kind)))
+    recording = read_recording(path, Names({'left': 'velocity'}, ('left',)))
+    assert recording.commands['left'].value.tolist() == [10.0 + k for k in range(20)]
+    assert recording.measured['state.left.velocity'].time[-1] == pytest.approx(0.19)
+
+
+@pytest.mark.parametrize(('text', 'problem'), [
+    ('time,a\n0,1\n1,2\n', "expected stamp or time_s as the first column, got 'time'"),
+    ('stamp,left.velocity\n0,1\n', 'expected rows, got 1'),
+    ('stamp,left.velocity\n0,1\nnan,2\n', 'expected a finite time in seconds'),
+    ('stamp,left.velocity\n0,1\n1,fast\n', "left.velocity: expected a number, got 'fast'"),
+    ('stamp,left.velocity\n0,1\n1\n', 'expected 2 cells, got 1'),
+])
+def test_a_table_that_is_none_is_refused(text, problem, tmp_path):
+    path = tmp_path / 'a.csv'
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=problem.replace('.', r'\.')):
+        read_recording(path, Names({'left': 'velocity'}, ('left',)))
+
+
+def test_rows_that_go_back_are_left_out_and_counted(tmp_path):
+    path = tmp_path / 'a.csv'
+    path.write_text('stamp,left.velocity\n0,1\n2,2\n1,3\n3,4\n')
+    recording = read_recording(path, Names({'left': 'velocity'}, ('left',)))
+    assert recording.commands['left'].value.tolist() == [1, 2, 4]
+    assert '1 rows are no later than the row before, the first at 1.000000 s' in recording.notes[0]
+
+
+def test_the_shipped_settings_of_a_fit_are_checked(bench, capsys, tmp_path):
+    wrong = tmp_path / 'wrong.yaml'
+    wrong.write_text(YAML.replace('columns.speed: left', 'imu_positon: [0.0, 0.0, 0.1]'))
+    assert cli.main(['check', str(wrong), '--model', str(bench / 'bench.urdf')]) == 1
+    assert "did you mean 'imu_position'" in capsys.readouterr().out

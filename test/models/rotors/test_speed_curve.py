@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rotors with a measured thrust over rotor speed in place of motor_constant w^2."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.settings.errors import ConfigError
+
+STILL = BodyState()
+BASE = {
+    'names': ['a', 'b'], 'max_thrust': 0.14, 'motor_constant': 2.5e-8, 'position': [0.0, 0.0, 0.0],
+    'axis': [0.0, 0.0, 1.0],
+}
+CURVE = '0.02 -4e-6 2.4e-8'
+
+
+def of_speed(w):
+    return 0.02 - 4e-6 * w + 2.4e-8 * w**2
+
+
+def test_a_square_as_a_curve_is_the_motor_constant():
+    rng = np.random.default_rng(1)
+    lags = {'time_constant_up': 0.05, 'time_constant_down': 0.09}
+    plain = Rotors(RotorsParams(**BASE, **lags))
+    bent = Rotors(RotorsParams(**BASE, **lags, thrust_curve='0 0 2.5e-8'))
+    for tick, wanted in enumerate(rng.uniform(-0.05, 0.2, (200, 2))):
+        one, other = (
+            rotors.step(Command(effort=wanted), STILL, 0.01, tick) for rotors in (plain, bent)
+        )
+        # The way back from a thrust to a speed is a table.
+        np.testing.assert_allclose(one.effort, other.effort, atol=2e-6)
+        np.testing.assert_allclose(one.velocity, other.velocity, atol=0.05)
+
+
+@pytest.mark.parametrize(('command', 'esc'), [
+    ({'velocity': [1000.0, 2000.0]}, {'command_interface': 'velocity'}),
+    ({'position': [0.4, 0.8]},
+     {'command_interface': 'throttle', 'esc_gives': 'speed', 'esc_curve': '0 2500'}),
+])
+def test_a_speed_gives_the_thrust_of_the_curve(command, esc):
+    rotors = Rotors(RotorsParams(**BASE, thrust_curve=CURVE, **esc))
+    output = rotors.step(Command(**command), STILL, 0.01, 0)
+    speeds = np.array([1000.0, 2000.0])
+    np.testing.assert_allclose(output.velocity, speeds)
+    np.testing.assert_allclose(output.effort, of_speed(speeds))
+    np.testing.assert_allclose(output.wrench[2], of_speed(speeds).sum())
+
+
+def test_a_thrust_is_reached_and_its_command_is_found():
+    wanted = np.array([0.05, 0.1])
+    rotors = Rotors(RotorsParams(**BASE, thrust_curve=CURVE))
+    output = rotors.step(Command(effort=wanted), STILL, 0.01, 0)
+    np.testing.assert_allclose(output.effort, wanted, atol=2e-6)
+    by_speed = Rotors(RotorsParams(**BASE, thrust_curve=CURVE, command_interface='velocity'))
+    np.testing.assert_allclose(of_speed(by_speed.command_for(wanted)), wanted, atol=2e-6)
+
+
+def test_max_thrust_holds():
+    rotors = Rotors(RotorsParams(**BASE, thrust_curve=CURVE, command_interface='velocity'))
+    output = rotors.step(Command(velocity=[1e4, 1e4]), STILL, 0.01, 0)
+    np.testing.assert_allclose(output.effort, 0.14, rtol=1e-5)
+    assert output.flags['saturated'].all()
+
+
+def test_a_table_is_linear_between_its_points():
+    rotors = Rotors(RotorsParams(
+        **BASE, thrust_curve=['0 0 1000 0.05 2000 0.15', '0 0.01 2000 0.2'],
+        thrust_curve_kind='table', command_interface='velocity',
+    ))
+    output = rotors.step(Command(velocity=[1500.0, 1000.0]), STILL, 0.01, 0)
+    np.testing.assert_allclose(output.effort, [0.1, 0.105])
+
+
+def test_the_mean_of_a_step_is_near_that_of_many():
+    """The curve is taken at the root mean square of the speed."""
+    esc = {'command_interface': 'velocity', 'time_constant_up': 0.07, 'time_constant_down': 0.07}
+    long, short = (Rotors(RotorsParams(**BASE, thrust_curve=CURVE, **esc)) for _ in range(2))
+    command = Command(velocity=[2000.0, 500.0])
+    whole = long.step(command, STILL, 0.01, 0).effort
+    parts = np.mean([short.step(command, STILL, 0.001, i).effort for i in range(10)], axis=0)
+    np.testing.assert_allclose(whole, parts, atol=1e-4)
+
+
+def test_a_batch_steps_as_one_robot():
+    params = RotorsParams(**BASE, thrust_curve=CURVE, time_constant_up=0.05)
+    one, many = Rotors(params), Rotors(params, (3,))
+    for tick in range(5):
+        wanted = np.array([0.03 * tick, 0.1])
+        effort = one.step(Command(effort=wanted), STILL, 0.01, tick).effort
+        batch = many.step(Command(effort=np.tile(wanted, (3, 1))), STILL, 0.01, tick).effort
+        np.testing.assert_array_equal(batch, np.tile(effort, (3, 1)))
+    many.reset([1])
+    np.testing.assert_allclose(many.thrust[1], 0.02)
+
+
+@pytest.mark.parametrize(('values', 'problem'), [
+    pytest.param({'thrust_curve': '1 x'}, 'expected numbers', id='words'),
+    pytest.param({'thrust_curve': '0.1 -1e-4'}, 'never reaches max_thrust', id='too weak'),
+    pytest.param({'thrust_curve': '-0.1 0 1e-7'}, 'below 0', id='pulls'),
+    pytest.param({'thrust_curve': '0.1 -1e-4 1e-7'}, 'falls while', id='falls'),
+    pytest.param({'thrust_curve': CURVE, 'lag_on': 'thrust'}, "'lag_on': needs", id='lag'),
+    pytest.param({'thrust_curve': CURVE, 'integrator': 'isaaclab_rk4'}, 'needs', id='original'),
+    pytest.param({'thrust_curve': '0 0 1', 'thrust_curve_kind': 'table'}, 'pairs', id='pairs'),
+    pytest.param(
+        {'thrust_curve': '1 0 2 1', 'thrust_curve_kind': 'table'}, 'rise from 0', id='start'
+    ),
+    pytest.param(
+        {'thrust_curve': ['0 0 2000 1', ''], 'thrust_curve_kind': 'table'}, 'every rotor',
+        id='missing',
+    ),
+])
+def test_what_is_no_curve_is_refused(values, problem):
+    with pytest.raises(ConfigError, match=problem):
+        RotorsParams(**BASE, **values)
