@@ -83,6 +83,7 @@ def test_rise_and_fall_apart_predict_better(folder):
     assert down == pytest.approx(0.10, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_torque_ratio_needs_the_moment_of_inertia(thrust, folder):
     _, fitted = thrust
     yaw = folder / 'crazyflie_yaw.csv.gz'
@@ -96,6 +97,7 @@ def test_a_torque_ratio_needs_the_moment_of_inertia(thrust, folder):
     assert not ratio['unidentified']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', ['crazyflie_thrust', 'crazyflie_yaw'])
 def test_what_is_too_little_excited_is_named(name, thrust, folder):
     _, fitted = thrust
@@ -105,6 +107,7 @@ def test_what_is_too_little_excited_is_named(name, thrust, folder):
     assert 'doublets in roll' in report['unidentified']['body.ixx']
 
 
+@pytest.mark.slow
 def test_swapped_motors_are_named(thrust, folder):
     _, fitted = thrust
     request = Request(
