@@ -73,6 +73,7 @@ def test_a_delay_takes_the_place_of_lag(thrust):
     assert found == pytest.approx([0.072, 0.064, 0.056], abs=0.004)
 
 
+@pytest.mark.slow
 def test_rise_and_fall_apart_predict_better(folder):
     names = ['rotors.time_constant_up', 'rotors.time_constant_down', 'rotors.thrust_curve']
     request = Request(folder / 'crazyflie_thrust.csv.gz', names, 'imu', (35.0, 65.0))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from parts import few_of
 from propulsion_ros.identify.candidates import Candidates, Ticks
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
@@ -105,9 +106,9 @@ def test_clipped_commands_are_named(flight, tmp_path):
     assert named(report, 'its largest: clipped')
 
 
-@pytest.mark.parametrize(('shift', 'words'), [
+@pytest.mark.parametrize(('shift', 'words'), few_of([
     (0.05, '50 ms after its command'), (-0.05, '50 ms before its command'),
-])
+], 2))
 def test_a_clock_offset_is_named(shift, words, flight, tmp_path):
     rows = round(abs(shift) / DT)
     columns = dict(flight)
@@ -187,6 +188,7 @@ def test_a_damaged_archive_is_named(tmp_path):
         report_of(path)
 
 
+@pytest.mark.slow
 def test_the_simplest_model_that_predicts_as_well_is_recommended(flight, tmp_path):
     report = report_of(written(tmp_path / 'a.csv', flight), choose=True)
     models = report['models']

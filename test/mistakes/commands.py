@@ -30,8 +30,8 @@ MISTAKES = [
         'unknown command',
         'propulsion_ros: error',
         "argument COMMAND: invalid choice: 'chek'",
-        "choose from 'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', 'play', "
-        "'plot', 'record', 'replay'); see propulsion_ros --help",
+        "choose from 'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', "
+        "'identify', 'play', 'plot', 'record', 'replay', 'view'); see propulsion_ros --help",
         command='chek robot.urdf',
         code=2,
     ),

@@ -141,7 +141,7 @@ def shaft_power(model, output, params):
     return -params.direction * model.link_wrenches(output)[:, 3] * output.velocity
 
 
-@pytest.mark.parametrize('seed', range(SETS))
+@pytest.mark.parametrize('seed', range(amount('rest', 2, 40)))
 def test_propellers_in_a_stream(seed):
     """Shaft and stream together give the water power, whichever drives the other."""
     rng = np.random.default_rng(seed)
