@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from parts import few_of
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.models.body.mass import MassProperties
@@ -57,6 +58,7 @@ def test_a_known_drag_area_is_found(coast, tmp_path):
     assert 'body.drag_area: [0.0, 0.0, 0.0' in (tmp_path / 'fitted.yaml').read_text()
 
 
+@pytest.mark.slow
 def test_without_a_mass_only_their_ratio_is_known(coast, tmp_path):
     report = fitted(tmp_path, coast, 0.0)
     assert 'body.drag_area' not in report['estimates']
@@ -66,9 +68,9 @@ def test_without_a_mass_only_their_ratio_is_known(coast, tmp_path):
     assert any('only the drag area over the mass is known' in each for each in report['warnings'])
 
 
-@pytest.mark.parametrize(('log', 'mass', 'site', 'largest'), [
+@pytest.mark.parametrize(('log', 'mass', 'site', 'largest'), few_of([
     ('bella_lui_2020', 18.227, 407.0, 1.0), ('ndrt_2020', 20.846, 206.0, 3.0),
-])
+], 2))
 def test_real_flights_are_reproduced(log, mass, site, largest, flights, tmp_path):
     """Masses without propellant are those of RocketPy's notebooks (MIT licence)."""
     report = fitted(tmp_path, flights / 'real' / f'{log}.csv', mass, site)
