@@ -58,9 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Draw a page; return the exit code."""
     try:
         require_target(args.output)
-        signals = read_signals(args.input, args.namespace)
-        if args.commands is not None:
-            join_commands(signals, signals_of_table(args.commands))
+        signals = read_signals(args.input, args.namespace, args.commands)
         page = page_of(signals, args.title, args.begin, args.end)
         from propulsion_ros.pictures.picture import draw
 
@@ -76,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def read_signals(path: Path, namespace: str = '') -> Signals:
+def read_signals(path: Path, namespace: str = '', commands: Path | None = None) -> Signals:
     """Return what an input has.
 
     Parameters
@@ -85,12 +83,21 @@ def read_signals(path: Path, namespace: str = '') -> Signals:
         A bag, or a CSV file; its header distinguishes a table from a log.
     namespace : str
         Of the topics of a bag.
+    commands : Path, optional
+        Command table from which replay made the input.
 
     Raises
     ------
     ConfigError
         Where it cannot be read, or is none of them.
     """
+    signals = _read(path, namespace)
+    if commands is not None:
+        join_commands(signals, signals_of_table(commands))
+    return signals
+
+
+def _read(path: Path, namespace: str) -> Signals:
     if is_bag(path):
         return signals_of_bag(path, namespace)
     _, header = next(read_rows(path), ('', []))

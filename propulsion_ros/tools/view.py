@@ -7,7 +7,6 @@ from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.pictures.signals import Signals
-from propulsion_ros.pictures.table import join_commands, signals_of_table
 from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
@@ -71,10 +70,8 @@ def run(args: argparse.Namespace) -> int:
         return _serve(args)
     try:
         require_target(args.html)
-        signals = read_signals(args.input, args.namespace)
+        signals = read_signals(args.input, args.namespace, args.commands)
         require_libraries()
-        if args.commands is not None:
-            join_commands(signals, signals_of_table(args.commands))
         data = data_of(signals, robot_in(signals, args.model, args.params_file), args.title)
         write_page(args.html, data)
     except ConfigError as error:

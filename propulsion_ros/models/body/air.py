@@ -9,7 +9,7 @@ from propulsion_ros.models.common.atmosphere import (
     HEAT_RATIO_AIR,
     temperature_and_pressure,
 )
-from propulsion_ros.models.common.points import numbers_of
+from propulsion_ros.models.common.points import numbers_of, pairs_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -19,12 +19,7 @@ _MOST = 1e3
 def drag_table(text: str) -> tuple[FloatArray, FloatArray]:
     """Return Mach numbers, which rise, and factors on the drag, (k,) each; raise `ConfigError`."""
     key = 'drag_over_mach'
-    values = numbers_of(key, text)
-    if len(values) < 2 or len(values) % 2:
-        raise ConfigError(
-            key, f'expected pairs of Mach number and factor, got {len(values)} numbers'
-        )
-    mach, factor = np.array(values[::2]), np.array(values[1::2])
+    mach, factor = pairs_of(key, numbers_of(key, text), 'Mach number and factor', least=1)
     if np.any(np.diff(mach) <= 0.0) or mach[0] < 0.0:
         raise ConfigError(key, 'expected Mach numbers that rise, from 0 or above')
     if np.any(factor < 0.0) or np.any(factor > _MOST):

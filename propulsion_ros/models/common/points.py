@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Curves over a part from 0 to 1 that a parameter has as a text of numbers."""
+"""Curves that a parameter has as a text of numbers."""
 from __future__ import annotations
 
 import numpy as np
@@ -26,6 +26,22 @@ def numbers_of(key: str, text: str, index: int | None = None) -> list[float]:
     return values
 
 
+def pairs_of(
+    key: str, values: list[float], parts: str, index: int | None = None, least: int = 2
+) -> tuple[FloatArray, FloatArray]:
+    """Return the places and the values of 'x0 y0 x1 y1 ...', (k,) each.
+
+    ``parts`` is what they are. Raises `ConfigError` for half a pair, or fewer than ``least``, which
+    is one or two.
+    """
+    if len(values) < 2 * least or len(values) % 2:
+        most = ', at least two' if least == 2 else ''
+        raise ConfigError(
+            key, f'expected pairs of {parts}{most}, got {len(values)} numbers', index
+        )
+    return np.array(values[::2]), np.array(values[1::2])
+
+
 def points_of(
     key: str, values: list[float], part: str, index: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -33,12 +49,7 @@ def points_of(
 
     ``part`` is what the places are. Raises `ConfigError` for anything else.
     """
-    places, heights = np.array(values[::2]), np.array(values[1::2])
-    if len(values) < 4 or len(values) % 2:
-        raise ConfigError(
-            key, f'expected pairs of {part} and value, at least two, got {len(values)} numbers',
-            index,
-        )
+    places, heights = pairs_of(key, values, f'{part} and value', index)
     if places[0] != 0.0 or places[-1] != 1.0 or np.any(np.diff(places) <= 0.0):
         raise ConfigError(key, f'expected {part}s that rise from 0 to 1', index)
     return places, heights

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.points import numbers_of
+from propulsion_ros.models.common.points import numbers_of, pairs_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, per_row, quantity
 
@@ -185,12 +185,7 @@ def _points(text: str, constant: float, index: int) -> FloatArray:
     values = numbers_of('thrust_curve', text, index)
     if not values:
         raise ConfigError('thrust_curve', 'a table is required for every rotor', index)
-    speeds, thrusts = np.array(values[::2]), np.array(values[1::2])
-    if len(values) < 4 or len(values) % 2:
-        raise ConfigError(
-            'thrust_curve', f'expected pairs of rotor speed and thrust, at least two, got '
-            f'{len(values)} numbers', index,
-        )
+    speeds, thrusts = pairs_of('thrust_curve', values, 'rotor speed and thrust', index)
     if speeds[0] != 0.0 or np.any(np.diff(speeds) <= 0.0):
         raise ConfigError('thrust_curve', 'expected rotor speeds that rise from 0', index)
     return np.stack([speeds, thrusts])
