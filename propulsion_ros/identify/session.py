@@ -162,13 +162,23 @@ class Session:
         return CoastProblem(setup, self._robot.vehicle), found
 
     def write(self, path: Path, result: Result) -> None:
-        """Write the parameter file of a result."""
+        """Write the parameter file of a result, in which what is not known stays as it was."""
         robot, fit = self._robot, result.fit
-        changed = fit.problem.changes(fit.place)
-        body = fit.problem.body_at(fit.place)
+        unknown = frozenset(result.report['unidentified'])
+        place = fit.place.copy()
+        for i, name in enumerate(fit.problem.names):
+            each = fit.problem.free_of(i)
+            # A curve is known as a whole, also where one of its numbers is not.
+            if unknown.issuperset(each.names if each.is_curve else (name,)):
+                place[i] = fit.problem.start[i]
+        changed = fit.problem.changes(place)
+        body = fit.problem.body_at(place)
         lines = [f'Fitted by propulsion_ros identify to {self._request.input.name}.']
+        lines += [f'{name}: not identified.' for name in sorted(unknown)]
         vehicle: dict[str, Any] = {}
         for each in fit.problem.free:
+            if unknown.issuperset(each.names):
+                continue
             if each.owner == BODY:
                 key = each.keys[0]
                 if each.name == 'body.drag_area':

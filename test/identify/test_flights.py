@@ -93,6 +93,19 @@ def test_a_command_without_change_is_named(flight, tmp_path):
     assert 'steps of the command' in report['unidentified']['rotors.time_constant_up']
 
 
+def test_what_is_not_identified_is_written_as_it_was(flight, tmp_path):
+    """A number that the data do not show would look like a result in a parameter file."""
+    columns = {**flight, **{f'm{i}': np.full(len(flight['m1']), 0.6) for i in (1, 2, 3, 4)}}
+    log, path = written(tmp_path / 'a.csv', columns), tmp_path / 'fitted.yaml'
+    session = Session(robot(), Request(log, ['rotors.time_constant_up'], 'imu'))
+    result = session.run()
+    assert result.fit.values[0] != pytest.approx(0.05, rel=1e-3)
+    session.write(path, result)
+    assert '# rotors.time_constant_up: not identified.' in path.read_text()
+    again = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', path, FIT)
+    np.testing.assert_array_equal(again.values['time_constant_up'], [0.05] * 4)
+
+
 def test_swapped_motors_are_named(flight, tmp_path):
     columns = {**flight, 'm1': flight['m3'], 'm3': flight['m1']}
     report = report_of(written(tmp_path / 'a.csv', columns))
