@@ -13,7 +13,8 @@ export VENV
 # What is compiled is kept, also where the environment forbids it: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-all lint site benchmarks soak fuzz install-check setup clean
+.PHONY: help demo test test-all lint site benchmarks soak fuzz install-check lock version release release-check \
+	setup clean
 
 help:
 	@echo 'make demo    fly the rocket through real ROS nodes, write demo/rocket.png'
@@ -28,6 +29,10 @@ help:
 	@echo 'make soak    run 16 nodes under load and faults for MINUTES=10, write what was found'
 	@echo 'make fuzz    run every reader on hostile bytes, guided by coverage (MINUTES=10 for each)'
 	@echo 'make install-check   build with colcon elsewhere and start what it installed'
+	@echo 'make lock    renew the versions and hashes that CI installs, env/*.lock'
+	@echo 'make version VERSION=1.0.0    write a version and the date where they stand'
+	@echo 'make release     build and try what is published, stop before the upload'
+	@echo '             (make release-check does it also while env/urls.txt has placeholders)'
 	@echo 'make clean   remove what was made, the virtual environment too'
 
 setup:
@@ -76,5 +81,17 @@ install-check: VENV = $(CURDIR)/.venv-colcon
 install-check:
 	@./env/install_check.sh
 
+lock:
+	@./env/lock.sh
+
+version:
+	@python3 env/release.py version $(VERSION)
+
+release:
+	@python3 env/release.py build
+
+release-check:
+	@python3 env/release.py build --placeholders
+
 clean:
-	rm -rf $(VENV) .venv-* .fuzz demo build install log *.egg-info
+	rm -rf $(VENV) .venv-* .fuzz demo build dist install log *.egg-info
