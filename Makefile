@@ -13,7 +13,7 @@ export VENV
 # What is compiled is kept, also where the environment forbids it: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-all lint site benchmarks soak fuzz install-check lock version release release-check \
+.PHONY: help demo test test-all lint lint-ros site benchmarks soak fuzz install-check lock version release release-check \
 	setup clean
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo 'make test-all    run every test, with many more cases, in two hours'
 	@echo '             (PART=walks, kills, floods, flights, fits, fuzz or rest for one)'
 	@echo 'make lint    run ruff and mypy'
+	@echo 'make lint-ros    run the rules of ament_flake8, ament_pep257 and of package.xml'
 	@echo 'make site    make a site of docs/ in build/site; a warning is an error'
 	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (six minutes)'
 	@echo 'make soak    run 16 nodes under load and faults for MINUTES=10, write what was found'
@@ -58,6 +59,13 @@ test-all: setup
 lint: setup
 	@$(RUN)/ruff check .
 	@$(RUN)/mypy
+
+lint-ros: VENV = $(CURDIR)/.venv-lint
+lint-ros:
+	@python3 -m venv $(VENV)
+	@$(RUN)/python -m pip install --quiet --disable-pip-version-check -r env/lint.txt
+	@$(RUN)/python -m flake8
+	@$(RUN)/python env/manifest.py
 
 site: setup
 	@$(RUN)/python -m pip install --quiet --disable-pip-version-check -r env/site.txt

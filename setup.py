@@ -68,8 +68,8 @@ setup(
     extras_require={
         'bag': needs('rosbags'), 'plot': needs('matplotlib'), 'xacro': needs('xacro'),
         'view': needs('meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'),
-        # Beside a sourced ROS 2 it is not needed; the vehicles of the package are written in xacro.
-        'ros': [*lines('kilted.txt'), *needs('xacro')],
+        # Not needed beside a sourced ROS 2. Vehicles are written in xacro, recordings are bags.
+        'ros': [*lines('kilted.txt'), *needs('xacro', 'rosbags')],
     },
     entry_points={'console_scripts': [f'{PACKAGE} = {PACKAGE}.tools.cli:main']},
     python_requires='>=3.10',
@@ -81,15 +81,15 @@ setup(
     long_description=long_description(URLS['repository']),
     long_description_content_type='text/markdown',
     license='Apache-2.0',
-    license_files=['LICENSE'],
+    license_files=['LICENSE', 'NOTICE'],
     url=URLS['repository'],
     project_urls={
         'Documentation': URLS['docs'], 'Issues': URLS['issues'], 'Security': URLS['security'],
         'Changelog': f'{URLS["repository"]}/blob/{version()}/CHANGELOG.rst',
     },
     keywords=[
-        'ROS 2', 'robotics', 'simulation', 'actuators', 'propulsion', 'rocket', 'drone', 'AUV', 'ROV',
-        'satellite', 'thruster', 'rotor', 'flight computer', 'apogee', 'Gazebo', 'URDF',
+        'ROS 2', 'robotics', 'simulation', 'actuators', 'propulsion', 'rocket', 'drone', 'AUV',
+        'ROV', 'satellite', 'thruster', 'rotor', 'flight computer', 'apogee', 'Gazebo', 'URDF',
     ],
     classifiers=[
         'Development Status :: 4 - Beta',
