@@ -22,14 +22,14 @@ _USUAL, _OTHERS = 600, {'1 min': 60, '1 h': 3600}
 """Lengths [s]."""
 _COUNTS = (1, 32)
 # The largest memory that the kernel reports to others starts with that of the parent.
-_MEASURED = '''
+_MEASURED = """
 import sys, time
 from propulsion_ros.tools.cli import main
 code = main(["replay", *sys.argv[1:]])
 peak, = (line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(time.process_time(), peak.split()[1])
 sys.exit(code)
-'''
+"""
 _SPEED = 'x real time'
 
 

@@ -171,5 +171,3 @@ def _even_table(values: Mapping[str, Any]) -> str:
     thrust = float(flatten(values['max_thrust'])[0])
     parts = np.linspace(0.0, 1.0, _POINTS)
     return ' '.join(f'{part * full:.6g} {part**2 * thrust:.6g}' for part in parts)
-
-

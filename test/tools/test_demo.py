@@ -53,8 +53,9 @@ PANELS = {
         'vertical thrusters [N]': [
             'front left up', 'front right up', 'rear left up', 'rear right up',
         ],
-        'angle [deg]': ['pitch', 'fins', 'limit that the pilot keeps',
-            'limit that the pilot keeps'],
+        'angle [deg]': [
+            'pitch', 'fins', 'limit that the pilot keeps', 'limit that the pilot keeps',
+        ],
     },
     'freeflyer': {
         **{
