@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from parts import few_of
 from propulsion_ros import load
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
@@ -60,10 +61,10 @@ def session(folder, columns, measured, log='burn.csv', model='motor.urdf', fit=F
     )
 
 
-@pytest.mark.parametrize(('measured', 'column'), [
-    ('wrench', 'cell: wrench.force.z'),
+@pytest.mark.parametrize(('measured', 'column'), few_of([
     ('state', f'chamber: pressure.motor\n    thrust_area: {AREA}'),
-])
+    ('wrench', 'cell: wrench.force.z'),
+], 2))
 def test_the_curve_of_a_motor_is_found(measured, column, stand, tmp_path):
     run = session(stand, f'{COLUMNS}    columns.{column}\n', measured)
     result = run.run()
@@ -92,6 +93,7 @@ def test_a_pressure_that_no_model_has_is_refused(columns, problem, stand):
         session(stand, COLUMNS + columns, 'wrench').run()
 
 
+@pytest.mark.slow
 def test_a_tank_shows_the_specific_impulse(stand):
     (stand / 'jets.urdf').write_text(JETS)
     jets, rng = load(stand / 'jets.urdf')['jets'], np.random.default_rng(2)
