@@ -18,8 +18,8 @@ from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.replay.logged_flight import fly_live
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.tools.apogee_faults import FAULTS, Log
-from propulsion_ros.tools.apogee_references import Reference, read_references
+from propulsion_ros.study.apogee_faults import FAULTS, Log
+from propulsion_ros.study.apogee_references import Reference, read_references
 
 PREMATURE = 1.0
 """A decision so much before the true apogee is premature [s]."""
