@@ -14,8 +14,8 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.study.apogee_fault_table import fault_table
-from propulsion_ros.tools.apogee_table import error_table
 from propulsion_ros.study.simulated_flights import SimulatedFlight, simulate_flight
+from propulsion_ros.tools.apogee_table import error_table
 
 EXAMPLE = '--flights 100 --seed 1'
 PREMATURE = -0.5
