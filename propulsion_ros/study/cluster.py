@@ -63,9 +63,10 @@ class Cluster:
     def wait(self, futures: Sequence[Any], timeout: float) -> set[Any]:
         """Return those of the futures that are done, at the latest after a time [s]."""
         try:
-            done: set[Any] = self._dask.wait(
-                list(futures), timeout=timeout, return_when='FIRST_COMPLETED'
-            ).done
+            with self._client.as_current():
+                done: set[Any] = self._dask.wait(
+                    list(futures), timeout=timeout, return_when='FIRST_COMPLETED'
+                ).done
         except TimeoutError:
             return set()
         return done

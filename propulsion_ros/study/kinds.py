@@ -12,7 +12,7 @@ from propulsion_ros.graph.share import load_robot_description, located, share_di
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
 from propulsion_ros.settings.files import opened_to_write, read_bytes
-from propulsion_ros.study.apogee_cases import ApogeeCases
+from propulsion_ros.study.apogee.cases import ApogeeCases
 from propulsion_ros.study.flight_cases import FlightCases
 from propulsion_ros.study.places import CONTROLLER, ROBOT, input_name, params_name
 from propulsion_ros.study.study import Case, Study

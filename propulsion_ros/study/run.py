@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
-from propulsion_ros.study.pool import DiedError
-from propulsion_ros.study.work import Row
+from propulsion_ros.study.pool import DiedError, Pool
+from propulsion_ros.study.work import Row, Work
 
 _AHEAD = 3
 """Batches for each worker that are under way, so that none waits for the next."""
@@ -95,3 +96,25 @@ def run(
         if died:
             backend.revive()
         yield found
+
+
+def rows_in_order(work: Work, count: int, jobs: int = 1) -> Iterator[Row]:
+    """Yield the rows of all cases of some work in their order, by processes where there are more.
+
+    Raises `DiedError` where a case kills its process.
+    """
+    if jobs <= 1:
+        opened = work.open()
+        yield from (opened.row(number) for number in range(count))
+        return
+    early: dict[int, Row] = {}
+    following = 0
+    with closing(Pool(work, jobs)) as pool:
+        for found in run(pool, range(count)):
+            for number, row, error in found:
+                if row is None:
+                    raise DiedError(error)
+                early[number] = row
+            while following in early:
+                yield early.pop(following)
+                following += 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.study.apogee_fault_table import (
+from propulsion_ros.study.apogee.fault_table import (
     Outcome,
     decision,
     fault_table,
@@ -19,7 +19,7 @@ from propulsion_ros.study.apogee_fault_table import (
     read_logs,
     spoil,
 )
-from propulsion_ros.study.apogee_faults import FAULTS, Log
+from propulsion_ros.study.apogee.faults import FAULTS, Log
 
 COUNT = int(os.environ.get('FAULTS', '24'))
 """How many faulty logs are flown; the whole library has one for each fault and log."""

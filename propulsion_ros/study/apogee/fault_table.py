@@ -2,14 +2,12 @@
 """What the detectors make of faulty copies of flown logs."""
 from __future__ import annotations
 
-import functools
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +16,9 @@ from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.replay.logged_flight import fly_live
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.study.apogee_faults import FAULTS, Log
-from propulsion_ros.study.apogee_references import Reference, read_references
+from propulsion_ros.study.apogee.faults import FAULTS, Log
+from propulsion_ros.study.apogee.references import Reference, read_references
+from propulsion_ros.study.run import rows_in_order
 
 PREMATURE = 1.0
 """A decision so much before the true apogee is premature [s]."""
@@ -68,19 +67,33 @@ def fault_table(
         raise ConfigError('--fault', f'no fault has {part!r} in its name')
     yield _HEADER
     total: dict[str, list[Outcome]] = {method: [] for method in METHODS}
-    fly = functools.partial(_by_method, logs, tuple(seeds))
-    with ProcessPoolExecutor(jobs, get_context('spawn')) as pool:
-        for fault, found in zip(faults, pool.map(fly, faults), strict=True):
-            yield _row(fault, found)
-            for method in METHODS:
-                total[method] += found[method]
+    work = _FaultWork(tuple(logs), tuple(seeds), tuple(faults))
+    for fault, found in zip(faults, rows_in_order(work, len(faults), jobs), strict=True):
+        yield _row(fault, found)
+        for method in METHODS:
+            total[method] += found[method]
     yield _row('all', total)
 
 
-def _by_method(
-    logs: Sequence[Log], seeds: Sequence[int], fault: str
-) -> dict[str, list[Outcome]]:
-    return {method: list(outcomes(logs, (fault,), seeds, method)) for method in METHODS}
+@dataclass(frozen=True, eq=False)
+class _FaultWork:
+    """Faulty copies of logs: a case is a fault, on all logs by both methods."""
+
+    logs: Sequence[Log]
+    seeds: Sequence[int]
+    faults: Sequence[str]
+    key: str = 'faults'
+
+    def open(self) -> _FaultWork:
+        """Return it as it is: all of it has been read."""
+        return self
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Return the outcomes of a fault by method."""
+        fault = self.faults[number]
+        return {
+            method: list(outcomes(self.logs, (fault,), self.seeds, method)) for method in METHODS
+        }
 
 
 def read_logs(folder: Path) -> list[Log]:
@@ -158,7 +171,7 @@ def _samples(log: Log) -> Iterator[tuple[int, Sample]]:
         yield round(arrival * 1e9), bounded(sample)
 
 
-def _row(fault: str, found: dict[str, list[Outcome]]) -> str:
+def _row(fault: str, found: Mapping[str, list[Outcome]]) -> str:
     cells = [
         str(sum(outcome.kind == kind for outcome in found[method]) or '')
         for method in METHODS for kind in ('missed', 'premature', 'late')

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from propulsion_ros.study.apogee_faults.log import Fault, Faults, Log
+from propulsion_ros.study.apogee.faults.log import Fault, Faults, Log
 
 
 def stall(length: float, latency: float, earliest: float, latest: float) -> Fault:

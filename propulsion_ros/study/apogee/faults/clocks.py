@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from propulsion_ros.study.apogee_faults.log import Fault, Faults, Log, Rows
+from propulsion_ros.study.apogee.faults.log import Fault, Faults, Log, Rows
 
 
 def step(size: float, earliest: float, latest: float) -> Fault:

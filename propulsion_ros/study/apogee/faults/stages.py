@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.study.apogee_faults.log import Fault, Faults, Log, climb_speed
+from propulsion_ros.study.apogee.faults.log import Fault, Faults, Log, climb_speed
 
 _DRAG = 3e-4  # of the second stage [1/m]
 _STEP = 0.01  # [s]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from propulsion_ros.study.apogee_faults.log import Fault, Faults, Log, with_velocity
+from propulsion_ros.study.apogee.faults.log import Fault, Faults, Log, with_velocity
 
 
 def lost(earliest: float, latest: float, columns: tuple[str, ...]) -> Fault:

@@ -2,7 +2,7 @@
 """Faults of sensors, links and clocks: pure functions of a generator and a log, by name."""
 from __future__ import annotations
 
-from propulsion_ros.study.apogee_faults import (
+from propulsion_ros.study.apogee.faults import (
     charges,
     clocks,
     dips,
@@ -17,7 +17,7 @@ from propulsion_ros.study.apogee_faults import (
     starts,
     velocities,
 )
-from propulsion_ros.study.apogee_faults.log import Fault, Log
+from propulsion_ros.study.apogee.faults.log import Fault, Log
 
 __all__ = ['FAULTS', 'Fault', 'Log']
 

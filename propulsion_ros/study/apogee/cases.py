@@ -12,10 +12,13 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build, parameters_of, suggestion
+from propulsion_ros.study.apogee.simulated_flights import SimulatedFlight, simulate_flight
+from propulsion_ros.study.draws import Variable
 from propulsion_ros.study.overrides import write_merged
-from propulsion_ros.study.simulated_flights import SimulatedFlight, simulate_flight
-from propulsion_ros.study.study import Case, Study
+from propulsion_ros.study.study import Case, Study, StudyParams
 
+PREMATURE = -0.5
+"""A detection earlier than this against the true apogee is premature [s]."""
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
 """What varies: which flight, and ``apogee.<parameter>`` of the detector."""
 
@@ -64,6 +67,17 @@ class ApogeeCases:
 
     def _params(self, case: Case) -> ApogeeParams:
         return build(ApogeeParams, case.values, f'{_DETECTOR}.')
+
+
+def trials(flights: int, seed: int) -> Study:
+    """Return the study of ``studies/apogee.yaml``, of successive flights from a seed on.
+
+    Raises `ConfigError` where these are no numbers of flights.
+    """
+    return Study(
+        Path('apogee'), StudyParams(kind='apogee', cases=flights),
+        (Variable(_FLIGHT, 'counter', seed),), limits={'delay': (PREMATURE, math.inf)},
+    )
 
 
 def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | None:

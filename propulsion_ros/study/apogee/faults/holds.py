@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.study.apogee_faults.log import Fault, Faults, Log, Rows
+from propulsion_ros.study.apogee.faults.log import Fault, Faults, Log, Rows
 
 _COLUMNS = ('altitude', 'velocity', 'acceleration')
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from propulsion_ros.study.apogee_faults.log import Fault, Faults, Log
+from propulsion_ros.study.apogee.faults.log import Fault, Faults, Log
 
 
 def gap(length: float, earliest: float, latest: float) -> Fault:
