@@ -36,6 +36,7 @@ setup(
         (f'share/{PACKAGE}/qos', glob('qos/*')),
         (f'share/{PACKAGE}/worlds', glob('worlds/*')),
         (f'share/{PACKAGE}/policies', glob('policies/*')),
+        (f'share/{PACKAGE}/studies', glob('studies/*')),
         (f'share/{PACKAGE}/rviz', glob('rviz/*')),
         (f'share/{PACKAGE}/plotjuggler', glob('plotjuggler/*')),
         (f'share/{PACKAGE}/examples', glob('examples/*.*')),
@@ -47,6 +48,7 @@ setup(
     install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'],
     extras_require={
         'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro'],
+        'study': ['distributed'],
         'view': ['meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'],
         # Beside a sourced ROS 2 it is not needed; the vehicles of the package are written in xacro.
         'ros': [*wheels('kilted'), 'xacro'],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,6 +91,11 @@ class Cluster:
     def close(self) -> None:
         """Leave the cluster; what was begun is cancelled there."""
         self._client.close()
+
+
+def is_installed() -> bool:
+    """Return whether `distributed` can be imported."""
+    return importlib.util.find_spec('distributed') is not None
 
 
 def _distributed() -> Any:

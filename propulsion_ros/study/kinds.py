@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,11 +13,8 @@ from propulsion_ros.graph.share import load_robot_description, located, share_di
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
 from propulsion_ros.settings.files import opened_to_write, read_bytes
-from propulsion_ros.study.apogee.cases import ApogeeCases
-from propulsion_ros.study.flight_cases import FlightCases
 from propulsion_ros.study.places import CONTROLLER, ROBOT, input_name, params_name
 from propulsion_ros.study.study import Case, Study
-from propulsion_ros.study.table_cases import IdentifyCases, ReplayCases
 
 _LARGEST = 256 * 1024 * 1024
 """Bytes of a file that goes to every worker."""
@@ -35,12 +33,20 @@ class Cases(Protocol):
         """Write the parameter file of a case."""
 
 
-_KINDS: Mapping[str, Callable[[Study, Path], Cases]] = {
-    'flight': FlightCases,
-    'replay': ReplayCases,
-    'apogee': ApogeeCases,
-    'identify': IdentifyCases,
+_KINDS = {
+    'flight': ('flight_cases', 'FlightCases'),
+    'replay': ('table_cases', 'ReplayCases'),
+    'apogee': ('apogee.cases', 'ApogeeCases'),
+    'identify': ('table_cases', 'IdentifyCases'),
 }
+"""Module and class of each kind; a worker imports its own alone."""
+
+
+def _opened(study: Study, folder: Path) -> Cases:
+    """Return what flies the cases of a study whose files are in a folder."""
+    module, name = _KINDS[study.params.kind]
+    made: Cases = getattr(import_module(f'propulsion_ros.study.{module}'), name)(study, folder)
+    return made
 
 
 def files_of(study: Study) -> dict[str, bytes]:
@@ -100,7 +106,7 @@ class OpenStudy:
             with opened_to_write(folder / name) as file:
                 file.write(content)
         self._folder = folder
-        self._cases = _KINDS[study.params.kind](study, folder)
+        self._cases = _opened(study, folder)
 
     def check(self) -> None:
         """Raise `ConfigError` for what is wrong before any case can be flown."""

@@ -12,7 +12,6 @@ from typing import Any
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_text
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
@@ -61,7 +60,7 @@ class StudyParams:
         (), kind=str, shape=('*',), doc='what is fitted, as identify takes it'
     )
     measured: str = quantity(
-        MEASURED[0], kind=str, choices=tuple(MEASURED), doc='what the input has, as of identify'
+        'imu', kind=str, doc='what the input has, as identify takes it'
     )
     cases: int = quantity(
         1, doc='how many are drawn, at each point of the grid', kind=int, lo=1, hi=MOST_CASES
@@ -206,10 +205,10 @@ class _Reader:
                 )
         for keys in _REQUIRED[params.kind]:
             if not any(self._document.get(key) for key in keys):
+                others = ''.join(f', or {key}' for key in keys[1:])
                 raise SourceError(
                     f'{self._name}: {keys[0]}',
-                    f'is required in a study of kind {params.kind}'
-                    + f', or {keys[1]}' * (len(keys) > 1)
+                    f'is required in a study of kind {params.kind}{others}',
                 )
 
     def _items(self, section: str) -> Iterable[tuple[str, str, Any]]:

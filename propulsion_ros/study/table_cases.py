@@ -9,6 +9,7 @@ from typing import Any
 
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.replay.robot import Choice, Robot
@@ -169,6 +170,10 @@ class IdentifyCases(TableCases):
 
     def check(self, case: Case) -> None:
         """Raise `ConfigError` for what is wrong before a fit can be made."""
+        measured = self._params.measured
+        if measured not in MEASURED:
+            known = ', '.join(MEASURED)
+            raise SourceError('measured', f'expected one of {known}, got {measured!r}')
         self._session(case)
 
     def fly(self, case: Case) -> Mapping[str, Any]:

@@ -6,9 +6,9 @@ import argparse
 import json
 import math
 import os
+import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from propulsion_ros.replay.progress import progress
@@ -24,6 +24,12 @@ from propulsion_ros.tools.lines import fail, note
 EXAMPLE = 'apogee --cases 200 --jobs 2'
 _NAMED = 5
 """Failed cases that are named."""
+_BATCH = 10
+"""Cases that a worker of a scheduler gets at a time."""
+
+
+class _StoppedError(Exception):
+    """Ctrl-C ended the study; what is done is kept."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--batch', type=int, default=0, metavar='N',
-        help='cases that a worker gets at a time (default: 1, on a scheduler 10)',
+        help=f'cases that a worker gets at a time (default: 1, on a scheduler {_BATCH})',
     )
     parser.add_argument(
         '--case', type=int, metavar='N',
@@ -75,6 +81,10 @@ def run(args: argparse.Namespace) -> int:
             _draw(study, rows, folder / PICTURE)
     except ConfigError as error:
         return fail('study', error)
+    except _StoppedError as stopped:
+        print(file=sys.stderr)
+        note('study', stopped)
+        return 128 + signal.SIGINT
     return _report(study, rows, folder)
 
 
@@ -102,33 +112,25 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
 
 
 def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[Row]:
+    """Fly what is not done; raise `_StoppedError` at Ctrl-C."""
     where = Where(
         args.jobs or os.cpu_count() or 1, args.scheduler,
-        args.batch or (10 if args.scheduler else 1),
+        args.batch or (_BATCH if args.scheduler else 1),
     )
-    done = 0
+    size, done = session.study.size, 0
 
     def at(count: int) -> None:
         nonlocal done
         done = count
         show(count)
 
-    with progress('study', session.study.size) as show, _stopped_with(
-        lambda: f'stopped after {done} of {session.study.size} cases, which are kept: the same '
-        'command goes on'
-    ):
-        return session.fly(folder, where, at, args.again)
-
-
-@contextmanager
-def _stopped_with(line: Callable[[], str]) -> Iterator[None]:
-    """Print a line where Ctrl-C stops what is done; the command line ends with its own."""
     try:
-        yield
+        with progress('study', size) as show:
+            return session.fly(folder, where, at, args.again)
     except KeyboardInterrupt:
-        print(file=sys.stderr)
-        note('study', line())
-        raise
+        raise _StoppedError(
+            f'stopped after {done} of {size} cases, which are kept: the same command goes on'
+        ) from None
 
 
 def _draw(study: Study, rows: Sequence[Row], path: Path) -> None:
