@@ -165,7 +165,7 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
                f'as {s["impulse"]:.3f} N s at a specific impulse of {_SPECIFIC_IMPULSE:g} s need: '
                f'{1e3 * s["impulse"] / (_SPECIFIC_IMPULSE * STANDARD_GRAVITY):.3f} g'),
         number('change of momentum', s['angular_momentum_error'], '.0e', 'off',
-               'as a part of it, from the torque over time'),
+               'as a part of it, from the torque summed over time'),
     ]
 
 
@@ -188,8 +188,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
             Panel('How far its attitude is off', (
                 Line('off the target', PUBLISHED, pointed[:, 0], off),
             ), scale='angle [deg]'),
-            Panel('It stops the turn by pulses of one size, fewer and fewer', (
-                recording.line('about z', 'true', 6, scale=1e3),
+            Panel('It stops the turn by fewer and fewer pulses', (
+                recording.line('about z', 'true', 6, scale=1e3, span=_BRAKING),
             ), _BRAKING, 'torque [mN m]'),
             Panel('Gas used', (
                 Line('nitrogen', PUBLISHED, mass[1:, 0], used),

@@ -115,14 +115,14 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
         number('largest force', s['largest_given'], '.3f', 'N',
                f'of {s["largest_asked"]:.3f} N demanded; estimated {s["largest_estimated"]:.3f} N'),
         *(
-            number(f'estimated {part}', scale * max(s['settled_error'][cut]), '.2f', unit,
-                   f'off at most once the servos stand still; {scale * max(s["error"][cut]):.2f} '
-                   'rms, with their moves')
+            number(f'estimate of the {part}', scale * max(s['settled_error'][cut]), '.2f', unit,
+                   'off at most, once the servos stand still; '
+                   f'{scale * max(s["error"][cut]):.2f} rms with their moves')
             for part, cut, scale, unit in (
                 ('force', slice(3), 1e3, 'mN'), ('torque', slice(3, 6), 1e3, 'mN m'),
             )
         ),
-        number('demand not met', s['unmet_time'], '.2f', 's', 'as found by the estimate alone'),
+        number('demand not met', s['unmet_time'], '.2f', 's', 'as the estimate found'),
         number('momentum', s['momentum'], '.4f', 'N s', _off(s['momentum_error'], 'force')),
         number('angular momentum', s['angular_momentum'], '.5f', 'N m s',
                _off(s['angular_momentum_error'], 'torque')),
@@ -185,7 +185,10 @@ def _spans(time: FloatArray, is_in: FloatArray) -> list[tuple[float, float]]:
 
 
 def _off(error: float, cause: str) -> str:
-    return f'as the {cause} over time makes it, to {error:.0e} of it' if np.isfinite(error) else ''
+    return (
+        f'differs from the {cause} summed over time by {error:.0e} of it' if np.isfinite(error)
+        else ''
+    )
 
 
 def momenta(recording: Recording) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -121,11 +121,12 @@ def _page(summary: Summary, recording: Recording) -> Page:
             *(
                 # Two targets of 2 m would lie one on the other.
                 Panel(name, tuple(
-                    line(axis, series, 1 + 'xyz'.index(axis), role) for axis in axes
+                    line(label, series, i, role) for i, label in labels.items()
                     for series, role in (('motion', PUBLISHED), ('target', COMMAND))
                 ), scale=scale, dashed='target')
-                for name, axes, scale in (
-                    ('Position', 'xy', 'position [m]'), ('Height', 'z', 'height [m]'),
+                for name, labels, scale in (
+                    ('Position', {_X: 'x', _Y: 'y'}, 'position [m]'),
+                    ('Height', {_Z: 'height'}, 'height [m]'),
                 )
             ),
             Panel('It tilts to move, and turns to a new heading', (

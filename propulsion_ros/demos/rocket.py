@@ -92,7 +92,8 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
     burnt = s['impulse_of_propellant']
     error = ''
     if burnt:
-        error = f'as the propellant burnt gives, to {abs(s["impulse"] / burnt - 1.0):.1e} of it'
+        off = abs(s['impulse'] / burnt - 1.0)
+        error = f'differs from that of the propellant burnt by {off:.1e} of it'
     return [
         moment('liftoff', s['liftoff']),
         moment('burnout', s['burnout']),

@@ -37,6 +37,7 @@ _REST = 15.0
 """The vehicle rests from here until it moves ahead [s]."""
 _FAULT = 28.0
 """When a thruster fails [s]."""
+_ABOUT_FAULT = _FAULT - 1.0, _FAULT + 2.0
 _FAILS = _HORIZONTAL[0]
 _END = 35.0
 _RECOVERED = np.radians(2.0)
@@ -166,11 +167,12 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 line('heading', 'target', 2, COMMAND, scale=degrees),
             ), scale='heading [deg]', dashed='target'),
             Panel('A thruster fails: the others take its share', tuple(
-                line(label, 'thrust', 1 + _HORIZONTAL.index(name)) for label, name in (
+                line(label, 'thrust', 1 + _HORIZONTAL.index(name), span=_ABOUT_FAULT)
+                for label, name in (
                     ('front left, fails', _FAILS), ('front right', 'front_right'),
                     ('rear, both', 'rear_left'),
                 )
-            ), (_FAULT - 1.0, _FAULT + 2.0), 'thrust [N]'),
+            ), _ABOUT_FAULT, 'thrust [N]'),
             Panel('Fins counter the pitch of the rise', (
                 line('pitch', 'motion', _PITCH, scale=degrees),
                 line('fins', 'fin', scale=degrees), *limits,
@@ -183,4 +185,4 @@ ROV = Demo(
     make_pilot=RovPilot, summarise=_summarise, table=_table, page=_page,
     wait_for=('thrusters_allocator/wrench_command', 'fins/command'),
 )
-"""A dive, a turn, a rise under way, and a thruster that fails."""
+"""A dive, a turn, a rise, and a thruster that fails."""

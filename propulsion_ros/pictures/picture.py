@@ -102,8 +102,8 @@ def _draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
     _draw_time(axis, page, panel.span)
     _draw_marks(axis, page.marks, has_names)
     if has_names or panel.span:
-        axis.margins(y=0.15)
-        _name_phases(axis, page.phases, y=0.05 if has_names else 0.94)
+        axis.margins(y=0.2)
+        _name_phases(axis, page.phases, y=0.06)
     low, high = axis.get_ylim()
     if high - low < _ROUNDING:
         axis.set_ylim(low - 1.0, high + 1.0)
@@ -200,7 +200,7 @@ def _draw_flight(axis: Any, page: Page, flight: FlightPanel) -> None:
     if flight.predictions:
         axis.plot(
             *np.transpose(flight.predictions), '.', color=_COLOURS['fit'], markersize=4.0,
-            label='predicted vertex',
+            label='apogee predicted',
         )
     _draw_time(axis, page)
     axis.set_ylim(*_limits(flight.lines))
@@ -208,7 +208,8 @@ def _draw_flight(axis: Any, page: Page, flight: FlightPanel) -> None:
     _draw_detections(axis, flight)
     _draw_marks(axis, page.marks)
     _name_phases(axis, page.phases, y=0.03)
-    axis.legend(**_BESIDE)
+    if flight.fits or flight.health or len(flight.lines) > 1:
+        axis.legend(**_BESIDE)
 
 
 def _draw_apogee(axis: Any, flight: FlightPanel) -> None:
@@ -219,12 +220,12 @@ def _draw_apogee(axis: Any, flight: FlightPanel) -> None:
         inside = (np.abs(line.time - centre) <= _ZOOM) & np.isfinite(line.value)
         axis.plot(
             line.time[inside], line.value[inside], '.', color=_COLOURS['altitude'], alpha=0.5,
-            markersize=3.0 if np.count_nonzero(inside) > 100 else 6.0,
+            markersize=3.0 if np.count_nonzero(inside) > 100 else 6.0, label=line.label,
         )
         values.append(line.value[inside & (line.time <= centre + 1.0)])
     if flight.deciding is not None:
         _draw_fits(axis, [flight.deciding], _BACK, 1.0)
-        axis.lines[-1].set(linewidth=2.0, zorder=3.0)
+        axis.lines[-1].set(linewidth=2.0, zorder=3.0, label='parabola that decided')
     known = np.concatenate(values) if values else np.zeros(0)
     if known.size:
         low, high = np.percentile(known, (2.0, 98.0))
@@ -232,7 +233,9 @@ def _draw_apogee(axis: Any, flight: FlightPanel) -> None:
         axis.set_ylim(low - margin, high + margin)
     _draw_detections(axis, flight)
     axis.set_xlim(centre - _ZOOM, centre + _ZOOM)
-    axis.set_title('about the apogee', loc='left', fontsize=10)
+    axis.set_title('altitude [m] about the apogee', loc='left', fontsize=10)
+    # Below a top there is room.
+    axis.legend(loc='lower center', fontsize=8)
     axis.grid(alpha=0.3)
 
 
@@ -240,12 +243,12 @@ def _draw_detections(axis: Any, flight: FlightPanel) -> None:
     """Draw when apogee was detected, and the vertices of the fits that decided."""
     for i, time in enumerate(flight.detections):
         axis.axvline(
-            time, color=_COLOURS['detection'], linewidth=1.8, label=None if i else 'detection'
+            time, color=_COLOURS['detection'], linewidth=1.8, label=None if i else 'decision'
         )
     for i, vertex in enumerate(flight.vertices):
         axis.plot(
             *vertex, 'o', color=_COLOURS['fit'], markersize=5.0, zorder=5.0,
-            label=None if i else 'vertex',
+            label=None if i else 'apogee found',
         )
 
 
@@ -266,7 +269,7 @@ def _draw_fits(axis: Any, fits: Sequence[Fit], back: float, ahead: float) -> Non
         axis.plot(
             fit.time + t, fit.altitude + fit.velocity * t + 0.5 * fit.acceleration * t**2, ':',
             color=_COLOURS['fit'], linewidth=0.9, alpha=0.75,
-            label=None if i else 'successive quadratic fits',
+            label=None if i else 'parabolas fitted to it',
         )
 
 
@@ -316,6 +319,6 @@ def _draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> Non
         is_near_end = mark.time > high - 0.15 * (high - low)
         axis.annotate(
             mark.name, (mark.time, 1.0 - 0.065 * row), xycoords=('data', 'axes fraction'),
-            xytext=(-3 if is_near_end else 3, -11), textcoords='offset points', fontsize=9,
+            xytext=(-3 if is_near_end else 3, -11), textcoords='offset points', fontsize=8.5,
             ha='right' if is_near_end else 'left', color='#333333',
         )

@@ -119,15 +119,15 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it():
         handles, labels = axis.get_legend_handles_labels()
         drawn = dict(zip(labels, handles, strict=True))
         assert sorted(drawn) == sorted([
-            'lockout', 'successive quadratic fits', 'log', 'predicted vertex', 'detection',
-            'vertex',
+            'lockout', 'parabolas fitted to it', 'log', 'apogee predicted', 'decision',
+            'apogee found',
         ])
         assert [text.get_text() for text in axis.get_legend().get_texts()] == labels
-        assert set(drawn['detection'].get_xdata()) == {1.5}
-        assert drawn['vertex'].get_xydata().tolist() == [[1.0, 5.0]]
-        assert {tuple(point) for point in drawn['predicted vertex'].get_xydata()} == {(1.0, 5.0)}
+        assert set(drawn['decision'].get_xdata()) == {1.5}
+        assert drawn['apogee found'].get_xydata().tolist() == [[1.0, 5.0]]
+        assert {tuple(point) for point in drawn['apogee predicted'].get_xydata()} == {(1.0, 5.0)}
         # Each fit of a throw is the throw itself.
-        t, height = drawn['successive quadratic fits'].get_data()
+        t, height = drawn['parabolas fitted to it'].get_data()
         assert height == pytest.approx(10.0 * t - 5.0 * t**2)
     finally:
         plt.close(figure)
