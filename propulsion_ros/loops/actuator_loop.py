@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -115,8 +115,8 @@ def actuators_off(params: LoopParams, family: Family) -> BoolArray:
     return np.array([off.get(name, False) for name in family.actuator_names], bool)
 
 
-@dataclass(frozen=True)
-class Report:
+# Tuples, which are made in a fraction of the time of a dataclass, where one is made each step.
+class Report(NamedTuple):
     """What is published at one stamp."""
 
     stamp_ns: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ FIELDS = ('position', 'velocity', 'effort')
 _NEVER = np.iinfo(np.int64).min // 2
 
 
-@dataclass(frozen=True)
-class CommandUpdate:
+class CommandUpdate(NamedTuple):
     """New values for some of the names."""
 
     columns: IntArray
@@ -41,13 +40,15 @@ class FieldSplit:
     def __init__(self, fields: Sequence[str]) -> None:
         self._taken = [field for field in FIELDS if field in fields]
         self._masks = np.array([[own == field for own in fields] for field in self._taken])
+        # A row: beside a number numpy takes longer.
+        self._none = np.full(len(fields), np.nan)
 
     def command(self, values: FloatArray) -> Command:
         """Return the command of values (m,) or (t, m); NaN where a name takes another field."""
         if len(self._taken) == 1:
             return Command(**{self._taken[0]: values})
         masks = self._masks if values.ndim == 1 else self._masks[:, None]
-        rows = np.where(masks, values, np.nan)
+        rows = np.where(masks, values, self._none)
         return Command(**dict(zip(self._taken, rows, strict=True)))
 
 

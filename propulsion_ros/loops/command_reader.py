@@ -104,16 +104,17 @@ class CommandReader:
 
         Return None for any other message.
         """
-        if [len(getattr(message, field)) for field in FIELDS] != layout.counts:
+        fields = message.position, message.velocity, message.effort
+        if [*map(len, fields)] != layout.counts:
             return None
-        fields = [getattr(message, field) for field in layout.taken]
+        taken = [field for field in fields if len(field)]
         # One alone is turned into an array in half the time.
-        given = np.array(fields if len(fields) > 1 else fields[0], dtype=float)
+        given = np.array(taken if len(taken) > 1 else taken[0], dtype=float)
         # Bytes are compared faster than arrays.
         if np.isfinite(given).tobytes() != layout.numbers:
             return None
         rows, values = (given,), given
-        if len(fields) > 1:
+        if len(taken) > 1:
             if np.isnan(given).tobytes() != layout.nans:
                 return None
             rows, values = tuple(given), given.take(layout.places)

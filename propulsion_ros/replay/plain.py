@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import (
     BatteryRow,
+    ImuRow,
     JointRow,
     Kind,
     MassRow,
     OdometryRow,
+    PressureRow,
     StatusRow,
 )
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
@@ -168,6 +170,27 @@ def _point(outlet: Outlet, stamp_ns: int, point: Sequence[float]) -> Plain:
     return Plain(header=_header(outlet, stamp_ns), point=_vector([*map(float, point)]))
 
 
+def _imu(outlet: Outlet, stamp_ns: int, row: ImuRow) -> Plain:
+    return Plain(
+        header=_header(outlet, stamp_ns), linear_acceleration=_vector(row.specific_force),
+        angular_velocity=_vector(row.angular_velocity),
+    )
+
+
+def _pressure(outlet: Outlet, stamp_ns: int, row: PressureRow) -> Plain:
+    return Plain(
+        header=_header(outlet, stamp_ns), fluid_pressure=float(row.pressure),
+        variance=float(row.variance),
+    )
+
+
+def _twist(outlet: Outlet, stamp_ns: int, velocity: Sequence[float]) -> Plain:
+    return Plain(
+        header=_header(outlet, stamp_ns),
+        twist=Plain(linear=_vector([*map(float, velocity)]), angular=_vector((0.0, 0.0, 0.0))),
+    )
+
+
 def _statuses(outlet: Outlet, stamp_ns: int, rows: Sequence[StatusRow]) -> Plain:
     return Plain(header=_header(outlet, stamp_ns), status=[
         Plain(
@@ -190,6 +213,10 @@ def _data(cast: Callable[[Any], Any]) -> Maker:
 
 _MAKERS: Mapping[str, Maker] = {
     Kind.BATTERY: _battery,
+    Kind.CLOCK: lambda outlet, stamp_ns, payload: clock_message(stamp_ns),
+    Kind.IMU: _imu,
+    Kind.PRESSURE: _pressure,
+    Kind.TWIST: _twist,
     Kind.STATUSES: _statuses,
     Kind.INERTIA: _inertia,
     Kind.POINT: _point,
