@@ -275,9 +275,21 @@ class BagWriter:
         topics : sequence of tuple
             Topic, type and the bytes of its messages, (t, size).
         """
-        for i, stamp_ns in enumerate(stamps.tolist()):
-            for topic, kind, rows in topics:
-                self.write(Recorded(topic, kind, stamp_ns, rows[i].tobytes()))
+        first_ns, *later = stamps.tolist()
+        columns = []
+        for topic, kind, rows in topics:
+            data, size = rows.tobytes(), rows.shape[1]
+            self.write(Recorded(topic, kind, first_ns, data[:size]))
+            columns.append((self._connections[topic], data, size))
+        try:
+            for i, stamp_ns in enumerate(later, start=1):
+                for connection, data, size in columns:
+                    self._writer.write(connection, stamp_ns, data[i * size:(i + 1) * size])
+                    self.count += 1
+        except Exception as error:
+            # As in `write`.
+            what = ', '.join(topic for topic, _, _ in topics)
+            raise self._wrong(what, error) from error
 
     def _wrong(self, what: str, error: Exception) -> SourceError:
         reason = text_of(error)[:300]
