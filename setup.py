@@ -47,6 +47,7 @@ setup(
     install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'],
     extras_require={
         'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro'],
+        'learn': ['gymnasium'],
         'view': ['meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'],
         # Beside a sourced ROS 2 it is not needed; the vehicles of the package are written in xacro.
         'ros': [*wheels('kilted'), 'xacro'],

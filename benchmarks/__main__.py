@@ -17,6 +17,7 @@ from propulsion_ros.tools.domains import own_network
 SECTIONS = {
     'steps': 'A step of each family beside its original',
     'logic': 'One sample of flight logic, estimators and force allocation',
+    'batches': 'Environments a second',
     'nodes': 'One message through a node beside a bare rclpy node',
     'replay': 'Offline replay',
     'start_up': 'Start and memory',

@@ -115,7 +115,7 @@ def rotors(batch: int) -> Case:
         'thrust, acceleration limited': lambda: limited.advance(next(limited_asked), _DT),
         'step': lambda: whole.step(next(commands), still, _DT, 0),
     })
-    torch = _torch()
+    torch = torch_of_one_thread()
     if torch is None:
         return case
     tensors = [torch.tensor(effort, dtype=torch.float32) for effort in efforts]
@@ -247,7 +247,8 @@ def _rotors(batch: int, **settings: Any) -> Rotors:
     ), (batch,))
 
 
-def _torch() -> Any:
+def torch_of_one_thread() -> Any:
+    """Return torch, on one thread and without gradients, or None where it is not installed."""
     if optional('isaaclab') is None:
         return None
     torch = import_module('torch')

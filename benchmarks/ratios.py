@@ -13,7 +13,7 @@ mpl.use('Agg')
 from matplotlib import pyplot as plt
 
 _ROW = 0.19
-_HIGHER_IS_BETTER = ('Hz', 'x real time')
+_HIGHER_IS_BETTER = ('Hz', 'x real time', 'M/s')
 
 
 def draw(path: Path, sections: Mapping[str, Sequence[Row]]) -> None:
