@@ -26,9 +26,7 @@ _ROOT = Path(__file__).parents[1]
 
 def measure() -> Iterator[Row]:
     """Yield the rows."""
-    for module, install in (('rotorpy', 'rotorpy torch==2.13.0'), ('isaaclab', 'torch==2.13.0')):
-        if cases.optional(module) is None:
-            print(f'NOT COMPARED with {module}: pip install {install}')
+    yield from cases.missing('isaaclab', 'rotorpy')
     for family in FAMILIES:
         for size in SIZES:
             peers = _isaac_lab(size) if family == 'rotors' else {}
@@ -42,7 +40,7 @@ def _rows(
     work: str, size: int, ours: Callable[[], object], peers: dict[str, Callable[[], object]]
 ) -> Iterator[Row]:
     """Yield the rate of a step of many environments, beside each original in turns."""
-    label, blocks = f'{work}, {size}', _BLOCKS[size]
+    label, blocks = f'{work}: {size}', _BLOCKS[size]
     for name, theirs in peers.items():
         times = cpu_medians({'ours': ours, 'theirs': theirs}, blocks)
         yield Row(

@@ -2,7 +2,7 @@
 """What is measured: a step of each family, and the same step of its original where there is one."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import cycle
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.rows import Row, not_measured
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
@@ -72,6 +73,21 @@ def optional(module: str) -> Any:
         return import_module(f'benchmarks.{module}')
     except ImportError:
         return None
+
+
+_PEERS = {
+    'pyflyt': ('PyFlyt', 'PyFlyt pybullet'),
+    'isaaclab': ("Isaac Lab's arithmetic in torch", 'torch==2.13.0'),
+    'rotorpy': ('RotorPy', "'rotorpy[batched]'"),
+}
+"""What each module compares with, and how to get it."""
+
+
+def missing(*modules: str) -> Iterator[Row]:
+    """Yield a row for each original that is not installed."""
+    for module in modules:
+        if optional(module) is None:
+            yield not_measured(*_PEERS[module])
 
 
 def boosters(n: int) -> Case:

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import roma  # noqa: F401  RotorPy imports both only where they are there
 import torch
+import torchdiffeq  # noqa: F401
 from rotorpy.vehicles.hummingbird_params import quad_params
 from rotorpy.vehicles.multirotor import BatchedMultirotor, BatchedMultirotorParams
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vector environments of gymnasium: a quadrotor that hovers and a hopper that lands."""
 from pathlib import Path
+from typing import ClassVar
 
 import gymnasium
 import numpy as np
@@ -25,7 +26,7 @@ class VehicleEnv(VectorEnv):
         How many.
     """
 
-    metadata = {'autoreset_mode': AutoresetMode.NEXT_STEP, 'render_modes': []}
+    metadata: ClassVar = {'autoreset_mode': AutoresetMode.NEXT_STEP, 'render_modes': []}
     robot, parameters = '', ''
     actions, observations = 0, 18
     dt, substeps, longest = 0.01, 2, 500
@@ -188,7 +189,7 @@ class Single(gymnasium.Env):
         A key of `ENVS`.
     """
 
-    metadata = {'render_modes': []}
+    metadata: ClassVar = {'render_modes': []}
 
     def __init__(self, vehicle='quadrotor'):
         self.many = ENVS[vehicle](1)
