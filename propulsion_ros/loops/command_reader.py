@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,6 +20,16 @@ from propulsion_ros.settings.quantity import (
     Quantity,
     spec_of,
 )
+
+
+class CommandRows(NamedTuple):
+    """Named commands of many messages, or rows of a table."""
+
+    stamps: IntArray
+    """(t,) [ns]."""
+    names: Sequence[str]
+    fields: Mapping[str, FloatArray]
+    """Values of those of `FIELDS` that are not empty, in that order, (t, k)."""
 
 
 class NamedCommand(Protocol):
@@ -113,6 +123,27 @@ class CommandReader:
             if layout.is_whole else self._command(layout.columns, values)
         )
         return CommandUpdate(layout.columns, values)
+
+    def read_rows(self, rows: CommandRows) -> FloatArray | None:
+        """Return the values that many messages command, (t, m).
+
+        Return None unless `read` would find nothing unusual in any of them, and a value for each
+        name of the family.
+        """
+        try:
+            layout, fields = self._layout(rows.names), rows.fields
+            if len(layout.columns) < len(self.names) or list(fields) != layout.taken:
+                return None
+            values = np.empty((len(rows.stamps), len(self.names)))
+            for field, given in fields.items():
+                own = layout.own[field]
+                if not (np.isfinite(given) == own).all() or np.isinf(given).any():
+                    return None
+                values[:, layout.columns[own]] = given[:, own]
+            self._family.check_command(self._split.command(values))
+        except CommandError:
+            return None
+        return values
 
     def _read_any(self, message: NamedCommand, layout: _Layout) -> CommandUpdate:
         """Return the update that a message commands, or raise what is wrong with it."""

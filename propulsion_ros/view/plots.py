@@ -69,7 +69,7 @@ def _flight(flight: FlightPanel) -> dict[str, Any]:
 
 def _marks(flight: FlightPanel) -> Iterator[dict[str, Any]]:
     for name, points in (
-        ('predicted vertex', flight.predictions), ('vertex', flight.vertices),
+        ('apogee predicted', flight.predictions), ('apogee found', flight.vertices),
     ):
         if points:
             time, value = np.transpose(points)

@@ -24,6 +24,7 @@ from propulsion_ros.models.common.family import (
     BodyState,
     Command,
     Output,
+    Steps,
     given_or_safe,
     restart,
 )
@@ -358,6 +359,30 @@ class Thrusters(PlacedActuators, PoweredFamily):
             flags=flags,
             batteries=batteries.state() if batteries else None,
         )
+
+    def steps(self, commands: Command, body: BodyState, dt: float) -> Steps | None:
+        """Advance by many steps; see `Blockwise`."""
+        if self._batteries or self._quadrants or self._dynamics.drags.any():
+            return None
+        commands.refuse_other(self.command_names, self.command_fields)
+        advance, efficiency = self._water(body)
+        # Of rows of their own products have the last digit of single steps.
+        demand = self._demand(commands, advance)[0][:, None]
+        speeds = self._dynamics.run(self.rotor_speed, demand[:, 0], dt)[:, None]
+        way, self.rotor_speed = (speeds[:-1], demand, speeds[1:]), speeds[-1, 0]
+        speed = self._propeller_efficiency * speeds[1:]
+        made = np.empty_like(speed)
+        # What stands still has the thrust of its end, which may differ from the mean in digits.
+        moves = (way[0] != way[2]).any(axis=(1, 2))
+        for rows in (moves, ~moves):
+            if rows.any():
+                start, goal, end = (part[rows] for part in way)
+                made[rows] = self._made((start, goal, end), speed[rows], advance, dt)
+        thrust = np.minimum(
+            np.maximum(efficiency * made, self._params.min_thrust), self._params.max_thrust
+        )
+        wrench = product(thrust, self._allocation)
+        return Steps(wrench[:, 0], velocity=speed[:, 0], effort=thrust[:, 0])
 
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each thruster in its link; see `Family.link_wrenches`."""
