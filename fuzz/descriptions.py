@@ -10,6 +10,7 @@ import numpy as np
 from defusedxml.ElementTree import fromstring
 
 from fuzz.target import REPOSITORY, Target, require, shipped, text_of, written
+from fuzz.text_formats import XACRO, XML
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
 from propulsion_ros.graph import expand_xacro
 from propulsion_ros.graph.family_params import loop_params_of
@@ -134,7 +135,7 @@ OUTLINE_WORDS = (
 TARGETS = (
     Target(
         'urdf', _urdf, lambda: [description(vehicle).encode() for vehicle in VEHICLES],
-        words=URDF_WORDS,
+        words=URDF_WORDS, form=XML,
     ),
     Target(
         'plugin_block', _block, outlines,
@@ -143,6 +144,7 @@ TARGETS = (
     Target(
         'xacro', _xacro, lambda: shipped('urdf/*.urdf.xacro'),
         words=('${', '$(', 'xacro:macro', 'xacro:include', 'xacro:if', 'xacro:property'),
+        form=XACRO,
     ),
     Target(
         'names_expr', _names_expr, lambda: [rb'(?:front|rear)_[^c]{1,9}\w*|\d', b'.*'],

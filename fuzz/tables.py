@@ -7,6 +7,7 @@ import math
 
 from fuzz.robots import fresh_robot, require_wrenches
 from fuzz.target import Target, require, written
+from fuzz.text_formats import CSV
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.replay.sources import TableSource
 from propulsion_ros.tools.apogee import apogee_of_log
@@ -46,6 +47,7 @@ TARGETS = (
     Target(
         'flight_log', _flight_log, _flights,
         words=('time_s', 'altitude_m', 'vz_mps', 'az_mps2', 'nan', 'inf', '1e308', '"', '\r\n'),
+        form=CSV,
     ),
     Target(
         'command_table', functools.partial(_command_table, 'thrusters.yaml'),
@@ -54,11 +56,13 @@ TARGETS = (
                  b'0,1,0,0,0\n0.05,2,1,0,0\n'],
         words=('stamp', '.velocity', '.effort', 'body.velocity.x', 'nan', 'inf', '1e308', '1e9',
                '9e9', '"', '\r\n', '0.000000001'),
+        form=CSV,
     ),
     Target(
         'wrench_table', functools.partial(_command_table, 'fam.yaml'),
         lambda: [b'stamp,wrench.force.x,wrench.torque.z,com.x,com.y,com.z\n'
                  b'0,0.1,0.01,0,0,0\n0.05,-0.1,0,0.01,0,0\n0.1,0.2,,,,\n'],
         words=('stamp', 'wrench.force.x', 'com.x', 'nan', 'inf', '1e308', '"', 'nozzle_7.position'),
+        form=CSV,
     ),
 )
