@@ -49,21 +49,24 @@ def _as_database(root: Node) -> bytes:
                 cells = [cell.value for cell in row.below]
                 holes = ', '.join('?' * len(cells))
                 with suppress(sqlite3.Error, OverflowError, UnicodeError, TypeError):
-                    db.execute(f'INSERT INTO "{node.name}" VALUES({holes})', cells)  # noqa: S608
+                    db.execute(f'INSERT INTO "{node.name}" VALUES({holes})', cells)
         db.commit()
     return path.read_bytes()
 
 
-_ENDLESS = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)'
+_ENDLESS = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) '
 _STATEMENTS = (
-    f'CREATE VIEW messages AS {_ENDLESS} SELECT x AS id, 1 AS topic_id, x AS timestamp, x AS data FROM c',
-    f'CREATE VIEW schema AS {_ENDLESS} SELECT max(x) AS schema_version, 1 AS ros_distro FROM c',
-    'CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data AS (zeroblob(900000000)))',
+    'CREATE VIEW messages AS ' + _ENDLESS  # noqa: S608  our own
+    + 'SELECT x AS id, 1 AS topic_id, x AS timestamp, x AS data FROM c',
+    'CREATE VIEW schema AS ' + _ENDLESS  # noqa: S608  our own
+    + 'SELECT max(x) AS schema_version, 1 AS ros_distro FROM c',
+    'CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, '
+    'data AS (zeroblob(900000000)))',
     'CREATE TABLE messages(id, topic_id, timestamp, data)', 'CREATE TABLE messages(id)', 'SELECT 1',
     'CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data) WITHOUT ROWID',
     'CREATE TABLE topics(id TEXT, name, type, serialization_format)',
     'CREATE TABLE schema(schema_version)',
-    'CREATE TABLE topics(id, name, type, serialization_format, offered_qos_profiles, type_description_hash, a)',
+    'CREATE TABLE topics(id, name, type, serialization_format, offered_qos_profiles, hash, a)',
     'CREATE VIEW topics AS SELECT 1 AS id', 'CREATE VIRTUAL TABLE messages USING fts5(data)',
     'CREATE TABLE messages(id, topic_id, timestamp, data BLOB DEFAULT (zeroblob(9)), UNIQUE(data))',
 )
@@ -92,13 +95,12 @@ _LAYOUTS = {
     0x06: 'start:Q end:Q size:Q crc:I compression:s records:c',
     0x07: 'channel:H records:s',
     0x08: 'start:Q end:Q at:Q length:Q offsets:s index:Q compression:s packed:Q size:Q',
-    0x0B: 'messages:Q schemas:H channels:I attachments:I metadata:I chunks:I start:Q end:Q counts:s',
+    0x0B: 'messages:Q schemas:H channels:I files:I metadata:I chunks:I start:Q end:Q counts:s',
     0x0E: 'kind:B at:Q length:Q',
 }
 _COMPUTED = {
-    (0x02, 'summary'), (0x02, 'offsets'), (0x06, 'size'), (0x08, 'at'), (0x08, 'length'), (0x08,
-    'packed'),
-    (0x08, 'size'),
+    (0x02, 'summary'), (0x02, 'offsets'), (0x06, 'size'), (0x06, 'crc'), (0x08, 'at'),
+    (0x08, 'length'), (0x08, 'packed'), (0x08, 'size'),
 }
 
 
@@ -177,15 +179,15 @@ class _McapWriter:
             elif part.kind == 'chunk':
                 plain = b''.join(self._inner(record) for record in part.below)
                 packed = _packed(plain, packing)
-                known = {'size': len(plain), 'packed': len(packed)}
+                known = {'size': len(plain), 'packed': len(packed), 'crc': zlib.crc32(plain)}
                 content += struct.pack('<Q', len(packed)) + packed
             else:
                 content += _field(part, known)
         if kind == _CHUNK and 'packed' in known:
-            # The size stands before what it is of.
-            content = content[:16] + _field(
-                next((n for n in node.below if n.name == 'size'), Node('Q', 'size')), known
-            ) + content[24:]
+            # Size and checksum stand before what they are of.
+            content = content[:16] + b''.join(
+                _field(part, known) for part in node.below if part.name in ('size', 'crc')
+            ) + content[28:]
         whole = struct.pack('<BQ', kind, _number(length, len(content)) % 2**64) + content
         if kind == _CHUNK:
             self._chunks.append({'at': len(self._out), 'length': len(whole), **known})

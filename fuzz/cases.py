@@ -16,6 +16,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,13 +104,14 @@ def _forked(target: Target, seeds: list[int]) -> Iterator[dict[str, Any]]:
                 done += 1
                 yield {'is_alone': len(seeds) == 1, **json.loads(line)}
     finally:
-        os.kill(child, signal.SIGKILL if end else 0)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
         _, status, usage = os.wait4(child, 0)
     if done < len(seeds):
         code = os.waitstatus_to_exitcode(status)
         yield {
             'is_alone': len(seeds) == 1, 'text': 'ended', 'cpu': 0.0, 'peak': usage.ru_maxrss / 1e3,
-            'fault': end or f'ended with code {code}, after {usage.ru_utime + usage.ru_stime:.1f} s',
+            'fault': end or f'ends with {code} after {usage.ru_utime + usage.ru_stime:.1f} s',
         }
 
 
@@ -126,9 +128,9 @@ def _run(target: Target, seeds: list[int], writing: int) -> None:
             data = target.case(seed)
             os.write(writing, json.dumps(_tried(target, data)).encode() + b'\n')
     except BaseException:
-        os.write(writing, json.dumps({
-            'text': '', 'cpu': 0.0, 'peak': 0.0, 'fault': f'cannot be made: {_last(traceback.format_exc())}',
-        }).encode() + b'\n')
+        fault = f'cannot be made: {_last(traceback.format_exc())}'
+        row = {'text': '', 'cpu': 0.0, 'peak': 0.0, 'fault': fault}
+        os.write(writing, json.dumps(row).encode() + b'\n')
     finally:
         os._exit(0)
 

@@ -94,7 +94,8 @@ def _descriptions(*vehicles: str) -> list[bytes]:
 TARGETS = (
     Target('gazebo_system', _system, lambda: _descriptions(*VEHICLES), words=URDF_WORDS, form=XML),
     Target(
-        'gazebo_bridge', _bridge, functools.partial(_descriptions, *_BRIDGED), words=URDF_WORDS, form=XML
+        'gazebo_bridge', _bridge, functools.partial(_descriptions, *_BRIDGED), words=URDF_WORDS,
+        form=XML,
     ),
     Target(
         'gazebo_blocks', _outline,

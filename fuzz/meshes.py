@@ -76,16 +76,16 @@ def _stl_of_text() -> list[bytes]:
 def _obj() -> list[bytes]:
     lines = [
         'mtllib a.mtl', 'o body', *(f'v {x} {y} {z}' for x, y, z in _CORNERS), 'vn 0 0 1', 'vt 0 1',
-        'usemtl red', 's off', 'g one', 'f 1 2 3', 'f 1/1/1 2/1/1 4/1/1', 'g two', 'f 1//1 3//1 4//1',
-        'f -1 -2 -3', 'f 1 2 3 4', '',
+        'usemtl red', 's off', 'g one', 'f 1 2 3', 'f 1/1/1 2/1/1 4/1/1', 'g two',
+        'f 1//1 3//1 4//1', 'f -1 -2 -3', 'f 1 2 3 4', '',
     ]
     return ['\n'.join(lines).encode()]
 
 
 TARGETS = (
     Target('mesh_stl', functools.partial(_mesh, 'stl'), _stl, (SourceError,), form=STL),
-    Target('mesh_stl_text', functools.partial(_mesh, 'stl'), _stl_of_text, (SourceError,), form=WORDS,
-           words=('solid', 'facet', 'vertex', 'endsolid', 'COLOR=')),
+    Target('mesh_stl_text', functools.partial(_mesh, 'stl'), _stl_of_text, (SourceError,),
+           form=WORDS, words=('solid', 'facet', 'vertex', 'endsolid', 'COLOR=')),
     Target('mesh_obj', functools.partial(_mesh, 'obj'), _obj, (SourceError,), form=WORDS,
            words=('mtllib', 'usemtl', 'f', 'v', 'vt', 'vn', 'o', 'g', 'l', 'p', 'call a.obj')),
     Target('mesh_dae', functools.partial(_mesh, 'dae'), lambda: [_DAE.encode()], (SourceError,),

@@ -174,7 +174,11 @@ def _tweaked(value: Any, rng: Random) -> Any:
         if not found:
             return value[:rng.randint(0, len(value))] + rng.choice((*TEXTS, value))
         match = rng.choice(found)
-        other = rng.choice((*SPELLINGS, f'-{match[0]}', match[0] * 2, f'{match[0]}e9', f'{match[0]}.'))
+        number = match[0]
+        other = rng.choice((
+            *SPELLINGS, '1', '2', f'-{number}', number * 2, f'{number}e9', f'{number}.',
+            f'{number}1',
+        ))
         return value[:match.start()] + other + value[match.end():]
     if isinstance(value, bytes):
         return _tweaked_bytes(value, rng)

@@ -114,7 +114,10 @@ def _source(node: Any, text: str) -> str:
 
 def _as_yaml(node: Node, indent: int, is_flow: bool) -> str:
     if node.kind == 'mapping' and not (is_flow or node.value == '{'):
-        lines = [f'{" " * indent}{other.name}: {_as_yaml(other, indent + 2, False)}' for other in node.below]
+        lines = [
+            f'{" " * indent}{other.name}: {_as_yaml(other, indent + 2, False)}'
+            for other in node.below
+        ]
         return '\n' + '\n'.join(lines) if lines else '{}'
     below = [_as_yaml(other, indent, True) for other in node.below]
     if node.kind == 'mapping':
