@@ -57,7 +57,10 @@ def node_of(text: str) -> yaml.Node | None:
     for event in yaml.parse(text, FAST_LOADER):
         problem = _problem_of(event, any(brackets))
         if problem:
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+            raise yaml.MarkedYAMLError(
+                problem=problem,
+                problem_mark=event.start_mark,  # type: ignore[arg-type]
+            )
         if isinstance(event, yaml.CollectionStartEvent):
             brackets.append(bool(event.flow_style))
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -102,7 +105,7 @@ def tree_of(node: yaml.Node) -> Any:
     if isinstance(node, yaml.SequenceNode):
         _check_tag(node, 'seq')
         return [tree_of(value) for value in node.value]
-    is_text = node.tag == f'{_KIND}str' or node.style in _QUOTES
+    is_text = node.tag == f'{_KIND}str' or getattr(node, 'style', '') in _QUOTES
     value = node.value if is_text else value_of(node.value)
     if node.tag not in (_UNTAGGED, f'{_KIND}str', f'{_KIND}{_name_of(value)}'):
         raise _not_followed(node)
