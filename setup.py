@@ -56,6 +56,7 @@ setup(
         (f'share/{PACKAGE}/qos', glob('qos/*')),
         (f'share/{PACKAGE}/worlds', glob('worlds/*')),
         (f'share/{PACKAGE}/policies', glob('policies/*')),
+        (f'share/{PACKAGE}/studies', glob('studies/*')),
         (f'share/{PACKAGE}/rviz', glob('rviz/*')),
         (f'share/{PACKAGE}/plotjuggler', glob('plotjuggler/*')),
         (f'share/{PACKAGE}/examples', glob('examples/*.*')),
@@ -67,6 +68,8 @@ setup(
     install_requires=needs('numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'),
     extras_require={
         'bag': needs('rosbags'), 'plot': needs('matplotlib'), 'xacro': needs('xacro'),
+        'learn': needs('gymnasium'),
+        'study': needs('distributed'),
         'view': needs('meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'),
         # Not needed beside a sourced ROS 2. Vehicles are written in xacro, recordings are bags.
         'ros': [*lines('kilted.txt'), *needs('xacro', 'rosbags')],
