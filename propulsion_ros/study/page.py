@@ -13,7 +13,7 @@ from propulsion_ros.study.study import Study
 from propulsion_ros.study.table import Column, column_of, numbers_of
 from propulsion_ros.study.work import Row
 
-_MOST, _BESIDE, _WORST = 12, 3, 3
+_MOST, _BESIDE, _WORST = 12, 4, 3
 _HIDDEN = ('warnings',)
 
 
