@@ -104,7 +104,7 @@ def rows_in_order(work: Work, count: int, jobs: int = 1) -> Iterator[Row]:
     Raises `DiedError` where a case kills its process.
     """
     if jobs <= 1:
-        opened = work.open()
+        opened = work.ready()
         yield from (opened.row(number) for number in range(count))
         return
     early: dict[int, Row] = {}

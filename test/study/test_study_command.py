@@ -54,7 +54,7 @@ class Here:
     workers = 1
 
     def __init__(self, work, jobs):
-        self._opened = work.open()
+        self._opened = work.ready()
 
     def submit(self, numbers):
         future = Future()
