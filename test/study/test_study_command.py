@@ -61,9 +61,6 @@ class Here:
         future.set_result([self._opened.row(number) for number in numbers])
         return future
 
-    def wait(self, futures, timeout):
-        return set(futures)
-
     def result(self, future):
         return future.result()
 
