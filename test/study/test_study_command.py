@@ -54,15 +54,12 @@ class Here:
     workers = 1
 
     def __init__(self, work, jobs):
-        self._opened = work.open()
+        self._opened = work.ready()
 
     def submit(self, numbers):
         future = Future()
         future.set_result([self._opened.row(number) for number in numbers])
         return future
-
-    def wait(self, futures, timeout):
-        return set(futures)
 
     def result(self, future):
         return future.result()
