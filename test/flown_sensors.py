@@ -11,7 +11,7 @@ from flight_computer import Computer, xyz
 from fake_host import message
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, temperature_and_pressure
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.tools.apogee_references import read_references
+from propulsion_ros.study.apogee.references import read_references
 
 SITE = 120.0
 PAD = 4.0

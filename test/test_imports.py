@@ -53,6 +53,7 @@ ROOMS = {
     'view': READERS | {'PIL', 'matplotlib', 'rclpy', 'trimesh'},
     'demos': ANY,
     'identify': ANY,
+    'study': ANY,
     'tools': ANY,
 }
 """Rooms from the ground up, each with the packages of others that it may import."""

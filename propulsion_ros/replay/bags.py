@@ -11,11 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from propulsion_ros.replay.bag_files import checked
 from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
 from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, FOLDER, UNKNOWN, kind_of, printable
+from propulsion_ros.settings.quantity import IntArray
 
 _REQUESTS = '/requests'
 _EARLY_NS = 1_000_000_000
@@ -258,6 +262,34 @@ class BagWriter:
             # Both formats raise any error of their library or the disk.
             raise self._wrong(f'{message.topic} ({message.type})', error) from error
         self.count += 1
+
+    def write_rows(
+        self, stamps: IntArray, topics: Sequence[tuple[str, str, NDArray[np.uint8]]]
+    ) -> None:
+        """Write a message of each topic at each stamp, in this order.
+
+        Parameters
+        ----------
+        stamps : IntArray
+            (t,) [ns].
+        topics : sequence of tuple
+            Topic, type and the bytes of its messages, (t, size).
+        """
+        first_ns, *later = stamps.tolist()
+        columns = []
+        for topic, kind, rows in topics:
+            data, size = rows.tobytes(), rows.shape[1]
+            self.write(Recorded(topic, kind, first_ns, data[:size]))
+            columns.append((self._connections[topic], data, size))
+        try:
+            for i, stamp_ns in enumerate(later, start=1):
+                for connection, data, size in columns:
+                    self._writer.write(connection, stamp_ns, data[i * size:(i + 1) * size])
+                    self.count += 1
+        except Exception as error:
+            # As in `write`.
+            what = ', '.join(topic for topic, _, _ in topics)
+            raise self._wrong(what, error) from error
 
     def _wrong(self, what: str, error: Exception) -> SourceError:
         reason = text_of(error)[:300]

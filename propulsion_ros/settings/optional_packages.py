@@ -10,6 +10,7 @@ _PACKAGES = {
     'plotly': ("'propulsion_ros[view]'", ''),
     'trimesh': ("'propulsion_ros[view]'", ''),
     'collada': ("'propulsion_ros[view]'", ''),
+    'distributed': ("'propulsion_ros[study]'", 'python3-distributed'),
     'xacro': ("'propulsion_ros[xacro]'", 'ros-$ROS_DISTRO-xacro'),
     'rclpy': ("'ros-rclpy[fastrtps]'", 'ros-$ROS_DISTRO-rclpy'),
 }

@@ -135,19 +135,7 @@ class ParameterFile:
             raise SourceError(
                 self._path, 'expected a parameter file, got XML; is it the robot description?'
             )
-        try:
-            tree = node_of(text)
-            self.places.read(tree)
-            document = None if tree is None else tree_of(tree)
-        except SourceError as error:
-            raise SourceError(self._path, error.problem) from None
-        except Exception as error:
-            # The library raises whatever it meets.
-            reason = ' '.join(str(error).replace('in "<unicode string>", ', 'in ').split())
-            raise SourceError(
-                f'{self._path}{_line_of(error)}',
-                f'is not YAML: {reason[:_LONGEST_REASON]}{_hint(error)}',
-            ) from error
+        document = document_of(self._path, text, self.places)
         yield from self._walk(document, '')
 
     def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -283,6 +271,38 @@ class KeyPlaces:
             self.repeated.append((line, path, self._lines[path]))
         self._seen.add((mapping, path))
         self._lines[path] = line
+
+
+def document_of(name: str, text: str, places: KeyPlaces) -> Any:
+    """Return what a YAML text holds, None for nothing, and take the lines of its keys.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for errors.
+    text : str
+        What is in it.
+    places : KeyPlaces
+        Takes the lines.
+
+    Raises
+    ------
+    SourceError
+        Naming the file and the line of what is no YAML.
+    """
+    try:
+        tree = node_of(text)
+        places.read(tree)
+        return None if tree is None else tree_of(tree)
+    except SourceError as error:
+        raise SourceError(name, error.problem) from None
+    except Exception as error:
+        # The library raises whatever it meets.
+        reason = ' '.join(str(error).replace('in "<unicode string>", ', 'in ').split())
+        raise SourceError(
+            f'{name}{_line_of(error)}',
+            f'is not YAML: {reason[:_LONGEST_REASON]}{_hint(error)}',
+        ) from error
 
 
 def _full_name(node: str, namespace: str) -> str:

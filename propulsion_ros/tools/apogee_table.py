@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.study.apogee.references import Reference, read_references
 from propulsion_ros.tools.apogee import apogee_of_log
-from propulsion_ros.tools.apogee_references import Reference, read_references
 
 _HEADER = (
     '| log | grade | reference [s] | error [s] | sigma [s] | reason | legacy error [s] |\n'

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
-from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.tools.apogee_fault_table import fault_table
+from propulsion_ros.study.apogee.cases import trials
+from propulsion_ros.study.apogee.fault_table import fault_table
+from propulsion_ros.study.kinds import StudyWork
+from propulsion_ros.study.run import rows_in_order
 from propulsion_ros.tools.apogee_table import error_table
-from propulsion_ros.tools.simulated_flights import SimulatedFlight, simulate_flight
+from propulsion_ros.tools.lines import fail
 
 EXAMPLE = '--flights 100 --seed 1'
-PREMATURE = -0.5
-"""A detection earlier than this against the true apogee is premature [s]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--fault', default='', metavar='TEXT', help='only faults whose names have this in them'
     )
     parser.add_argument(
-        '--jobs', type=int, default=1, help='processes that fly faults (default: %(default)d)'
+        '--jobs', type=int, default=1, help='processes that fly (default: %(default)d)'
     )
 
 
@@ -52,20 +50,22 @@ def run(args: argparse.Namespace) -> int:
             args.faults, (args.seed,), args.fault, max(args.jobs, 1)
         ))
     if args.flights < 1 or args.seed < 0:
-        print('propulsion_ros apogee-trials: expected --flights of at least 1 and --seed of at '
-              f'least 0, got {args.flights} and {args.seed}', file=sys.stderr)
-        return 1
-    delays = []
-    failures = 0
-    for seed in range(args.seed, args.seed + args.flights):
-        flight = simulate_flight(seed)
-        delay = detection_delay(flight)
-        if delay is not None:
-            delays.append(delay)
-        if delay is None or delay < PREMATURE:
+        return fail(
+            'apogee-trials', 'expected --flights of at least 1 and --seed of at least 0, got '
+            f'{args.flights} and {args.seed}'
+        )
+    study = trials(args.flights, args.seed)
+    rows = rows_in_order(StudyWork(study, {}), args.flights, args.jobs)
+    delays, failures = [], 0
+    for row in rows:
+        if row['error']:
+            return fail('apogee-trials', f'seed {row["flight.seed"]}: {row["error"]}')
+        if not math.isnan(row['delay']):
+            delays.append(row['delay'])
+        if study.failed_limits(row):
             failures += 1
-            outcome = 'missed' if delay is None else f'{delay:+.2f} s'
-            print(f'seed {seed}: {outcome}, fault: {flight.fault or "none"}')
+            outcome = 'missed' if math.isnan(row['delay']) else f'{row["delay"]:+.2f} s'
+            print(f'seed {row["flight.seed"]}: {outcome}, fault: {row["fault"] or "none"}')
     print(f'{args.flights} flights, {failures} premature or missed')
     if delays:
         low, middle, high = np.percentile(delays, [1.0, 50.0, 99.0])
@@ -79,27 +79,5 @@ def _print_table(lines: Iterator[str]) -> int:
         for line in lines:
             print(line, flush=True)
     except ConfigError as error:
-        print(f'propulsion_ros apogee-trials: {error}', file=sys.stderr)
-        return 1
+        return fail('apogee-trials', error)
     return 0
-
-
-def detection_delay(flight: SimulatedFlight) -> float | None:
-    """Return detection less true apogee [s], None for a miss."""
-    estimate = watch(flight)
-    if estimate is None or estimate.detected_ns is None:
-        return None
-    return estimate.detected_ns / 1e9 - flight.apogee_time
-
-
-def watch(flight: SimulatedFlight) -> ApogeeEstimate | None:
-    """Return the estimate that decides the apogee of a flight, None for a miss."""
-    detector = make_detector(ApogeeParams())
-    for sample in zip(
-        flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(),
-        flight.acceleration.tolist(), strict=True,
-    ):
-        estimate = detector.update(*sample)
-        if estimate.detected:
-            return estimate
-    return None

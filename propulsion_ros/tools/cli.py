@@ -28,6 +28,7 @@ COMMANDS = {
     'plot': 'Draw a bag, a table or a flight log on one page.',
     'record': 'Record the topics of a running robot into a bag.',
     'replay': 'Run nodes over a bag or a table of commands, exactly and without ROS.',
+    'study': 'Fly many cases of one thing: Monte Carlo and grids, on cores or a Dask cluster.',
     'view': 'Write a page for the browser: a robot in 3D with its plots, from a bag or a table.',
 }
 """What each command does, known without the import of any."""

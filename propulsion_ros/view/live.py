@@ -13,6 +13,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.pictures.bag import Sorter, readings_of
@@ -121,6 +122,11 @@ class LiveView(Node):
 
     def _subscribe(self, topic: str, kind: str) -> None:
         offers = [info.qos_profile for info in self.get_publishers_info_by_topic(topic)]
+        if len(offers) > 1 and kind == Kind.ODOMETRY:
+            self.get_logger().warning(
+                f'{topic} has {len(offers)} publishers, and what came last is drawn; end the other '
+                'simulation, or choose one robot by --namespace'
+            )
         is_latched = bool(offers) and all(
             offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers
         )

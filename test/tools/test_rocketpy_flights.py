@@ -8,7 +8,7 @@ import warnings
 import pytest
 from rocketpy_flights import rocketpy_flight
 
-from propulsion_ros.tools.apogee_trials import PREMATURE, detection_delay
+from propulsion_ros.study.apogee.cases import PREMATURE, detection_delay
 
 FLIGHTS, EACH = 200, 10
 pytestmark = [pytest.mark.part('flights'), pytest.mark.slow]

@@ -10,9 +10,9 @@ import pytest
 from parts import amount, few_of
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.replay.flight_log import read_flight_log
+from propulsion_ros.study.apogee.cases import PREMATURE, detection_delay
+from propulsion_ros.study.apogee.simulated_flights import simulate_flight
 from propulsion_ros.tools.apogee import apogee_of_log
-from propulsion_ros.tools.apogee_trials import PREMATURE, detection_delay
-from propulsion_ros.tools.simulated_flights import simulate_flight
 
 EVERY = amount('rest', 3, 1)  # of the logs
 _SLOW = 'astra_upv_2022'  # one sample a second

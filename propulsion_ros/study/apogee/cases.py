@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seeded random flights before the apogee's detector as the cases of a study."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.detectors import make_detector
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import build, parameters_of, suggestion
+from propulsion_ros.study.apogee.simulated_flights import SimulatedFlight, simulate_flight
+from propulsion_ros.study.draws import Variable
+from propulsion_ros.study.overrides import write_merged
+from propulsion_ros.study.study import Case, Study, StudyParams
+
+PREMATURE = -0.5
+"""A detection earlier than this against the true apogee is premature [s]."""
+_FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
+"""What varies: which flight, and ``apogee.<parameter>`` of the detector."""
+
+
+class ApogeeCases:
+    """Flies a random flight for each case, and lets the detector watch it."""
+
+    def __init__(self, study: Study, folder: Path) -> None:
+        self._study = study
+        known = [f'{_DETECTOR}.{each.key}' for each in parameters_of(ApogeeParams)]
+        for variable in study.vary:
+            if variable.name not in (_FLIGHT, *known):
+                near = suggestion(variable.name, [_FLIGHT, *known])
+                raise SourceError(
+                    f'vary: {variable.name}', f'expected {_FLIGHT} or {_DETECTOR}.<parameter>{near}'
+                )
+            if variable.mode != 'value':
+                raise SourceError(f'vary: {variable.name}', 'is: expected value')
+
+    def check(self, case: Case) -> None:
+        """Raise `ConfigError` where the detector would refuse the case's parameters."""
+        self._params(case)
+
+    def fly(self, case: Case) -> Mapping[str, Any]:
+        """Return what the detector made of a flight: its errors are those to the truth."""
+        flight = simulate_flight(int(case.values.get(_FLIGHT, case.seed)))
+        found = watch(flight, self._params(case))
+        delay, error, height = math.nan, math.nan, math.nan
+        if found is not None and found.detected_ns is not None:
+            delay = found.detected_ns / 1e9 - flight.apogee_time
+            if found.apogee_ns is not None:
+                error = found.apogee_ns / 1e9 - flight.apogee_time
+            height = found.apogee_altitude - flight.apogee_altitude
+        return {
+            'delay': delay, 'time_error': error, 'altitude_error': height,
+            'reason': found.reason if found is not None else 'missed',
+            'apogee_time': flight.apogee_time, 'apogee_altitude': flight.apogee_altitude,
+            'sigma': flight.sigma, 'fault': flight.fault,
+        }
+
+    def write(self, path: Path, case: Case) -> None:
+        """Write the parameters of the detector."""
+        write_merged(path, None, {'flight_state': {
+            key: value for key, value in case.values.items() if key != _FLIGHT
+        }})
+
+    def _params(self, case: Case) -> ApogeeParams:
+        return build(ApogeeParams, case.values, f'{_DETECTOR}.')
+
+
+def trials(flights: int, seed: int) -> Study:
+    """Return the study of ``studies/apogee.yaml``, of successive flights from a seed on.
+
+    Raises `ConfigError` where these are no numbers of flights.
+    """
+    return Study(
+        Path('apogee'), StudyParams(kind='apogee', cases=flights),
+        (Variable(_FLIGHT, 'counter', seed),), limits={'delay': (PREMATURE, math.inf)},
+    )
+
+
+def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | None:
+    """Return the estimate that decides the apogee of a flight, None for a miss."""
+    detector = make_detector(params)
+    for sample in zip(
+        flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(),
+        flight.acceleration.tolist(), strict=True,
+    ):
+        estimate = detector.update(*sample)
+        if estimate.detected:
+            return estimate
+    return None
+
+
+def detection_delay(flight: SimulatedFlight) -> float | None:
+    """Return detection less true apogee [s], None for a miss."""
+    estimate = watch(flight, ApogeeParams())
+    if estimate is None or estimate.detected_ns is None:
+        return None
+    return estimate.detected_ns / 1e9 - flight.apogee_time

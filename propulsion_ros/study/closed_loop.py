@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot with its simulated body and its controller in this process, in lockstep, without ROS."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from propulsion_ros.graph.executables import LOOPS
+from propulsion_ros.graph.node_config import in_file
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.graph.wiring import REPLAYED, Graph, NodeSpec
+from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
+from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.payloads import JointRow, Kind
+from propulsion_ros.loops.ports import Outlet
+from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
+from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.yaml_file import ParameterFile
+
+Command = Mapping[str, float] | Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
+"""A wrench, force first, or numbers by ``<name>.<field>``."""
+_ODOMETRY = f'/{BODY}/odometry'
+_SETTLED_NS = 10_000_000_000
+"""The body begins when the graph has been complete for less than this [ns]."""
+
+
+class Controller(Protocol):
+    """What steers: it replies to each step of the body."""
+
+    def steer(self, time: float, motion: Motion) -> Mapping[str, Command] | None:
+        """Return the commands of a step by topic; None ends the flight."""
+
+
+class FlightError(RuntimeError):
+    """A flight that cannot go on."""
+
+
+class ClosedLoop:
+    """The loops of a graph on one bus; time is that of the body.
+
+    Parameters
+    ----------
+    graph : Graph
+        With a simulated body.
+    files : sequence of Path
+        Parameter files of the nodes, of which the later ones win.
+    controller : Controller or None
+        What replies to the odometry; None where no step waits for a command.
+    emit : callable
+        Receives everything that is published.
+
+    Attributes
+    ----------
+    lines : list of str
+        What the loops warned of.
+
+    Raises
+    ------
+    ConfigError
+        Where a loop cannot be made.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        files: Sequence[Path],
+        controller: Controller | None,
+        emit: Emit,
+    ) -> None:
+        self._bus = Bus(emit)
+        self._bus.subscribe(CLOCK_TOPIC, Kind.CLOCK, self._keep_time)
+        self.lines: list[str] = []
+        self._outlets: dict[str, tuple[Outlet, Callable[..., Any]]] = {}
+        self._hosts = {spec.name: self._run(spec, files) for spec in graph.nodes}
+        self._body = self._hosts[BODY]
+        (self._frame,) = [spec.parameters['base_link'] for spec in graph.nodes if spec.name == BODY]
+        if controller is not None:
+            for topic in getattr(controller, 'topics', ()):
+                take = functools.partial(controller.take, topic)  # type: ignore[attr-defined]
+                self._bus.subscribe(f'/{topic}', '', take)
+            # After all others, so that a reply is made of all that they publish at that step.
+            steer = functools.partial(self._steer, controller)
+            self._bus.subscribe(_ODOMETRY, Kind.ODOMETRY, steer)
+
+    def _run(self, spec: NodeSpec, files: Sequence[Path]) -> _Host:
+        """Make the loop of a node and start it."""
+        given: dict[str, Any] = {}
+        for path in files:
+            given.update(ParameterFile(path).of(spec.name))
+        given.update(spec.parameters)
+        if spec.executable == 'flight_state_node':
+            own = REPLAYED[spec.executable]
+            given.update({key: value for key, value in own.items() if key != 'replay'})
+        given['use_sim_time'] = True
+        host = _Host(spec.name, '', self._bus, spec.remappings, True, self.lines.append)
+        with in_file(files[-1] if files else Path(spec.name), spec.name):
+            host.run(LOOPS[spec.executable](_Parameters(spec.name, given), host))
+        return host
+
+    def fly(self) -> None:
+        """Run until the body or the controller has ended; raise `FlightError` where one cannot."""
+        (look,) = [timer.call for timer in self._body.loop.timers]
+        for now_ns in (0, _SETTLED_NS):
+            self._bus.steady_ns = now_ns
+            look()
+            self._bus.feed_together((), 0)
+        if self._body.is_active:
+            raise FlightError(
+                f'no step after {self._bus.now_ns * 1e-9:.3f} s: expected a command with the '
+                'stamp of each step'
+            )
+        if self._body.failure:
+            raise FlightError(self._body.failure)
+
+    @property
+    def published_topics(self) -> set[str]:
+        """Full names of the topics that loops publish."""
+        return {topic for host in self._hosts.values() for topic in host.published_topics}
+
+    def request(self, name: str) -> None:
+        """Call a service, such as ``flight_state/launch``; raise `FlightError` if refused."""
+        node, _, service = name.rpartition('/')
+        host = self._hosts.get(node)
+        for request in host.loop.requests if host else ():
+            if request.topic == f'~/{service}':
+                done, text = request.serve(True)
+                if not done:
+                    raise FlightError(f'{name} refused: {text}')
+                return
+        raise FlightError(f'no service {name!r}')
+
+    def _keep_time(self, message: Any) -> None:
+        self._bus.now_ns = stamp_to_ns(message.clock)
+        self._bus.steady_ns = max(self._bus.steady_ns, self._bus.now_ns)
+
+    def _steer(self, controller: Controller, message: Any) -> None:
+        stamp_ns = stamp_to_ns(message.header.stamp)
+        for name in getattr(controller, 'requests', lambda time: ())(stamp_ns * 1e-9):
+            self.request(name)
+        commands = controller.steer(stamp_ns * 1e-9, msg_to_motion(
+            message, message.child_frame_id
+        ))
+        if commands is None:
+            self._body.finish()
+            return
+        for topic, command in commands.items():
+            self._send(topic, stamp_ns, command)
+
+    def _send(self, topic: str, stamp_ns: int, command: Command) -> None:
+        payload = joint_row(command) if isinstance(command, Mapping) else np.asarray(command, float)
+        if topic not in self._outlets:
+            kind = Kind.JOINTS if isinstance(payload, JointRow) else Kind.WRENCH
+            outlet = Outlet(f'/{topic}', kind, 'command', self._frame)
+            self._outlets[topic] = outlet, maker_of(outlet)
+        outlet, make = self._outlets[topic]
+        self._bus.publish(outlet.topic, outlet.kind, make(outlet, stamp_ns, payload))
+
+
+class _Host(LoopHost):
+    """One loop of a graph that is complete from the first moment on."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.failure = ''
+
+    def publishers_of(self, topic: str) -> int:
+        """Return 1: whatever is waited for is in this process."""
+        return 1
+
+    def log(self, level: str, line: str) -> None:
+        """Keep the last error: it is why the loop stops."""
+        super().log(level, line)
+        if level == 'error':
+            self.failure = line
+
+
+class _Parameters(GivenParameters):
+    """Those of files; the optional types of messages are left out."""
+
+    def has_type(self, kind: str) -> bool:
+        """Return whether a plain message of a type can be made."""
+        return kind not in (Kind.TF, Kind.ACTUATORS)
+
+
+def joint_row(numbers: Mapping[str, float]) -> JointRow:
+    """Return the command of numbers by ``<name>.<field>``; raise `ConfigError` for another key."""
+    names = list(dict.fromkeys(key.rpartition('.')[0] for key in numbers))
+    columns: dict[str, Any] = {}
+    for key, value in numbers.items():
+        name, _, field = key.rpartition('.')
+        if field not in FIELDS:
+            raise ConfigError(key, f'expected <name>.<field>, a field of {", ".join(FIELDS)}')
+        columns.setdefault(field, np.full(len(names), np.nan))[names.index(name)] = value
+    return JointRow(names=names, **columns)

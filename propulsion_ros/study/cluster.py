@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workers of a Dask cluster; `distributed` is imported here alone, and only when it is used."""
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.study.pool import DiedError
+from propulsion_ros.study.work import Row, Work, rows_of
+
+_PATIENCE = 10.0
+"""Wall time for the scheduler to reply, and for a first worker [s]."""
+
+
+class Cluster:
+    """A Dask cluster as a backend of `run`: the scheduler gives cases to its workers.
+
+    Parameters
+    ----------
+    work : Work
+        What they do; it is sent to each worker once.
+    address : str
+        Of the scheduler, such as ``tcp://10.0.0.1:8786`` or ``tls://...``.
+
+    Raises
+    ------
+    SourceError
+        Where there is no scheduler, or it has no worker.
+    """
+
+    def __init__(self, work: Work, address: str) -> None:
+        self._dask = _distributed()
+        self._work, self._key = work, work.key
+        try:
+            self._client = self._dask.Client(
+                address, timeout=_PATIENCE, set_as_default=False, name='propulsion_ros'
+            )
+        except (OSError, ValueError, TimeoutError) as error:
+            reason = ' '.join(str(error).split()) or type(error).__name__
+            raise SourceError('--scheduler', f'{address}: no scheduler replies: {reason}') from None
+        try:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            self._client.close()
+            raise SourceError('--scheduler', f'{address}: the scheduler has no worker') from None
+        self._sent = self._send()
+
+    @property
+    def workers(self) -> int:
+        """How many threads the workers have by now."""
+        return max(sum(map(int, self._client.nthreads().values())), 1)
+
+    def _send(self) -> Any:
+        return self._client.scatter(self._work, broadcast=True, hash=False)
+
+    def submit(self, numbers: Sequence[int]) -> Any:
+        """Begin some cases."""
+        return self._client.submit(rows_of, self._sent, self._key, numbers, pure=False)
+
+    def wait(self, futures: Sequence[Any], timeout: float) -> set[Any]:
+        """Return those of the futures that are done, at the latest after a time [s]."""
+        try:
+            with self._client.as_current():
+                done: set[Any] = self._dask.wait(
+                    list(futures), timeout=timeout, return_when='FIRST_COMPLETED'
+                ).done
+        except TimeoutError:
+            return set()
+        return done
+
+    def result(self, future: Any) -> list[Row]:
+        """Return the rows of a future that is done; raise `DiedError` where its workers died."""
+        if future.status == 'finished':
+            rows: list[Row] = future.result()
+            return rows
+        if future.status in ('cancelled', 'lost'):
+            raise DiedError('the scheduler lost it')
+        error = future.exception()
+        if isinstance(error, self._dask.KilledWorker):
+            raise DiedError('its worker died')
+        raise SourceError('--scheduler', f'a worker cannot fly: {type(error).__name__}: {error}')
+
+    def revive(self) -> None:
+        """Send the work again, since the workers that had it may be gone."""
+        self._sent = self._send()
+
+    def close(self) -> None:
+        """Leave the cluster; what was begun is cancelled there."""
+        self._client.close()
+
+
+def is_installed() -> bool:
+    """Return whether `distributed` can be imported."""
+    return importlib.util.find_spec('distributed') is not None
+
+
+def _distributed() -> Any:
+    try:
+        return importlib.import_module('distributed')
+    except ImportError as error:
+        raise SourceError(
+            '--scheduler', f"needs distributed, {how_to_get('distributed')}: {error}"
+        ) from None

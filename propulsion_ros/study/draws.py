@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What varies from case to case: distributions, and the one generator of each case and name."""
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import suggestion
+
+GRID = 'grid'
+MODES = ('value', 'factor', 'offset')
+"""What a drawn number is to the parameter: its value, a factor on it, or what is added to it."""
+
+Rng = np.random.Generator
+_Draw = Callable[[Rng, int], Any]
+
+
+def generator(seed: int, case: int, name: str = '') -> Rng:
+    """Return the generator of one case and name: the same whatever else varies.
+
+    Its seed sequence is the child of that number of ``SeedSequence(seed)``, and a child of that.
+    """
+    key = (case, zlib.crc32(name.encode())) if name else (case,)
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def seed_of(seed: int, case: int) -> int:
+    """Return the seed of a case, for what takes an integer."""
+    return int(np.random.SeedSequence(seed, spawn_key=(case,)).generate_state(1)[0])
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One thing that varies."""
+
+    name: str
+    """Of the parameter, ``<node>.<parameter>``, or of something else that the kind has."""
+    kind: str
+    """Name of the distribution."""
+    given: Any
+    """Its numbers, as the file gives them."""
+    mode: str = MODES[0]
+    """One of `MODES`."""
+
+    @property
+    def levels(self) -> Sequence[Any]:
+        """Values of a grid, () for a distribution."""
+        return self.given if self.kind == GRID else ()
+
+    def draw(self, seed: int, case: int) -> Any:
+        """Return the value of a case that is drawn, not one of a grid."""
+        value = _drawer(self.kind, self.given)(generator(seed, case, self.name), case)
+        return value.item() if isinstance(value, np.generic) else value
+
+
+def read_variable(place: str, name: str, given: Any) -> Variable:
+    """Return a variable as a file gives it; raise `SourceError` for what is none.
+
+    Parameters
+    ----------
+    place : str
+        Of the variable in the file, for errors.
+    name : str
+        What varies.
+    given : object
+        ``{normal: [1.0, 0.02], is: factor}`` or the like.
+    """
+    if not isinstance(given, Mapping):
+        raise SourceError(
+            place, f'expected one distribution such as normal: [1.0, 0.1], got {given!r}'
+        )
+    kinds = [key for key in given if key != 'is']
+    if len(kinds) != 1:
+        raise SourceError(
+            place, f'expected one distribution, got {", ".join(map(str, kinds)) or "none"}'
+        )
+    mode = given.get('is', MODES[0])
+    if mode not in MODES:
+        raise SourceError(place, f'is: expected one of {", ".join(MODES)}, got {mode!r}')
+    variable = Variable(name, str(kinds[0]), given[kinds[0]], mode)
+    _check(f'{place}: {variable.kind}', variable)
+    return variable
+
+
+def _check(place: str, variable: Variable) -> None:
+    kind, given = variable.kind, variable.given
+    if kind in _PAIRS:
+        words, _ = _PAIRS[kind]
+        numbers = given if isinstance(given, list) and len(given) == 2 else [None]
+        if not all(map(_is_number, numbers)) or not _is_pair(kind, *numbers):
+            raise SourceError(place, f'expected {words}, got {given!r}')
+    elif kind in (GRID, 'choice'):
+        if not isinstance(given, list) or not given:
+            raise SourceError(place, f'expected a list of values, got {given!r}')
+    elif kind == 'counter':
+        if not isinstance(given, int) or isinstance(given, bool):
+            raise SourceError(place, f'expected the integer of case 0, got {given!r}')
+    else:
+        _check_scipy(place, kind, given)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_pair(kind: str, first: float, second: float) -> bool:
+    if kind == 'normal':
+        return second >= 0.0
+    if kind == 'integers' and not (isinstance(first, int) and isinstance(second, int)):
+        return False
+    return first <= second and (kind != 'loguniform' or first > 0.0)
+
+
+def _check_scipy(place: str, kind: str, given: Any) -> None:
+    from scipy import stats
+
+    found = getattr(stats, kind, None)
+    if not isinstance(found, (stats.rv_continuous, stats.rv_discrete)):
+        known = [*_PAIRS, GRID, 'choice', 'counter']
+        raise SourceError(
+            place, f'unknown distribution{suggestion(kind, known)}; expected one of '
+            f'{", ".join(known)}, or a name of scipy.stats'
+        )
+    arguments = 'loc, scale and the shapes of scipy.stats by name'
+    if not isinstance(given, Mapping) or not all(map(_is_number, given.values())):
+        raise SourceError(place, f'expected {arguments}, got {given!r}')
+    try:
+        middle = float(found(**given).ppf(0.5))
+    except TypeError as error:
+        raise SourceError(place, f'expected {arguments}: {error}') from None
+    if not math.isfinite(middle):
+        raise SourceError(
+            place, f'expected {arguments} that make a distribution, got {dict(given)!r}'
+        )
+
+
+_PAIRS: Mapping[str, tuple[str, Callable[[Rng, Any, Any], Any]]] = {
+    'normal': ('mean and standard deviation', lambda rng, mean, sd: rng.normal(mean, sd)),
+    'uniform': ('lower and upper bound', lambda rng, low, high: rng.uniform(low, high)),
+    'loguniform': (
+        'lower and upper bound, above 0',
+        lambda rng, low, high: math.exp(rng.uniform(math.log(low), math.log(high))),
+    ),
+    'integers': (
+        'the first and the last integer', lambda rng, low, high: rng.integers(low, high + 1)
+    ),
+}
+"""Distributions of two numbers: what these are, and how one is drawn."""
+
+
+def _drawer(kind: str, given: Any) -> _Draw:
+    """Return what draws a value of a case."""
+    if kind in _PAIRS:
+        return lambda rng, case: _PAIRS[kind][1](rng, *given)
+    if kind == 'choice':
+        return lambda rng, case: given[int(rng.integers(len(given)))]
+    if kind == 'counter':
+        return lambda rng, case: given + case
+    from scipy import stats
+
+    return lambda rng, case: getattr(stats, kind)(**given).rvs(random_state=rng)

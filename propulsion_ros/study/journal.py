@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows that are done, on the disk as they are done: a study goes on from them."""
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from propulsion_ros import __version__
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import (
+    ABSENT,
+    TABLE_LIMIT,
+    descriptor_to_lock,
+    kind_of,
+    opened,
+    printable,
+    writing,
+)
+from propulsion_ros.study.work import Row
+
+
+class Journal:
+    """A file of rows that only grows; a last line that is torn is dropped.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it is made where it is absent.
+    key : str
+        Of the study.
+
+    Attributes
+    ----------
+    rows : dict
+        Rows by number.
+
+    Raises
+    ------
+    SourceError
+        Where it is of another study or another version of the package, or another process has it.
+    """
+
+    def __init__(self, path: Path, key: str) -> None:
+        self._path, self._head = path, {'study': key, 'version': __version__}
+        self.rows: dict[int, Row] = {}
+        with writing(path):
+            self._descriptor = descriptor_to_lock(path)
+        try:
+            self._begin()
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def _begin(self) -> None:
+        """Read what is there, and put the place to write behind it."""
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SourceError(printable(self._path), 'another study writes it now') from None
+        whole = self._read()
+        os.ftruncate(self._descriptor, whole)
+        os.lseek(self._descriptor, whole, os.SEEK_SET)
+        if not whole:
+            self._write([self._head])
+
+    def _read(self) -> int:
+        """Read all whole lines and return how many bytes they are."""
+        whole = 0
+        with opened(self._path, TABLE_LIMIT) as file:
+            for line in file:
+                if not line.endswith(b'\n'):
+                    break
+                entry = self._entry(line)
+                if not whole:
+                    self._check(entry)
+                else:
+                    self.rows[entry['case']] = entry
+                whole += len(line)
+        return whole
+
+    def _entry(self, line: bytes) -> dict[str, Any]:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict) or not ('case' in entry or 'study' in entry):
+            raise SourceError(
+                printable(self._path), f'expected rows of a study, got {line[:40]!r}; remove it'
+            )
+        return entry
+
+    def _check(self, head: dict[str, Any]) -> None:
+        if head != self._head:
+            what = 'study' if head.get('study') != self._head['study'] else 'version'
+            raise SourceError(
+                printable(self._path), f'has rows of another {what}: give another --output, or '
+                '--again to begin anew'
+            )
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows; they are in the file, though perhaps not on the disk, when this returns."""
+        rows = list(rows)
+        self.rows.update((row['case'], row) for row in rows)
+        self._write(rows)
+
+    def _write(self, entries: Iterable[Any]) -> None:
+        text = ''.join(json.dumps(entry) + '\n' for entry in entries).encode()
+        with writing(self._path):
+            while text:
+                text = text[os.write(self._descriptor, text):]
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.fsync(self._descriptor)
+        os.close(self._descriptor)
+
+
+def remove(path: Path) -> None:
+    """Remove a journal, so that its study begins anew."""
+    if kind_of(path) != ABSENT:
+        with writing(path):
+            path.unlink()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kinds of studies: what makes numbers of a case, in a process that has its files."""
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from propulsion_ros.graph.share import load_robot_description, located, share_directory
+from propulsion_ros.replay.bags import is_bag
+from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
+from propulsion_ros.settings.files import opened_to_write, read_bytes
+from propulsion_ros.study.places import CONTROLLER, ROBOT, input_name, params_name
+from propulsion_ros.study.study import Case, Study
+
+_LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that goes to every worker."""
+
+
+class Cases(Protocol):
+    """What flies the cases of a study."""
+
+    def check(self, case: Case) -> None:
+        """Raise `ConfigError` for what is wrong before a case can be flown."""
+
+    def fly(self, case: Case) -> Mapping[str, Any]:
+        """Return the numbers of a case."""
+
+    def write(self, path: Path, case: Case) -> None:
+        """Write the parameter file of a case."""
+
+
+_KINDS = {
+    'flight': ('flight_cases', 'FlightCases'),
+    'replay': ('table_cases', 'ReplayCases'),
+    'apogee': ('apogee.cases', 'ApogeeCases'),
+    'identify': ('table_cases', 'IdentifyCases'),
+}
+"""Module and class of each kind; a worker imports its own alone."""
+
+
+def _opened(study: Study, folder: Path) -> Cases:
+    """Return what flies the cases of a study whose files are in a folder."""
+    module, name = _KINDS[study.params.kind]
+    made: Cases = getattr(import_module(f'propulsion_ros.study.{module}'), name)(study, folder)
+    return made
+
+
+def files_of(study: Study) -> dict[str, bytes]:
+    """Return every file that a study names, by the name that it has for workers.
+
+    Raises `SourceError` where one cannot be read.
+    """
+    params, folder, found = study.params, study.path.parent, {}
+    robot = params.robot and str(_near(folder, params.robot))
+    if params.vehicle:
+        robot = str(share_directory() / 'urdf' / f'{params.vehicle}.urdf.xacro')
+    if robot:
+        found[ROBOT] = load_robot_description(robot).encode()
+    for i, name in enumerate(params.params):
+        found[params_name(i)] = read_bytes(_near(folder, name), _LARGEST)
+    if params.controller:
+        found[CONTROLLER] = read_bytes(_near(folder, params.controller), _LARGEST)
+    if params.input:
+        path = _near(folder, params.input)
+        if is_bag(path):
+            raise SourceError(f'{study.path}: input', 'expected a table (.csv), got a bag')
+        found[input_name(params.input)] = read_bytes(path, _LARGEST)
+    return found
+
+
+def _near(folder: Path, name: str) -> Path:
+    """Return the path of a file that a study names: beside the study, or in a ROS package."""
+    return folder / located(name)
+
+
+@dataclass(frozen=True)
+class StudyWork:
+    """The cases of a study, for any process: it has all that is read."""
+
+    study: Study
+    files: Mapping[str, bytes]
+
+    @property
+    def key(self) -> str:
+        """What differs where the cases could differ."""
+        return self.study.fingerprint(self.files)
+
+    def open(self) -> OpenStudy:
+        """Return what flies cases in this process."""
+        return OpenStudy(self.study, self.files)
+
+
+class OpenStudy:
+    """A study in the process that flies its cases, with its files in a folder of its own."""
+
+    def __init__(self, study: Study, files: Mapping[str, bytes]) -> None:
+        self._study = study
+        # It is removed with this object, at the latest when the process ends.
+        self._place = tempfile.TemporaryDirectory(prefix='study_')
+        folder = Path(self._place.name)
+        for name, content in files.items():
+            with opened_to_write(folder / name) as file:
+                file.write(content)
+        self._folder = folder
+        self._cases = _opened(study, folder)
+
+    def check(self) -> None:
+        """Raise `ConfigError` for what is wrong before any case can be flown."""
+        try:
+            self._cases.check(self._study.case(0))
+        except ConfigError as error:
+            raise SourceError(str(self._study.path), self._without_folder(str(error))) from None
+
+    def write(self, path: Path, number: int) -> None:
+        """Write the parameter file of a case, to fly it with nodes."""
+        self._cases.write(path, self._study.case(number))
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Return the row of a case; what it raises is in its column ``error``."""
+        case = self._study.case(number)
+        row: dict[str, Any] = {'case': number, 'seed': case.seed, **case.values}
+        try:
+            return {**row, **self._cases.fly(case), 'error': ''}
+        except Exception as error:
+            kind = '' if isinstance(error, ConfigError) else f'{type(error).__name__}: '
+            return {**row, 'error': self._without_folder(f'{kind}{error}')}
+
+    def _without_folder(self, text: str) -> str:
+        """Return an error without the folder of this process, as any other has it."""
+        return one_line(text.replace(f'{self._folder}/', ''))

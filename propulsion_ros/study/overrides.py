@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameter file of a case, and its robot: what varies in place of what the files give."""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import tostring
+
+import numpy as np
+import yaml
+
+from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_of
+from propulsion_ros.graph.node_config import read_setting
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.vehicle_params import VehicleParams
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import write_text
+from propulsion_ros.settings.flat import build, suggestion
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.study.draws import Variable
+from propulsion_ros.urdf.reader import actuators_from_urdf
+from propulsion_ros.urdf.xml import parse_urdf
+
+_INDEXED = re.compile(r'(.+)\[(\d+)\]')
+
+
+def changed(base: Any, variable: Variable, number: Any) -> Any:
+    """Return what a number makes of a value; raise `SourceError` where it cannot."""
+    if variable.mode == 'value':
+        return number
+    try:
+        values = np.asarray(base, dtype=float)
+        new = values * number if variable.mode == 'factor' else values + number
+    except (TypeError, ValueError):
+        raise SourceError(
+            variable.name, f'expected numbers for a {variable.mode}, got {base!r} and {number!r}'
+        ) from None
+    return new.tolist()
+
+
+def parameters_of_case(
+    drawn: Iterable[tuple[Variable, Any]], nodes: Sequence[str],
+    base_of: Callable[[str, str], Any],
+) -> dict[str, dict[str, Any]]:
+    """Return the parameters of a case by node and key.
+
+    Parameters
+    ----------
+    drawn : iterable of (Variable, value)
+        ``<node>.<parameter>``, with an index for one number of several.
+    nodes : sequence of str
+        That there are.
+    base_of : callable
+        ``base_of(node, key)`` returns the value without a change.
+
+    Raises
+    ------
+    SourceError
+        Naming the variable.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for variable, number in drawn:
+        node, _, key = variable.name.partition('.')
+        if node not in nodes:
+            raise SourceError(
+                variable.name, f'no node {node!r}{suggestion(node, nodes)}; found: '
+                f'{", ".join(nodes)}'
+            )
+        values = found.setdefault(node, {})
+        indexed = _INDEXED.fullmatch(key)
+        if indexed is None:
+            is_own = variable.mode == 'value'
+            base = None if is_own else values.get(key, None) or base_of(node, key)
+            values[key] = changed(base, variable, number)
+            continue
+        key, index = indexed[1], int(indexed[2])
+        rows = np.array(values.get(key) or base_of(node, key), dtype=float)
+        if index >= rows.size:
+            raise SourceError(variable.name, f'expected an index below {rows.size}')
+        rows.flat[index] = changed(float(rows.flat[index]), variable, number)
+        values[key] = rows.tolist()
+    return found
+
+
+def write_merged(
+    path: Path, file: ParameterFile | None, changes: Mapping[str, Mapping[str, Any]],
+    comment: str = '',
+) -> None:
+    """Write a parameter file: an old one, behind which nodes get other values."""
+    merged: dict[str, dict[str, Any]] = {}
+    for pattern, values in file.entries if file else ():
+        merged.setdefault(pattern, {}).update(values)
+    for node, new in changes.items():
+        # Of one node the later entry wins, so its place is behind all others.
+        own = merged.pop(f'/**/{node}', {})
+        merged[f'/**/{node}'] = {**own, **new}
+    text = yaml.safe_dump(
+        {name: {'ros__parameters': values} for name, values in merged.items()},
+        sort_keys=False, default_flow_style=None, width=math.inf,
+    )
+    write_text(path, f'# {comment}\n{text}' if comment else text)
+
+
+def with_mass(description: str, factor: float) -> str:
+    """Return a robot description whose links weigh a factor of what they do, with their inertia."""
+    if not factor > 0.0:
+        raise ConfigError('robot.mass', f'expected a factor above 0, got {factor:g}')
+    root = parse_urdf(description)
+    for inertial in root.iter('inertial'):
+        for element in inertial:
+            if element.tag == 'mass':
+                _scale(element, ('value',), factor)
+            elif element.tag == 'inertia':
+                _scale(element, tuple(element.attrib), factor)
+    return tostring(root, encoding='unicode')
+
+
+def _scale(element: Any, names: Iterable[str], factor: float) -> None:
+    for name in names:
+        element.set(name, repr(float(element.get(name)) * factor))
+
+
+class Base:
+    """The values of a robot's parameters, before anything varies.
+
+    Parameters
+    ----------
+    description : str
+        URDF, '' for none.
+    files : sequence of Path
+        Parameter files, of which the later ones win.
+    """
+
+    def __init__(self, description: str, files: Sequence[Path]) -> None:
+        blocks = actuators_from_urdf(description, loop_params_of) if description else []
+        self._blocks = {block.name: block for block in blocks}
+        self._files = files
+        self._built: dict[str, list[Any]] = {}
+
+    def value(self, node: str, key: str) -> Any:
+        """Return a value; raise `SourceError` where none is known."""
+        given = settings_of(self._files, node)
+        if key in given:
+            return given[key]
+        if node not in self._built:
+            self._built[node] = list(self._settings(node, given))
+        for setting in self._built[node]:
+            try:
+                return np.asarray(attrgetter(key)(setting)).tolist()
+            except AttributeError:
+                continue
+        raise SourceError(f'{node}.{key}', 'has no value in the files that a factor could change')
+
+    def _settings(self, node: str, given: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield the configurations of a node."""
+        if node == BODY:
+            # Topics do not count here.
+            yield build(VehicleParams, {**given, 'wrench_topics': [BODY], 'deployer_topic': BODY})
+        elif (block := self._blocks.get(node)) or given:
+            _, setting = read_setting(
+                GivenParameters(node, given), ActuatorNodeParams, lambda own: block
+            )
+            yield setting.build(setting.family_type.Params)
+            yield setting.build(LoopParams)

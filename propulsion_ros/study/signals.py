@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of published messages as signals over time, and what a study keeps of a signal."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_motion, msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import FloatArray
+
+_AXES = 'xyz'
+_OPTIONS = ('from', 'to', 'minus')
+
+
+def _integral(time: FloatArray, values: FloatArray) -> float:
+    """Return the area of steps: a value holds until the next one."""
+    return float(values[:-1] @ np.diff(time))
+
+
+_TAKES: Mapping[str, Callable[[FloatArray, FloatArray], float]] = {
+    'first': lambda time, values: float(values[0]),
+    'last': lambda time, values: float(values[-1]),
+    'min': lambda time, values: float(values.min()),
+    'max': lambda time, values: float(values.max()),
+    'mean': lambda time, values: float(values.mean()),
+    'rms': lambda time, values: math.sqrt(float(values @ values) / len(values)),
+    'integral': _integral,
+    'time_of_min': lambda time, values: float(time[values.argmin()]),
+    'time_of_max': lambda time, values: float(time[values.argmax()]),
+}
+"""What can be kept of a signal."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One number of a case, of a signal."""
+
+    name: str
+    take: str
+    """One of the keys of `_TAKES`."""
+    topic: str
+    """Of the graph, such as 'vehicle/odometry'."""
+    part: str
+    """Of the message, such as 'z'."""
+    begin: float = -math.inf
+    end: float = math.inf
+    """First and last stamp that count [s]."""
+    minus: float = 0.0
+    """What is taken off the signal first, as a target."""
+
+    def of(self, rows: Iterable[tuple[float, float]]) -> float:
+        """Return the number of rows of stamp [s] and value, NaN where there is none."""
+        kept = np.array(
+            [row for row in rows if self.begin <= row[0] <= self.end], dtype=float
+        ).reshape(-1, 2)
+        if not len(kept):
+            return math.nan
+        return _TAKES[self.take](kept[:, 0], kept[:, 1] - self.minus)
+
+
+def read_result(place: str, name: str, given: Any) -> Result:
+    """Return a result as a file gives it; raise `SourceError` for what is none.
+
+    Parameters
+    ----------
+    place : str
+        Of the result in the file, for errors.
+    name : str
+        Its name.
+    given : object
+        ``{max: vehicle/odometry.z, from: 2.0}`` or the like.
+    """
+    example = 'one such as max: vehicle/odometry.z'
+    if not isinstance(given, Mapping):
+        raise SourceError(place, f'expected {example}, got {given!r}')
+    takes = [str(key) for key in given if key not in _OPTIONS]
+    if len(takes) != 1 or takes[0] not in _TAKES:
+        near = suggestion(takes[0], _TAKES) if takes else ''
+        known = ', '.join(_TAKES)
+        raise SourceError(place, f'expected one of {known}, got {", ".join(takes) or "none"}{near}')
+    topic, dot, part = str(given[takes[0]]).partition('.')
+    if not (topic and dot and part):
+        raise SourceError(place, f'expected TOPIC.PART, {example}, got {given[takes[0]]!r}')
+    numbers = {key: given[key] for key in _OPTIONS if key in given}
+    for key, value in numbers.items():
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise SourceError(place, f'{key}: expected a number, got {value!r}')
+    return Result(
+        name, takes[0], topic.strip('/'), part, float(numbers.get('from', -math.inf)),
+        float(numbers.get('to', math.inf)), float(numbers.get('minus', 0.0)),
+    )
+
+
+@dataclass
+class Signals:
+    """Collects the signals of some results from what is published.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        What is kept at the end.
+    """
+
+    results: tuple[Result, ...]
+    _rows: dict[tuple[str, str], list[tuple[float, float]]] = field(init=False)
+    _wanted: dict[str, list[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rows = {(f'/{each.topic}', each.part): [] for each in self.results}
+        self._wanted = {}
+        for topic, part in self._rows:
+            self._wanted.setdefault(topic, []).append(part)
+
+    def take(self, topic: str, kind: str, message: Any) -> None:
+        """Take a message; raise `SourceError` where it has no such part."""
+        parts = self._wanted.get(topic)
+        if parts is None:
+            return
+        if kind not in _READERS:
+            raise SourceError(topic.strip('/'), f'no number can be kept of a {kind}')
+        numbers = _READERS[kind](message)
+        time = stamp_to_ns(message.header.stamp) * 1e-9
+        for part in parts:
+            if part not in numbers:
+                known = ', '.join(numbers)
+                raise SourceError(
+                    f'{topic.strip("/")}.{part}',
+                    f'unknown{suggestion(part, numbers)}; known: {known}',
+                )
+            self._rows[topic, part].append((time, numbers[part]))
+
+    def numbers(self) -> dict[str, float]:
+        """Return every result; NaN where nothing was published in its time."""
+        return {
+            each.name: each.of(self._rows[f'/{each.topic}', each.part]) for each in self.results
+        }
+
+
+def _xyz(prefix: str, values: Iterable[Any], suffix: str = '') -> dict[str, float]:
+    return {
+        f'{prefix}{axis}{suffix}': float(value)
+        for axis, value in zip(_AXES, values, strict=True)
+    }
+
+
+def _odometry(message: Any) -> dict[str, float]:
+    motion = msg_to_motion(message, message.child_frame_id)
+    up = float(motion.rotation[2, 2])
+    return {
+        **_xyz('', motion.position), **_xyz('v', motion.velocity_world),
+        'speed': float(np.linalg.norm(motion.velocity)),
+        **_xyz('w', motion.angular_velocity), 'tilt': math.acos(min(max(up, -1.0), 1.0)),
+    }
+
+
+def _state(message: Any) -> dict[str, float]:
+    return {
+        f'{name}.{field}': float(value) for field in FIELDS
+        for name, value in zip(message.name, getattr(message, field), strict=False)
+    }
+
+
+def _inertia(message: Any) -> dict[str, float]:
+    mass, com, inertia = msg_to_inertia(message)
+    moments = {f'i{axis}{axis}': float(inertia[i, i]) for i, axis in enumerate(_AXES)}
+    return {'mass': mass, **_xyz('com.', com), **moments}
+
+
+def _wrench(message: Any) -> dict[str, float]:
+    return dict(zip(WRENCH_NAMES, msg_to_wrench(message).tolist(), strict=True))
+
+
+def _point(message: Any) -> dict[str, float]:
+    return _xyz('', (message.point.x, message.point.y, message.point.z))
+
+
+def _imu(message: Any) -> dict[str, float]:
+    force, rate = message.linear_acceleration, message.angular_velocity
+    return {
+        **_xyz('a', (force.x, force.y, force.z)), **_xyz('w', (rate.x, rate.y, rate.z)),
+    }
+
+
+def _battery(message: Any) -> dict[str, float]:
+    return {part: float(getattr(message, part)) for part in ('voltage', 'current', 'percentage')}
+
+
+_READERS: Mapping[str, Callable[[Any], dict[str, float]]] = {
+    Kind.BATTERY: _battery,
+    Kind.IMU: _imu,
+    Kind.INERTIA: _inertia,
+    Kind.JOINTS: _state,
+    Kind.ODOMETRY: _odometry,
+    Kind.POINT: _point,
+    Kind.PRESSURE: lambda message: {'pressure': float(message.fluid_pressure)},
+    Kind.WRENCH: _wrench,
+}
+"""What turns a message of each kind into numbers by part."""

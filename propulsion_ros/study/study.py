@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study as its file gives it: what is flown, what varies, and which numbers are kept."""
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_text
+from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
+from propulsion_ros.settings.quantity import quantity, validate
+from propulsion_ros.settings.yaml_file import SIZE_LIMIT, KeyPlaces, document_of
+from propulsion_ros.study.draws import Variable, read_variable, seed_of
+from propulsion_ros.study.signals import Result, read_result
+
+MOST_CASES = 100_000_000
+_ROBOT = frozenset({'vehicle', 'robot', 'params', 'results'})
+KINDS: Mapping[str, frozenset[str]] = {
+    'flight': _ROBOT | {'controller', 'wait_for', 'allocate', 'duration'},
+    'replay': _ROBOT | {'input'},
+    'apogee': frozenset(),
+    'identify': frozenset({'robot', 'params', 'input', 'fit', 'measured'}),
+}
+"""What can be studied, each with the keys that it has beside those of all."""
+_ALL = frozenset({'kind', 'cases', 'seed', 'vary', 'limits'})
+_SECTIONS = ('vary', 'results', 'limits')
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StudyParams:
+    """Keys of a study, beside what varies, results and limits."""
+
+    kind: str = quantity(doc='what a case is', kind=str, choices=tuple(KINDS))
+    vehicle: str = quantity(
+        '', kind=str, choices=('', *VEHICLES), doc='a vehicle of the package, with its settings'
+    )
+    robot: str = quantity('', kind=str, doc='robot description (.urdf, .xacro)')
+    params: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), doc='parameter files of the nodes; later ones win'
+    )
+    input: str = quantity('', kind=str, doc='bag or table that is replayed, or compared with')
+    controller: str = quantity('', kind=str, doc='Python file with the class Controller')
+    wait_for: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), doc='topics of its commands, which each step waits for'
+    )
+    allocate: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), doc='plugin blocks that are commanded by a wrench'
+    )
+    duration: float = quantity(
+        60.0, 's', doc='simulated time after which a flight ends', above=0.0, hi=1e6
+    )
+    fit: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), doc='what is fitted, as identify takes it'
+    )
+    measured: str = quantity(
+        'imu', kind=str, doc='what the input has, as identify takes it'
+    )
+    cases: int = quantity(
+        1, doc='how many are drawn, at each point of the grid', kind=int, lo=1, hi=MOST_CASES
+    )
+    seed: int = quantity(0, doc='of everything that is drawn', kind=int, lo=0)
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case."""
+
+    number: int
+    seed: int
+    """For what takes an integer; it follows of the study's seed and the number."""
+    values: Mapping[str, Any]
+    """What varies, by name."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is flown how often; the same numbers always give the same cases."""
+
+    path: Path
+    params: StudyParams
+    vary: tuple[Variable, ...] = ()
+    results: tuple[Result, ...] = ()
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Lowest and highest value of a result that is as it should be."""
+
+    @property
+    def name(self) -> str:
+        """Of the file, without its ending."""
+        return self.path.name.partition('.')[0]
+
+    @functools.cached_property
+    def points(self) -> int:
+        """How many points the grid has, 1 without one."""
+        return math.prod(len(each.levels) for each in self.vary if each.levels)
+
+    @property
+    def size(self) -> int:
+        """How many cases there are."""
+        return self.points * self.params.cases
+
+    def case(self, number: int) -> Case:
+        """Return a case; of a grid the last name varies first."""
+        point, values = number // self.params.cases, {}
+        for variable in reversed(self.vary):
+            if variable.levels:
+                point, level = divmod(point, len(variable.levels))
+                values[variable.name] = variable.levels[level]
+            else:
+                values[variable.name] = variable.draw(self.params.seed, number)
+        ordered = {variable.name: values[variable.name] for variable in self.vary}
+        return Case(number, seed_of(self.params.seed, number), ordered)
+
+    def failed_limits(self, row: Mapping[str, Any]) -> list[str]:
+        """Return the results of a row that lie beyond their limits, or are no number."""
+        def is_fine(name: str, low: float, high: float) -> bool:
+            value = row.get(name)
+            return isinstance(value, (int, float)) and low <= value <= high
+
+        return [name for name, limits in self.limits.items() if not is_fine(name, *limits)]
+
+    def fingerprint(self, files: Mapping[str, bytes]) -> str:
+        """Return what differs where any case of it could differ."""
+        digest = hashlib.sha256()
+        for name, content in sorted(files.items()):
+            digest.update(f'{name} {len(content)} '.encode() + content)
+        digest.update(repr((
+            [(each.key, getattr(self.params, each.key)) for each in parameters_of(StudyParams)
+             if each.key not in ('cases',) or self.points > 1],
+            self.vary, self.results,
+        )).encode())
+        return digest.hexdigest()
+
+
+def find_study(path: Path) -> Path:
+    """Return a file, or the study of that name that comes with the package."""
+    if kind_of(path) == ABSENT and path.name == str(path) and not path.suffix:
+        shipped = share_directory() / 'studies' / f'{path}.yaml'
+        if kind_of(shipped) != ABSENT:
+            return shipped
+    return path
+
+
+def read_study(path: Path, **given: Any) -> Study:
+    """Return the study of a file; what is given wins over the keys of the file.
+
+    Raises `SourceError` naming file, line and key of what is wrong.
+    """
+    name, places = printable(path), KeyPlaces()
+    document = document_of(name, read_text(path, SIZE_LIMIT), places)
+    if not isinstance(document, Mapping):
+        raise SourceError(
+            name, f'expected the keys of a study, kind among them, got {str(document)[:60]!r}'
+        )
+    return _Reader(name, places, {**document, **given}).study(path)
+
+
+class _Reader:
+    """The document of a study, for errors with its lines."""
+
+    def __init__(self, name: str, places: KeyPlaces, document: Mapping[str, Any]) -> None:
+        self._name, self._places, self._document = name, places, document
+
+    def study(self, path: Path) -> Study:
+        params = self._params()
+        self._check_keys(params)
+        return Study(
+            path, params,
+            tuple(read_variable(place, key, value) for key, place, value in self._items('vary')),
+            tuple(read_result(place, key, value) for key, place, value in self._items('results')),
+            {key: _limits(place, value) for key, place, value in self._items('limits')},
+        )
+
+    def _place(self, key: str) -> str:
+        return f'{self._name}{self._places.suffix_of("/" + key)}: {key.replace("/", ": ")}'
+
+    def _params(self) -> StudyParams:
+        flat = {key: value for key, value in self._document.items() if key not in _SECTIONS}
+        known = [*_SECTIONS, *(each.key for each in parameters_of(StudyParams))]
+        try:
+            refuse_unknown(map(str, self._document), known)
+            return build(StudyParams, flat)
+        except ConfigError as error:
+            raise SourceError(self._place(error.key), error.problem) from None
+
+    def _check_keys(self, params: StudyParams) -> None:
+        """Refuse what a kind does not have, and require what it cannot do without."""
+        own = KINDS[params.kind]
+        for key in self._document:
+            if key not in own | _ALL:
+                known = ', '.join(sorted(own | _ALL))
+                raise SourceError(
+                    self._place(str(key)),
+                    f'a study of kind {params.kind} has none{suggestion(str(key), own)}'
+                    f'; expected some of {known}'
+                )
+        for keys in _REQUIRED[params.kind]:
+            if not any(self._document.get(key) for key in keys):
+                others = ''.join(f', or {key}' for key in keys[1:])
+                raise SourceError(
+                    f'{self._name}: {keys[0]}',
+                    f'is required in a study of kind {params.kind}{others}',
+                )
+
+    def _items(self, section: str) -> Iterable[tuple[str, str, Any]]:
+        """Return key, place and value of each entry of a section."""
+        given = self._document.get(section, {})
+        if not isinstance(given, Mapping):
+            raise SourceError(self._place(section), f'expected names, got {given!r}')
+        return [(str(key), self._place(f'{section}/{key}'), value) for key, value in given.items()]
+
+
+_REQUIRED: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    'flight': (('vehicle', 'robot'), ('results', 'controller')),
+    'replay': (('params', 'vehicle'), ('input',), ('results',)),
+    'apogee': (),
+    'identify': (('robot',), ('input',), ('fit',)),
+}
+"""Keys of each kind of which one must be given."""
+
+
+def _limits(place: str, given: Any) -> tuple[float, float]:
+    """Return the lowest and the highest value; null is none."""
+    ends = given if isinstance(given, list) and len(given) == 2 else ['', '']
+    if not all(end is None or type(end) in (int, float) for end in ends):
+        raise SourceError(place, f'expected the lowest and the highest value, got {given!r}')
+    low, high = (
+        none if end is None else float(end)
+        for end, none in zip(ends, (-math.inf, math.inf), strict=True)
+    )
+    if low > high:
+        raise SourceError(place, f'expected the lowest value first, got {given!r}')
+    return low, high

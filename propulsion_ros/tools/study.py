@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fly many cases of one thing: Monte Carlo and grids, on cores or on a Dask cluster."""
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from propulsion_ros.replay.progress import progress
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import make_folder, printable
+from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.study.session import PICTURE, RESULTS, Session, Where
+from propulsion_ros.study.study import Study, find_study, read_study
+from propulsion_ros.study.table import numbers_of
+from propulsion_ros.study.work import Row
+from propulsion_ros.tools.lines import fail, note
+
+EXAMPLE = 'apogee --cases 200 --jobs 2'
+_NAMED = 5
+"""Failed cases that are named."""
+_BATCH = 10
+"""Cases that a worker of a scheduler gets at a time."""
+
+
+class _StoppedError(Exception):
+    """Ctrl-C ended the study; what is done is kept."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        'study', type=Path, metavar='STUDY.yaml',
+        help='what is flown and what varies; or the name of a study of the package',
+    )
+    parser.add_argument(
+        '--output', type=Path, metavar='FOLDER',
+        help='for results, quantiles and picture (default: the name of the study and _study)',
+    )
+    parser.add_argument('--cases', type=int, metavar='N', help="how many, in place of the file's")
+    parser.add_argument('--seed', type=int, metavar='N', help="in place of the file's")
+    parser.add_argument(
+        '--jobs', type=int, default=0, metavar='N', help='processes (default: one for each core)'
+    )
+    parser.add_argument(
+        '--scheduler', default='', metavar='ADDRESS',
+        help='fly on the workers of this Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT; '
+        'it can run any code here and there: see SECURITY.md',
+    )
+    parser.add_argument(
+        '--batch', type=int, default=0, metavar='N',
+        help=f'cases that a worker gets at a time (default: 1, on a scheduler {_BATCH})',
+    )
+    parser.add_argument(
+        '--case', type=int, metavar='N',
+        help='fly this one alone, here, print its row as JSON, and write its parameter file',
+    )
+    parser.add_argument('--again', action='store_true', help='forget the rows that are done')
+    parser.add_argument('--no-picture', action='store_true', help='draw nothing')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fly a study; return 1 where a case failed or lies beyond a limit."""
+    try:
+        _check(args)
+        given = {key: getattr(args, key) for key in ('cases', 'seed')}
+        study = read_study(
+            find_study(args.study), **{key: n for key, n in given.items() if n is not None}
+        )
+        folder = args.output or Path(f'{study.name}_study')
+        session = Session(study)
+        if args.case is not None:
+            return _fly_one(session, args.case, folder)
+        rows = _fly_all(session, args, folder)
+        if not args.no_picture:
+            _draw(study, rows, folder / PICTURE)
+    except ConfigError as error:
+        return fail('study', error)
+    except _StoppedError as stopped:
+        print(file=sys.stderr)
+        note('study', stopped)
+        return 128 + signal.SIGINT
+    return _report(study, rows, folder)
+
+
+def _check(args: argparse.Namespace) -> None:
+    for name in ('jobs', 'batch'):
+        if getattr(args, name) < 0:
+            raise SourceError(f'--{name}', f'expected at least 1, got {getattr(args, name)}')
+
+
+def _fly_one(session: Session, number: int, folder: Path) -> int:
+    """Fly one case, and write what it needs to be flown with nodes."""
+    size = session.study.size
+    if not 0 <= number < size:
+        raise SourceError('--case', f'expected 0 to {size - 1}, got {number}')
+    make_folder(folder)
+    path = folder / f'case_{number}.yaml'
+    session.write_case(path, number)
+    row = session.row(number)
+    print(json.dumps({
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in row.items()
+    }))
+    note('study', f'{printable(path)}: its parameters')
+    return 1 if row['error'] or session.study.failed_limits(row) else 0
+
+
+def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[Row]:
+    """Fly what is not done; raise `_StoppedError` at Ctrl-C."""
+    where = Where(
+        args.jobs or os.cpu_count() or 1, args.scheduler,
+        args.batch or (_BATCH if args.scheduler else 1),
+    )
+    size, done = session.study.size, 0
+
+    def at(count: int) -> None:
+        nonlocal done
+        done = count
+        show(count)
+
+    try:
+        with progress('study', size) as show:
+            return session.fly(folder, where, at, args.again)
+    except KeyboardInterrupt:
+        raise _StoppedError(
+            f'stopped after {done} of {size} cases, which are kept: the same command goes on'
+        ) from None
+
+
+def _draw(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """Draw the results, where matplotlib is installed."""
+    from propulsion_ros.study.page import draw_study
+
+    try:
+        draw_study(study, rows, path)
+    except ImportError as error:
+        note('study', f"no picture: it needs matplotlib, {how_to_get('matplotlib')}: {error}")
+
+
+def _report(study: Study, rows: Sequence[Row], folder: Path) -> int:
+    """Print what the rows amount to; return 1 where one failed or lies beyond a limit."""
+    failed = [row for row in rows if row['error']]
+    beyond = [row for row in rows if not row['error'] and study.failed_limits(row)]
+    for column in numbers_of(study, rows):
+        if column.name == 'warnings' and not column.values.any():
+            continue
+        found = column.summary
+        print(
+            f'{column.name}: median {found["50%"]:.6g}, 5 % {found["5%"]:.6g}, '
+            f'95 % {found["95%"]:.6g}, lowest {found["min"]:.6g} in case {column.lowest}, '
+            f'highest {found["max"]:.6g} in case {column.highest}'
+        )
+    for row in failed[:_NAMED]:
+        print(f'case {row["case"]}: {row["error"]}')
+    for row in beyond[:_NAMED]:
+        names = ', '.join(f'{name} {row.get(name)}' for name in study.failed_limits(row))
+        print(f'case {row["case"]}: beyond its limits: {names}')
+    print(f'{len(rows)} cases, {len(failed)} failed, {len(beyond)} beyond their limits: '
+          f'{printable(folder / RESULTS)}')
+    return 1 if failed or beyond else 0

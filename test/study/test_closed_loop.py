@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot, its body and its controller in one process, in lockstep."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.simulation import Simulation
+from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.study.closed_loop import ClosedLoop, FlightError, joint_row
+from propulsion_ros.study.signals import Signals, read_result
+
+ROOT = Path(__file__).resolve().parents[2]
+WRENCH = 'rotors_allocator/wrench_command'
+MASS = 1.5
+
+
+class Lift:
+    """Commands a constant force upwards, until a time."""
+
+    topics = ('rotors/state',)
+
+    def __init__(self, force, until=np.inf):
+        self._force, self._until = force, until
+        self.received = []
+        self.stamps = []
+
+    def take(self, topic, message):
+        self.received.append((topic, len(message.name)))
+
+    def steer(self, time, motion):
+        self.stamps.append(time)
+        if time >= self._until:
+            return None
+        return {WRENCH: [0.0, 0.0, self._force, 0.0, 0.0, 0.0]}
+
+
+@pytest.fixture(scope='module')
+def quadrotor(tmp_path_factory):
+    path = tmp_path_factory.mktemp('robot') / 'robot.urdf'
+    path.write_text(load_robot_description(
+        share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
+    ))
+    return path
+
+
+def _loop(model, controller, results=(), wait_for=(WRENCH,), duration=0.2, **settings):
+    given = {'duration': duration, 'real_time_factor': 0.0, 'publish_tf': False, **settings}
+    graph = vehicle_graph('quadrotor', model=model, simulation=Simulation(wait_for, given))
+    signals = Signals(tuple(
+        read_result('', name, given) for name, given in dict(results).items()
+    ))
+    return ClosedLoop(graph, [graph.params_file], controller, signals.take), signals
+
+
+def test_a_steady_force_moves_the_body_as_newton_has_it(quadrotor):
+    lift = Lift(20.0)
+    loop, signals = _loop(quadrotor, lift, {
+        'climb': {'last': 'vehicle/odometry.vz'},
+        'impulse': {'integral': 'rotors/wrench.force.z'},
+        'mass': {'first': 'vehicle/inertia.mass'},
+    }, **{'body.drag_area': 0.0, 'body.start_position': [0.0, 0.0, 10.0]})
+    loop.fly()
+    found = signals.numbers()
+    assert found['mass'] == pytest.approx(MASS, rel=1e-3)
+    # A wrench acts over the step behind its stamp; the last one has none.
+    dt, steps = 1.0 / 250.0, len(lift.stamps)
+    assert found['climb'] == pytest.approx(
+        found['impulse'] / found['mass'] - 9.80665 * 0.2, abs=1e-9
+    )
+    assert lift.stamps == pytest.approx([n * dt for n in range(steps)])
+    assert set(lift.received) == {('rotors/state', 4)}
+
+
+def test_two_flights_are_the_same_to_the_bit(quadrotor):
+    numbers = []
+    for _ in range(2):
+        loop, signals = _loop(quadrotor, Lift(19.0), {
+            'z': {'last': 'vehicle/odometry.z'}, 'p': {'mean': 'vehicle/pressure.pressure'},
+        }, duration=0.1, pressure_noise=3.0, noise_seed=5)
+        loop.fly()
+        numbers.append(signals.numbers())
+    assert numbers[0] == numbers[1]
+
+
+def test_a_controller_may_end_the_flight(quadrotor):
+    lift = Lift(20.0, until=0.02)
+    loop, _ = _loop(quadrotor, lift)
+    loop.fly()
+    assert lift.stamps[-1] == pytest.approx(0.02)
+
+
+def test_a_missing_reply_ends_the_flight_with_one_line(quadrotor):
+    class Mute(Lift):
+        def steer(self, time, motion):
+            return super().steer(time, motion) if time < 0.05 else {}
+
+    loop, _ = _loop(quadrotor, Mute(20.0))
+    with pytest.raises(FlightError, match=r'no step after 0\.052 s: expected a command'):
+        loop.fly()
+
+
+def test_a_body_that_diverges_is_an_error(quadrotor):
+    loop, _ = _loop(quadrotor, Lift(20.0), **{'body.start_velocity': [0.0, 0.0, 1e4],
+                                              'body.drag_area': 1e6})
+    with pytest.raises((FlightError, ConfigError)):
+        loop.fly()
+
+
+def test_services_are_called_and_refusals_end_the_flight():
+    class Early(Lift):
+        def requests(self, time):
+            return ['flight_state/launch']
+
+        def steer(self, time, motion):
+            return {'boosters/command': {'booster_1.effort': 0.0}}
+
+    graph = vehicle_graph('rocket', simulation=Simulation(
+        ('boosters/command',), {'duration': 1.0, 'real_time_factor': 0.0, 'publish_tf': False},
+    ))
+    controller = Early(0.0)
+    controller.topics = ()
+    loop = ClosedLoop(graph, [graph.params_file], controller, lambda *message: None)
+    with pytest.raises(FlightError, match=r'flight_state/launch refused: .'):
+        loop.fly()
+    with pytest.raises(FlightError, match="no service 'flight_state/lunch'"):
+        loop.request('flight_state/lunch')
+
+
+def test_a_robot_needs_no_controller(tmp_path):
+    model = ROOT / 'examples' / 'hopper' / 'hopper.urdf'
+    graph = robot_graph(model, simulation=Simulation(
+        (), {'duration': 0.1, 'real_time_factor': 0.0, 'publish_tf': False},
+    ))
+    seen = []
+    ClosedLoop(graph, [], None, lambda topic, kind, message: seen.append(topic)).fly()
+    assert seen.count('/vehicle/odometry') >= 10
+
+
+def test_a_command_is_numbers_by_name_and_field():
+    row = joint_row({'a.effort': 1.0, 'b.position': 2.0})
+    assert list(row.names) == ['a', 'b']
+    np.testing.assert_array_equal(row.effort, [1.0, np.nan])
+    np.testing.assert_array_equal(row.position, [np.nan, 2.0])
+    with pytest.raises(ConfigError, match='a field of position, velocity, effort'):
+        joint_row({'a.thrust': 1.0})

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command: the same bytes by any workers, and nothing lost by a kill or Ctrl-C."""
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future
+
+import pytest
+
+from propulsion_ros.study import session
+from propulsion_ros.tools.cli import main
+
+FLIGHT = '''\
+kind: flight
+vehicle: quadrotor
+controller: lift.py
+wait_for: [rotors_allocator/wrench_command]
+duration: 0.02
+cases: 4
+seed: 3
+vary:
+  robot.mass: {normal: [1.0, 0.03]}
+  controller.force: {grid: [15.0, 20.0]}
+results:
+  z: {last: vehicle/odometry.z}
+limits:
+  z: [-1.0, 1.0]
+'''
+LIFT = '''\
+class Controller:
+    def __init__(self, seed, force):
+        self._force = force
+
+    def steer(self, time, motion):
+        if self._force == 13.0:
+            raise ValueError('unlucky')
+        return {'rotors_allocator/wrench_command': [0, 0, self._force, 0, 0, 0]}
+
+    def results(self):
+        return {'force': self._force}
+'''
+APOGEE = 'kind: apogee\ncases: 12\nvary: {flight.seed: {counter: 0}}\n'
+
+
+class Here:
+    """A pool without processes."""
+
+    workers = 1
+
+    def __init__(self, work, jobs):
+        self._opened = work.open()
+
+    def submit(self, numbers):
+        future = Future()
+        future.set_result([self._opened.row(number) for number in numbers])
+        return future
+
+    def wait(self, futures, timeout):
+        return set(futures)
+
+    def result(self, future):
+        return future.result()
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Fly in this process: new ones would import everything again."""
+    monkeypatch.setattr(session, 'Pool', Here)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'flight.yaml').write_text(FLIGHT)
+    (tmp_path / 'lift.py').write_text(LIFT)
+    (tmp_path / 'apogee.yaml').write_text(APOGEE)
+    return tmp_path
+
+
+def _start(*words):
+    # Not of pytest's own terminal: Ctrl-C is for this group alone.
+    return subprocess.Popen(
+        [sys.executable, '-m', 'propulsion_ros.tools.cli', 'study', *words, '--no-picture'],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )
+
+
+def _rows(folder, name):
+    with (folder / name / 'results.csv').open(newline='') as file:
+        return list(csv.DictReader(file))
+
+
+def _wait_for_lines(path, count):
+    for _ in range(600):
+        if path.exists() and path.read_bytes().count(b'\n') > count:
+            return
+        time.sleep(0.05)
+    pytest.fail(f'{path} has not {count} rows within 30 s')
+
+
+def test_a_study_is_flown(folder, capsys, here):
+    code = main(['study', 'flight.yaml', '--jobs', '1', '--no-picture'])
+    out = capsys.readouterr().out
+    assert code == 0, out
+    assert '8 cases, 0 failed, 0 beyond their limits: flight_study/results.csv' in out
+    rows = _rows(folder, 'flight_study')
+    assert [row['case'] for row in rows] == [str(n) for n in range(8)]
+    assert [row['force'] for row in rows] == ['15.0'] * 4 + ['20.0'] * 4
+    names = sorted(path.name for path in (folder / 'flight_study').iterdir())
+    assert names == ['journal.jsonl', 'quantiles.csv', 'results.csv']
+    with (folder / 'flight_study' / 'quantiles.csv').open(newline='') as file:
+        found = {row['result']: row for row in csv.DictReader(file)}
+    values = sorted(float(row['z']) for row in rows)
+    assert float(found['z']['min']) == values[0]
+    assert float(found['z']['50%']) == pytest.approx((values[3] + values[4]) / 2.0)
+    assert rows[int(found['z']['highest case'])]['z'] == repr(values[-1])
+    # A case by its number alone is the same to the bit.
+    assert main(['study', 'flight.yaml', '--case', '5']) == 0
+    assert repr(json.loads(capsys.readouterr().out)['z']) == rows[5]['z']
+
+
+@pytest.mark.slow
+def test_a_picture_is_drawn(folder, here):
+    assert main(['study', 'flight.yaml', '--jobs', '1']) == 0
+    content = (folder / 'flight_study' / 'study.png').read_bytes()
+    assert content.startswith(b'\x89PNG')
+    assert len(content) > 10_000
+
+
+def test_a_case_that_raises_is_a_row_and_the_exit_code(folder, capsys, here):
+    text = FLIGHT.replace('[15.0, 20.0]', '[20.0, 13.0]').replace('cases: 4', 'cases: 1')
+    (folder / 'flight.yaml').write_text(text.replace('[-1.0, 1.0]', '[5.0, null]'))
+    assert main(['study', 'flight.yaml', '--jobs', '1', '--no-picture']) == 1
+    out = capsys.readouterr().out
+    assert '2 cases, 1 failed, 1 beyond their limits' in out
+    assert 'case 1: ValueError: unlucky\n' in out
+    assert 'case 0: beyond its limits: z ' in out
+    assert [row['error'] for row in _rows(folder, 'flight_study')] == ['', 'ValueError: unlucky']
+
+
+def test_a_study_that_changed_is_refused(folder, capsys, here):
+    (folder / 'flight.yaml').write_text(FLIGHT.replace('cases: 4', 'cases: 1'))
+    command = ['study', 'flight.yaml', '--jobs', '1', '--no-picture']
+    assert main(command) == 0
+    (folder / 'lift.py').write_text(LIFT + '\n')
+    capsys.readouterr()
+    assert main(command) == 1
+    err = capsys.readouterr().err
+    assert err == (
+        'propulsion_ros study: flight_study/journal.jsonl: has rows of another study: give '
+        'another --output, or --again to begin anew\n'
+    )
+    assert main([*command, '--again']) == 0
+
+
+@pytest.mark.parametrize(('words', 'message'), [
+    (['none.yaml'], 'none.yaml: cannot be read: No such file'),
+    (['flight.yaml', '--cases', '0'], 'flight.yaml:6: cases: 0 is below 1'),
+    (['flight.yaml', '--case', '9'], '--case: expected 0 to 7, got 9'),
+    (['flight.yaml', '--jobs', '-1'], '--jobs: expected at least 1, got -1'),
+])
+def test_a_mistake_is_one_line(folder, capsys, words, message):
+    assert main(['study', *words]) == 1
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count('\n') == 1
+
+
+@pytest.mark.parametrize(('old', 'new', 'message'), [
+    ('class Controller', 'class Pilot', 'expected a class Controller with steer() in controller'),
+    ('class Controller', 'import nothing_like_this\nclass Controller', 'ModuleNotFoundError: No'),
+    ('force)', 'mass)', "TypeError: Controller.__init__() got an unexpected keyword"),
+])
+def test_a_wrong_controller_is_one_line(folder, capsys, old, new, message):
+    (folder / 'lift.py').write_text(LIFT.replace(old, new))
+    assert main(['study', 'flight.yaml']) == 1
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count('\n') == 1
+
+
+@pytest.mark.slow
+@pytest.mark.part('kills')
+def test_any_number_of_processes_writes_the_same_bytes(folder):
+    tables = []
+    for jobs in ('1', '2', '3'):
+        assert main(['study', 'flight.yaml', '--jobs', jobs, '--output', jobs,
+                     '--no-picture']) == 0
+        tables.append((folder / jobs / 'results.csv').read_bytes())
+    assert tables[0] == tables[1] == tables[2]
+
+
+@pytest.mark.slow
+@pytest.mark.part('kills')
+def test_a_killed_study_goes_on_where_it_was(folder):
+    """By kill -9, of a worker and then of all of it: no case is lost, and none is flown twice."""
+    whole = _start('apogee.yaml', '--output', 'whole', '--jobs', '1')
+    process = _start('apogee.yaml', '--output', 'killed', '--jobs', '2')
+    journal = folder / 'killed' / 'journal.jsonl'
+    _wait_for_lines(journal, 2)
+    os.kill(_workers_of(process.pid)[0], signal.SIGKILL)
+    _wait_for_lines(journal, 5)
+    process.kill()
+    workers = _workers_of(process.pid)
+    process.communicate()
+    kept = journal.read_bytes()
+    again = _start('apogee.yaml', '--output', 'killed', '--jobs', '2')
+    assert again.wait(120) in (0, 1), again.communicate()
+    assert whole.wait(120) in (0, 1), whole.communicate()
+    for running in (again, whole):
+        running.communicate()
+    assert journal.read_bytes().startswith(kept[:kept.rindex(b'\n') + 1])
+    assert (folder / 'killed' / 'results.csv').read_bytes() == (
+        folder / 'whole' / 'results.csv'
+    ).read_bytes()
+    numbers = [json.loads(line).get('case') for line in journal.read_text().splitlines()[1:]]
+    assert sorted(numbers) == list(range(12))
+    assert not [pid for pid in workers if os.path.exists(f'/proc/{pid}')]
+
+
+@pytest.mark.slow
+@pytest.mark.part('kills')
+def test_ctrl_c_ends_in_one_line_and_can_go_on(folder):
+    process = _start('apogee.yaml', '--output', 'stopped', '--jobs', '2')
+    _wait_for_lines(folder / 'stopped' / 'journal.jsonl', 2)
+    # To the whole group, as a terminal sends it.
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ''
+    (line,) = err.split('\n')[1:-1]
+    assert line.startswith('propulsion_ros study: stopped after ')
+    assert line.endswith(' of 12 cases, which are kept: the same command goes on')
+    again = _start('apogee.yaml', '--output', 'stopped', '--jobs', '2')
+    again.communicate(timeout=120)
+    assert len(_rows(folder, 'stopped')) == 12
+
+
+def _workers_of(pid):
+    """Return the processes that a process has started."""
+    children = f'/proc/{pid}/task/{pid}/children'
+    with open(children) as file:
+        pids = list(map(int, file.read().split()))
+    return [each for each in pids if b'spawn_main' in _words_of(each)]
+
+
+def _words_of(pid):
+    with open(f'/proc/{pid}/cmdline', 'rb') as file:
+        return file.read()
