@@ -236,5 +236,3 @@ class LiveView(Node):
                     [part[0] for part in row['origin']], [part[0] for part in row['direction']],
                     row['length'][0], row['shade'][0],
                 ]
-
-
