@@ -43,6 +43,8 @@ class Summary:
     cpu: float = 0.0
     peak: float = 0.0
     """The most of one case [s], [MB]."""
+    total: float = 0.0
+    """CPU time of all cases [s]."""
     faults: list[str] = field(default_factory=list)
     reasons: set[str] = field(default_factory=set)
     """Refusals without their names and numbers."""
@@ -53,6 +55,7 @@ class Summary:
         self.sound += found['text'] == ''
         self.reasons.add(_VARYING.sub('', found['text'])[:80])
         self.cpu, self.peak = max(self.cpu, found['cpu']), max(self.peak, found['peak'])
+        self.total = round(self.total + found['cpu'], 3)
         self.faults.extend(f'{self.target} {seed}: {fault}' for fault in _faults(found))
 
     def __str__(self) -> str:

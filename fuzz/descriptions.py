@@ -18,7 +18,7 @@ from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.family import BodyState, Command, Family
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.names_expr import TAG, expand
 from propulsion_ros.urdf.reader import (
@@ -45,10 +45,14 @@ def _read(xml: str) -> None:
     list(visuals_of(parse_urdf(xml)))
     blocks = actuators_from_urdf(xml, loop_params_of)
     for block in blocks:
-        family, _ = build_family(block.family, {}, block)
-        output = family.step(Command(), _MOVING, 0.01, 0)
-        require(bool(np.isfinite(output.wrench).all()), f'{block.name}: {output.wrench}')
+        take_step(build_family(block.family, {}, block)[0])
     drawn_blocks(blocks)
+
+
+def take_step(family: Family) -> None:
+    """Let the actuators of a family run a moment."""
+    output = family.step(Command(), _MOVING, 0.01, 0)
+    require(bool(np.isfinite(output.wrench).all()), f'{family.actuator_names}: {output.wrench}')
 
 
 def _xacro(data: bytes) -> None:
@@ -140,7 +144,9 @@ OUTLINE_WORDS = (
 
 TARGETS = (
     Target(
-        'urdf', _urdf, lambda: [description(vehicle).encode() for vehicle in VEHICLES],
+        'urdf', _urdf,
+        lambda: [*(description(vehicle).encode() for vehicle in VEHICLES),
+                 *shipped('test/data/every_family.urdf') * len(VEHICLES)],
         words=URDF_WORDS, form=XML,
     ),
     Target(

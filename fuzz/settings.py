@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from fuzz import rcl
+from fuzz.descriptions import take_step
 from fuzz.target import Target, UnsoundError, require, shipped, text_of, written
 from fuzz.text_formats import JSON, WORDS, YAML
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
@@ -20,6 +21,7 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.graph.node_config import build_family, family_of
 from propulsion_ros.loops.flight.record_file import FlightRecord, OwedPulse, decode, encode
 from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.models.supply.rasp import parse_rasp
@@ -48,6 +50,11 @@ def _parameters(data: bytes) -> None:
     require(not any(ours.values()), f'ROS does not read {ours}')
     for fault in faults_of(path):
         raise SourceError('fault', fault)
+    for name, space in file.nodes_and_namespaces:
+        values = file.of(name, space)
+        family = family_of(values, None, name)
+        if family:
+            take_step(build_family(family, values, None)[0])
 
 
 def _same(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:

@@ -77,6 +77,8 @@ class Result:
 
     report: dict[str, Any]
     fit: Fit
+    robot: str = ''
+    """Name of it."""
     before: list[Any] = field(default_factory=list)
     after: list[Any] = field(default_factory=list)
     """Predictions of each channel, (n,)."""
@@ -135,7 +137,7 @@ class Session:
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         report = self._report(fit, before, found)
         predictions = [rows[0] for rows in problem.predicted(fit.place[None])]
-        return Result(report, fit, before, predictions)
+        return Result(report, fit, robot.name, before, predictions)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
         """Return the comparison of a coast, and what is to be known of it."""
@@ -344,7 +346,7 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     problem = fit.problem
     with_delay = [each for each in problem.free if each.owner != DELAY]
     start = np.concatenate([
-        fit.place[i : i + 1] for i in range(len(fit.place))
+        fit.place[i:i + 1] for i in range(len(fit.place))
         if problem.free_of(i).owner != DELAY
     ])
     free_delay = dataclasses.replace(

@@ -39,17 +39,17 @@ class FieldSplit:
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._taken = [field for field in FIELDS if field in fields]
-        self._masks = np.array([[own == field for own in fields] for field in self._taken])
-        # A row: beside a number numpy takes longer.
-        self._none = np.full(len(fields), np.nan)
+        # Times 1 a value stays as it is, and a product takes a third of the time of a choice.
+        self._factors = np.array([
+            [1.0 if own == field else np.nan for own in fields] for field in self._taken
+        ])
 
     def command(self, values: FloatArray) -> Command:
         """Return the command of values (m,) or (t, m); NaN where a name takes another field."""
         if len(self._taken) == 1:
             return Command(**{self._taken[0]: values})
-        masks = self._masks if values.ndim == 1 else self._masks[:, None]
-        rows = np.where(masks, values, self._none)
-        return Command(**dict(zip(self._taken, rows, strict=True)))
+        factors = self._factors if values.ndim == 1 else self._factors[:, None]
+        return Command(**dict(zip(self._taken, values * factors, strict=True)))
 
 
 class CommandHold:
