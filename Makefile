@@ -13,7 +13,8 @@ export VENV
 # What is compiled is kept, also where the environment forbids it: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-all lint site benchmarks soak fuzz install-check setup clean
+.PHONY: help demo test test-all lint lint-ros site benchmarks soak fuzz install-check lock version release release-check \
+	setup clean
 
 help:
 	@echo 'make demo    fly the rocket through real ROS nodes, write demo/rocket.png'
@@ -23,11 +24,16 @@ help:
 	@echo 'make test-all    run every test, with many more cases, in two hours'
 	@echo '             (PART=walks, kills, floods, flights, fits, fuzz or rest for one)'
 	@echo 'make lint    run ruff and mypy'
+	@echo 'make lint-ros    run the rules of ament_flake8, ament_pep257 and of package.xml'
 	@echo 'make site    make a site of docs/ in build/site; a warning is an error'
-	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (six minutes)'
+	@echo 'make benchmarks   measure what docs/performance.md says, write it anew (eight minutes)'
 	@echo 'make soak    run 16 nodes under load and faults for MINUTES=10, write what was found'
 	@echo 'make fuzz    run every reader on hostile bytes, guided by coverage (MINUTES=10 for each)'
 	@echo 'make install-check   build with colcon elsewhere and start what it installed'
+	@echo 'make lock    renew the versions and hashes that CI installs, env/*.lock'
+	@echo 'make version VERSION=1.0.0    write a version and the date where they stand'
+	@echo 'make release     build and try what is published, stop before the upload'
+	@echo '             (make release-check does it also while env/urls.txt has placeholders)'
 	@echo 'make clean   remove what was made, the virtual environment too'
 
 setup:
@@ -54,12 +60,24 @@ lint: setup
 	@$(RUN)/ruff check .
 	@$(RUN)/mypy
 
+lint-ros: VENV = $(CURDIR)/.venv-lint
+lint-ros:
+	@python3 -m venv $(VENV)
+	@$(RUN)/python -m pip install --quiet --disable-pip-version-check -r env/lint.txt
+	@$(RUN)/python -m flake8
+	@$(RUN)/python env/manifest.py
+
 site: setup
 	@$(RUN)/python -m pip install --quiet --disable-pip-version-check -r env/site.txt
 	@$(RUN)/python -m sphinx -q -W --keep-going docs build/site
 	@echo 'site: build/site/index.html'
 
+# The originals need an older numpy.
+benchmarks: VENV = $(CURDIR)/.venv-benchmarks
 benchmarks: setup
+	@grep '^[^#]' env/peers.txt | while read -r peer; do \
+		$(RUN)/python -m pip install --quiet --disable-pip-version-check $$peer || \
+		echo "benchmarks: $$peer cannot be installed and is not measured" >&2; done
 	@$(RUN)/python -m benchmarks --page docs/performance.md --json docs/performance.json \
 		--picture docs/performance.png
 
@@ -76,5 +94,17 @@ install-check: VENV = $(CURDIR)/.venv-colcon
 install-check:
 	@./env/install_check.sh
 
+lock:
+	@./env/lock.sh
+
+version:
+	@python3 env/release.py version $(VERSION)
+
+release:
+	@python3 env/release.py build
+
+release-check:
+	@python3 env/release.py build --placeholders
+
 clean:
-	rm -rf $(VENV) .venv-* .fuzz demo build install log *.egg-info
+	rm -rf $(VENV) .venv-* .fuzz demo build dist install log *.egg-info

@@ -8,19 +8,39 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 PACKAGE = 'propulsion_ros'
+HERE = Path(__file__).parent
+# A link of a page: to a file of the repository, neither to an address nor within the page.
+LINK = re.compile(r'(!?)(\[[^]]*\])\((?![a-z]+:|#)([^)\s]+)\)')
 
 
-def wheels(distro):
-    """Return the requirements of a ROS 2 that comes as wheels."""
-    lines = Path(__file__).with_name('env').joinpath(f'{distro}.txt').read_text().splitlines()
-    return [line for line in lines if line and not line.startswith('#')]
+def lines(name):
+    """Return the lines of a file in env/ without comments."""
+    text = HERE.joinpath('env', name).read_text(encoding='utf-8')
+    return [line for line in text.splitlines() if line and not line.startswith('#')]
+
+
+def needs(*names):
+    """Return the requirements of these names as env/tools.txt has them: ranges, not pins."""
+    ranges = {re.match(r'[\w-]+', line)[0]: line for line in lines('tools.txt')}
+    return [ranges[name] for name in names]
 
 
 def version():
     """Return the version that the package states: it may need more than is installed here."""
-    text = Path(__file__).with_name(PACKAGE).joinpath('__init__.py').read_text(encoding='utf-8')
+    text = HERE.joinpath(PACKAGE, '__init__.py').read_text(encoding='utf-8')
     return re.search(r"^__version__ = '(.+)'$", text, re.MULTILINE)[1]
 
+
+def long_description(repository):
+    """Return the README with links that work on a package index, which has no files beside it."""
+    def link(found):
+        kind = 'raw' if found[1] else 'blob'
+        return f'{found[1]}{found[2]}({repository}/{kind}/{version()}/{found[3]})'
+    text = HERE.joinpath('README.md').read_text(encoding='utf-8')
+    return LINK.sub(link, text).replace('<this repository>', repository)
+
+
+URLS = dict(line.split(' = ') for line in lines('urls.txt'))
 
 setup(
     name=PACKAGE,
@@ -45,20 +65,43 @@ setup(
         # pip ignores install_scripts, so what `ros2 run` and launch look for is shipped as data.
         (f'lib/{PACKAGE}', glob('scripts/*')),
     ],
-    install_requires=['setuptools', 'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'],
+    install_requires=needs('numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'),
     extras_require={
-        'bag': ['rosbags'], 'plot': ['matplotlib'], 'xacro': ['xacro'],
-        'study': ['distributed'],
-        'view': ['meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'],
-        # Beside a sourced ROS 2 it is not needed; the vehicles of the package are written in xacro.
-        'ros': [*wheels('kilted'), 'xacro'],
+        'bag': needs('rosbags'), 'plot': needs('matplotlib'), 'xacro': needs('xacro'),
+        'learn': needs('gymnasium'),
+        'study': needs('distributed'),
+        'view': needs('meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'),
+        # Not needed beside a sourced ROS 2. Vehicles are written in xacro, recordings are bags.
+        'ros': [*lines('kilted.txt'), *needs('xacro', 'rosbags')],
     },
     entry_points={'console_scripts': [f'{PACKAGE} = {PACKAGE}.tools.cli:main']},
     python_requires='>=3.10',
     zip_safe=False,
     author='propulsion_ros maintainers',
     maintainer='propulsion_ros maintainers',
-    maintainer_email='propulsion-ros@users.noreply.github.com',
+    maintainer_email=URLS['email'],
     description='Actuator physics and flight logic for robots that push against something.',
+    long_description=long_description(URLS['repository']),
+    long_description_content_type='text/markdown',
     license='Apache-2.0',
+    license_files=['LICENSE', 'NOTICE'],
+    url=URLS['repository'],
+    project_urls={
+        'Documentation': URLS['docs'], 'Issues': URLS['issues'], 'Security': URLS['security'],
+        'Changelog': f'{URLS["repository"]}/blob/{version()}/CHANGELOG.rst',
+    },
+    keywords=[
+        'ROS 2', 'robotics', 'simulation', 'actuators', 'propulsion', 'rocket', 'drone', 'AUV',
+        'ROV', 'satellite', 'thruster', 'rotor', 'flight computer', 'apogee', 'Gazebo', 'URDF',
+    ],
+    classifiers=[
+        'Development Status :: 4 - Beta',
+        'Intended Audience :: Developers',
+        'Intended Audience :: Science/Research',
+        'Operating System :: POSIX :: Linux',
+        'Programming Language :: Python :: 3',
+        *(f'Programming Language :: Python :: 3.{minor}' for minor in range(10, 15)),
+        'Topic :: Scientific/Engineering :: Physics',
+        'Typing :: Typed',
+    ],
 )

@@ -2,7 +2,7 @@
 """What is measured: a step of each family, and the same step of its original where there is one."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import cycle
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.rows import Row, not_measured
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
@@ -74,6 +75,21 @@ def optional(module: str) -> Any:
         return None
 
 
+_PEERS = {
+    'pyflyt': ('PyFlyt', 'PyFlyt pybullet'),
+    'isaaclab': ("Isaac Lab's arithmetic in torch", 'torch==2.13.0'),
+    'rotorpy': ('RotorPy', "'rotorpy[batched]'"),
+}
+"""What each module compares with, and how to get it."""
+
+
+def missing(*modules: str) -> Iterator[Row]:
+    """Yield a row for each original that is not installed."""
+    for module in modules:
+        if optional(module) is None:
+            yield not_measured(*_PEERS[module])
+
+
 def boosters(n: int) -> Case:
     """Return n boosters, each with its tank, beside n originals of one booster."""
     peer = optional('pyflyt')
@@ -115,7 +131,7 @@ def rotors(batch: int) -> Case:
         'thrust, acceleration limited': lambda: limited.advance(next(limited_asked), _DT),
         'step': lambda: whole.step(next(commands), still, _DT, 0),
     })
-    torch = _torch()
+    torch = torch_of_one_thread()
     if torch is None:
         return case
     tensors = [torch.tensor(effort, dtype=torch.float32) for effort in efforts]
@@ -247,7 +263,8 @@ def _rotors(batch: int, **settings: Any) -> Rotors:
     ), (batch,))
 
 
-def _torch() -> Any:
+def torch_of_one_thread() -> Any:
+    """Return torch, on one thread and without gradients, or None where it is not installed."""
     if optional('isaaclab') is None:
         return None
     torch = import_module('torch')

@@ -5,6 +5,7 @@
 #   PYTHON=python3.12   interpreter to use (3.10 to 3.14)
 #   DISTRO=jazzy        which wheels to take where no ROS 2 is sourced (default kilted)
 #   VENV=/somewhere     where to put it (default .venv in the tree)
+#   CI=true             install the versions and hashes of env/*.lock, not the newest of the ranges in env/*.txt
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${VENV:-$root/.venv}
@@ -29,24 +30,34 @@ command -v "$python" >/dev/null || fail "PYTHON: no such program '$python'"
 if "$python" -c 'import sys, rclpy; sys.exit(sys.prefix != sys.base_prefix)' 2>/dev/null; then
   ros="sourced $(command -v "$python") ${ROS_DISTRO:-}"
   site=--system-site-packages
+  build="-r $root/env/build.txt"
   requirements="-r $root/env/tools.txt"
+elif [ -n "${CI:-}" ]; then
+  ros="$distro, locked"
+  site=
+  # Of empy there is no wheel; what builds it is locked too, by what is installed first.
+  build="--require-hashes --only-binary :all: -r $root/env/build.lock"
+  requirements="--require-hashes --no-deps --only-binary :all: --no-binary empy --no-build-isolation
+    -r $root/env/$distro.lock"
 else
   ros=$distro
   site=
+  build="-r $root/env/build.txt"
   requirements="-r $root/env/$distro.txt -r $root/env/tools.txt"
 fi
 # Of two at once in one folder the second one waits, and finds it made.
 mkdir -p "$venv" || fail "VENV: $venv cannot be made"
 exec 9< "$venv"
 if command -v flock >/dev/null; then flock 9; fi
-want="$ros $("$python" -V 2>&1) $(cat "$root/env/"*.txt "$root/setup.py" | cksum)"
+want="$ros $("$python" -V 2>&1) $(cat "$root/env/"*.txt "$root/env/"*.lock "$root/setup.py" | cksum)"
 if [ -f "$venv/ready" ] && [ "$(cat "$venv/ready")" = "$want" ]; then exit 0; fi
 
 export PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-60}"  # of a slow index
 echo "setup: making $venv ($ros, $("$python" -V 2>&1)); this takes a minute, once"
 "$python" -m venv --clear $site "$venv" \
   || fail "$python cannot make a virtual environment; on Debian: apt install python3-venv"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check wheel \
+# shellcheck disable=SC2086
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check $build \
   || fail 'the package index cannot be reached, see above'
 # shellcheck disable=SC2086
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check $requirements \
@@ -54,9 +65,10 @@ echo "setup: making $venv ($ros, $("$python" -V 2>&1)); this takes a minute, onc
 # Two environments share the folder that this writes into the tree.
 exec 8< "$root/env/setup.sh"
 if command -v flock >/dev/null; then flock 8; fi
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
-  --no-build-isolation --editable "$root" || fail 'propulsion_ros could not be installed'
+# setuptools warns that an editable install shows every folder of the tree, which is wanted here.
+PYTHONWARNINGS=ignore "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+  --no-deps --no-build-isolation --editable "$root" || fail 'propulsion_ros could not be installed'
 "$venv/bin/python" -c 'import rclpy' || fail "rclpy cannot be imported in $venv, see above"
-# matplotlib lists the fonts once, and tells whoever waits for it in the midst of a demo or a test.
+# matplotlib lists the fonts once, and prints that in the midst of a demo or a test.
 "$venv/bin/python" -c 'import matplotlib.font_manager' || fail 'matplotlib cannot be imported'
 echo "$want" > "$venv/ready"

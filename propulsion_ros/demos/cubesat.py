@@ -23,7 +23,7 @@ from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED
+from propulsion_ros.pictures.signals import PUBLISHED
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 _THRUST, _ON_TIME, _SPECIFIC_IMPULSE = 0.05, 0.01, 70.0
@@ -44,6 +44,8 @@ _PLAN = {
 }
 _BEGIN = [target.time for target in _PLAN.values()]
 _END = 84.0
+_BRAKING = 62.0, 76.0
+"""The turn comes to an end [s]."""
 _SETTLED = 5.0
 """For so long before a target ends its attitude is judged [s]."""
 _WITHIN = np.radians(1.0)
@@ -149,57 +151,49 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
 
     left, bit = (1e6 * np.array(s[key]) for key in ('momentum_left', 'momentum_bit'))
     return [
-        number('momentum at the start', 1e3 * s['start_momentum'], '.2f', 'mN m s'),
-        number('detumbled', s['detumble_time'], '.2f', 's',
-               'less than an impulse bit about each axis'),
+        number('tumbling at the start', 1e3 * s['start_momentum'], '.2f', 'mN m s'),
+        number('tumbling stopped', s['detumble_time'], '.2f', 's',
+               'from then on less is left than one pulse changes'),
         *(
             number(f'left about {axis}', left[i], '.1f', 'uN m s',
-                   f'an impulse bit is {bit[i]:.1f} uN m s')
+                   f'one pulse changes {bit[i]:.1f} uN m s')
             for i, axis in enumerate('xyz')
         ),
         reached('pointing', 'point'),
         reached('turning', 'turn'),
-        number('propellant', 1e3 * s['propellant'], '.3f', 'g',
-               f'{s["impulse"]:.3f} N s over {_SPECIFIC_IMPULSE:g} s make '
+        number('gas used', 1e3 * s['propellant'], '.3f', 'g',
+               f'as {s["impulse"]:.3f} N s at a specific impulse of {_SPECIFIC_IMPULSE:g} s need: '
                f'{1e3 * s["impulse"] / (_SPECIFIC_IMPULSE * STANDARD_GRAVITY):.3f} g'),
         number('change of momentum', s['angular_momentum_error'], '.0e', 'off',
-               'relative, by the integral of the torque'),
+               'as a part of it, from the torque summed over time'),
     ]
 
 
 def _page(summary: Summary, recording: Recording) -> Page:
     motion = recording.series('motion')
-    left = 1e3 * _momentum(motion)
-    times = motion[[0, -1], 0]
+    rate = np.degrees(np.linalg.norm(motion[:, -3:], axis=1))
     pointed = motion[motion[:, 0] >= _BEGIN[2]]
     goals = [target_at(_PLAN, time)[1].rpy or (0.0, 0.0, 0.0) for time in pointed[:, 0]]
     off = np.array([
-        np.degrees(attitude_error(goal, row[1:5])) for goal, row in zip(goals, pointed, strict=True)
-    ]).reshape(-1, 3)
-    bit = 1e3 * float(_BIT.min())
-    limits = tuple(
-        Line('least impulse bit', COMMAND, times, np.full(2, sign * bit)) for sign in (1.0, -1.0)
-    )
+        np.degrees(np.linalg.norm(attitude_error(goal, row[1:5])))
+        for goal, row in zip(goals, pointed, strict=True)
+    ])
+    mass = recording.series('mass')
+    used = 1e3 * (mass[:2, 1][-1] - mass[1:, 1])
     return page_of(
-        'Cubesat demo: jets, their allocator and vehicle over ROS 2', recording, (
-            Panel('angular velocity [deg/s]', tuple(
-                recording.line(axis, 'motion', 8 + i, scale=180.0 / np.pi)
-                for i, axis in enumerate('xyz')
-            )),
-            Panel('angular momentum, cut at 4 bits [mN m s]', (
-                *(Line(axis, PUBLISHED, motion[:, 0], np.clip(left[:, i], -4.0 * bit, 4.0 * bit))
-                  for i, axis in enumerate('xyz')),
-                *limits,
-            )),
-            Panel('off its attitude [deg]', tuple(
-                Line(axis, PUBLISHED, pointed[:, 0], off[:, i]) for i, axis in enumerate('xyz')
-            )),
-            *(
-                Panel(f'torque about {axis} [mN m]', (
-                    recording.line('given', 'true', 4 + i, scale=1e3),
-                ))
-                for i, axis in enumerate('xyz')
-            ),
+        'A cubesat turns by short pulses of cold gas', recording, (
+            Panel('How fast it turns', (
+                Line('about any axis', PUBLISHED, motion[:, 0], rate),
+            ), scale='turning rate [deg/s]'),
+            Panel('How far its attitude is off', (
+                Line('angle', PUBLISHED, pointed[:, 0], off),
+            ), scale='off the target [deg]'),
+            Panel('It stops the turn by fewer and fewer pulses', (
+                recording.line('about z', 'true', 6, scale=1e3, span=_BRAKING),
+            ), _BRAKING, 'torque [mN m]'),
+            Panel('Gas used', (
+                Line('nitrogen', PUBLISHED, mass[1:, 0], used),
+            ), scale='gas used [g]'),
         ), marks=marks_of(_PLAN),
     )
 

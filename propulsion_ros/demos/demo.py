@@ -9,7 +9,7 @@ from typing import Any
 
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.recording import Recording
-from propulsion_ros.demos.step_response import StepResponse
+from propulsion_ros.demos.step_response import BAND, StepResponse
 from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
 from propulsion_ros.pictures.signals import Mark, Span
 
@@ -71,9 +71,9 @@ def number(name: str, value: float, spec: str, unit: str, note: str = '') -> Row
 def settled(name: str, step: StepResponse, unit: str, scale: float = 1.0) -> Row:
     """Return the row of a step response in a unit, ``scale`` of it for one of the value."""
     return number(
-        f'{name}, settled', step.settling_time, '.2f', 's',
-        f'overshoot {100.0 * step.overshoot:.1f} %, in the end '
-        f'{100.0 * abs(step.error / step.size):.1f} % off, of {step.size * scale:.0f} {unit}',
+        f'{name} by {abs(step.size) * scale:.0f} {unit}', step.settling_time, '.2f', 's',
+        f'until it stays within {100.0 * BAND:.0f} %; overshoot {100.0 * step.overshoot:.1f} %, '
+        f'off at the end {100.0 * abs(step.error / step.size):.1f} %',
     )
 
 

@@ -18,7 +18,7 @@ from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross, move_wrench
 from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, Span
+from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, Mark, Span
 from propulsion_ros.settings.quantity import FloatArray
 
 _SEQUENCE = WrenchSequence()
@@ -112,51 +112,63 @@ def _summarise(recording: Recording) -> Summary:
 
 def _table(s: Summary, recording: Recording) -> list[Row]:
     return [
+        number('largest force', s['largest_given'], '.3f', 'N',
+               f'of {s["largest_asked"]:.3f} N demanded; estimated {s["largest_estimated"]:.3f} N'),
         *(
-            number(
-                f'{name}, estimated', 1000.0 * s['error'][i], '.2f', 'mN' if i < 3 else 'mN m',
-                f'rms error, {1000.0 * s["settled_error"][i]:.2f} once settled; '
-                f'demand minus true {1000.0 * s["missing"][i]:.1f}',
+            number(f'estimate of the {part}', scale * max(s['settled_error'][cut]), '.2f', unit,
+                   'off at most, once the servos stand still; '
+                   f'{scale * max(s["error"][cut]):.2f} rms with their moves')
+            for part, cut, scale, unit in (
+                ('force', slice(3), 1e3, 'mN'), ('torque', slice(3, 6), 1e3, 'mN m'),
             )
-            for i, name in enumerate(WRENCH_NAMES)
         ),
-        number('largest force demanded', s['largest_asked'], '.3f', 'N',
-               f'given {s["largest_given"]:.3f} N, estimated {s["largest_estimated"]:.3f} N'),
-        number('demand beyond limits', s['unmet_time'], '.2f', 's', 'by the estimate'),
-        number('momentum', s['momentum'], '.4f', 'N s', _off(s['momentum_error'])),
+        number('demand not met', s['unmet_time'], '.2f', 's', 'as the estimate found'),
+        number('momentum', s['momentum'], '.4f', 'N s', _off(s['momentum_error'], 'force')),
         number('angular momentum', s['angular_momentum'], '.5f', 'N m s',
-               _off(s['angular_momentum_error'])),
+               _off(s['angular_momentum_error'], 'torque')),
     ]
 
 
 def _page(summary: Summary, recording: Recording) -> Page:
     demand, true, estimate = map(recording.series, ('demand', 'true', 'estimate'))
     beyond = _spans(demand[:, 0], _is_unmet(demand, estimate))
+    known = [
+        ('given', PUBLISHED, true), ('estimated', PUBLISHED, estimate),
+        ('demanded', COMMAND, demand),
+    ]
+    sizes = [
+        Panel(f'{part}: demanded, given and estimated', tuple(
+            Line(name, role, rows[:, 0], np.linalg.norm(rows[:, cut], axis=1))
+            for name, role, rows in known
+        ), scale=f'size of the {part.lower()} [{unit}]')
+        for part, cut, unit in (('Force', slice(1, 4), 'N'), ('Torque', slice(4, 7), 'N m'))
+    ]
+    back = _BEYOND + _SEQUENCE.pulses[len(WITHIN_LIMITS)].duration
     return page_of(
-        'Free-flyer demo: fam, propulsion modules, inverse_fam and vehicle over ROS 2; '
-        'grey: more than the nozzles can give', recording, (
-            *(
-                Panel(f'{name.replace(".", " ")} [{"N" if i <= 3 else "N m"}]', (
-                    recording.line('true', 'true', i), recording.line('estimated', 'estimate', i),
-                    recording.line('true', 'demand', i, COMMAND),
-                ))
-                for i, name in enumerate(WRENCH_NAMES, start=1)
-            ),
-            *(
-                Panel(f'{part} estimated minus true [{unit}]', tuple(
-                    Line(axis, PUBLISHED, true[:, 0], 1000.0 * (estimate - true)[:, first + i])
-                    for i, axis in enumerate('xyz')
-                ))
-                for part, first, unit in (('force', 1, 'mN'), ('torque', 4, 'mN m'))
-            ),
-            *(
-                Panel(f'{name} nozzles [N]', recording.lines(
-                    'thrust', [str(i) for i in range(first, first + 6)], first
-                ))
-                for name, first in (('starboard', 1), ('port', 7))
-            ),
-        ), begin=_SEQUENCE.start - 1.0,
-        phases=[Span(*span, '') for span in beyond],
+        'A free-flyer pushes itself by twelve air nozzles', recording, (
+            *sizes,
+            Panel('The demand reverses: servos lag, the estimate does not', tuple(
+                # Each holds for a step.
+                Line(name, role, np.repeat(rows[:, 0], 2)[1:], np.repeat(rows[:, 1], 2)[:-1])
+                for name, role, rows in known
+            ), (back - 0.1, back + 0.4), 'force along x [N]'),
+            Panel('All nozzles together, and the one that pushes most', _nozzles(recording),
+                  scale='thrust [N]'),
+        ), begin=_SEQUENCE.start - 1.0, phases=[Span(*span, '') for span in beyond],
+        marks=[
+            Mark(_SEQUENCE.start, 'what the nozzles can give'),
+            Mark(_BEYOND, 'more than that (grey)'),
+        ],
+    )
+
+
+def _nozzles(recording: Recording) -> tuple[Line, ...]:
+    thrust = recording.series('thrust')
+    time, each = thrust[:, 0], thrust[:, 1:]
+    most = int(np.argmax(each.max(axis=0)))
+    return (
+        Line('all twelve', PUBLISHED, time, each.sum(axis=1)),
+        Line(f'nozzle {most + 1}', PUBLISHED, time, each[:, most]),
     )
 
 
@@ -172,9 +184,10 @@ def _spans(time: FloatArray, is_in: FloatArray) -> list[tuple[float, float]]:
     return [(float(time[i]), float(ends[j])) for i, j in edges.reshape(-1, 2)]
 
 
-def _off(error: float) -> str:
+def _off(error: float, cause: str) -> str:
     return (
-        f'relative error to the integral of the wrench {error:.0e}' if np.isfinite(error) else ''
+        f'differs from the {cause} summed over time by {error:.0e} of it' if np.isfinite(error)
+        else ''
     )
 
 

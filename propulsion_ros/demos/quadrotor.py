@@ -114,24 +114,32 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
 
 def _page(summary: Summary, recording: Recording) -> Page:
     line, degrees = recording.line, 180.0 / np.pi
-    times = recording.series('motion')[[0, -1], _TIME]
-    share = Line('weight / 4', PUBLISHED, times, np.full(2, summary['weight'] / 4.0))
+    thrust = recording.series('thrust')
+    quarter = np.full(2, summary['weight'] / 4.0)
     return page_of(
-        'Quadrotor demo: rotors, their allocator and vehicle over ROS 2', recording, (
+        'A quadrotor takes off, and follows steps of its target', recording, (
             *(
                 # Two targets of 2 m would lie one on the other.
-                Panel(f'{name} and target [m]', tuple(
-                    line(axis, series, 1 + 'xyz'.index(axis), role) for axis in axes
+                Panel(name, tuple(
+                    line(label, series, i, role) for i, label in labels.items()
                     for series, role in (('motion', PUBLISHED), ('target', COMMAND))
-                )) for name, axes in (('horizontal position', 'xy'), ('height', 'z'))
+                ), scale=scale, dashed='target')
+                for name, labels, scale in (
+                    ('Position', {_X: 'x', _Y: 'y'}, 'position [m]'),
+                    ('Height', {_Z: 'height'}, 'height [m]'),
+                )
             ),
-            Panel('angle and target [deg]', (
+            Panel('It tilts to move, and turns to a new heading', (
                 line('roll', 'motion', _ROLL, scale=degrees),
                 line('pitch', 'motion', _PITCH, scale=degrees),
                 line('heading', 'motion', _YAW, scale=degrees),
                 line('heading', 'target', 4, COMMAND, scale=degrees),
-            )),
-            Panel('thrust [N]', (*recording.lines('thrust', _ROTORS), share)),
+            ), scale='angle [deg]', dashed='target'),
+            Panel('The four rotors: which pushes most, and which least', (
+                Line('most', PUBLISHED, thrust[:, 0], thrust[:, 1:].max(axis=1)),
+                Line('least', PUBLISHED, thrust[:, 0], thrust[:, 1:].min(axis=1)),
+                Line('weight / 4', COMMAND, thrust[[0, -1], 0], quarter),
+            ), scale='thrust [N]'),
         ), marks=marks_of(_PLAN),
     )
 

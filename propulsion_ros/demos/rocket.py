@@ -92,7 +92,8 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
     burnt = s['impulse_of_propellant']
     error = ''
     if burnt:
-        error = f'relative error to the propellant burnt {abs(s["impulse"] / burnt - 1.0):.1e}'
+        off = abs(s['impulse'] / burnt - 1.0)
+        error = f'differs from that of the propellant burnt by {off:.1e} of it'
     return [
         moment('liftoff', s['liftoff']),
         moment('burnout', s['burnout']),
@@ -104,10 +105,10 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
                f'{s["altitude"]:.1f} m (decided at {s["detected"]:.2f} s)'),
         number('apogee error', s['apogee'] - s['true_apogee'], '+.2f', 's',
                f'{s["altitude"] - s["true_altitude"]:+.1f} m, found minus true'),
-        *(moment(f'event {name}', stamp) for stamp, name in recording.marks),
+        *(moment(f'{name} fired', stamp) for stamp, name in recording.marks),
         moment('landing', s['landing'], f'{s["landing_speed"]:.1f} m/s'),
         ('propellant left', f'{s["propellant_left"]:.3f} kg', f'of {s["propellant_start"]:.3f} kg'),
-        ('impulse', f'{s["impulse"]:.1f} N s', error),
+        ('total impulse', f'{s["impulse"]:.1f} N s', error),
     ]
 
 
@@ -124,22 +125,16 @@ def _page(summary: Summary, recording: Recording) -> Page:
     end = float(recording.series('motion')[-1, 0])
     stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
     return page_of(
-        'Rocket demo: boosters, fins, flight_state and vehicle over ROS 2\n'
-        'yellow: launch, until flight_state has confirmed the ascent; green: flight', recording, (
-            Panel('thrust [kN]', (
+        'A rocket flies, finds its apogee, and lands on two parachutes', recording, (
+            Panel('Thrust lags behind its command', (
                 line('thrust', 'thrust', scale=1e-3),
                 line('thrust', 'command', 1, COMMAND, scale=1e-3),
-            ), span),
-            Panel('lean [deg]', (
-                line('to the east', 'lean', 1, scale=degrees),
-                line('to the north', 'lean', 2, scale=degrees),
-                line('to the east', 'lean', 3, COMMAND, scale=degrees),
-            ), span),
-            Panel('propellant [kg]', (line('propellant', 'propellant'),), span),
-            Panel('gimbals [deg]', (
-                line('about x', 'gimbal', 1, scale=degrees),
-                line('about y', 'gimbal', 2, scale=degrees),
-            ), span),
+            ), span, 'thrust [kN]'),
+            Panel('Gimbals lean it to the east', (
+                line('lean', 'lean', 1, scale=degrees),
+                line('lean', 'lean', 3, COMMAND, scale=degrees),
+            ), span, 'lean [deg]', 'target'),
+            Panel('Propellant', (line('propellant', 'propellant'),), span, 'mass [kg]'),
         ), flight=_flight(summary, recording),
         phases=[
             Span(stamps[i], stamps[i + 1], phase) for i, (_, phase) in enumerate(recording.phases)
@@ -154,15 +149,11 @@ def _page(summary: Summary, recording: Recording) -> Page:
 
 
 def _flight(summary: Summary, recording: Recording) -> FlightPanel:
-    """Return the altitude with the fits while coasting, and where the apogee was found."""
+    """Return the altitude, and how the apogee was found."""
     fits = every((Fit(*row) for row in recording.rows.get('fit', [])), 0.0)
-    coasting = (
-        fit for fit in fits if summary['burnout'] + 2.0 < fit.time < summary['true_apogee'] + 0.5
-    )
     found = (summary['apogee'], summary['altitude']), summary['detected']
     return FlightPanel(
-        lines=(recording.line('altitude of the vehicle', 'motion'),),
-        fits=tuple(every(coasting, 1.0)), ahead=8.0,
+        lines=(recording.line('altitude', 'motion'),),
         deciding=next((fit for fit in reversed(fits) if fit.time <= summary['detected']), None),
         vertices=found[:1] if np.isfinite(found[0][0]) else (),
         detections=found[1:] if np.isfinite(found[1]) else (),

@@ -20,7 +20,7 @@ from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, wrench_to_msg
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, Mark
+from propulsion_ros.pictures.signals import COMMAND, Mark
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
 _VERTICAL = tuple(f'{name}_up' for name in _HORIZONTAL)
@@ -30,13 +30,14 @@ _PLAN = {
     'dive': RovTarget(3.0, 7.0),
     'turn': RovTarget(10.0, 7.0, np.pi / 2),
     'ahead': RovTarget(16.0, 7.0, np.pi / 2, 0.8),
-    'rise under way': RovTarget(20.0, 6.0, np.pi / 2, 0.8),
+    'rise': RovTarget(20.0, 6.0, np.pi / 2, 0.8),
 }
 _PERIOD = 0.01
 _REST = 15.0
 """The vehicle rests from here until it moves ahead [s]."""
 _FAULT = 28.0
 """When a thruster fails [s]."""
+_ABOUT_FAULT = _FAULT - 1.0, _FAULT + 2.0
 _FAILS = _HORIZONTAL[0]
 _END = 35.0
 _RECOVERED = np.radians(2.0)
@@ -139,12 +140,12 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
         settled('dive', s['dive'], 'm'),
         settled('turn', s['turn'], 'deg', 180.0 / np.pi),
         settled('rise', s['rise'], 'm'),
-        number('thrust at rest', s['rest_force'], '.3f', 'N', 'balances its buoyancy'),
-        number('speed ahead', s['speed'], '.3f', 'm/s', 'of 0.8 m/s'),
+        number('thrust at rest', s['rest_force'], '.3f', 'N', 'downwards, against its buoyancy'),
+        number('speed ahead', s['speed'], '.3f', 'm/s', 'of 0.8 m/s demanded'),
         number('largest pitch', np.degrees(s['max_pitch']), '.1f', 'deg',
                f'fins up to {np.degrees(s["max_fin"]):.1f} deg'),
-        number('thruster lost', _FAULT if np.isfinite(s['fault_error']) else np.nan, '.2f', 's',
-               f'heading error up to {np.degrees(s["fault_error"]):.1f} deg'),
+        number('thruster fails', _FAULT if np.isfinite(s['fault_error']) else np.nan, '.2f', 's',
+               f'then the heading is at most {np.degrees(s["fault_error"]):.1f} deg off'),
         number('heading back', s['recovery_time'], '.2f', 's', 'within 2 deg again'),
     ]
 
@@ -153,28 +154,30 @@ def _page(summary: Summary, recording: Recording) -> Page:
     line, degrees = recording.line, 180.0 / np.pi
     times = recording.series('motion')[[0, -1], _TIME]
     limits = (
-        Line('limit that the pilot keeps', PUBLISHED, times, np.full(2, limit))
+        Line("pilot's limit", COMMAND, times, np.full(2, limit))
         for limit in (degrees * RovGains.max_fin, -degrees * RovGains.max_fin)
     )
     return page_of(
-        'ROV demo: thrusters, their allocator, fins and vehicle over ROS 2', recording, (
-            Panel('height and target [m]', (
+        'An underwater vehicle by eight thrusters and two fins', recording, (
+            Panel('Depth: it dives, and rises while it moves ahead', (
                 line('height', 'motion', _Z), line('height', 'target', 1, COMMAND)
-            )),
-            Panel('heading and target [deg]', (
+            ), scale='height [m]', dashed='target'),
+            Panel('Heading: it turns, and stays when a thruster fails', (
                 line('heading', 'motion', _YAW, scale=degrees),
                 line('heading', 'target', 2, COMMAND, scale=degrees),
-            )),
-            Panel('speed ahead and target [m/s]', (
-                line('speed', 'motion', _AHEAD), line('speed', 'target', 3, COMMAND)
-            )),
-            Panel('horizontal thrusters [N]', recording.lines('thrust', _HORIZONTAL)),
-            Panel('vertical thrusters [N]', recording.lines('vertical', _VERTICAL)),
-            Panel('angle [deg]', (
+            ), scale='heading [deg]', dashed='target'),
+            Panel('A thruster fails: the others take its share', tuple(
+                line(label, 'thrust', 1 + _HORIZONTAL.index(name), span=_ABOUT_FAULT)
+                for label, name in (
+                    ('front left, fails', _FAILS), ('front right', 'front_right'),
+                    ('rear, both', 'rear_left'),
+                )
+            ), _ABOUT_FAULT, 'thrust [N]'),
+            Panel('Fins counter the pitch of the rise', (
                 line('pitch', 'motion', _PITCH, scale=degrees),
                 line('fins', 'fin', scale=degrees), *limits,
-            )),
-        ), marks=[*marks_of(_PLAN), Mark(_FAULT, 'thruster fails')],
+            ), scale='angle [deg]'),
+        ), marks=[*marks_of(_PLAN), Mark(_FAULT, 'failure')],
     )
 
 
@@ -182,4 +185,4 @@ ROV = Demo(
     make_pilot=RovPilot, summarise=_summarise, table=_table, page=_page,
     wait_for=('thrusters_allocator/wrench_command', 'fins/command'),
 )
-"""A dive, a turn, a rise under way, and a thruster that fails."""
+"""A dive, a turn, a rise, and a thruster that fails."""

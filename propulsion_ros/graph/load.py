@@ -8,21 +8,54 @@ from pathlib import Path
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import read_description
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.body.vehicles import Vehicles
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.yaml_file import ParameterFile
-from propulsion_ros.urdf.reader import actuators_from_urdf
+from propulsion_ros.urdf.description import Description
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
 
-def models_of(robot: str | Path, parameters: str | Path | None = None) -> Mapping[str, Family]:
+def models_of(
+    robot: str | Path, parameters: str | Path | None = None, batch: tuple[int, ...] = ()
+) -> Mapping[str, Family]:
     """Return the families of a robot by their blocks; see `propulsion_ros.load`."""
-    description = read_description(robot)
-    file = None if parameters is None else ParameterFile(parameters)
+    return _models_of(read_description(robot), _file_of(parameters), batch)
+
+
+def vehicles_of(
+    robot: str | Path, parameters: str | Path | None = None, count: int = 1
+) -> Vehicles:
+    """Return many vehicles of a robot; see `propulsion_ros.load_vehicles`."""
+    description, file = read_description(robot), _file_of(parameters)
+    models = _models_of(description, file, (count,))
+    pushing = {name: model for name, model in models.items() if model.facts.pushes}
+    try:
+        _, dry = mass_from_urdf(description.text)
+    except ConfigError as error:
+        raise SourceError(description.place_of(error), str(error)) from error
+    try:
+        body = build(BodyParams, file.of(BODY) if file else {}, 'body.')
+        return Vehicles(pushing, body, dry, count)
+    except ConfigError as error:
+        raise SourceError(f'{parameters or description.name}: {BODY}', str(error)) from error
+
+
+def _file_of(parameters: str | Path | None) -> ParameterFile | None:
+    return None if parameters is None else ParameterFile(parameters)
+
+
+def _models_of(
+    description: Description, file: ParameterFile | None, batch: tuple[int, ...]
+) -> Mapping[str, Family]:
     models: dict[str, Family] = {}
     try:
         for spec in actuators_from_urdf(description.text, loop_params_of):
             given = file.of(spec.name) if file else {}
-            models[spec.name], _ = build_family(spec.family, given, spec)
+            models[spec.name], _ = build_family(spec.family, given, spec, batch)
     except ConfigError as error:
         raise SourceError(description.place_of(error), str(error)) from error
     if not models:

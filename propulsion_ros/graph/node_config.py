@@ -64,11 +64,12 @@ class Setting:
         except ConfigError as error:
             raise self.locate(error) from None
 
-    def build_family(self) -> Family:
+    def build_family(self, batch: tuple[int, ...] = ()) -> Family:
         """Return the family, built from these values; raise `ConfigError` as `build` does."""
         params = self.build(self.family_type.Params)
         try:
-            return self.family_type(params)
+            # A family of another package need not have a batch.
+            return self.family_type(params, *([batch] if batch else []))
         except ConfigError as error:
             raise self.locate(error) from None
 
@@ -299,7 +300,7 @@ def check_allocator(
 
 
 def build_family(
-    name: str, given: Mapping[str, Any], spec: ActuatorSpec | None
+    name: str, given: Mapping[str, Any], spec: ActuatorSpec | None, batch: tuple[int, ...] = (),
 ) -> tuple[Family, Any]:
     """Return a family and the configuration of its timing, as its node would make them.
 
@@ -311,6 +312,8 @@ def build_family(
         Flat parameters of the node.
     spec : ActuatorSpec or None
         Its plugin block.
+    batch : tuple of int
+        Leading batch shape of its state.
 
     Raises
     ------
@@ -320,7 +323,7 @@ def build_family(
     kind = node_kind_of(name)
     _, setting = _read_given(name, kind.node_params, given, spec)
     loop_params = setting.build(kind.loop_params)
-    return setting.build_family(), loop_params
+    return setting.build_family(batch), loop_params
 
 
 def build_allocator(

@@ -24,6 +24,13 @@ _TO_NORMAL = 1.4826
 _WEAK = 1e-7
 _FINE, _ROUGH = 1e-6, 1e-4
 """Change of the cost that ends a search, over the cost."""
+_AROUND = (-40.0, -10.0, 10.0, 40.0)
+"""Where a lower cost is looked for once more, in standard deviations."""
+_FARTHEST = 0.3
+"""The same at most, over the scale of a parameter."""
+_TRIES = 4
+_WIDE = 2.0
+"""Steps that judge a result, in standard deviations of a parameter with all others given."""
 
 Progress = Callable[[str], None]
 """Receives what begins."""
@@ -76,6 +83,29 @@ class Search:
         """Return their derivatives, (r, p)."""
         self._visit(x)
         return np.asarray(self._jacobian)
+
+    def flattest(self, x: FloatArray) -> FloatArray:
+        """Return derivatives to the side on which a parameter changes less, (r, p).
+
+        Steps are as wide as the data are unsure: beside a kink or a jump, short ones or those to
+        the other side would make an estimate surer than it is.
+        """
+        problem, best = self.problem, self.jacobian(x)
+        size = _WIDE / np.maximum(np.linalg.norm(best, axis=0), 1e-300)
+        step = np.clip(size, _STEP * problem.scale, _FARTHEST * problem.scale)
+        least = np.full(len(x), np.inf)
+        for side in (step, -step):
+            places = np.clip(x + np.diag(side), problem.lower, problem.upper)
+            moved = np.diag(places) - x
+            try:
+                rows = problem.residuals(places)
+            except ConfigError:
+                continue
+            slopes = (rows - self.residuals(x)).T / np.where(moved, moved, np.inf)
+            change = np.linalg.norm(slopes, axis=0)
+            is_less = (change < least) & (np.abs(moved) > 0.5 * step)
+            best, least = np.where(is_less, slopes, best), np.where(is_less, change, least)
+        return best
 
     def at_all(self, places: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return residuals and Jacobian at several places, of one run where none is refused."""
@@ -140,7 +170,14 @@ def fitted(problem: Problem, start: FloatArray | None = None, note: Progress = s
     _reweigh(coarse, x)
     note('fit: short steps')
     fine = Search(problem)
-    return judged(fine, _solved(fine, x, 'huber'))
+    x = _solved(fine, x, 'huber')
+    for _ in range(_TRIES if len(x) else 0):
+        note('fit: places around')
+        better = _lower_around(fine, x)
+        if better is None:
+            break
+        x = _solved(fine, better, 'huber')
+    return judged(fine, x)
 
 
 def fitted_coarse(
@@ -192,6 +229,33 @@ def _solved(
     return np.asarray(result.x)
 
 
+def _lower_around(search: Search, x: FloatArray) -> FloatArray | None:
+    """Return a place with a lower cost some standard deviations away, None where there is none.
+
+    Delays and limits make kinks and jumps, at which slopes lead no further.
+    """
+    problem = search.problem
+    _, inverse = _inverse(search.jacobian(x) * problem.scale)
+    sd = np.sqrt(np.maximum(np.diag(inverse), 1e-300))
+    # One parameter is moved, and the others to where they then are best.
+    moves = np.concatenate([far * inverse / sd for far in _AROUND], axis=1).T
+    moves *= np.minimum(1.0, _FARTHEST / np.maximum(np.abs(moves).max(axis=1), 1e-300))[:, None]
+    places = np.clip(x + moves * problem.scale, problem.lower, problem.upper)
+    try:
+        rows = problem.residuals(places)
+    except ConfigError:
+        return None
+    costs = [_cost(row) for row in rows]
+    best = int(np.argmin(costs))
+    return places[best] if costs[best] < _cost(search.residuals(x)) * (1.0 - _FINE) else None
+
+
+def _cost(residuals: FloatArray) -> float:
+    """Return the sum of squares, in which far residuals count as their size."""
+    size = np.abs(residuals) / _FAR
+    return float(np.sum(np.where(size <= 1.0, size**2, 2.0 * size - 1.0)))
+
+
 def _reweigh(search: Search, x: FloatArray) -> None:
     """Weigh each channel by the spread of its residuals."""
     problem, residuals = search.problem, search.residuals(x)
@@ -205,7 +269,7 @@ def _reweigh(search: Search, x: FloatArray) -> None:
 def judged(search: Search, x: FloatArray) -> Fit:
     """Return a result with its covariance, in which residuals need not be white."""
     problem = search.problem
-    residuals, jacobian = search.residuals(x), search.jacobian(x)
+    residuals, jacobian = search.residuals(x), search.flattest(x)
     scale = problem.scale
     scaled = jacobian * scale
     n = len(x)
@@ -266,7 +330,7 @@ def autocovariance(residuals: FloatArray) -> FloatArray:
     whole = np.fft.irfft(power, size)[:n] / n
     if whole[0] <= 0.0:
         return np.zeros(1)
-    small = np.abs(whole[1 : max(2, n // 8)]) < 2.0 / np.sqrt(n) * whole[0]
+    small = np.abs(whole[1:max(2, n // 8)]) < 2.0 / np.sqrt(n) * whole[0]
     first = int(np.argmax(small)) + 1 if small.any() else max(1, n // 8)
     # Twice as far as where it is first lost, against what swings.
     return np.asarray(whole[: max(1, min(2 * first, n // 8))])

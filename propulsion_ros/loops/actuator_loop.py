@@ -7,19 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
-from propulsion_ros.models.common.family import AboutCom, BodyState, Family, Output, Retunable
+from propulsion_ros.models.common.family import (
+    AboutCom,
+    BodyState,
+    Family,
+    Output,
+    Retunable,
+    Steps,
+    run_steps,
+)
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, quantity, validate
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity, validate
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks, ticks_per
 
 _NEVER = -(2**63)
+_SHORTEST = 3
 _LONGEST = 1e6
 """No time span of a setting is longer [s]."""
 
@@ -106,8 +115,8 @@ def actuators_off(params: LoopParams, family: Family) -> BoolArray:
     return np.array([off.get(name, False) for name in family.actuator_names], bool)
 
 
-@dataclass(frozen=True)
-class Report:
+# Tuples, which are made in a fraction of the time of a dataclass, where one is made each step.
+class Report(NamedTuple):
     """What is published at one stamp."""
 
     stamp_ns: int
@@ -120,6 +129,18 @@ class Report:
     """Names whose command is too old, (m,)."""
     links: FloatArray | None = None
     """The same mean of each actuator in its link, (n, 6), with ``with_links``."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What many ticks did that a run of commands made due."""
+
+    count: int
+    """How many of the commands were taken."""
+    stamps: IntArray
+    """Of the ticks, (t,)."""
+    steps: Steps
+    """What they did."""
 
 
 class ActuatorLoop:
@@ -245,6 +266,45 @@ class ActuatorLoop:
         if source == COM:
             return self.inputs.push_lasting(source, stamp_ns, payload)
         return self.inputs.push(source, stamp_ns, payload)
+
+    def run(self, stamps: IntArray, values: FloatArray, clock: str = '') -> Run | None:
+        """Take commands for all names that come one after the other, and run their ticks at once.
+
+        The next command that is pushed makes a tick, so that `output` stays behind no further.
+        Nothing is emitted.
+
+        Parameters
+        ----------
+        stamps, values : ndarray
+            Of the newest command that was pushed, and of those that follow it, (k,) and (k, m).
+        clock : str
+            Source that passes each of these stamps, '' for none.
+
+        Returns
+        -------
+        Run or None
+            None, without having done anything, where the commands must be pushed one by one.
+        """
+        inputs = self.inputs
+        is_plain = self._enabled and self._every == 1 and not self._with_links
+        if len(stamps) < _SHORTEST or not is_plain or not inputs.takes_run(COMMAND, stamps, clock):
+            return None
+        due = inputs.stamps_of(inputs.due_until(int(stamps[-1])))
+        if not len(due):
+            return None
+        stamps = stamps[:np.searchsorted(stamps, due[-1])]
+        ticks = inputs.due_until(int(stamps[-1]))
+        if len(stamps) < _SHORTEST or not ticks:
+            return None
+        due = due[:len(ticks)]
+        commands = self.hold.over(stamps, values, due)
+        steps = run_steps(self.family, commands, self._body, self._dt, ticks.start)
+        waiting = {
+            int(stamps[i]): CommandUpdate(np.arange(len(values[i])), values[i])
+            for i in range(int(np.searchsorted(stamps, due[-1], side='right')), len(stamps))
+        }
+        inputs.pass_run(COMMAND, stamps, clock, ticks, waiting)
+        return Run(len(stamps) - 1, due, steps)
 
     def move(self, stamp_ns: int, motion: Motion) -> None:
         """Take the motion at the next tick from a host that knows it without a message."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,13 +17,14 @@ from propulsion_ros.loops.actuator_loop import (
     ActuatorLoop,
     LoopParams,
     Report,
+    Run,
     actuators_off,
 )
 from propulsion_ros.loops.command_hold import CommandUpdate
-from propulsion_ros.loops.command_reader import CommandReader
-from propulsion_ros.loops.decoders import WrenchReader, msg_to_current, msg_to_motion
+from propulsion_ros.loops.command_reader import CommandReader, CommandRows
+from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
-from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Request, is_name
+from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request, is_name
 from propulsion_ros.loops.stamped_ports import OTHER_CLOCK, StampedPorts
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
@@ -173,7 +174,7 @@ class ActuatorPorts(StampedPorts):
 
     def _open_ports(self, params: LoopParams, adapters: Collection[str]) -> None:
         family = self.family
-        reader = CommandReader(family)
+        reader = self._reader = CommandReader(family)
         if family.command_names == WRENCH_NAMES:
             self._add_command(
                 '~/wrench_command', Kind.WRENCH, COMMAND, WrenchReader(self.frame).read
@@ -225,6 +226,73 @@ class ActuatorPorts(StampedPorts):
     def _read_motion(self, message: Any) -> Motion:
         return msg_to_motion(message, self.frame)
 
+    # Runs of commands.
+
+    @property
+    def run_port(self) -> Port | None:
+        """The port whose messages `take_run` may take, None where each must be taken alone."""
+        aside = (self._links, self._thrusts, self._positions, self._batteries)
+        takes_names = self.ports[0].kind == Kind.JOINTS
+        return None if self._is_robot or any(aside) or not takes_names else self.ports[0]
+
+    def take_run(self, rows: CommandRows, is_timed: bool) -> Run | None:
+        """Take messages of `run_port` after the first, which was taken and was the newest input.
+
+        Nothing is published; see `payloads` and `publish_tick`.
+
+        Parameters
+        ----------
+        rows : CommandRows
+            The messages, with the first.
+        is_timed : bool
+            Whether a clock passes each stamp, if there is one.
+
+        Returns
+        -------
+        Run or None
+            None, without having done anything, where each must be taken alone.
+        """
+        stamps, host = rows.stamps, self._host
+        # A clock that has not come is compared with nothing.
+        is_compared = self._is_compared or not (host.is_simulated and host.now_ns())
+        has_time = is_timed and not self._hold_back_ns if self._has_clock else is_compared
+        if not (has_time and host.is_active and 0 < stamps[0] <= stamps[-1] <= LATEST_NS):
+            return None
+        values = self._reader.read_rows(rows)
+        if values is None:
+            return None
+        run = self.core.run(stamps, values, CLOCK if self._has_clock else '')
+        if run:
+            host.counts.update({'taken': run.count, COMMAND: run.count})
+        return run
+
+    def payloads(self, run: Run) -> list[tuple[Outlet, Any]] | None:
+        """Return what a run publishes, in the order of each tick; None where ticks differ in that.
+
+        Payloads are those of `publish`, with arrays that have all ticks, (t, ...).
+        """
+        wrench, position, velocity, effort, tanks = run.steps
+        if not np.isfinite(wrench).all():
+            return None
+        given: list[tuple[Outlet, Any]] = []
+        if tanks is not None:
+            given += [
+                # Each number of a payload is an array here.
+                (outlet, MassRow(*cast('Any', [part[:, i] for part in tanks])))
+                for i, outlet in enumerate(self._tanks)
+            ]
+        state = JointRow(position, velocity, effort)
+        given.append((self._state, state))
+        if self._is_complete:
+            given.append((self._joint_states, self._complete(state, len(wrench))))
+        return [*given, (self._wrench, wrench)]
+
+    def publish_tick(self, run: Run, i: int) -> None:
+        """Publish what one tick of a run did."""
+        output = run.steps.output(i)
+        stamp_ns = int(run.stamps[i])
+        self._publish(Report(stamp_ns, output.wrench, output, self.core.hold.stale))
+
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
         seconds = (to_ns - from_ns) * 1e-9
         if self._resets_on_jump and to_ns < from_ns:
@@ -247,7 +315,7 @@ class ActuatorPorts(StampedPorts):
     def _set_enabled(self, data: bool) -> tuple[bool, str]:
         self.core.enabled = data
         if not data and self._host.is_active:
-            self._publish_zero()
+            self._publish_zero(self._last_ns())
         return True, 'enabled' if data else 'disabled'
 
     def step(self, stamp_ns: int, motion: Motion | None) -> Output | None:
@@ -295,7 +363,7 @@ class ActuatorPorts(StampedPorts):
 
     def stop(self) -> None:
         """Publish one zero wrench."""
-        self._publish_zero()
+        self._publish_zero(self._last_ns())
 
     def _publish_effectiveness(self) -> None:
         """Publish what part of what is commanded each actuator gives, for the allocator."""
@@ -304,8 +372,7 @@ class ActuatorPorts(StampedPorts):
         part = np.where(self._off, 0.0, effectiveness_of(self.family))
         self._host.publish(self._effectiveness, self._last_ns(), JointRow(position=part))
 
-    def _publish_zero(self) -> None:
-        stamp_ns = self._last_ns()
+    def _publish_zero(self, stamp_ns: int) -> None:
         for outlet in (self._wrench, *self._links):
             self._host.publish(outlet, stamp_ns, np.zeros(6))
         for outlet in self._thrusts:
@@ -334,7 +401,7 @@ class ActuatorPorts(StampedPorts):
             self._host.complain(
                 'not_finite', f'wrench {wrench.tolist()} is not finite, 0 in its place'
             )
-            self._publish_zero()
+            self._publish_zero(stamp_ns)
             return
         if report.links is not None:
             for outlet, link_wrench in zip(self._links, report.links, strict=True):
@@ -347,9 +414,9 @@ class ActuatorPorts(StampedPorts):
                 publish(outlet, stamp_ns, output.position[column])
         publish(self._wrench, stamp_ns, wrench)
 
-    def _complete(self, state: JointRow) -> JointRow:
+    def _complete(self, state: JointRow, *ticks: int) -> JointRow:
         """Return a state with a value in every field: some readers take each for granted."""
-        absent = np.full(len(self.family.state_names), np.nan)
+        absent = np.full((*ticks, len(self.family.state_names)), np.nan)
         position, velocity, effort = (
             absent if field is None else field
             for field in (state.position, state.velocity, state.effort)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ FIELDS = ('position', 'velocity', 'effort')
 _NEVER = np.iinfo(np.int64).min // 2
 
 
-@dataclass(frozen=True)
-class CommandUpdate:
+class CommandUpdate(NamedTuple):
     """New values for some of the names."""
 
     columns: IntArray
@@ -40,14 +39,17 @@ class FieldSplit:
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._taken = [field for field in FIELDS if field in fields]
-        self._masks = np.array([[own == field for own in fields] for field in self._taken])
+        # Times 1 a value stays as it is, and a product takes a third of the time of a choice.
+        self._factors = np.array([
+            [1.0 if own == field else np.nan for own in fields] for field in self._taken
+        ])
 
     def command(self, values: FloatArray) -> Command:
-        """Return the command of values (m,); NaN where a name takes another field."""
+        """Return the command of values (m,) or (t, m); NaN where a name takes another field."""
         if len(self._taken) == 1:
             return Command(**{self._taken[0]: values})
-        rows = np.where(self._masks, values, np.nan)
-        return Command(**dict(zip(self._taken, rows, strict=True)))
+        factors = self._factors if values.ndim == 1 else self._factors[:, None]
+        return Command(**dict(zip(self._taken, values * factors, strict=True)))
 
 
 class CommandHold:
@@ -145,6 +147,25 @@ class CommandHold:
         if self._is_new or (self._changes_ns is not None and stamp_ns >= self._changes_ns):
             self._renew(stamp_ns)
         return self._command
+
+    def over(self, stamps: IntArray, values: FloatArray, ticks: IntArray) -> Command:
+        """Return the commands in force at ticks, (t, m), where all names are commanded at once.
+
+        Parameters
+        ----------
+        stamps, values : ndarray
+            Of the commands, (k,) rising and (k, m); what came before them counts no more.
+        ticks : IntArray
+            Stamps (t,) from the first command on. The last of them is where this stands then.
+        """
+        at = np.searchsorted(stamps, ticks, side='right') - 1
+        is_safe = np.broadcast_to(self._off, (len(at), len(self._safe)))
+        if self._timeout_ns:
+            is_safe = is_safe | (ticks - stamps[at] > self._timeout_ns)[:, None]
+        last = at[-1]
+        self.apply(int(stamps[last]), CommandUpdate(np.arange(len(self._safe)), values[last]))
+        self.at(int(ticks[-1]))
+        return self._split.command(np.where(is_safe, self._safe, values[at]))
 
     def _renew(self, stamp_ns: int) -> None:
         """Put together the command that is in force from a stamp on."""

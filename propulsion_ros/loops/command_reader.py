@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from propulsion_ros.loops.command_hold import FIELDS, CommandUpdate, FieldSplit
 from propulsion_ros.models.common.esc import FIELDS as INTERFACE_FIELDS
-from propulsion_ros.models.common.family import Command, Family
+from propulsion_ros.models.common.family import Blockwise, Command, Family
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -20,6 +20,16 @@ from propulsion_ros.settings.quantity import (
     Quantity,
     spec_of,
 )
+
+
+class CommandRows(NamedTuple):
+    """Named commands of many messages, or rows of a table."""
+
+    stamps: IntArray
+    """(t,) [ns]."""
+    names: Sequence[str]
+    fields: Mapping[str, FloatArray]
+    """Values of those of `FIELDS` that are not empty, in that order, (t, k)."""
 
 
 class NamedCommand(Protocol):
@@ -94,16 +104,17 @@ class CommandReader:
 
         Return None for any other message.
         """
-        if [len(getattr(message, field)) for field in FIELDS] != layout.counts:
+        fields = message.position, message.velocity, message.effort
+        if [*map(len, fields)] != layout.counts:
             return None
-        fields = [getattr(message, field) for field in layout.taken]
+        taken = [field for field in fields if len(field)]
         # One alone is turned into an array in half the time.
-        given = np.array(fields if len(fields) > 1 else fields[0], dtype=float)
+        given = np.array(taken if len(taken) > 1 else taken[0], dtype=float)
         # Bytes are compared faster than arrays.
         if np.isfinite(given).tobytes() != layout.numbers:
             return None
         rows, values = (given,), given
-        if len(fields) > 1:
+        if len(taken) > 1:
             if np.isnan(given).tobytes() != layout.nans:
                 return None
             rows, values = tuple(given), given.take(layout.places)
@@ -112,6 +123,29 @@ class CommandReader:
             if layout.is_whole else self._command(layout.columns, values)
         )
         return CommandUpdate(layout.columns, values)
+
+    def read_rows(self, rows: CommandRows) -> FloatArray | None:
+        """Return the values that many messages command, (t, m).
+
+        Return None unless `read` would find nothing unusual in any of them, and a value for each
+        name of the family.
+        """
+        try:
+            layout, fields = self._layout(rows.names), rows.fields
+            if len(layout.columns) < len(self.names) or list(fields) != layout.taken:
+                return None
+            values = np.empty((len(rows.stamps), len(self.names)))
+            for field, given in fields.items():
+                own = layout.own[field]
+                if not (np.isfinite(given) == own).all() or np.isinf(given).any():
+                    return None
+                values[:, layout.columns[own]] = given[:, own]
+            # Families of other packages may know single commands alone.
+            for each in [values] if isinstance(self._family, Blockwise) else values:
+                self._family.check_command(self._split.command(each))
+        except CommandError:
+            return None
+        return values
 
     def _read_any(self, message: NamedCommand, layout: _Layout) -> CommandUpdate:
         """Return the update that a message commands, or raise what is wrong with it."""

@@ -25,6 +25,8 @@ _STRONGEST = 1e9
 _SHORTEST = 1e-6
 _LATEST_S = 2_140_000_000
 """Stamps end 2^31 s after 0, in 2038, and before it; some room is left for what is due later."""
+LATEST_NS = _LATEST_S * _SECOND
+"""No stamp is later [ns]."""
 
 
 def stamp_to_ns(stamp: Any) -> int:
@@ -38,7 +40,7 @@ def checked_stamp(stamp: Any) -> int:
     Raises `CommandError` for a time near the ends of what a stamp can hold.
     """
     stamp_ns = stamp_to_ns(stamp)
-    if abs(stamp_ns) > _LATEST_S * _SECOND:
+    if abs(stamp_ns) > LATEST_NS:
         raise CommandError(f'stamp {stamp_ns * 1e-9:.3f} s is beyond {_LATEST_S} s')
     return stamp_ns
 

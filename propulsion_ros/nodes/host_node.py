@@ -2,6 +2,7 @@
 """The ROS host of a loop: its ports, outlets, requests and timers as parts of a node."""
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.loops.ports import OK, WARN, Health, Loop, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.encoders import Encoder, make_encoder
+from propulsion_ros.messages.encoders import make_encoder
 from propulsion_ros.messages.graph_names import class_of, is_installed
 from propulsion_ros.messages.rclpy_private import overrides_of
 from propulsion_ros.messages.readers import READERS
@@ -49,7 +50,7 @@ class HostNode(PropulsionNode):
     def __init__(self, name: str = '', **kwargs: Any) -> None:
         self.loop: Loop | None = None
         self._live: LiveParameters | None = None
-        self._outlets: dict[Outlet, tuple[Any, Encoder]] = {}
+        self._outlets: dict[Outlet, tuple[Any, Callable[[int, Any], None]]] = {}
         self._awaited: dict[str, FirstMessage] = {}
         self._takes_lossy_clock = False
         super().__init__(
@@ -209,7 +210,7 @@ class HostNode(PropulsionNode):
             **options,
         )
         self.entities.append(publisher)
-        self._outlets[outlet] = publisher, make_encoder(outlet)
+        self._outlets[outlet] = publisher, self.sender(publisher, make_encoder(outlet))
 
     def _open_request(self, request: Request) -> None:
         def on_request(message: Any, response: Any) -> Any:
@@ -230,15 +231,14 @@ class HostNode(PropulsionNode):
 
     # The host of the loop, beside `complain`, `now_ns`, `steady_ns`, `counts` and `is_active`.
 
-    @property
+    @functools.cached_property
     def is_simulated(self) -> bool:
-        """Whether time comes from /clock."""
+        """Whether time comes from /clock; the parameter is read-only."""
         return bool(self.get_parameter('use_sim_time').value)
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        """Publish a payload, while active."""
-        publisher, encode = self._outlets[outlet]
-        publisher.publish(encode(stamp_ns, payload))
+        """Publish a payload, while active and where it can reach any subscription."""
+        self._outlets[outlet][1](stamp_ns, payload)
 
     def log(self, level: str, line: str) -> None:
         """Log one line at 'info', 'warn' or 'error'."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
+from rclpy.qos import DurabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.loops.complaints import Complaints
@@ -54,6 +56,35 @@ class RobustNode(LenientLifecycleNode):
 
         publisher.publish = try_publish
         return publisher
+
+    def sender(
+        self, publisher: Any, encode: Callable[[int, Any], Any]
+    ) -> Callable[[int, Any], None]:
+        """Return what encodes a stamp and a payload, and publishes them while active.
+
+        Without a subscription nothing is encoded, unless a later one would still receive it.
+        """
+        handle, publish, topic = publisher.handle, publisher.publish, publisher.topic_name
+        # What the layers above it would do again for each message is done here once.
+        publish_bytes, subscriptions = handle.publish_raw, handle.get_subscription_count
+        is_kept = publisher.qos_profile.durability != DurabilityPolicy.VOLATILE
+
+        def send(stamp_ns: int, payload: Any) -> None:
+            if not publisher.is_activated:
+                return
+            try:
+                with handle:
+                    if not (is_kept or subscriptions()):
+                        return
+                    message = encode(stamp_ns, payload)
+                    if type(message) is bytes:
+                        publish_bytes(message)
+                    else:
+                        publish(message)
+            except RCLError as error:
+                self.complain('unsent', f'{topic} not published: {reason_of(error)}')
+
+        return send
 
     def complain(self, key: str, line: str) -> None:
         """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""

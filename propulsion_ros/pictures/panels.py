@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -34,8 +34,8 @@ _WALL_CLOCK = 1e6
 """Stamps beyond it count from 1970 [s]; the page counts from its first one."""
 _PANELS = 60
 """More are no page: a picture has an end."""
-_NAMES = 12
-"""A legend has no more lines for names."""
+_NAMED, _CHOSEN = 6, 3
+"""A panel with more than so many names has colours and names for those few that move most."""
 _FITS = 30  # drawn in the phase flight
 _AHEAD = 0.35  # the part of that phase that a fit foresees
 _FITTED = {'climb': 'velocity', 'lift': 'acceleration'}
@@ -44,6 +44,7 @@ _VETOES = {
     'fit not believed': ('shock', 'outliers', 'frozen', 'standstill', 'gap', 'no altitude'),
 }
 """What kept a detector from deciding, and the words of its health for it."""
+_ACTUATED = ('effort', 'velocity', 'position')
 _SHARED = (
     'mass', *OF_TANKS, 'voltage', 'current', 'percentage', 'place', 'climb', 'lift',
 )
@@ -71,6 +72,12 @@ class Panel:
     lines: tuple[Line, ...]
     span: tuple[float, float] | None = None
     """Part of the time that it shows [s]; None for that of the page."""
+    scale: str = ''
+    """What is beside its axis: a quantity with its unit, where the heading has none."""
+    dashed: str = COMMAND
+    """What a dashed line is that has the label of a solid one."""
+    colours: Mapping[str, str] = field(default_factory=dict)
+    """Of labels that have the same one in all panels."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,12 +85,24 @@ class Panel:
         return tuple(dict.fromkeys(line.label for line in self.lines))
 
     @property
-    def legend(self) -> tuple[str, ...]:
-        """As many names as are readable, and how many more there are."""
+    def named(self) -> tuple[str, ...]:
+        """The labels that are shown: all of a few, of many those that move most."""
         names = self.names
-        if len(names) <= _NAMES:
+        if len(names) <= _NAMED:
             return names
-        return (*names[: _NAMES - 1], f'and {len(names) - _NAMES + 1} more')
+        moved = most_moved(self.lines)
+        chosen = sorted(names, key=lambda name: -moved[name])[:_CHOSEN]
+        return tuple(name for name in names if name in chosen)
+
+
+def most_moved(lines: Iterable[Line]) -> dict[str, float]:
+    """Return how far the lines of each label move, in their unit."""
+    moved: dict[str, float] = {}
+    for line in lines:
+        known = line.value[np.isfinite(line.value)]
+        far = float(np.ptp(known)) if known.size else 0.0
+        moved[line.label] = max(moved.get(line.label, 0.0), far)
+    return moved
 
 
 @dataclass(frozen=True)
@@ -127,6 +146,8 @@ class Page:
     """Across all of them."""
     origin: int = 0
     """What the time axis counts from, in stamps [s]."""
+    beside: int = 0
+    """Panels in a row; 0: by how many there are."""
 
 
 def page_of(
@@ -134,6 +155,8 @@ def page_of(
     title: str | None = None,
     begin: float = -math.inf,
     end: float = math.inf,
+    *,
+    compares: bool = False,
 ) -> Page:
     """Return the page of what an input has.
 
@@ -145,6 +168,8 @@ def page_of(
         Above the page instead of the name of the input and the apogee.
     begin, end : float
         Part of the time axis that is drawn, in its time [s].
+    compares : bool
+        Whether sources with the same actuators share a panel, of what moves most.
 
     Raises
     ------
@@ -164,7 +189,7 @@ def page_of(
     phases = cut.spans(flight.phases)
     fits = _fits_in_flight(flight, cut, phases)
     has_flight = bool(flight.phases or flight.fits)
-    panels = tuple(_panels(signals, cut, fits, has_flight))
+    panels = tuple(_panels(signals, cut, fits, has_flight, compares))
     if len(panels) > _PANELS:
         raise SourceError(
             signals.name, f'expected at most {_PANELS} panels, got {len(panels)}; choose some of '
@@ -291,11 +316,15 @@ def _fits_in_flight(flight: FlightSignals, cut: _Cut, phases: Sequence[Span]) ->
 
 
 def _panels(
-    signals: Signals, cut: _Cut, fits: Sequence[Fit], has_flight: bool
+    signals: Signals, cut: _Cut, fits: Sequence[Fit], has_flight: bool, compares: bool
 ) -> Iterable[Panel]:
     """Yield a panel for each quantity of each source, those of one source together."""
     rows = _beside_the_allocated(signals.rows)
     estimates = _estimating(signals.rows)
+    for alike, quantity in _comparisons(rows) if compares else ():
+        shown, panel = _comparison(rows, alike, quantity, estimates, cut)
+        rows = {channel: values for channel, values in rows.items() if channel not in shown}
+        yield panel
     ordered = sorted(rows, key=lambda channel: channel.role != PUBLISHED)
     sources = sorted({channel.source for channel in rows})
     groups: list[tuple[str | None, str]] = [
@@ -321,6 +350,47 @@ def _panels(
             if source in estimates:
                 heading = heading.replace(': applied ', ': estimated ')
             yield Panel(heading, tuple(lines))
+
+
+def _comparisons(rows: Iterable[Channel]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield sources that have the same actuators, and a quantity that several of them publish."""
+    known = [channel for channel in rows if channel.role == PUBLISHED]
+    actuators: dict[str, set[str]] = {}
+    for channel in known:
+        if channel.quantity in _ACTUATED:
+            actuators.setdefault(channel.source, set()).add(channel.name)
+    alike: dict[tuple[str, frozenset[str]], list[str]] = {}
+    for source, names in actuators.items():
+        # Those of two vehicles are different actuators, whatever their names.
+        alike.setdefault((source.rpartition('/')[0], frozenset(names)), []).append(source)
+    for sources in alike.values():
+        for quantity in (*_ACTUATED, 'force', 'torque'):
+            having = {c.source for c in known if c.source in sources and c.quantity == quantity}
+            if len(having) > 1:
+                yield tuple(sorted(having)), quantity
+
+
+def _comparison(
+    rows: Mapping[Channel, Rows], sources: Sequence[str], quantity: str, estimates: set[str],
+    cut: _Cut,
+) -> tuple[set[Channel], Panel]:
+    """Return what is compared, and a panel of the name that moves most, with a line a source."""
+    compared = {c for c in rows if c.source in sources and c.quantity == quantity}
+    moved = most_moved(
+        cut.line(c.name, c.role, rows[c]) for c in sorted(compared) if c.role == PUBLISHED
+    )
+    name = max(moved, key=lambda name: moved[name])
+    lines = tuple(
+        cut.line(f'{c.source}, estimated' if c.source in estimates else c.source, c.role, rows[c])
+        for c in sorted(compared, key=lambda c: (c.role != PUBLISHED, c.source)) if c.name == name
+    )
+    words = QUANTITIES[quantity].removeprefix('applied ')
+    of = 'of' if quantity in _ACTUATED else 'along'
+    vehicle, what = sources[0].rpartition('/')[0], words.partition(' [')[0]
+    return compared, Panel(
+        f'{vehicle}{": " if vehicle else ""}{what} {of} {name}, which moves most of {len(moved)}',
+        tuple(line for line in lines if line.time.size), scale=words,
+    )
 
 
 def _estimating(rows: Iterable[Channel]) -> set[str]:

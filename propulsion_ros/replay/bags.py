@@ -8,14 +8,25 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from propulsion_ros.replay.bag_files import checked
-from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
+from propulsion_ros.replay.bag_formats import (
+    MCAP_KNOWN,
+    append_mcap,
+    bound_chunks,
+    check_chunks,
+    unpack,
+)
 from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, FOLDER, UNKNOWN, kind_of, printable
+from propulsion_ros.settings.quantity import IntArray
 
 _REQUESTS = '/requests'
 _EARLY_NS = 1_000_000_000
@@ -229,6 +240,7 @@ class BagWriter:
         except (WriterError, OSError) as error:
             raise SourceError(printable(self._path), text_of(error)) from error
         self._types = Wire().types
+        self._appends = not is_sqlite and version('rosbags').startswith(MCAP_KNOWN)
         return self
 
     def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
@@ -258,6 +270,43 @@ class BagWriter:
             # Both formats raise any error of their library or the disk.
             raise self._wrong(f'{message.topic} ({message.type})', error) from error
         self.count += 1
+
+    def write_rows(
+        self, stamps: IntArray, topics: Sequence[tuple[str, str, NDArray[np.uint8]]]
+    ) -> None:
+        """Write a message of each topic at each stamp, in this order.
+
+        Parameters
+        ----------
+        stamps : IntArray
+            (t,) [ns].
+        topics : sequence of tuple
+            Topic, type and the bytes of its messages, (t, size).
+        """
+        # The first ones open the topics.
+        for topic, kind, rows in topics:
+            self.write(Recorded(topic, kind, int(stamps[0]), rows[0].tobytes()))
+        given = [(self._connections[topic], rows[1:]) for topic, _, rows in topics]
+        try:
+            self._append(stamps[1:], given)
+        except Exception as error:
+            # As in `write`.
+            raise self._wrong(', '.join(topic for topic, _, _ in topics), error) from error
+        self.count += (len(stamps) - 1) * len(topics)
+
+    def _append(self, stamps: IntArray, topics: Sequence[tuple[Any, NDArray[np.uint8]]]) -> None:
+        """Write a message of each connection at each stamp."""
+        writer, are_apart = self._writer, len({each.id for each, _ in topics}) == len(topics)
+        if not (self._appends and are_apart and len(stamps)):
+            for i, stamp_ns in enumerate(stamps.tolist()):
+                for connection, rows in topics:
+                    writer.write(connection, stamp_ns, rows[i].tobytes())
+            return
+        append_mcap(writer.storage, stamps, [(each.id, rows) for each, rows in topics])
+        for connection, _ in topics:
+            writer.counts[connection.id] += len(stamps)
+        writer.min_timestamp = min(writer.min_timestamp, int(stamps.min()))
+        writer.max_timestamp = max(writer.max_timestamp, int(stamps.max()))
 
     def _wrong(self, what: str, error: Exception) -> SourceError:
         reason = text_of(error)[:300]

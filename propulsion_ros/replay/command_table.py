@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.loops.command_reader import CommandRows
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.replay.csv_rows import LATEST, check_columns, read_number, read_rows
 from propulsion_ros.settings.errors import SourceError
@@ -66,6 +67,11 @@ class Columns:
     ------
     SourceError
         For an unknown column, here or of `read` for a wrong cell.
+
+    Attributes
+    ----------
+    last_ns : int or None
+        Stamp of the last row that was taken, None before the first.
     """
 
     def __init__(self, place: str, header: Sequence[str], names: Collection[str]) -> None:
@@ -86,7 +92,7 @@ class Columns:
                 raise SourceError(place, f'unknown column {column!r}{near}')
         self._columns = columns
         self._targets = [(column, *_target(column)) for column in columns[1:]]
-        self._last_ns: int | None = None
+        self.last_ns: int | None = None
 
     def read(self, place: str, cells: Sequence[str]) -> tuple[int, Row]:
         """Return the stamp of a row and what it gives."""
@@ -112,20 +118,45 @@ class Columns:
             setattr(row, name.removeprefix('body.'), np.array(values))
         return stamp_ns, row
 
+    def read_commands(self, rows: Sequence[Sequence[str]]) -> CommandRows | None:
+        """Return the commands of the last row that was taken, which is the first, and of others.
+
+        Return None unless each cell is a number that is a command.
+        """
+        if any(kind != 'command' for _, kind, _, _ in self._targets) or len(self._columns) < 2:
+            return None
+        last_ns = self.last_ns
+        try:
+            stamps = [self._read_stamp('', cells) for cells in rows]
+            values = np.array([[float(cell) for cell in cells[1:]] for cells in rows])
+        except (SourceError, ValueError):
+            return None
+        finally:
+            self.last_ns = last_ns
+        names = list(dict.fromkeys(owner for _, _, owner, _ in self._targets))
+        fields: dict[str, FloatArray] = {}
+        for (_, _, owner, (_, name)), column in zip(self._targets, values.T, strict=True):
+            field = fields.setdefault(name, np.full((len(rows), len(names)), np.nan))
+            field[:, names.index(owner)] = column
+        return CommandRows(
+            np.array(stamps, np.int64), names,
+            {name: fields[name] for name in FIELDS if name in fields},
+        )
+
     def _read_stamp(self, place: str, cells: Sequence[str]) -> int:
         if len(cells) != len(self._columns):
             raise SourceError(place, f'expected {len(self._columns)} cells, got {len(cells)}')
         stamp_ns = _stamp(place, cells[0])
-        if self._last_ns is not None and stamp_ns < self._last_ns:
+        if self.last_ns is not None and stamp_ns < self.last_ns:
             raise SourceError(
-                place, f'{STAMP}: expected none before {self._last_ns * 1e-9:.9f} s, got {cells[0]}'
+                place, f'{STAMP}: expected none before {self.last_ns * 1e-9:.9f} s, got {cells[0]}'
             )
-        if self._last_ns is not None and stamp_ns - self._last_ns > _LONGEST_GAP_NS:
+        if self.last_ns is not None and stamp_ns - self.last_ns > _LONGEST_GAP_NS:
             raise SourceError(
                 place, f'{STAMP}: expected a gap of at most {_LONGEST_GAP_NS * 1e-9:g} s, got '
-                f'{(stamp_ns - self._last_ns) * 1e-9:g} s; stamps are in seconds'
+                f'{(stamp_ns - self.last_ns) * 1e-9:g} s; stamps are in seconds'
             )
-        self._last_ns = stamp_ns
+        self.last_ns = stamp_ns
         return stamp_ns
 
 

@@ -59,6 +59,20 @@ class Bus:
         """Topics that some loop has a port for."""
         return frozenset(self._takers)
 
+    def takers(self, topic: str) -> int:
+        """Return how many ports take a topic."""
+        return len(self._takers.get(topic, ()))
+
+    def ends_with(self, topics: Iterable[str]) -> bool:
+        """Return whether what loops publish on some topics reaches no loop."""
+        return all(topic in self._given or not self.takers(topic) for topic in topics)
+
+    def pass_time(self, stamp_ns: int, is_clock: bool) -> None:
+        """Take when a message was recorded, or what a clock shows."""
+        if is_clock or CLOCK_TOPIC not in self._given:
+            self.now_ns = stamp_ns
+        self.steady_ns = max(self.steady_ns, self.now_ns)
+
     def subscribe(self, topic: str, kind: str, take: Callable[[Any], None]) -> None:
         """Call ``take`` with each message of a topic."""
         self._takers[topic].append(take)
@@ -104,11 +118,8 @@ class Bus:
                     self._deliver()
 
     def _set_time(self, topic: str, message: Any, stamp_ns: int) -> None:
-        if topic == CLOCK_TOPIC:
-            self.now_ns = stamp_to_ns(message.clock)
-        elif CLOCK_TOPIC not in self._given:
-            self.now_ns = stamp_ns
-        self.steady_ns = max(self.steady_ns, self.now_ns)
+        is_clock = topic == CLOCK_TOPIC
+        self.pass_time(stamp_to_ns(message.clock) if is_clock else stamp_ns, is_clock)
 
 
 class LoopHost:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace as Plain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import (
     BatteryRow,
     ImuRow,
@@ -22,9 +24,10 @@ from propulsion_ros.loops.payloads import (
     StatusRow,
 )
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.replay.cdr import SECOND, STAMP, STAMP_TYPE, Wire, joint_parts
+from propulsion_ros.settings.quantity import FloatArray, IntArray
 
-_SECOND = 1_000_000_000
+_UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
 _LEVELS = {OK: 0, WARN: 1, ERROR: 2}
 _NONE, _NO_CELLS, _ZEROS = np.empty(0), np.empty(0, np.float32), np.zeros(36)
 
@@ -41,6 +44,53 @@ def maker_of(outlet: Outlet) -> Maker:
     return _MAKERS[outlet.kind]
 
 
+class TickRows(NamedTuple):
+    """What a loop publishes on one topic at many ticks."""
+
+    topic: str
+    outlet: Outlet
+    stamps: IntArray
+    """(t,) [ns]."""
+    payload: Any
+    """As of one message, with arrays (t, ...)."""
+
+    def message(self, i: int) -> Any:
+        """Return the message of one tick."""
+        payload = self.payload
+        if isinstance(payload, tuple):
+            row: Any = type(payload)
+            payload = row(*(each[i] if isinstance(each, np.ndarray) else each for each in payload))
+        else:
+            payload = payload[i]
+        return maker_of(self.outlet)(self.outlet, int(self.stamps[i]), payload)
+
+    def numbers(self) -> list[FloatArray]:
+        """Return the numbers of the messages, in their order, (t, k) for each group of them."""
+        if self.outlet.kind == Kind.JOINTS:
+            return [part for part in self.payload[:len(FIELDS)] if part is not None]
+        if self.outlet.kind == Kind.INERTIA:
+            mass, com, inertia = self.payload
+            return [np.column_stack((mass, com, inertia[:, _UPPER[0], _UPPER[1]]))]
+        return [self.payload]
+
+    def encode(self, wire: Wire) -> NDArray[np.uint8]:
+        """Return the messages as CDR, (t, size)."""
+        data = wire.serialise(self.message(0), self.outlet.kind)
+        rows: NDArray[np.uint8] = np.tile(np.frombuffer(data, np.uint8), (len(self.stamps), 1))
+        stamps = np.empty(len(rows), STAMP_TYPE)
+        stamps['sec'], stamps['nanosec'] = np.divmod(self.stamps, SECOND)
+        rows[:, STAMP] = _bytes_of(stamps)
+        numbers = self.numbers()
+        parts = (
+            joint_parts(data).numbers if self.outlet.kind == Kind.JOINTS
+            else [slice(len(data) - 8 * numbers[0].shape[1], len(data))]
+        )
+        given = [part for part in parts if part.start < part.stop]
+        for part, values in zip(given, numbers, strict=True):
+            rows[:, part] = _bytes_of(np.ascontiguousarray(values, '<f8'))
+        return rows
+
+
 def clock_message(stamp_ns: int) -> Plain:
     """Return a rosgraph_msgs/Clock."""
     return Plain(clock=_stamp(stamp_ns))
@@ -48,7 +98,7 @@ def clock_message(stamp_ns: int) -> Plain:
 
 def _stamp(stamp_ns: int) -> Plain:
     """Return nanoseconds as a message has them."""
-    sec, nanosec = divmod(int(stamp_ns), _SECOND)
+    sec, nanosec = divmod(int(stamp_ns), SECOND)
     return Plain(sec=sec, nanosec=nanosec)
 
 
@@ -179,3 +229,8 @@ _MAKERS: Mapping[str, Maker] = {
     Kind.STRING: _data(str),
 }
 """What makes the messages of each kind."""
+
+
+def _bytes_of(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the bytes of rows, (t, size)."""
+    return values.view(np.uint8).reshape(len(values), -1)

@@ -8,16 +8,17 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from propulsion_ros.replay.bags import BagWriter, Recorded, in_time, is_bag
+from propulsion_ros.replay.blocks import Block, Played, block_loops
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.progress import progress
 from propulsion_ros.replay.robot import Choice, Robot, print_warning
-from propulsion_ros.replay.sources import BagSource, Moment, TableSource
+from propulsion_ros.replay.sources import BagSource, TableSource
 from propulsion_ros.replay.table_columns import columns_of
 from propulsion_ros.replay.table_writer import TableWriter
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
-_Write = Callable[[Moment], None]
+_Write = Callable[[Played], None]
 
 
 def replay(
@@ -60,10 +61,15 @@ def replay(
         stack.enter_context(writer)
         at = stack.enter_context(progress('replay', total))
         count = 0
-        for moment in given.play(robot):
-            write(moment)
-            at(moment.place)
-            count += moment.is_input
+        # Between the outputs of a block there is no place for the inputs, or for another node in
+        # a row of a table.
+        are_apart = isinstance(given, BagSource) and is_bag(target) and not keeps_inputs
+        is_alone = len(robot.hosts) == 1 and not is_bag(target)
+        loops = block_loops(robot, is_timed=is_bare) if are_apart or is_alone else {}
+        for played in given.play(robot, loops):
+            write(played)
+            at(played.place)
+            count += played.inputs
     return Counter({given.unit: count, 'written': writer.count}) + robot.counts()
 
 
@@ -91,7 +97,12 @@ def _into_bag(path: Path, robot: Robot, keeps_inputs: bool) -> tuple[BagWriter, 
     """Write what loops publish into a new bag, at the times of what caused it."""
     writer, wire, requests = BagWriter(path), Wire(), frozenset(robot.requests)
 
-    def write(moment: Moment) -> None:
+    def write(moment: Played) -> None:
+        if isinstance(moment, Block):
+            writer.write_rows(moment.stamps, [
+                (each.topic, each.outlet.kind, each.encode(wire)) for each in moment.rows
+            ])
+            return
         if keeps_inputs and (given := moment.recorded) is not None:
             writer.write(in_time(given) if given.topic in requests else given)
         for topic, kind, message in moment.published:
@@ -105,7 +116,10 @@ def _into_table(path: Path, robot: Robot, is_bare: bool) -> tuple[TableWriter, _
     columns = {host.name: columns_of(host.loop) for host in robot.hosts} if is_bare else {}
     writer = TableWriter(path, is_prefixed=len(robot.hosts) > 1, columns=columns)
 
-    def write(moment: Moment) -> None:
+    def write(moment: Played) -> None:
+        if isinstance(moment, Block):
+            writer.write_rows(moment.rows)
+            return
         for published in moment.published:
             writer.write(published)
 

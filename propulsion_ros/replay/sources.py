@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from propulsion_ros.loops.actuator_loop import CURRENT, ODOMETRY
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
+from propulsion_ros.loops.command_reader import CommandRows
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.replay.bags import BagReader, Recorded
+from propulsion_ros.replay.blocks import BlockLoop, Moment, Played, played
 from propulsion_ros.replay.command_table import Columns, read_header
 from propulsion_ros.replay.host import CLOCK_TOPIC
 from propulsion_ros.replay.plain import clock_message
@@ -26,21 +33,7 @@ _LONGEST_DELAY_NS = 1_000_000_000
 """A recorder writes a request at most so much later than the samples that follow it [ns]."""
 _LATE_NS = 50_000_000
 """What begins so much later than the rest of a bag is reported [ns]."""
-
-
-class Moment(NamedTuple):
-    """What a robot made of one input."""
-
-    stamp_ns: int
-    """When the input came."""
-    published: list[Published]
-    """What followed of it."""
-    place: int
-    """How much of the file was read: messages, or lines."""
-    is_input: bool = True
-    """Whether something came; else time passed."""
-    recorded: Recorded | None = None
-    """The message that came, of a bag."""
+_NONE: Mapping[str, BlockLoop] = MappingProxyType({})
 
 
 class _Request(NamedTuple):
@@ -127,20 +120,25 @@ class BagSource(BagReader):
             )
         return count
 
-    def play(self, robot: Robot) -> Iterator[Moment]:
-        """Yield what a robot makes of each message; raise `SourceError` for what is none."""
+    def play(self, robot: Robot, loops: Mapping[str, BlockLoop] = _NONE) -> Iterator[Played]:
+        """Yield what a robot makes of each message; raise `SourceError` for what is none.
+
+        Loops that take blocks are given by the topics of their commands.
+        """
         wanted, asked = robot.bus.wanted, frozenset(robot.requests)
         requests, early = self._requests_of(robot, asked), 0
         span = self._clock_span() if robot.idle_groups else None
         if span is not None:
             yield from self._before_commands(robot, *span)
         stamp_ns, place = 0, 0
-        for place, recorded in enumerate(self.messages(wanted), start=1):
-            stamp_ns = recorded.stamp_ns
+
+        def one(recorded: Recorded) -> Iterator[Moment]:
+            nonlocal stamp_ns, place, early
+            stamp_ns, place = recorded.stamp_ns, place + 1
             if recorded.topic in asked and early:
                 # It was due before its place in the bag.
                 early -= 1
-                continue
+                return
             message = self._read(robot, recorded)
             if recorded.topic in asked:
                 requests.popleft()
@@ -150,11 +148,36 @@ class BagSource(BagReader):
                 early += 1
                 request = replace(request, stamp_ns=stamp_ns)
                 published = robot.feed(request.topic, content, stamp_ns)
-                yield Moment(stamp_ns, published, place, True, request)
+                yield Moment(stamp_ns, published, place, 1, request)
             published = robot.feed(recorded.topic, message, stamp_ns)
-            yield Moment(stamp_ns, published, place, True, recorded)
+            yield Moment(stamp_ns, published, place, 1, recorded)
+
+        def many(messages: list[Recorded]) -> tuple[int, Iterable[Played]]:
+            nonlocal stamp_ns, place
+            loop = None if requests else loops.get(messages[0].topic)
+            rows = self._commands_of(messages) if loop else None
+            run = loop.take(rows) if loop and rows else None
+            if not (loop and rows and run):
+                return 0, ()
+            stamps = np.array([each.stamp_ns for each in messages[1:run.count + 1]])
+            stamp_ns, place = int(stamps[-1]), place + run.count
+            robot.bus.pass_time(stamp_ns, False)
+            causes = stamps[np.searchsorted(rows.stamps[1:run.count + 1], run.stamps)]
+            return run.count, loop.results(run, causes, place)
+
+        yield from played(self.messages(wanted), one, many)
         if span is not None:
             yield from self._after_commands(robot, span[1], stamp_ns, place)
+
+    def _commands_of(self, messages: Sequence[Recorded]) -> CommandRows | None:
+        """Return the commands of the first messages, as many as are alike; None for no two."""
+        topic, kind = messages[0].topic, messages[0].type
+        alike = [
+            each.data
+            for each in takewhile(lambda m: m.topic == topic and m.type == kind, messages)
+        ]
+        is_readable = len(alike) > 1 and kind == Kind.JOINTS
+        return self._wire.read_commands(alike) if is_readable else None
 
     def _clock_span(self) -> tuple[int, int] | None:
         """Return the first time that the clock of a bag shows, and the last but one [ns].
@@ -174,7 +197,7 @@ class BagSource(BagReader):
             stamps = self._first_stamps(robot, host.taken_topics & set(self.topics)).values()
             until_ns = min((ns for ns in stamps if ns is not None), default=end_ns + 1)
             for published in _idle(robot, group, begin_ns, until_ns - 1):
-                yield Moment(first.stamp_ns if first else begin_ns, published, 0, False)
+                yield Moment(first.stamp_ns if first else begin_ns, published, 0, 0)
 
     def _after_commands(
         self, robot: Robot, end_ns: int, stamp_ns: int, place: int
@@ -185,7 +208,7 @@ class BagSource(BagReader):
             if newest_ns is not None and newest_ns < end_ns:
                 begin_ns = min(newest_ns + _CLOCK_STEP_NS, end_ns)
                 for published in _idle(robot, group, begin_ns, end_ns):
-                    yield Moment(stamp_ns, published, place, False)
+                    yield Moment(stamp_ns, published, place, 0)
 
     def _requests_of(self, robot: Robot, topics: Collection[str]) -> deque[_Request]:
         """Return the requests of a bag: a recorder may write them behind later samples."""
@@ -231,17 +254,24 @@ class TableSource:
         with opened(self._path, TABLE_LIMIT) as file:
             return sum(part.count(b'\n') for part in iter(lambda: file.read(_PART), b''))
 
-    def play(self, robot: Robot) -> Iterator[Moment]:
-        """Yield what a robot makes of each row, and of the time that passes before it."""
+    def play(self, robot: Robot, loops: Mapping[str, BlockLoop] = _NONE) -> Iterator[Played]:
+        """Yield what a robot makes of each row, and of the time that passes before it.
+
+        A robot that has one node may have a loop that takes blocks.
+        """
         makers = [RowMessages(host) for host in robot.commanded]
         columns = Columns(
             self._place, self._header, {name for maker in makers for name in maker.names}
         )
         if not self._is_bare:
             _check_wanted(self._place, self._header, robot)
+        loop = next(iter(loops.values()), None)
         last_ns: int | None = None
-        for place, cells in self._rows:
-            line = int(place.rpartition(':')[2])
+
+        def one(given: tuple[str, list[str]]) -> Iterator[Moment]:
+            nonlocal last_ns
+            place, cells = given
+            line = _line_of(place)
             stamp_ns, row = columns.read(place, cells)
             if last_ns is not None:
                 yield from _between(robot, last_ns, stamp_ns, line)
@@ -254,6 +284,18 @@ class TableSource:
             published = robot.feed_together(messages.items(), stamp_ns)
             yield Moment(stamp_ns, published + _tick(robot, stamp_ns), line)
             last_ns = stamp_ns
+
+        def many(given: list[tuple[str, list[str]]]) -> tuple[int, Iterable[Played]]:
+            nonlocal last_ns
+            rows = columns.read_commands([cells for _, cells in given]) if loop else None
+            run = loop.take(rows) if loop and rows else None
+            if not (loop and rows and run):
+                return 0, ()
+            last_ns = columns.last_ns = int(rows.stamps[run.count])
+            robot.bus.pass_time(last_ns, True)
+            return run.count, loop.results(run, run.stamps, _line_of(given[run.count][0]))
+
+        yield from played(self._rows, one, many)
 
 
 def _idle(
@@ -280,6 +322,10 @@ def _stamp_of(message: Any) -> int | None:
     return stamp_to_ns(message.header.stamp) if hasattr(message, 'header') else None
 
 
+def _line_of(place: str) -> int:
+    return int(place.rpartition(':')[2])
+
+
 def _between(robot: Robot, last_ns: int, stamp_ns: int, line: int) -> Iterator[Moment]:
     """Yield what a robot does between two rows."""
     # A clock that ticks on through a silence makes no jump of it.
@@ -287,7 +333,7 @@ def _between(robot: Robot, last_ns: int, stamp_ns: int, line: int) -> Iterator[M
         *range(last_ns + _CLOCK_STEP_NS, stamp_ns - 1, _CLOCK_STEP_NS), stamp_ns - 1
     ):
         if published := _tick(robot, tick_ns):
-            yield Moment(tick_ns, published, line, False)
+            yield Moment(tick_ns, published, line, 0)
 
 
 def _tick(robot: Robot, stamp_ns: int) -> list[Published]:

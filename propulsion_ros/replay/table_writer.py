@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import heapq
 import math
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,9 +18,11 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import stamp_text
+from propulsion_ros.replay.plain import TickRows
 from propulsion_ros.replay.robot import Published
 from propulsion_ros.replay.table_columns import BATTERY_PARTS, TANK_PARTS, wrench_columns
 from propulsion_ros.settings.files import replacing
+from propulsion_ros.settings.quantity import FloatArray
 
 _OPEN_NS = 1_000_000_000
 """A row so far behind the newest stamp gets nothing more, where its nodes are not known."""
@@ -60,6 +63,7 @@ class TableWriter:
         self._stamps: list[int] = []
         # Which columns there are may be known at the end only.
         self._body = TemporaryFile('w+', encoding='utf-8', newline='')  # noqa: SIM115  closed on exit
+        self._begun_with = 0
         self.count = 0
 
     def write(self, published: Published) -> None:
@@ -76,6 +80,47 @@ class TableWriter:
         topic.newest_ns = stamp_ns
         self._fill(self._row(stamp_ns), topic.names_of(message), topic.form.numbers(message))
         self._write_until(self._complete_before(topic.node, stamp_ns))
+
+    def write_rows(self, topics: Sequence[TickRows]) -> None:
+        """Take what the only node published at many ticks, which follow all that was written."""
+        stamps = topics[0].stamps
+        self._write_tick(topics, 0)
+        table = self._table(topics)
+        if table is None:
+            for i in range(1, len(stamps) - 1):
+                self._write_tick(topics, i)
+        elif len(table):
+            self._write_until(math.inf)
+            columns = [_cells(column) for column in table.T]
+            lines = zip(map(stamp_text, stamps[1:-1].tolist()), *columns, strict=True)
+            self._body.write('\r\n'.join(map(','.join, lines)) + '\r\n')
+            self.count += len(table)
+        if len(stamps) > 1:
+            # It stays open as a single one does.
+            self._write_tick(topics, len(stamps) - 1)
+
+    def _write_tick(self, topics: Sequence[TickRows], i: int) -> None:
+        for each in topics:
+            self.write(Published(each.topic, each.outlet.kind, each.message(i)))
+
+    def _table(self, topics: Sequence[TickRows]) -> FloatArray | None:
+        """Return the numbers between the first tick, which is written, and the last, (t, columns).
+
+        Return None where a column would begin.
+        """
+        at = {name: i for i, name in enumerate(self._columns)}
+        table = np.full((max(len(topics[0].stamps) - 2, 0), len(at)), np.nan)
+        for each in topics:
+            topic = self._topics[each.topic]
+            if topic is None:
+                continue
+            numbers = topic.form.columns(each)[1:-1]
+            for name, column in zip(topic.names_of(each.message(0)), numbers.T, strict=True):
+                if name in at:
+                    table[:, at[name]] = column
+                elif not (self._is_known or np.isnan(column).all()):
+                    return None
+        return table
 
     def _find_topic(self, name: str) -> _Topic | None:
         """Return what a table has of a topic, None for nothing."""
@@ -126,6 +171,8 @@ class TableWriter:
 
     def _write_until(self, stamp_ns: float) -> None:
         stamps = self._stamps
+        if not self.count:
+            self._begun_with = len(self._columns)
         while stamps and stamps[0] < stamp_ns:
             due_ns = heapq.heappop(stamps)
             row = self._open.pop(due_ns)
@@ -152,6 +199,9 @@ class TableWriter:
         self._write_until(math.inf)
         self._body.seek(0)
         csv.writer(self._file).writerow([STAMP, *self._columns])
+        if self._begun_with == len(self._columns):
+            shutil.copyfileobj(self._body, self._file)
+            return
         for line in self._body:
             # Rows of before a column was known end early.
             missing = len(self._columns) - line.count(',')
@@ -165,6 +215,12 @@ class _Form(NamedTuple):
     names: Callable[[Any], Sequence[str]]
     numbers: Callable[[Any], list[float]]
     """Of a message: what decides which numbers it has, their names, and the numbers."""
+    chosen: slice | list[int] = slice(None)
+    """Which of all numbers of a message these are."""
+
+    def columns(self, rows: TickRows) -> FloatArray:
+        """Return the same numbers of many messages, (t, k)."""
+        return np.column_stack(rows.numbers())[:, self.chosen]
 
 
 class _Topic:
@@ -204,7 +260,16 @@ def _numbers(names: Sequence[str], numbers: Callable[[Any], list[float]]) -> _Fo
 
 
 def _tank(name: str) -> _Form:
-    return _numbers([f'{name}.{part}' for part in TANK_PARTS], _inertia)
+    # Behind the mass come three numbers of its centre, and all six of the tensor.
+    return _numbers([f'{name}.{part}' for part in TANK_PARTS], _inertia)._replace(
+        chosen=[0, 4, 7, 9]
+    )
+
+
+def _cells(column: FloatArray) -> list[str]:
+    """Return numbers as texts, '' for NaN."""
+    texts = list(map(repr, column.tolist()))
+    return ['' if text == 'nan' else text for text in texts] if np.isnan(column).any() else texts
 
 
 def _inertia(message: Any) -> list[float]:

@@ -12,6 +12,7 @@ from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
+from propulsion_ros.replay.blocks import Moment
 from propulsion_ros.replay.robot import Choice, Robot
 from propulsion_ros.replay.sources import TableSource
 from propulsion_ros.settings.errors import SourceError
@@ -154,8 +155,10 @@ class ReplayCases(TableCases):
         robot, source = self._robot(case, lines)
         signals = Signals(self._study.results)
         for moment in source.play(robot):
-            for published in moment.published:
-                signals.take(*published)
+            # No loop is given that takes blocks, so there are none.
+            if isinstance(moment, Moment):
+                for published in moment.published:
+                    signals.take(*published)
         return {**signals.numbers(), 'warnings': len(lines)}
 
     def _robot(self, case: Case, lines: list[str]) -> tuple[Robot, TableSource]:

@@ -243,6 +243,12 @@ class StampJudge:
         self._run_first_ns = stamp_ns
         return self._jump(stamp_ns, newest_ns)
 
+    def take_next(self, last_but_one_ns: int, last_ns: int, count: int) -> None:
+        """Take that so many stamps came that were each NEXT, of which these are the last two."""
+        self._run = 0
+        self.newest_ns, self.interval_ns = last_ns, last_ns - last_but_one_ns
+        self._nexts += count
+
     def _begin(self, stamp_ns: int) -> Arrival:
         """Take the first stamp of the present time."""
         self.newest_ns = stamp_ns

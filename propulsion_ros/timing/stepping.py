@@ -8,7 +8,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import IntArray
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 
 
@@ -119,6 +122,35 @@ class FixedStepRunner(StampedInputs):
     def last_stamp_ns(self) -> int | None:
         """Stamp of the tick that ran last, None before the first."""
         return None if self._next_tick is None else self._ticks.stamp(self._next_tick - 1)
+
+    def due_until(self, stamp_ns: int) -> range:
+        """Return the ticks that are due at a stamp and have not run; none before the first one."""
+        if self._next_tick is None:
+            return range(0)
+        return range(self._next_tick, self._ticks.first_from(stamp_ns + 1))
+
+    def stamps_of(self, ticks: range) -> IntArray:
+        """Return the stamps of some ticks [ns]."""
+        return np.array([self._ticks.stamp(tick) for tick in ticks], np.int64)
+
+    def pass_run(
+        self, source: str, stamps: IntArray, clock: str, ticks: range, waiting: Mapping[int, Any]
+    ) -> None:
+        """Take that the caller has run all ticks that a run of inputs makes due; see `takes_run`.
+
+        Parameters
+        ----------
+        source, stamps, clock
+            As of `takes_run`.
+        ticks : range
+            Those that were run, at least one: what `due_until` the last stamp returns.
+        waiting : mapping of int
+            Payloads of the inputs that are due after these, by their stamps.
+        """
+        self._pass_run(source, stamps, clock, waiting)
+        applied_ns = int(stamps[len(stamps) - 1 - len(waiting)])
+        self._applied = applied_ns, self._order[source]
+        self._next_tick = ticks.stop
 
     def _is_late(self, source: str, stamp_ns: int) -> bool:
         """Return whether the tick that should have seen an input has run."""

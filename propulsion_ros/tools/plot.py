@@ -52,6 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--to', dest='end', type=float, default=math.inf, metavar='S',
         help='draw up to this time [s]',
     )
+    parser.add_argument(
+        '--all', action='store_true', help='draw every actuator of every node; else nodes of the '
+        'same actuators share a panel, of the one that moves most',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         require_target(args.output)
         signals = read_signals(args.input, args.namespace, args.commands)
-        page = page_of(signals, args.title, args.begin, args.end)
+        page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
         from propulsion_ros.pictures.picture import draw
 
         draw(page, args.output)
@@ -105,4 +109,3 @@ def _read(path: Path, namespace: str) -> Signals:
     if STAMP not in names and 'time_s' in names:
         return signals_of_log(path)
     return signals_of_table(path)
-

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same page of a running graph: each event is one picture, and one point of every line.
+// The same page of a running graph: each event is one picture, and of every second one the newest point of every line.
 
-const LIVE_POINTS = 600;
+const LIVE_POINTS = 300;
 
 class LivePage {
   constructor(data) {
@@ -46,7 +46,7 @@ class LivePage {
     byId('phase').textContent = [frame.phase, ...frame.events].filter(Boolean).join(' · ');
     byId('phase').style.background = phaseColour(frame.phase);
     showValues(frame.isKnown ? frame.position : null, velocity);
-    this.plot(frame);
+    if (frame.plots) this.plot(frame);
   }
 
   // New arrays each time: plotly draws an array that it has seen no more.
@@ -73,15 +73,25 @@ class LivePage {
     const plots = frame.plots.map(plot => ({...plot, marks: [], lines: plot.lines.map(line => (
       {...line, ...this.history(plot, line)}))}));
     const begin = this.track[0].time, window = [Math.max(begin, frame.time - 60), Math.max(frame.time, begin + 1)];
-    if (shape !== this.shape) {
+    try {
+      this.drawPlots(plots, shape, window);
+      this.plots.show(frame.time);
+    } catch (error) {
+      // What the library cannot draw must not stop the robot; the next picture begins with new plots.
       this.shape = undefined;
-      document.querySelectorAll('.plot').forEach(area => Plotly.purge(area));
-      byId('plots').replaceChildren();
-      this.plots = new Plots(byId('plots'), {...this.data, plots, begin: window[0], end: window[1]}, () => {});
-      this.shape = shape;
-    } else {
-      this.plots.redraw(plots, window);
+      console.warn('plots are drawn anew:', error);
     }
-    this.plots.show(frame.time);
+  }
+
+  drawPlots(plots, shape, window) {
+    if (shape === this.shape) {
+      this.plots.redraw(plots, window);
+      return;
+    }
+    this.shape = undefined;
+    document.querySelectorAll('.plot').forEach(area => Plotly.purge(area));
+    byId('plots').replaceChildren();
+    this.plots = new Plots(byId('plots'), {...this.data, plots, begin: window[0], end: window[1]}, () => {});
+    this.shape = shape;
   }
 }

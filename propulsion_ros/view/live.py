@@ -13,6 +13,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.pictures.bag import Sorter, readings_of
@@ -86,9 +87,9 @@ class LiveView(Node):
         self._open: dict[str, Any] = {}
         self._kinds: dict[str, str] = {}
         self._newest: dict[str, deque[bytes]] = {}
-        self._has_news = False
+        self._has_news = self._has_plots = False
         self._fired: dict[str, float] = {}
-        self._chutes = parachutes_of(robot).names
+        self._chutes = parachutes_of(robot)
         self.create_timer(_SEARCH, self._search)
         self.create_timer(1.0 / RATE, self._draw)
 
@@ -121,6 +122,11 @@ class LiveView(Node):
 
     def _subscribe(self, topic: str, kind: str) -> None:
         offers = [info.qos_profile for info in self.get_publishers_info_by_topic(topic)]
+        if len(offers) > 1 and kind == Kind.ODOMETRY:
+            self.get_logger().warning(
+                f'{topic} has {len(offers)} publishers, and what came last is drawn; end the other '
+                'simulation, or choose one robot by --namespace'
+            )
         is_latched = bool(offers) and all(
             offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers
         )
@@ -174,12 +180,9 @@ class LiveView(Node):
 
     def _frame(self, signals: Signals) -> dict[str, Any]:
         """Return one picture."""
-        page = page_of(signals)
         _, newest = span_of(signals)
-        frames = Frames(1.0, np.array([newest - page.origin]), np.array([newest]))
-        plots, _ = plots_of(page)
-        phase = [span.name for span in page.phases][-1:] or [
-            mark.name for mark in signals.flight.phases][-1:]
+        frames = Frames(1.0, np.zeros(1), np.array([newest]))
+        phase = [mark.name for mark in signals.flight.phases][-1:]
         motion = motion_of(signals, frames)
         return {
             'time': round(newest, 4), 'phase': ''.join(phase),
@@ -191,14 +194,21 @@ class LiveView(Node):
                 joints_of(moving_joints(self._robot, signals), frames).items()
             },
             'arrows': list(self._arrows(signals, frames)),
-            'plots': [{
-                'title': plot['title'], 'lines': [
-                    {**line, 'value': flat(line['value'][-1] if line['value'] else np.nan)[0],
-                     'time': None} for line in plot['lines']
-                ],
-            } for plot in plots],
-            'canopies': self._canopies(signals, frames),
+            'plots': self._plots(signals), 'canopies': self._canopies(signals, frames),
         }
+
+    def _plots(self, signals: Signals) -> list[dict[str, Any]] | None:
+        """Return the newest value of each line, None in every second picture."""
+        self._has_plots = not self._has_plots
+        if not self._has_plots:
+            return None
+        plots, _ = plots_of(page_of(signals))
+        return [{
+            'title': plot['title'], 'lines': [
+                {**line, 'value': flat(line['value'][-1] if line['value'] else np.nan)[0],
+                 'time': None} for line in plot['lines']
+            ],
+        } for plot in plots]
 
     def _canopies(self, signals: Signals, frames: Frames) -> list[Any]:
         """Return the radius of each parachute; a deployer publishes only while it fires."""
@@ -209,9 +219,9 @@ class LiveView(Node):
         signals.flight.fired = dict(self._fired)
         radii = {
             each['name']: each['radius'][0]
-            for each in canopies_of(self._robot, self._size, signals, frames)
+            for each in canopies_of(self._chutes, self._size, signals, frames)
         }
-        return [radii.get(name, 0) for name in self._chutes]
+        return [radii.get(name, 0) for name in self._chutes.names]
 
     def _arrows(self, signals: Signals, frames: Frames) -> Iterator[list[Any]]:
         """Yield origin, direction, length and shade of each arrow."""
@@ -226,5 +236,3 @@ class LiveView(Node):
                     [part[0] for part in row['origin']], [part[0] for part in row['direction']],
                     row['length'][0], row['shade'][0],
                 ]
-
-

@@ -31,7 +31,7 @@ class Plots {
     cursor.className = 'cursor';
     section.append(title, legend, area);
     element.append(section);
-    Plotly.newPlot(area, this.traces(plot), this.layout(plot, number), {displayModeBar: false, responsive: true, scrollZoom: true});
+    this.drawn(area, Plotly.newPlot(area, this.traces(plot), this.layout(plot, number), {displayModeBar: false, responsive: true, scrollZoom: true}));
     area.append(cursor);
     area.on('plotly_relayout', change => this.zoomed(area, change));
     const drag = event => { if (event.buttons & 1) this.seek(this.timeAt(area, event)); };
@@ -39,6 +39,11 @@ class Plots {
     area.addEventListener('pointermove', drag);
     const largest = Math.max(...plot.lines.map(line => line.value.reduce((top, value) => Math.max(top, Math.abs(value)), 0)));
     return {plot, area, cursor, values, largest};
+  }
+
+  // Plotly ends a drawing later; by then a live page may have taken the plot away.
+  drawn(area, promise) {
+    promise.catch(error => { if (area.isConnected) throw error; });
   }
 
   entry(legend, line) {
@@ -60,7 +65,7 @@ class Plots {
     for (const mark of plot.marks) {
       traces.push({
         x: mark.time, y: mark.value, name: plain(mark.name), mode: 'markers', hoverinfo: 'name',
-        marker: {color: '#c0392b', size: mark.name === 'vertex' ? 8 : 4},
+        marker: {color: '#c0392b', size: mark.name === 'apogee found' ? 8 : 4},
       });
     }
     return traces;
@@ -89,7 +94,7 @@ class Plots {
     this.range = range;
     this.panels.forEach((panel, i) => {
       panel.plot = plots[i];
-      Plotly.react(panel.area, this.traces(plots[i]), this.layout(plots[i], i));
+      this.drawn(panel.area, Plotly.react(panel.area, this.traces(plots[i]), this.layout(plots[i], i)));
     });
   }
 

@@ -2,11 +2,15 @@
 """The bare node of a comparison takes and publishes what the node beside it does."""
 from __future__ import annotations
 
+import time
+
 import pytest
 import rclpy
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.node import Node
+from rclpy.serialization import serialize_message
 
 from benchmarks.node_peer import FAMILIES, Work, make_node
+from propulsion_ros.nodes.spin import make_executor
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -18,28 +22,41 @@ def context():
 
 def published(work, bare):
     """Return topic, type and size of what a node publishes for one command."""
-    node = make_node(work, bare)
+    node, listener = make_node(work, bare), Node('listener')
     kind, topic = work.input
     subscription = next(s for s in node.subscriptions if s.topic_name.endswith(f'/{topic}'))
     assert subscription.msg_type is kind
     said = []
 
     def note(publisher):
-        def publish(message):
-            if isinstance(message, bytes):
-                message = deserialize_message(message, publisher.msg_type)
+        name = publisher.topic_name
+
+        def on_message(message):
             size = len(serialize_message(message))
-            said.append((publisher.topic_name.split('/')[-1], publisher.msg_type, size))
+            said.append((name.split('/')[-1], publisher.msg_type, size))
 
-        return publish
+        listener.create_subscription(publisher.msg_type, name, on_message, 10)
 
-    for publisher in node.publishers:
-        publisher.publish = note(publisher)
+    # Without a subscription our node publishes nothing.
+    heard = [p for p in node.publishers if p.topic_name.split('/')[-1] in ('state', 'wrench')]
+    for publisher in heard:
+        note(publisher)
+    executor = make_executor('single')
+    executor.add_node(listener)
+    end = time.monotonic() + 30.0
+    while not all(publisher.get_subscription_count() for publisher in heard):
+        assert time.monotonic() < end
+        executor.spin_once(timeout_sec=0.01)
     message = work.command()
     message.header.stamp.sec = 1
     subscription.callback(serialize_message(message) if subscription.raw else message)
+    while len(said) < len(heard):
+        assert time.monotonic() < end
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    listener.destroy_node()
     node.destroy_node()
-    return said
+    return sorted(said, key=lambda row: row[0])
 
 
 @pytest.mark.parametrize('n', [1, 8])

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 
+import pytest
 from conftest import REPOSITORY
 
 from benchmarks.soak.fleet import Fleet
@@ -16,6 +17,7 @@ from benchmarks.soak.report import tables
 DOCS = REPOSITORY / 'docs'
 
 
+@pytest.mark.slow
 def test_two_nodes_one_of_them_killed_and_nothing_found(tmp_path):
     result = subprocess.run(
         [sys.executable, '-m', 'benchmarks.soak', '--no-link', '--minutes', '0.05', '--seed', '4',

@@ -23,6 +23,7 @@ from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
 MS = 1_000_000
+STILL = Motion(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
 
 
 def make_loop(reports, family=None, **params):
@@ -154,7 +155,7 @@ def test_settings_that_are_wrong_only_together_stop_the_start():
 
 
 def make_fin():
-    """A fin whose chord is x and whose span is z."""
+    """Return a fin whose chord is x and whose span is z."""
     return Fins(FinsParams(
         names=['f'], chord=[1, 0, 0], span=[0, 0, 1],
         quadratic=QuadraticParams(fin=['f'], lift_constant=[2.0], drag_constant=[0.5]),
@@ -232,3 +233,59 @@ def test_wrenches_of_links_are_means_too():
     assert len(reports) == 7
     for report in reports:
         np.testing.assert_allclose(report.links[0], report.wrench, rtol=1e-12)
+
+
+@pytest.mark.parametrize('params', [
+    {}, {'update_rate': 30.0}, {'update_rate': 700.0, 'command_timeout': 0.015},
+    {'switched_off': ['b'], 'command_timeout': 0.0},
+])
+def test_a_run_of_commands_is_what_they_are_one_by_one(params):
+    """It may begin and end anywhere, and what follows of it is the same too."""
+    rng = np.random.default_rng(7)
+    stamps = np.cumsum(rng.integers(1, 20 * MS, 200))
+    values = rng.uniform(0.0, 1000.0, (200, 1))
+    reports, expected = [], []
+    loop = make_loop(reports, step_on='stamp', **params)
+    single = make_loop(expected, step_on='stamp', **params)
+    wrenches = []
+    begin = taken = 0
+    while begin < len(stamps):
+        loop.push(COMMAND, int(stamps[begin]), thrust(values[begin, 0]))
+        wrenches += [(report.stamp_ns, report.wrench.tobytes()) for report in reports]
+        reports.clear()
+        end = begin + int(rng.integers(1, 40))
+        run = loop.run(stamps[begin:end], values[begin:end])
+        if run:
+            rows = map(np.ndarray.tobytes, run.steps.wrench)
+            wrenches += zip(run.stamps.tolist(), rows, strict=True)
+            begin, taken = begin + run.count, taken + run.count
+        begin += 1
+    for stamp_ns, (value,) in zip(stamps.tolist(), values.tolist(), strict=True):
+        single.push(COMMAND, stamp_ns, thrust(value))
+    assert wrenches == [(report.stamp_ns, report.wrench.tobytes()) for report in expected]
+    assert taken > 50
+    assert loop.output.tanks.mass.tobytes() == single.output.tanks.mass.tobytes()
+    assert (loop.hold.stale == single.hold.stale).all()
+    assert loop.hold.next_stale_ns() == single.hold.next_stale_ns()
+    for name in ('waiting', 'newest_ns', 'last_stamp_ns', 'counts'):
+        assert getattr(loop.inputs, name) == getattr(single.inputs, name)
+
+
+@pytest.mark.parametrize(('before', 'reason'), [
+    (lambda loop: None, 'the first command was not pushed'),
+    (lambda loop: loop.push(ODOMETRY, 5 * MS, STILL), 'something is newer'),
+    (lambda loop: loop.push(COMMAND, 60_000 * MS, thrust(1)), 'a stray may be confirmed'),
+    (lambda loop: setattr(loop, 'enabled', False), 'no command is followed'),
+])
+def test_a_run_is_refused_unless_nothing_else_happens(before, reason):
+    stamps = np.arange(0, 300, 10) * MS
+    loop = make_loop([], step_on='stamp')
+    if reason != 'the first command was not pushed':
+        loop.push(COMMAND, 0, thrust(0))
+    before(loop)
+    assert loop.run(stamps, np.ones((30, 1))) is None
+    fits = make_loop([], step_on='stamp')
+    fits.push(COMMAND, 0, thrust(0))
+    for wrong in (stamps[::-1], stamps + 5 * MS, stamps * 2000, stamps[:2], stamps * 0):
+        assert fits.run(wrong, np.ones((len(wrong), 1))) is None
+    assert fits.run(stamps, np.ones((30, 1))).count == 28

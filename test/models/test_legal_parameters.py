@@ -120,6 +120,31 @@ def test_thrusters(seed):
         assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
 
 
+@pytest.mark.parametrize('seed', range(SETS))
+def test_many_steps_of_thrusters_are_single_ones_to_the_last_bit(seed):
+    rng = np.random.default_rng(seed)
+    params = thrusters(
+        rng, dynamics=rng.choice(['zero_order', 'first_order'], COUNT),
+        conversion=rng.choice(['basic', 'dead_zone', 'linear_interp', 'propeller'], COUNT),
+    )
+    many, single, dt = Thrusters(params), Thrusters(params), steps(rng)
+    body = BodyState(
+        velocity=rng.uniform(-50.0, 50.0, 3), height=np.array(rng.uniform(-2.0, 1.0)),
+        up=np.array([0.0, 0.6, 0.8]),
+    )
+    values = np.array([numbers(rng) for _ in range(5)])
+    # What is at rest, or held for so long that it has come to its goal, takes another way.
+    values = np.concatenate((np.zeros((2, COUNT)), values, values[-1:].repeat(8, axis=0)))
+    field = many.command_fields[0]
+    done = many.steps(Command(**{field: values}), body, dt)
+    assert done is not None
+    for i, row in enumerate(values):
+        output = single.step(Command(**{field: row}), body, dt, i)
+        for name in ('wrench', 'velocity', 'effort'):
+            assert getattr(done, name)[i].tobytes() == getattr(output, name).tobytes(), name
+    assert many.rotor_speed.tobytes() == single.rotor_speed.tobytes()
+
+
 def propellers(rng):
     """Return series of propellers that take some power at any advance angle; '' for the usual."""
     ahead, drag, load = 10.0 ** rng.uniform(-3.0, 2.0, (3, COUNT))
@@ -371,7 +396,7 @@ def test_boosters(seed):
         values[model.command_fields[0]][:COUNT] = np.abs(numbers(rng))
         angles = model._gimbals.angles.ravel()
         output = model.step(Command(**values), body, dt, tick)
-        check_gimbals(params.gimbals, angles, output.position[COUNT : 3 * COUNT], dt)
+        check_gimbals(params.gimbals, angles, output.position[COUNT:3 * COUNT], dt)
         assert_finite(output.applied, output.wrench, output.tanks.mass, output.tanks.inertia)
         assert np.all(output.applied >= 0.0)
         assert np.all(share * output.applied <= 2.0 * params.max_thrust)

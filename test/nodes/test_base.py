@@ -6,6 +6,7 @@ import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import String
 
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.settings.errors import ConfigError
@@ -44,6 +45,7 @@ def test_last_word_that_fails_is_said_and_the_node_stops_all_the_same(graph, cap
 
 def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(graph, capfd):
     class Talker(PropulsionNode):
+
         def setup(self):
             self.said = self.create_lifecycle_publisher(String, '~/said', 10)
 
@@ -58,6 +60,38 @@ def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(grap
     # Without its context it cannot be deactivated any more.
     graph.nodes.remove(node)
     node.destroy_node()
+
+
+def test_without_subscription_only_what_is_latched_is_encoded(graph):
+    encoded = []
+
+    class Talker(PropulsionNode):
+        def setup(self):
+            def open_topic(topic, profile):
+                publisher = self.create_lifecycle_publisher(String, topic, profile)
+                self.entities.append(publisher)
+
+                def encode(stamp_ns, payload):
+                    encoded.append((topic, payload))
+                    return String(data=payload)
+
+                return self.sender(publisher, encode)
+
+            self.send = [open_topic('~/said', qos.STATE), open_topic('~/kept', qos.LATCHED)]
+
+    node = graph.add(Talker, 'talker')
+    for send in node.send:
+        send(0, 'alone')
+    assert encoded == [('~/kept', 'alone')]
+    graph.listen(String, '/talker/said')
+    graph.until(lambda: node.count_subscribers('/talker/said'), 'a subscription')
+    graph.becomes(lambda: node.send[0](0, 'heard') or encoded[-1], ('~/said', 'heard'))
+    assert graph.heard('/talker/said')[0].data == 'heard'
+    node.trigger_deactivate()
+    count = len(encoded)
+    for send in node.send:
+        send(0, 'inactive')
+    assert len(encoded) == count
 
 
 def test_closed_node_can_be_asked_nothing_while_somebody_holds_it(graph):

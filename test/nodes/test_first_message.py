@@ -12,6 +12,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import String
 
+from parts import few_of
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.ports import OK, WARN
 from propulsion_ros.messages.graph_names import full_name
@@ -140,7 +141,7 @@ def test_absence_is_logged_at_the_tenth_look_and_once(waiting, capfd):
     assert not any(lines[:9] + lines[10:])
 
 
-@pytest.mark.parametrize(('cls', 'name', 'file', 'topic', 'command'), [
+@pytest.mark.parametrize(('cls', 'name', 'file', 'topic', 'command'), few_of([
     pytest.param(ActuatorNode, 'rotors', 'rotors', '/rotors/command',
                  JointState(name=['front_left'], effort=[1.0]), id='actuators'),
     pytest.param(ActuatorNode, 'fam', 'fam', '/fam/wrench_command', WrenchStamped(), id='fam'),
@@ -148,7 +149,7 @@ def test_absence_is_logged_at_the_tenth_look_and_once(waiting, capfd):
                  id='allocator'),
     pytest.param(InverseFamNode, 'inverse_fam', 'fam', '/inverse_fam/command',
                  JointState(name=['nozzle_1'], position=[0.3]), id='inverse_fam'),
-])
+], 3))
 def test_nodes_say_it_in_their_diagnostics_until_commanded(graph, cls, name, file, topic, command):
     path = share_directory() / 'config' / f'{file}.yaml'
     graph.add(cls, name, cli_args=['--ros-args', '--params-file', str(path)])

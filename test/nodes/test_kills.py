@@ -320,6 +320,7 @@ def test_killed_two_or_three_times_in_one_flight(flight, rng):
     flight.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('rng', draws('key'))
 def test_killed_at_apogee_or_under_the_main(flight, rng):
     flight.fly([rng.choice([APOGEE + rng.uniform(-1.0, 1.0), MAIN + rng.uniform(0.0, 1.5)])])

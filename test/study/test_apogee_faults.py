@@ -21,7 +21,7 @@ from propulsion_ros.study.apogee.fault_table import (
 )
 from propulsion_ros.study.apogee.faults import FAULTS, Log
 
-COUNT = int(os.environ.get('FAULTS', '24'))
+COUNT = int(os.environ.get('FAULTS', '12'))
 """How many faulty logs are flown; the whole library has one for each fault and log."""
 _SLOW = 'astra_upv_2022'  # one sample a second: half of them lost are no flight any more
 

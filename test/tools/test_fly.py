@@ -91,6 +91,7 @@ def test_hexacopter_hovers_and_its_picture_is_drawn(graph, tmp_path):
     assert picture.read_bytes().startswith(b'\x89PNG')
 
 
+@pytest.mark.slow
 def test_underwater_vehicle_holds_its_depth_while_a_current_carries_it(graph, tmp_path):
     poses, _ = fly(graph, tmp_path, 'auv', 5.0)
     x, y, z = place(poses[-1])
@@ -99,6 +100,7 @@ def test_underwater_vehicle_holds_its_depth_while_a_current_carries_it(graph, tm
     assert y < -0.5
 
 
+@pytest.mark.slow
 def test_cubesat_loses_the_momentum_that_its_pulses_can_take(graph, tmp_path):
     poses, _ = fly(graph, tmp_path, 'cubesat', 5.0)
     rate = poses[-1].twist.twist.angular

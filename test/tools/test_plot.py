@@ -119,15 +119,15 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it():
         handles, labels = axis.get_legend_handles_labels()
         drawn = dict(zip(labels, handles, strict=True))
         assert sorted(drawn) == sorted([
-            'lockout', 'successive quadratic fits', 'log', 'predicted vertex', 'detection',
-            'vertex',
+            'lockout', 'parabolas fitted to it', 'log', 'apogee predicted', 'decision',
+            'apogee found',
         ])
         assert [text.get_text() for text in axis.get_legend().get_texts()] == labels
-        assert set(drawn['detection'].get_xdata()) == {1.5}
-        assert drawn['vertex'].get_xydata().tolist() == [[1.0, 5.0]]
-        assert {tuple(point) for point in drawn['predicted vertex'].get_xydata()} == {(1.0, 5.0)}
+        assert set(drawn['decision'].get_xdata()) == {1.5}
+        assert drawn['apogee found'].get_xydata().tolist() == [[1.0, 5.0]]
+        assert {tuple(point) for point in drawn['apogee predicted'].get_xydata()} == {(1.0, 5.0)}
         # Each fit of a throw is the throw itself.
-        t, height = drawn['successive quadratic fits'].get_data()
+        t, height = drawn['parabolas fitted to it'].get_data()
         assert height == pytest.approx(10.0 * t - 5.0 * t**2)
     finally:
         plt.close(figure)
@@ -270,15 +270,86 @@ def test_fits_beyond_what_an_axis_can_show_are_not_drawn(tmp_path, field, value)
 
 @pytest.mark.parametrize(('count', 'expected'), [
     pytest.param(3, ['n0', 'n1', 'n2'], id='few'),
-    pytest.param(12, [f'n{i}' for i in range(12)], id='as many as fit'),
-    pytest.param(30, [*(f'n{i}' for i in range(11)), 'and 19 more'], id='many'),
+    pytest.param(6, [f'n{i}' for i in range(6)], id='as many as fit'),
+    pytest.param(30, ['n27', 'n28', 'n29'], id='many, those that move most'),
 ])
-def test_a_legend_stays_short(count, expected):
+def test_few_lines_of_a_panel_are_named(count, expected):
     lines = [
-        Line(f'n{i}', role, np.zeros(1), np.zeros(1))
-        for role in ('said', 'command') for i in range(count)
+        Line(f'n{i}', role, np.arange(2.0), np.array([0.0, far * i]))
+        for role, far in (('published', 1.0), ('command', 0.5)) for i in range(count)
     ]
-    assert list(Panel('', tuple(lines)).legend) == expected
+    assert list(Panel('', tuple(lines)).named) == expected
+
+
+def test_names_are_beside_the_ends_of_their_lines():
+    """In the colour of the line, apart from each other, and the others as a number."""
+    pytest.importorskip('matplotlib')
+    import matplotlib.pyplot as plt
+
+    from propulsion_ros.pictures.picture import figure_of
+
+    made = Signals('many.csv')
+    for i in range(12):
+        for t in (0.0, 1.0):
+            made.add(Channel('', 'effort', f'n{i:02}'), t, i * t)
+            made.add(Channel('', 'effort', f'n{i:02}', COMMAND), t, 6.0)
+    figure = figure_of(page_of(made))
+    try:
+        (axis,) = figure.axes
+        texts = {text.get_text(): text for text in axis.texts}
+        assert list(texts) == ['n11', 'n10', 'n09', '9 others', '- - command']
+        heights = [text.xy[1] for text in texts.values()]
+        assert (np.diff(heights) < -0.08).all()
+        assert 0.0 <= heights[-1] < heights[0] <= 1.0
+        colours = [
+            next(line.get_color() for line in axis.lines if line.get_ydata()[-1] == value)
+            for value in (11.0, 10.0, 9.0)
+        ]
+        assert [texts[f'n{i:02}'].get_color() for i in (11, 10, 9)] == colours
+        assert len(set(colours)) == 3
+    finally:
+        plt.close(figure)
+
+
+def estimated(parent=''):
+    """Return a commanded actuator, how it moves, and an estimate of that."""
+    made = Signals('bag')
+    for i in range(11):
+        for source, share in (('given', 0.9), ('estimate', 0.8)):
+            for name, far in (('a', 1.0), ('b', 2.0), ('c', 1.5)):
+                made.add(Channel(parent + source, 'effort', name), float(i), share * far * i)
+            for axis, far in zip('xyz', (0.0, 3.0, 1.0), strict=True):
+                made.add(Channel(parent + source, 'force', axis), float(i), share * far * i)
+        made.add(Channel(parent + 'estimate', 'force', 'y', 'residual'), float(i), 0.1)
+        made.add(Channel(parent + 'other', 'effort', 'd'), float(i), 1.0)
+    return made
+
+
+def test_sources_of_the_same_actuators_are_compared_by_what_moves_most():
+    page = page_of(estimated(), compares=True)
+    assert panels(page) == {
+        'thrust of b, which moves most of 3': ['estimate, estimated', 'given'],
+        'force along y, which moves most of 3': [
+            'estimate, estimated', 'given', 'estimate, estimated residual',
+        ],
+        'other: thrust [N]': ['d'],
+    }
+    heading = 'thrust of b, which moves most of 3'
+    assert points(page, heading, 'given')[-1] == (10.0, 18.0)
+    assert points(page, heading, 'estimate, estimated')[-1] == (10.0, 16.0)
+    assert [panel.scale for panel in page.panels] == ['thrust [N]', 'force [N]', '']
+
+
+def test_actuators_of_two_vehicles_are_not_compared():
+    both = estimated('north/')
+    for channel, rows in estimated('south/').rows.items():
+        both.rows[channel] = rows
+    headings = list(panels(page_of(both, compares=True)))
+    assert len(headings) == 6
+    for channel in list(both.rows):
+        if channel.source.endswith('/estimate'):
+            del both.rows[channel]
+    assert not any('moves most' in each for each in panels(page_of(both, compares=True)))
 
 
 @pytest.fixture

@@ -5,9 +5,11 @@ Needs Chromium, on the path or as $CHROMIUM, and the packages of the extra `view
 """
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 
 import numpy as np
@@ -21,8 +23,10 @@ from propulsion_ros.pictures.signals import Channel, Mark
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 from propulsion_ros.urdf.description import Description
-from propulsion_ros.view.page import LIBRARIES, data_of, write_page
+from propulsion_ros.view.live import scene_data
+from propulsion_ros.view.page import LIBRARIES, data_of, html_of, write_page
 from propulsion_ros.view.robot import Robot, robot_of
+from propulsion_ros.view.server import Server
 
 pytestmark = pytest.mark.slow
 MISSING = [library.module for library in LIBRARIES if find_spec(library.module) is None]
@@ -106,6 +110,47 @@ def test_the_live_page_follows_a_graph_that_begins_anew(browser, tmp_path):
         finally:
             live.terminate()
             assert live.wait(30.0) == 0
+
+
+def test_the_live_page_draws_what_is_out_of_order(browser):
+    """Two simulations in one domain: time to and fro, plots that come and go, odd values."""
+    data = scene_data(robot_of('quadrotor'), 'live')
+    server = Server(html_of(data))
+    arrows = [[[0, 0, 0], [0, 0, 1], 0.1, 3]] * len(data['arrows'])
+
+    def send(time_s, names, value):
+        server.send(json.dumps({
+            'time': time_s, 'phase': '', 'events': [], 'position': [0, 0, 1], 'isKnown': True,
+            'quaternion': [0, 0, 0, 1], 'joints': {}, 'canopies': [], 'arrows': arrows, 'plots': [
+                {'title': 'thrust [N]', 'lines': [
+                    {'name': name, 'colour': i, 'command': False, 'value': value, 'time': None}
+                    for i, name in enumerate(names)
+                ]}
+            ] if names else [],
+        }))
+
+    try:
+        browser.open(server.url)
+        values = [1.0, None, 1e99, -1e99, 0.0]
+        for i in range(60):
+            # Of two clocks, in their own order, and each with its own plots.
+            send((100.0 if i % 2 else 5.0) + 0.1 * i, ('a', 'b')[: i % 4], values[i % 5])
+            browser.run('window.dispatchEvent(new Event("resize"))')
+        # What the library throws ends neither the page nor its plots.
+        browser.run(
+            'var react = Plotly.react, thrown = 0;'
+            'Plotly.react = () => { Plotly.react = react; thrown += 1; throw Error("once"); }'
+        )
+        for i in range(8):
+            send(150.0 + i, ('a', 'a'), 3.0)
+            time.sleep(0.2)
+        assert browser.run('thrown') == 1
+        send(200.0, ('a', 'a'), 3.0)
+        browser.wait('document.documentElement.dataset.time === "200.000"')
+        browser.wait('document.querySelectorAll(".plot").length === 1')
+        assert not browser.errors
+    finally:
+        server.close()
 
 
 def fly_for(seconds, environment):

@@ -94,7 +94,7 @@ def test_a_picture_has_place_thrusts_phase_and_plots(watched):
     watched.is_open = True
     watched.spin_until(
         lambda: watched.frames and watched.frames[-1]['phase'] and watched.frames[-1]['isKnown']
-        and watched.frames[-1]['arrows'][3][2], seconds=7)
+        and watched.frames[-1]['arrows'][3][2] and watched.frames[-1]['plots'], seconds=7)
     frame = watched.frames[-1]
     assert (frame['time'], frame['position'], frame['phase']) == (7.0, [0, 0, 7], 'launch')
     data = scene_data(robot_of('quadrotor'), 'mine')
@@ -118,6 +118,17 @@ def test_a_graph_that_begins_anew_is_drawn_again(watched):
     watched.spin_until(
         lambda: watched.frames and watched.frames[-1]['isKnown'], seconds=1)
     assert watched.frames[-1]['time'] == 1.0
+
+
+def test_two_robots_on_one_topic_are_one_line(watched, capfd):
+    other = watched.node.create_publisher(Odometry, 'vehicle/odometry', 10)
+    watched.spin_until(lambda: watched.view.count_publishers('/vehicle/odometry') == 2)
+    watched.is_open = True
+    watched.spin_until(lambda: watched.frames, seconds=7)
+    # The other one is far behind, and comes again and again.
+    watched.frames.clear()
+    watched.spin_until(lambda: other.publish(Odometry()) or len(watched.frames) > 3, seconds=8)
+    assert capfd.readouterr().err.count('/vehicle/odometry has 2 publishers') == 1
 
 
 def test_a_parachute_stays_open_after_its_pulse(watched):

@@ -19,7 +19,7 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 _MOST_SUBSTEPS = 1000
-_FARTHEST, _FASTEST = 1e7, 1e5
+FARTHEST, FASTEST = 1e7, 1e5
 """Where a body may begin [m], and how fast it may move and turn then [m/s], [rad/s]."""
 _LARGEST_KICK = 1e5
 """No step changes the speed of a body by more [m/s], whatever its fluid."""
@@ -76,7 +76,7 @@ class BodyParams:
     )
     start_position: FloatArray = quantity(
         0.0, 'm', doc='position of base_link in the world at the start', shape=(3,),
-        lo=-_FARTHEST, hi=_FARTHEST,
+        lo=-FARTHEST, hi=FARTHEST,
     )
     start_rpy: FloatArray = quantity(
         0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
@@ -153,12 +153,12 @@ class RigidBody:
         There is one body, so no batch to have indices of.
         """
         p, start = self._params, Start(indices, (), state, self.start_states)
-        lowest = np.array([-_FARTHEST, -_FARTHEST, 0.0 if p.ground else -_FARTHEST])
-        position = start.of('position', p.start_position, lowest, _FARTHEST)
+        lowest = np.array([-FARTHEST, -FARTHEST, 0.0 if p.ground else -FARTHEST])
+        position = start.of('position', p.start_position, lowest, FARTHEST)
         rpy = start.of('rpy', p.start_rpy)
-        velocity = start.of('velocity', p.start_velocity, -_FASTEST, _FASTEST)
+        velocity = start.of('velocity', p.start_velocity, -FASTEST, FASTEST)
         rate = start.of(
-            'angular_velocity', p.start_angular_velocity, -_FASTEST, _FASTEST
+            'angular_velocity', p.start_angular_velocity, -FASTEST, FASTEST
         )
         up = matrix_of_rpy(rpy).T @ -self._gravity
         rests = not np.any(velocity)

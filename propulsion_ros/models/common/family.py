@@ -14,6 +14,8 @@ from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
+_FIELDS = ('position', 'velocity', 'effort')
+_NONE = np.zeros(0)
 WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
 """Command names of a family that is commanded by a wrench."""
 
@@ -36,11 +38,11 @@ class Command:
     """Shape (..., m), SI units; NaN where a name was never commanded or takes another field."""
 
     def __post_init__(self) -> None:
-        _arrays(self, 'position', 'velocity', 'effort')
+        _arrays(self, *_FIELDS)
 
     def refuse_other(self, names: Sequence[str], fields: Sequence[str]) -> None:
         """Raise `CommandError` for a number in a field that none of the names takes."""
-        for field in ('position', 'velocity', 'effort'):
+        for field in _FIELDS:
             value = getattr(self, field)
             if value is None or field in fields or np.isnan(value).all():
                 continue
@@ -175,6 +177,27 @@ class Output(NamedTuple):
         return np.asarray(self.thrusts[..., None] * self.axes)
 
 
+class Steps(NamedTuple):
+    """What is published of t steps, each (t, ...); see `Output`."""
+
+    wrench: FloatArray
+    position: FloatArray | None = None
+    velocity: FloatArray | None = None
+    effort: FloatArray | None = None
+    tanks: TankState | None = None
+
+    def output(self, i: int) -> Output:
+        """Return what one of the steps did, as far as it is published."""
+        position, velocity, effort = (
+            None if field is None else field[i]
+            for field in (self.position, self.velocity, self.effort)
+        )
+        tanks = None if self.tanks is None else TankState(*(part[i] for part in self.tanks))
+        return Output(
+            self.wrench[i], _NONE, _NONE, position, velocity, effort, tanks=tanks
+        )
+
+
 class Family(Protocol):
     """Actuators of one kind: configuration in, wrench out.
 
@@ -243,6 +266,49 @@ class Family(Protocol):
 
         ``output`` is that of the last step.
         """
+
+
+@runtime_checkable
+class Blockwise(Protocol):
+    """A family that makes many steps faster than one by one, and checks many commands, (t, m)."""
+
+    def steps(self, commands: Command, body: BodyState, dt: float) -> Steps | None:
+        """Advance by a step of ``dt`` [s] for each row of the commands, (t, m).
+
+        Return None, and do nothing, where only single steps give the same to the last bit.
+        """
+
+
+def run_steps(family: Family, commands: Command, body: BodyState, dt: float, tick: int) -> Steps:
+    """Advance a family by a step for each row of commands, (t, m), of which ``tick`` is the first.
+
+    Which fields a family has in its `Output` must be the same in each step.
+    """
+    if isinstance(family, Blockwise):
+        steps = family.steps(commands, body, dt)
+        if steps is not None:
+            return steps
+    given = {
+        field: values for field in _FIELDS if (values := getattr(commands, field)) is not None
+    }
+    count = len(next(iter(given.values())))
+    outputs = [
+        family.step(
+            Command(**{field: values[i] for field, values in given.items()}), body, dt, tick + i
+        )
+        for i in range(count)
+    ]
+    tanks = None if outputs[0].tanks is None else TankState(
+        *(np.array(parts) for parts in zip(*(output.tanks for output in outputs), strict=True))
+    )
+    states = {field: _stacked(outputs, field) for field in _FIELDS}
+    return Steps(np.array([output.wrench for output in outputs]), **states, tanks=tanks)
+
+
+def _stacked(outputs: list[Output], field: str) -> FloatArray | None:
+    if getattr(outputs[0], field) is None:
+        return None
+    return np.array([getattr(output, field) for output in outputs])
 
 
 @runtime_checkable

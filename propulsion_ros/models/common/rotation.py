@@ -50,12 +50,16 @@ def matrix_of_rpy(rpy: FloatArray | Sequence[float]) -> FloatArray:
 
 
 def quaternion_of_rpy(rpy: FloatArray | Sequence[float]) -> FloatArray:
-    """Return the quaternion (4,) of turns about the fixed x, then y, then z axis [rad]."""
-    roll, pitch, yaw = (0.5 * float(angle) for angle in rpy)
-    about_x = math.sin(roll), 0.0, 0.0, math.cos(roll)
-    about_y = 0.0, math.sin(pitch), 0.0, math.cos(pitch)
-    about_z = 0.0, 0.0, math.sin(yaw), math.cos(yaw)
-    return np.array(product(about_z, product(about_y, about_x)))
+    """Return the quaternion (..., 4) of turns about the fixed x, then y, then z axis [rad]."""
+    values = np.asarray(rpy, dtype=float)
+    roll, pitch, yaw = np.moveaxis(0.5 * values, -1, 0) if values.ndim > 1 else (
+        0.5 * angle for angle in values.tolist()
+    )
+    sin, cos = (np.sin, np.cos) if values.ndim > 1 else (math.sin, math.cos)
+    about_x = sin(roll), 0.0, 0.0, cos(roll)
+    about_y = 0.0, sin(pitch), 0.0, cos(pitch)
+    about_z = 0.0, 0.0, sin(yaw), cos(yaw)
+    return np.stack(product(about_z, product(about_y, about_x)), axis=-1)
 
 
 def shortest_turn(vector: FloatArray) -> FloatArray:

@@ -160,16 +160,14 @@ class Fins(PlacedActuators, Degrading):
         pose = None if self._turning is None else np.exp(self._turning * applied)
         force, self._moment, stalled = self._loads(body, applied, pose)
         self._force = force if pose is None else force * pose
-        # A fin has no axis of its own to push along: its row of axes is that of its force.
-        thrusts = np.abs(self._force)
-        axes = self._in_base_link(self._force) / np.maximum(thrusts, _LEAST)[..., None]
         wrench = product(_parts(self._force), self._wrench_from)
         if self._has_moment:
             wrench = wrench + product(self._moment, self._wrench_from_moment)
-        return Output(
+        planes: Any = (self._force, self._frame)
+        return _FinOutput(
             wrench=wrench,
-            thrusts=thrusts,
-            axes=axes,
+            thrusts=np.abs(self._force),
+            axes=planes,
             position=self.deflection,
             effort=force.imag,
             computed=wanted,
@@ -184,7 +182,7 @@ class Fins(PlacedActuators, Degrading):
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each fin in its link; see `Family.link_wrenches`."""
         # The link turns with the fin, and so has seen less of the deflection than base_link.
-        force = self._in_base_link(self._force * np.exp(-1j * self.deflection))
+        force = _in_base_link(self._force * np.exp(-1j * self.deflection), self._frame)
         return in_link_axes(self._rotation, force, self._moment[..., None] * self._span)
 
     def _moved(self, demand: FloatArray, dt: float) -> tuple[FloatArray, FloatArray]:
@@ -235,9 +233,25 @@ class Fins(PlacedActuators, Degrading):
                 whole[..., at] = some
         return made
 
-    def _in_base_link(self, planar: ComplexArray) -> FloatArray:
-        """Return vectors (..., n) of the planes at deflection 0 in base_link, (..., n, 3)."""
-        return np.asarray((planar[..., None] * self._frame).real)
+
+class _FinOutput(Output):
+    """What a step did, with a pair in place of the axes: forces in their planes, and the planes."""
+
+    __slots__ = ()
+
+    @property
+    def axes(self) -> FloatArray:
+        """Direction of the force of each fin, which has no axis of its own to push along."""
+        # Made where it is read, which is seldom, since it takes a sixth of the time of a step.
+        planar, frame = self[2]
+        return np.asarray(
+            _in_base_link(planar, frame) / np.maximum(self.thrusts, _LEAST)[..., None]
+        )
+
+
+def _in_base_link(planar: ComplexArray, frame: ComplexArray) -> FloatArray:
+    """Return vectors (..., n) of the planes at deflection 0 in base_link, (..., n, 3)."""
+    return np.asarray((planar[..., None] * frame).real)
 
 
 def _parts(planar: ComplexArray) -> FloatArray:

@@ -153,6 +153,7 @@ class ThrustCurves:
             self.max_speed[columns] = curve.max_speed
             self.min_thrust[columns] = curve.min_thrust
             self.max_thrust[columns] = curve.max_thrust
+        self._has_ends = bool(np.isfinite([self.min_speed, self.max_speed]).any())
         kinds = np.array(params.conversion)
         self.four_quadrant = next(
             ((at, curve) for at, curve in self._curves if isinstance(curve, FourQuadrant)), None
@@ -174,6 +175,12 @@ class ThrustCurves:
         for columns, curve in self._curves:
             result[..., columns] = curve.thrust(speed[..., columns], _of(advance, columns))
         return result
+
+    def are_left(self, speed: FloatArray) -> BoolArray:
+        """Return which rotor speeds [rad/s], (..., n), lie beyond the ends of their curves."""
+        if not self._has_ends:
+            return np.zeros(speed.shape, bool)
+        return np.asarray((speed < self.min_speed) | (speed > self.max_speed))
 
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] nearest to 0 that makes a thrust [N], both (..., n).

@@ -194,6 +194,17 @@ class RotorDynamics:
             result[..., columns] = stepper.step(speed[..., columns], demand[..., columns], dt)
         return result
 
+    def run(self, speed: FloatArray, demands: FloatArray, dt: float) -> FloatArray:
+        """Return the speeds before and after each of t steps of ``dt`` [s], (t + 1, n).
+
+        The inputs are (t, n); see `step`.
+        """
+        speeds = np.empty((len(demands) + 1, *speed.shape))
+        speeds[0] = speed
+        for i, demand in enumerate(demands):
+            speeds[i + 1] = speed = self.step(speed, demand, dt)
+        return speeds
+
     def steady_input(self, speed: FloatArray) -> FloatArray:
         """Return the inputs that hold these speeds, (..., n)."""
         result: FloatArray = speed.copy()

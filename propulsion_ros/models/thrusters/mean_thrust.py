@@ -55,7 +55,7 @@ class MeanThrust:
             At the end of the step [N], (..., n).
         """
         start, demand, end = way
-        if self._lags and not np.array_equal(start, end):
+        if self._lags and np.count_nonzero(start != end):
             pieces = self._pieces if advance is None else self._curves.pieces(advance)
             shape = thrust.shape
             rows = [efficiency * row for row in way]

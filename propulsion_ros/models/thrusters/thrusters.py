@@ -24,6 +24,7 @@ from propulsion_ros.models.common.family import (
     BodyState,
     Command,
     Output,
+    Steps,
     given_or_safe,
     restart,
 )
@@ -249,6 +250,9 @@ class Thrusters(PlacedActuators, PoweredFamily):
         self._lowest_order = np.maximum(params.min_thrust, self._curves.min_thrust * reach)
         self._highest_order = np.minimum(params.max_thrust, self._curves.max_thrust * reach)
 
+        self._none: BoolArray = np.zeros((), bool)
+        self._is_limited = bool(np.isfinite([params.min_thrust, params.max_thrust]).any())
+
         self._axis = unit_rows('axis', params.axis)
         arm = cross(params.position, self._axis)
         # The water turns the body against the propeller.
@@ -333,13 +337,15 @@ class Thrusters(PlacedActuators, PoweredFamily):
             demand, limited = self._supplied(batteries, demand, water, dt)
             saturated = saturated | limited
         self.rotor_speed, speed, computed, loads = self._advance(demand, water, dt)
-        thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
+        thrust = computed
+        if self._is_limited:
+            thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
+            saturated = saturated | (thrust != computed)
         wrench = product(thrust, self._allocation)
         if self._quadrants and loads is not None:
             self._beyond = self._quadrants.torque_beyond(loads, thrust, computed)
             wrench = wrench + product(self._beyond, self._twist)
-        off_curve = (speed < self._curves.min_speed) | (speed > self._curves.max_speed)
-        flags = {'saturated': saturated | (thrust != computed), 'off_curve': off_curve}
+        flags = {'saturated': saturated, 'off_curve': self._curves.are_left(speed)}
         if batteries:
             flags.update(batteries.flags)
         return Output(
@@ -353,6 +359,30 @@ class Thrusters(PlacedActuators, PoweredFamily):
             flags=flags,
             batteries=batteries.state() if batteries else None,
         )
+
+    def steps(self, commands: Command, body: BodyState, dt: float) -> Steps | None:
+        """Advance by many steps; see `Blockwise`."""
+        if self._batteries or self._quadrants or self._dynamics.drags.any():
+            return None
+        commands.refuse_other(self.command_names, self.command_fields)
+        advance, efficiency = self._water(body)
+        # Of rows of their own products have the last digit of single steps.
+        demand = self._demand(commands, advance)[0][:, None]
+        speeds = self._dynamics.run(self.rotor_speed, demand[:, 0], dt)[:, None]
+        way, self.rotor_speed = (speeds[:-1], demand, speeds[1:]), speeds[-1, 0]
+        speed = self._propeller_efficiency * speeds[1:]
+        made = np.empty_like(speed)
+        # What stands still has the thrust of its end, which may differ from the mean in digits.
+        moves = (way[0] != way[2]).any(axis=(1, 2))
+        for rows in (moves, ~moves):
+            if rows.any():
+                start, goal, end = (part[rows] for part in way)
+                made[rows] = self._made((start, goal, end), speed[rows], advance, dt)
+        thrust = np.minimum(
+            np.maximum(efficiency * made, self._params.min_thrust), self._params.max_thrust
+        )
+        wrench = product(thrust, self._allocation)
+        return Steps(wrench[:, 0], velocity=speed[:, 0], effort=thrust[:, 0])
 
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each thruster in its link; see `Family.link_wrenches`."""
@@ -395,7 +425,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
         wanted = self.safe_command
         if given is not None:
             wanted = given_or_safe(given, self.safe_command)
-        limited = np.zeros((), bool)
+        limited = self._none
         if self._esc:
             limited = beyond(wanted)
             wanted = self._esc.demand(wanted)
@@ -411,7 +441,8 @@ class Thrusters(PlacedActuators, PoweredFamily):
             here = None if self._quadrants else advance
             effect = wanted if self._by_thrust else self._steady_thrust(demand, here)
             demand = np.where(np.abs(effect) < self._deadband, 0.0, demand)
-        return demand, limited | (held != order)
+        beyond_input = held != order
+        return demand, beyond_input if limited is self._none else limited | beyond_input
 
     def _advance(
         self, demand: FloatArray, water: _Water, dt: float

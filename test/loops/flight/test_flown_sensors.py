@@ -52,7 +52,8 @@ def test_parachute_that_shakes_the_barometer_leaves_no_step_behind(logs, flight,
     check(flown, fly_sensors(flown))
 
 
-@pytest.mark.parametrize(('begin', 'length'), few_of(FOUND, 4))
+@pytest.mark.slow
+@pytest.mark.parametrize(('begin', 'length'), FOUND)
 def test_outage_near_mach_1_has_apogee_and_main(flight, begin, length):
     check(flight, fly_sensors(flight, ((begin, begin + length),)), 60.0)
 

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many rigid bodies at once: the equations of `RigidBody` for all environments of a batch."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import (
+    FARTHEST,
+    FASTEST,
+    BodyParams,
+    RigidBody,
+)
+from propulsion_ros.models.common.atmosphere import density
+from propulsion_ros.models.common.family import BodyState, TankState
+from propulsion_ros.models.common.rotation import quaternion_of_rpy, rows_of
+from propulsion_ros.models.common.start import Start, State
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+_CHUNK = 2048
+"""Environments that are advanced together: their numbers stay in the cache of a core."""
+_SINGLE = ('rail_length', 'drag_over_mach', 'temperature_offset')
+"""Settings of a body that a batch of bodies does not have."""
+
+Row: TypeAlias = 'FloatArray | float'
+Rows: TypeAlias = 'tuple[Row, Row, Row]'
+"""A vector: one row for each component, each (n,), or a number for all."""
+
+
+class MassRows(NamedTuple):
+    """Mass of n bodies and how it lies; a number where it is the same for all."""
+
+    mass: Row
+    """[kg]."""
+    com: Rows
+    """Centre of mass from the origin of base_link [m]."""
+    inertia: tuple[Row, ...]
+    """xx, yy, zz, xy, xz, yz about the centre of mass [kg m^2]."""
+
+    @classmethod
+    def of(cls, body: MassProperties) -> MassRows:
+        """Return the mass of n bodies alike."""
+        i = body.inertia.tolist()
+        x, y, z = body.com.tolist()
+        moments = i[0][0], i[1][1], i[2][2], i[0][1], i[0][2], i[1][2]
+        return cls(float(body.mass), (x, y, z), moments)
+
+    def with_tanks(self, tanks: Sequence[TankState]) -> MassRows:
+        """Return these bodies with what is in their tanks (parallel axis theorem)."""
+        parts = [self, *(part for state in tanks for part in _tanks_of(state))]
+        mass = sum(part.mass for part in parts)
+        com = tuple(
+            sum(part.mass * part.com[axis] for part in parts) / mass for axis in range(3)
+        )
+        inertia: list[Row] = [0.0] * 6
+        for part in parts:
+            x, y, z = (at - centre for at, centre in zip(part.com, com, strict=True))
+            m = part.mass
+            moved = (
+                m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y),
+                -m * x * y, -m * x * z, -m * y * z,
+            )
+            inertia = [a + b + c for a, b, c in zip(inertia, part.inertia, moved, strict=True)]
+        return MassRows(mass, (com[0], com[1], com[2]), tuple(inertia))
+
+    def mean(self, other: MassRows) -> MassRows:
+        """Return the mean of two, which acts over a step between them."""
+        (x, y, z), inertia = (
+            [0.5 * (a + b) for a, b in zip(own, others, strict=True)]
+            for own, others in ((self.com, other.com), (self.inertia, other.inertia))
+        )
+        return MassRows(0.5 * (self.mass + other.mass), (x, y, z), tuple(inertia))
+
+    def replaced(self, where: BoolArray, other: MassRows) -> MassRows:
+        """Return these with some of the bodies taken from another one."""
+        mass, *rows = (
+            np.where(where, new, old) for old, new in zip(self._flat(), other._flat(), strict=True)
+        )
+        return MassRows(mass, (rows[0], rows[1], rows[2]), tuple(rows[3:]))
+
+    def part(self, at: slice) -> MassRows:
+        """Return some of the bodies."""
+        mass, *rows = (row if np.ndim(row) == 0 else row[at] for row in self._flat())  # type: ignore[index]
+        return MassRows(mass, (rows[0], rows[1], rows[2]), tuple(rows[3:]))
+
+    def _flat(self) -> tuple[Row, ...]:
+        return (self.mass, *self.com, *self.inertia)
+
+
+class Bodies:
+    """n bodies, each as `RigidBody` moves one, without rail, and drag without Mach number.
+
+    A step is not divided: dt must be short enough for the fastest motion. A body whose numbers
+    overflow stays as it was, and is ``lost`` until it is reset.
+
+    Parameters
+    ----------
+    params : BodyParams
+        Fluid, gravity and start, the same for all.
+    count : int
+        n.
+
+    Attributes
+    ----------
+    on_ground, lost : BoolArray
+        Which bodies stand on the ground, and which left the numbers, (n,).
+    touchdown : FloatArray
+        Velocity in the world at which each came to the ground in the last step [m/s], (n, 3); NaN
+        where it did not.
+    """
+
+    start_states: ClassVar[tuple[str, ...]] = RigidBody.start_states
+
+    def __init__(self, params: BodyParams, count: int) -> None:
+        for key in _SINGLE:
+            if getattr(params, key):
+                raise ConfigError(key, 'is known to a single body only, not to a batch')
+        self._params, self.count = params, count
+        self._state: FloatArray = np.zeros((13, count))
+        self._acceleration: FloatArray = np.zeros((3, count))
+        self.on_ground: BoolArray = np.zeros(count, bool)
+        self.lost: BoolArray = np.zeros(count, bool)
+        self.touchdown: FloatArray = np.full((count, 3), np.nan)
+        self.reset()
+
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return some or all bodies to the start, or to a state; see `RigidBody.reset`."""
+        p, n = self._params, self.count
+        start = Start(indices, (n,), state, self.start_states)
+        lowest = np.array([-FARTHEST, -FARTHEST, 0.0 if p.ground else -FARTHEST])
+        limits: dict[str, tuple[Any, float]] = {
+            'position': (lowest, FARTHEST), 'rpy': (-np.inf, np.inf),
+            'velocity': (-FASTEST, FASTEST), 'angular_velocity': (-FASTEST, FASTEST),
+        }
+        at = slice(None) if indices is None else indices
+        position, rpy, velocity, rate = (
+            start.of(key, np.broadcast_to(getattr(p, f'start_{key}'), (n, 3)), *ends)[at]
+            for key, ends in limits.items()
+        )
+        rows = np.concatenate((position, quaternion_of_rpy(rpy), velocity, rate), axis=-1)
+        self._state.T[at] = rows
+        self._acceleration.T[at] = 0.0
+        rests = ~np.any(velocity, axis=-1)
+        self.on_ground[at] = p.ground & (position[..., 2] <= 0.0) & rests
+        # Free in the air it measures no force before its first step.
+        falling = ~self.on_ground[at]
+        self._acceleration.T[at] = falling[..., None] * [0.0, 0.0, -p.gravity]
+        self.lost[at] = False
+        self.touchdown[at] = np.nan
+
+    @property
+    def position(self) -> FloatArray:
+        """Of the origin of base_link in the world [m], (n, 3)."""
+        return np.asarray(self._state[:3].T)
+
+    @property
+    def quaternion(self) -> FloatArray:
+        """x, y, z, w from base_link to the world, (n, 4)."""
+        return np.asarray(self._state[3:7].T)
+
+    @property
+    def velocity(self) -> FloatArray:
+        """Of the origin of base_link in the world [m/s], (n, 3)."""
+        return np.asarray(self._state[7:10].T)
+
+    @property
+    def angular_velocity(self) -> FloatArray:
+        """In base_link axes [rad/s], (n, 3)."""
+        return np.asarray(self._state[10:].T)
+
+    @property
+    def rotation(self) -> FloatArray:
+        """Matrix from base_link to the world, (n, 3, 3)."""
+        return np.asarray(np.moveaxis(np.array(self._rotation()), -1, 0))
+
+    @property
+    def specific_force(self) -> FloatArray:
+        """What accelerometers at the origin of base_link read [m/s^2], (n, 3)."""
+        x, y, z = self._acceleration
+        return np.stack(_back(self._rotation(), (x, y, z + self._params.gravity)), axis=-1)
+
+    @property
+    def through_fluid(self) -> BodyState:
+        """Motion through the fluid in base_link axes, as families take it."""
+        rotation = self._rotation()
+        relative = self._state[7:10] - self._params.current[:, None]
+        return BodyState(
+            velocity=np.array(_back(rotation, _rows(relative))).T,
+            angular_velocity=self.angular_velocity, height=self._state[2],
+            up=np.array(rotation[2]).T,
+        )
+
+    def _rotation(self) -> tuple[Rows, Rows, Rows]:
+        return _rotation_of(self._state)
+
+    def step(self, wrench: FloatArray, mass: MassRows, dt: float) -> None:
+        """Advance by ``dt`` [s] under wrenches that are constant in base_link axes.
+
+        Parameters
+        ----------
+        wrench : FloatArray
+            [N] and [N m] about the origin of base_link, (n, 6) or (6,).
+        mass : MassRows
+            That acts in the step: the mean of both ends.
+        dt : float
+            [s].
+        """
+        wrenches = np.ascontiguousarray(np.broadcast_to(wrench, (self.count, 6)).T)
+        self.touchdown[:] = np.nan
+        with np.errstate(over='ignore', invalid='ignore', divide='ignore'):
+            for at in self._chunks():
+                self._advance(at, wrenches[:, at], mass.part(at), dt)
+
+    def _chunks(self) -> Iterator[slice]:
+        for first in range(0, self.count, _CHUNK):
+            yield slice(first, min(first + _CHUNK, self.count))
+
+    def _advance(self, at: slice, wrench: FloatArray, mass: MassRows, dt: float) -> None:
+        """Advance some bodies by one Runge-Kutta step of their centres of mass."""
+        before = self._state[:, at]
+        com = mass.com
+        push = _Push(self._params, wrench, mass, before[2])
+        rotation = _rotation_of(before)
+        state = before.copy()
+        state[:3] += _turned(rotation, com)
+        state[7:10] += _turned(rotation, _cross(_rows(before[10:]), com))
+        k1 = push.derivative(state)
+        stands = self.on_ground[at] & (k1[9] <= 0.0)
+        k2 = push.derivative(state + 0.5 * dt * k1)
+        k3 = push.derivative(state + 0.5 * dt * k2)
+        k4 = push.derivative(state + dt * k3)
+        k2 += k3
+        k2 *= 2.0
+        k2 += k1
+        k2 += k4
+        k2 *= dt / 6.0
+        state += k2
+
+        state[3:7] /= np.sqrt((state[3:7] ** 2).sum(axis=0))
+        rotation = _rotation_of(state)
+        state[:3] -= _turned(rotation, com)
+        state[7:10] -= _turned(rotation, _cross(_rows(state[10:]), com))
+        self._take(at, before, state, stands, dt)
+
+    def _take(
+        self, at: slice, before: FloatArray, state: FloatArray, stands: BoolArray, dt: float
+    ) -> None:
+        """Let some bodies be where a step has brought them, or the ground stops them."""
+        sound = np.isfinite(state).all(axis=0)
+        self.lost[at] |= ~sound & ~stands
+        lands: BoolArray = np.zeros(stands.shape, bool)
+        if self._params.ground:
+            lands = (state[2] < 0.0) & (state[9] < 0.0) & ~stands & ~self.lost[at]
+            if lands.any():
+                self.touchdown[at][lands] = state[7:10, lands].T
+                state[2, lands] = 0.0
+        stays = stands | self.lost[at]
+        if stays.any():
+            state[:, stays] = before[:, stays]
+        self._acceleration[:, at] = (state[7:10] - before[7:10]) / dt
+        rests = stands | lands
+        if rests.any():
+            state[7:, rests] = 0.0
+            self._acceleration[:, at][:, rests] = 0.0
+        self.on_ground[at] = rests
+        self._state[:, at] = state
+
+
+class _Push:
+    """What moves some bodies in one step."""
+
+    def __init__(
+        self, params: BodyParams, wrench: FloatArray, mass: MassRows, height: FloatArray
+    ) -> None:
+        self._params, self._mass = params, mass
+        self._force = _rows(wrench[:3])
+        self._torque = _minus(_rows(wrench[3:]), _cross(mass.com, self._force))
+        self._inverse = _inverse(mass.inertia)
+        self._drags = bool(np.any(params.drag_area) or np.any(params.angular_drag))
+        self._rho: Row = params.fluid_density
+        if not self._rho and (self._drags or params.displaced_volume):
+            self._rho = density(params.site_altitude + height)
+
+    def derivative(self, state: FloatArray) -> FloatArray:
+        """Return the rates of change of a state, (13, n)."""
+        x, y, z, w = state[3:7]
+        scale = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
+        rotation = rows_of((x * scale, y * scale, z * scale, w * scale))
+        rate = _rows(state[10:])
+        force, torque = self._with_fluid(rotation, _rows(state[7:10]), rate)
+        change = np.empty_like(state)
+        change[:3] = state[7:10]
+        p, q, r = 0.5 * state[10:]
+        change[3] = w * p + y * r - z * q
+        change[4] = w * q + z * p - x * r
+        change[5] = w * r + x * q - y * p
+        change[6] = -x * p - y * q - z * r
+        change[7:10] = _turned(rotation, force)
+        change[7:10] /= self._mass.mass
+        change[9] -= self._params.gravity
+        gyroscopic = _cross(rate, _symmetric(self._mass.inertia, rate))
+        change[10:] = _symmetric(self._inverse, _minus(torque, gyroscopic))
+        return change
+
+    def _with_fluid(
+        self, rotation: tuple[Rows, Rows, Rows], velocity: Rows, rate: Rows
+    ) -> tuple[Rows, Rows]:
+        """Return force and torque about the centre of mass with drag and buoyancy, body axes."""
+        p, force, torque, rho = self._params, self._force, self._torque, self._rho
+        if self._drags:
+            relative = _minus(velocity, _constant(p.current))
+            u, v, w = _back(rotation, relative)
+            pull = -0.5 * rho * np.sqrt(u * u + v * v + w * w)
+            a, b, c = p.drag_area.tolist()
+            drag = pull * a * u, pull * b * v, pull * c * w
+            damped = tuple(
+                rho * area * np.abs(spin) * spin
+                for area, spin in zip(p.angular_drag.tolist(), rate, strict=True)
+            )
+            lever = _minus(_constant(p.centre_of_pressure), self._mass.com)
+            force = _plus(force, drag)
+            torque = _minus(_plus(torque, _cross(lever, drag)), (damped[0], damped[1], damped[2]))
+        if p.displaced_volume:
+            weight = rho * p.displaced_volume * p.gravity
+            x, y, z = rotation[2]
+            lift = weight * x, weight * y, weight * z
+            lever = _minus(_constant(p.centre_of_buoyancy), self._mass.com)
+            force, torque = _plus(force, lift), _plus(torque, _cross(lever, lift))
+        return force, torque
+
+
+def _tanks_of(state: TankState) -> Iterator[MassRows]:
+    for column in range(state.mass.shape[-1]):
+        x, y, z = np.moveaxis(state.com[..., column, :], -1, 0)
+        i = state.inertia[..., column, :, :]
+        yield MassRows(state.mass[..., column], (x, y, z), (
+            i[..., 0, 0], i[..., 1, 1], i[..., 2, 2], i[..., 0, 1], i[..., 0, 2], i[..., 1, 2],
+        ))
+
+
+def _rotation_of(state: FloatArray) -> tuple[Rows, Rows, Rows]:
+    x, y, z, w = state[3:7]
+    return rows_of((x, y, z, w))
+
+
+def _rows(values: FloatArray) -> Rows:
+    return values[0], values[1], values[2]
+
+
+def _constant(vector: FloatArray) -> Rows:
+    x, y, z = vector.tolist()
+    return x, y, z
+
+
+def _plus(a: Rows, b: Rows) -> Rows:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+def _minus(a: Rows, b: Rows) -> Rows:
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def _cross(a: Rows, b: Rows) -> Rows:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def _turned(rotation: tuple[Rows, Rows, Rows], v: Rows) -> Rows:
+    """Return a vector of base_link in the world."""
+    (a, b, c), (d, e, f), (g, h, i) = rotation
+    x, y, z = v
+    return a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z
+
+
+def _back(rotation: tuple[Rows, Rows, Rows], v: Rows) -> Rows:
+    """Return a vector of the world in base_link axes."""
+    (a, b, c), (d, e, f), (g, h, i) = rotation
+    x, y, z = v
+    return a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z
+
+
+def _symmetric(matrix: tuple[Row, ...], v: Rows) -> Rows:
+    """Return symmetric matrices, by their six entries, times vectors."""
+    xx, yy, zz, xy, xz, yz = matrix
+    x, y, z = v
+    return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
+
+
+def _inverse(matrix: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Return the inverse of symmetric matrices, by their six entries."""
+    xx, yy, zz, xy, xz, yz = matrix
+    a, b, c = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    scale = 1.0 / (xx * a + xy * b + xz * c)
+    return (
+        a * scale, (xx * zz - xz * xz) * scale, (xx * yy - xy * xy) * scale,
+        b * scale, c * scale, (xy * xz - xx * yz) * scale,
+    )

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many vehicles at once: their actuators, tanks and bodies, each step as the nodes make it."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.models.body.bodies import Bodies, MassRows
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.start import Restartable, State
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+
+class Vehicles:
+    """n vehicles alike, each in an environment of its own.
+
+    A step is that of the nodes in lockstep: the actuators see the motion at its start, and what
+    they apply acts until its end.
+
+    Parameters
+    ----------
+    groups : mapping of str to family
+        Actuators by the names of their groups, made with the batch (n,).
+    body : BodyParams
+        Fluid, gravity and start.
+    dry : MassProperties
+        Of a body without its tanks.
+    count : int
+        n.
+
+    Attributes
+    ----------
+    bodies : Bodies
+        Where the vehicles are and how they move.
+    outputs : mapping of str to Output
+        What each group did in the last step; empty before the first.
+    """
+
+    def __init__(
+        self, groups: Mapping[str, Any], body: BodyParams, dry: MassProperties, count: int
+    ) -> None:
+        if not dry.is_solid:
+            raise ConfigError('mass', 'expected a body that forces can move and turn')
+        self.groups, self.count = dict(groups), count
+        self.bodies = Bodies(body, count)
+        self._dry = MassRows.of(dry)
+        self._uses_body = any(group.uses_body for group in groups.values())
+        self.reset()
+
+    def reset(
+        self, indices: Any = None, state: State | None = None,
+        groups: Mapping[str, State] | None = None,
+    ) -> None:
+        """Return some or all vehicles to the start, or to states.
+
+        Parameters
+        ----------
+        indices : index, optional
+            Which; without it all.
+        state : mapping, optional
+            Of the bodies; see `Bodies.reset`.
+        groups : mapping of str to mapping, optional
+            States of groups by their names; see `Restartable.reset`.
+
+        Raises
+        ------
+        ConfigError
+            For a state or a group that there is not, or that cannot be.
+        """
+        states = groups or {}
+        for name in states:
+            if name not in self.groups:
+                raise ConfigError('groups', f'unknown {name!r}, known: {", ".join(self.groups)}')
+        self.bodies.reset(indices, state)
+        for name, group in self.groups.items():
+            restartable: Restartable = group
+            restartable.reset(indices, states.get(name))
+        if indices is None:
+            self._tick, self._mass = 0, self._dry
+            self.outputs: dict[str, Output] = {}
+            self._is_fresh: BoolArray = np.ones(self.count, bool)
+        else:
+            self._is_fresh[indices] = True
+
+    def step(self, commands: Mapping[str, Command], dt: float) -> Mapping[str, Output]:
+        """Advance by ``dt`` [s] and return what each group did.
+
+        Parameters
+        ----------
+        commands : mapping of str to Command
+            By the names of the groups, each (n, m); a group without one is not commanded.
+        dt : float
+            [s].
+        """
+        body = self.bodies.through_fluid if self._uses_body else BodyState()
+        self.outputs = {
+            name: group.step(commands.get(name, Command()), body, dt, self._tick)
+            for name, group in self.groups.items()
+        }
+        self._tick += 1
+        wrench: FloatArray = sum(output.wrench for output in self.outputs.values())  # type: ignore[assignment]
+        self.bodies.step(wrench, self._acting_mass(), dt)
+        return self.outputs
+
+    def _acting_mass(self) -> MassRows:
+        """Return the mean mass of the step."""
+        tanks = [output.tanks for output in self.outputs.values() if output.tanks is not None]
+        if not tanks:
+            return self._dry
+        after = self._dry.with_tanks(tanks)
+        before = self._mass
+        if self._is_fresh.any():
+            # What is in a tank is known only after a step, so the first one burns nothing.
+            before = before.replaced(self._is_fresh, after)
+            self._is_fresh = np.zeros(self.count, bool)
+        self._mass = after
+        return before.mean(after)
+
+    @property
+    def mass(self) -> MassRows:
+        """Of the vehicles with what is in their tanks, as of the last step."""
+        return self._mass

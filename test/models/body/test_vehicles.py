@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each vehicle of a batch moves as the one of the nodes does."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import propulsion_ros
+from propulsion_ros.graph.load import vehicles_of
+from propulsion_ros.models.body.bodies import Bodies, MassRows
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.parachutes import ParachutesParams
+from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.body.simulated_body import SimulatedBody
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.urdf.reader import mass_from_urdf
+
+ROOT = Path(__file__).parents[3]
+DT = 0.01
+QUADROTOR = 'urdf/quadrotor.urdf.xacro', 'config/quadrotor.yaml', 'rotors'
+HOPPER = 'examples/hopper/hopper.urdf', 'examples/hopper/hopper.yaml', 'boosters'
+STARTS = {
+    'position': [[0.0, 0.0, 0.0], [1.0, -2.0, 0.4], [0.0, 5.0, 30.0]],
+    'rpy': [[0.0, 0.0, 0.3], [0.1, 0.0, 0.0], [0.3, -0.4, 2.0]],
+    'velocity': [[0.0, 0.0, 0.0], [0.3, 0.0, -1.0], [3.0, 1.0, -6.0]],
+    'angular_velocity': [[0.0, 0.0, 0.0], [0.1, 0.2, 0.0], [0.5, -0.3, 1.0]],
+}
+
+
+def row_of(command, i):
+    return Command(**{
+        field: None if value is None else value[i] for field, value in vars(command).items()
+    })
+
+
+def commands_of(group, steps):
+    """Return commands of three vehicles, within what the actuators take."""
+    rng = np.random.default_rng(5)
+    for _ in range(steps):
+        if group == 'rotors':
+            yield Command(effort=rng.uniform(2.0, 6.0, (3, 4)))
+        else:
+            effort, position = np.full((2, 3, 3), np.nan)
+            effort[:, 0] = rng.choice([0.0, 500.0, 1200.0], 3, p=[0.1, 0.4, 0.5])
+            position[:, 1:] = rng.uniform(-0.1, 0.1, (3, 2))
+            yield Command(effort=effort, position=position)
+
+
+class One:
+    """One vehicle as the nodes in lockstep move it."""
+
+    def __init__(self, robot, params, group, i):
+        self.family = propulsion_ros.load(ROOT / robot, ROOT / params)[group]
+        from propulsion_ros.graph.share import read_description
+        _, dry = mass_from_urdf(read_description(ROOT / robot).text)
+        body = build(BodyParams, ParameterFile(ROOT / params).of('vehicle'), 'body.')
+        self.current = body.current
+        self.body = SimulatedBody(body, ParachutesParams(), dry, ['wrench'])
+        self.body.reset(state={key: rows[i] for key, rows in STARTS.items()})
+
+    def step(self, command, tick):
+        motion = self.body.motion
+        output = self.family.step(command, BodyState(
+            velocity=motion.velocity - motion.rotation.T @ self.current,
+            angular_velocity=motion.angular_velocity, height=motion.position[2],
+            up=motion.rotation[2],
+        ), DT, tick)
+        self.body.push('wrench', output.wrench)
+        if output.tanks is not None:
+            mass, com, inertia = (values[0] for values in output.tanks)
+            self.body.weigh('tank', MassProperties(float(mass), com, inertia))
+        self.body.step(0, DT)
+        return output
+
+
+@pytest.mark.parametrize('vehicle', [QUADROTOR, HOPPER], ids=['quadrotor', 'hopper'])
+def test_each_vehicle_moves_as_a_single_one(vehicle):
+    robot, params, group = vehicle
+    many = vehicles_of(ROOT / robot, ROOT / params, 3)
+    many.reset(state=STARTS)
+    singles = [One(robot, params, group, i) for i in range(3)]
+    landed = False
+    for tick, command in enumerate(commands_of(group, 200)):
+        output = many.step({group: command}, DT)[group]
+        for i, single in enumerate(singles):
+            expected, motion = single.step(row_of(command, i), tick), single.body.motion
+            np.testing.assert_allclose(output.wrench[i], expected.wrench, rtol=1e-9, atol=1e-9)
+            for got, wanted in (
+                (many.bodies.position, motion.position),
+                (many.bodies.quaternion, motion.quaternion),
+                (many.bodies.angular_velocity, motion.angular_velocity),
+                (many.bodies.specific_force, single.body.specific_force),
+            ):
+                np.testing.assert_allclose(got[i], wanted, rtol=1e-8, atol=1e-8)
+            assert many.bodies.on_ground[i] == single.body.on_ground
+            touchdown = single.body.touchdown
+            if touchdown is not None:
+                landed = True
+                np.testing.assert_allclose(many.bodies.touchdown[i], touchdown, atol=1e-8)
+            else:
+                assert np.isnan(many.bodies.touchdown[i]).all()
+    assert landed or group == 'rotors'
+
+
+def test_reset_of_some_leaves_the_others_as_they_are():
+    robot, params, group = HOPPER
+    many, twin = (vehicles_of(ROOT / robot, ROOT / params, 3) for _ in range(2))
+    for vehicles in (many, twin):
+        vehicles.reset(state=STARTS)
+    commands = list(commands_of(group, 40))
+    for command in commands[:20]:
+        many.step({group: command}, DT)
+        twin.step({group: command}, DT)
+    many.reset([1], {'position': [[0.0, 0.0, 8.0]]}, {group: {'fuel_ratio': 0.5}})
+    np.testing.assert_array_equal(many.bodies.position[1], [0.0, 0.0, 8.0])
+    for command in commands[20:]:
+        many.step({group: command}, DT)
+        twin.step({group: command}, DT)
+    for i in (0, 2):
+        np.testing.assert_array_equal(many.bodies.position[i], twin.bodies.position[i])
+        assert many.mass.mass[i] == twin.mass.mass[i]
+    assert 60.0 < many.mass.mass[1] < 67.6
+
+
+def test_many_chunks_are_as_few():
+    count = 5000
+    starts = np.random.default_rng(2).normal(0.0, 1.0, (count, 3))
+    mass = MassRows.of(MassProperties(2.0, np.array([0.0, 0.1, 0.2]), np.diag([1.0, 2.0, 1.5])))
+    all_, few = (
+        Bodies(BodyParams(ground=False, fluid_density=1000.0, drag_area=0.01, displaced_volume=1e-3,
+                          centre_of_buoyancy=[0.0, 0.0, 0.1], angular_drag=1e-4), n)
+        for n in (count, 2)
+    )
+    all_.reset(state={'rpy': starts, 'velocity': starts})
+    few.reset(state={'rpy': starts[[0, -1]], 'velocity': starts[[0, -1]]})
+    for _ in range(20):
+        for bodies in (all_, few):
+            bodies.step(np.array([1.0, 0.2, 3.0, 0.1, 0.0, 0.2]), mass, 0.02)
+    np.testing.assert_allclose(all_._state[:, [0, -1]], few._state, rtol=1e-13, atol=1e-13)
+
+
+def test_body_that_leaves_the_numbers_is_lost_alone_and_found_by_a_reset():
+    bodies = Bodies(BodyParams(ground=False), 2)
+    mass = MassRows.of(MassProperties(1.0, np.zeros(3), np.eye(3)))
+    push = np.zeros((2, 6))
+    push[0, 3] = 1e300
+    before = bodies.position.copy()
+    for _ in range(3):
+        bodies.step(push, mass, 0.1)
+    assert bodies.lost.tolist() == [True, False]
+    np.testing.assert_array_equal(bodies.position[0], before[0])
+    assert bodies.position[1, 2] < -0.1
+    bodies.reset([0])
+    assert not bodies.lost.any()
+
+
+@pytest.mark.parametrize(('key', 'value'), [
+    ('rail_length', 3.0), ('drag_over_mach', '0 1 1 2'), ('temperature_offset', 5.0),
+])
+def test_what_a_batch_does_not_know_is_refused(key, value):
+    with pytest.raises(ConfigError, match=f"'{key}': is known to a single body only"):
+        Bodies(BodyParams(**{key: value}), 2)
+
+
+def test_unknown_group_and_a_robot_without_mass_are_refused(tmp_path):
+    vehicles = vehicles_of(ROOT / QUADROTOR[0], count=2)
+    with pytest.raises(ConfigError, match="unknown 'wings', known: rotors"):
+        vehicles.reset(groups={'wings': {}})
+    text = (ROOT / HOPPER[0]).read_text(encoding='utf-8').replace('<inertial>', '<was>')
+    light = tmp_path / 'light.urdf'
+    light.write_text(text.replace('</inertial>', '</was>'), encoding='utf-8')
+    with pytest.raises(ConfigError, match=r'light.urdf.*expected a body that forces can move'):
+        propulsion_ros.load_vehicles(light)
