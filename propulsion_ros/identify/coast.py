@@ -130,7 +130,7 @@ def start_of(speed: Series, begin: float) -> Free:
     one = np.ones(1)
     return Free(
         'start.climb', ('climb',), BODY, ('start.climb',), 'm/s', value * one, 0.5 * value * one,
-        1.5 * value * one, 0.1 * value * one, np.eye(1), lambda x: float(x[0]),
+        1.5 * value * one, 0.1 * value * one, np.eye(1), lambda x: {},
     )
 
 

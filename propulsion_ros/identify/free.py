@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import Polynomial
+from numpy.polynomial.polynomial import polyval
 
 from propulsion_ros.models.common.points import numbers_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -18,6 +20,7 @@ BODY, DELAY = 'body', 'delay'
 BODY_KEYS = ('mass', 'ixx', 'iyy', 'izz', 'drag_area')
 """What of the body can be fitted: mass [kg], moments of inertia [kg m^2], drag area [m^2]."""
 _CURVES = {'thrust_curve': 'thrust_curve_kind', 'esc_curve': 'esc_kind'}
+_PLACES, _HEIGHTS = 'input_values', 'output_values'
 _UP, _DOWN = 'time_constant_up', 'time_constant_down'
 _LAG_SCALE, _SHORTEST = 0.03, 1e-4
 _LONGEST = 5.0
@@ -45,24 +48,24 @@ class Free:
     """Of the search, (k,) each."""
     estimates: FloatArray
     """Matrix from what is searched to the estimates, (k, k)."""
-    write: Callable[[FloatArray], Any]
-    """Value of the parameters from what is searched, (k,)."""
+    changes: Callable[[FloatArray], dict[str, Any]]
+    """Flat parameters from what is searched, (k,)."""
     note: str = ''
 
     @property
     def is_curve(self) -> bool:
         """Whether its numbers are one curve, of which each alone may be near 0."""
-        return self.keys[0] in _CURVES
+        return self.keys[0] in (*_CURVES, _HEIGHTS)
+
+    @property
+    def is_burn(self) -> bool:
+        """Whether its numbers are thrusts after ignition, each known from its own moment alone."""
+        return 'motor_file' in self.keys
 
     @property
     def is_lag(self) -> bool:
         """Whether its start is looked for on a grid."""
         return self.keys[0] in LAGS
-
-    def changes(self, x: FloatArray) -> dict[str, Any]:
-        """Return flat parameters for a place of the search, (k,)."""
-        value = self.write(x)
-        return dict.fromkeys(self.keys, value)
 
 
 def free_parameters(
@@ -109,7 +112,7 @@ def free_parameters(
 
 def delay() -> Free:
     """Return the time from a command until the actuator takes it."""
-    return _numbers(DELAY, (DELAY,), DELAY, 's', [0.01], 0.0, 0.2, 0.005, _scalar)
+    return _numbers(DELAY, (DELAY,), DELAY, 's', [0.01], 0.0, 0.2, 0.005)
 
 
 def _of_body(name: str, key: str, body: Mapping[str, float]) -> Free:
@@ -122,7 +125,7 @@ def _of_body(name: str, key: str, body: Mapping[str, float]) -> Free:
     start = body.get(key) or (0.01 if key == 'drag_area' else 0.0)
     if start <= 0.0:
         raise SourceError('--fit', f'{name!r}: the robot description has none to begin with')
-    return _numbers(name, (key,), BODY, unit, [start], 1e-3 * start, 1e3 * start, start, _scalar)
+    return _numbers(name, (key,), BODY, unit, [start], 1e-3 * start, 1e3 * start, start)
 
 
 def _of_group(
@@ -144,6 +147,8 @@ def _of_group(
     parameter = known[keys[0]]
     if keys[0] in _CURVES:
         return _curve(name, keys[0], values)
+    if keys[0] == _HEIGHTS:
+        return _signed_table(name, values)
     if parameter.spec.kind is not float:
         raise SourceError('--fit', f'{name!r}: is no number')
     return dataclasses.replace(_plain(name, keys, parameter, values, index), note=note)
@@ -188,18 +193,14 @@ def _plain(
     scale = np.where(chosen, np.abs(chosen), _LAG_SCALE if is_lag else 1.0)
     scale = np.maximum(scale, _LAG_SCALE) if is_lag else scale
 
-    def write(x: FloatArray) -> Any:
-        if index == '*':
-            return x.tolist()
-        if index:
-            rows = own.copy()
-            rows[int(index)] = x[0]
-            return rows.tolist()
-        return float(x[0]) if spec.shape == () else [float(x[0])] * len(own)
+    def changes(x: FloatArray) -> dict[str, Any]:
+        rows = own.copy()
+        rows[int(index) if index.isdigit() else slice(None)] = x if index == '*' else x[0]
+        return dict.fromkeys(keys, float(rows[0]) if spec.shape == () else rows.tolist())
 
     free = _numbers(
         name, keys, name.partition('.')[0], spec.unit, np.clip(chosen, low, high), low, high,
-        scale, write,
+        scale, changes,
     )
     if index == '*':
         stem = name.partition('[')[0]
@@ -207,20 +208,21 @@ def _plain(
     return free
 
 
+def _unchanged(x: FloatArray) -> dict[str, Any]:
+    """Return no parameter: what is searched is none of a family."""
+    return {}
+
+
 def _numbers(
     name: str, keys: tuple[str, ...], owner: str, unit: str, start: Any, low: Any, high: Any,
-    scale: Any, write: Callable[[FloatArray], Any],
+    scale: Any, changes: Callable[[FloatArray], dict[str, Any]] = _unchanged,
 ) -> Free:
     begin = np.array(start, dtype=float)
     k = len(begin)
     return Free(
         name, keys, owner, (name,) * k, unit, begin, np.full(k, low, float),
-        np.full(k, high, float), np.full(k, 1.0) * scale, np.eye(k), write,
+        np.full(k, high, float), np.full(k, 1.0) * scale, np.eye(k), changes,
     )
-
-
-def _scalar(x: FloatArray) -> float:
-    return float(x[0])
 
 
 # Curves that are texts.
@@ -231,59 +233,125 @@ def full_of(key: str, values: Mapping[str, Any]) -> float:
     if key == 'esc_curve':
         return 1.0
     if values.get('command_interface') == 'throttle' and values.get('esc_gives') == 'speed':
-        curve = numbers_of('esc_curve', str(flatten(values['esc_curve'])[0]))
-        if values.get('esc_kind') == 'table':
-            return curve[-1]
-        return float(np.polynomial.polynomial.polyval(1.0, curve))
+        curve = _speeds(values)
+        return curve[-1] if values.get('esc_kind') == 'table' else float(polyval(1.0, curve))
     thrust, constant = (float(flatten(values[key])[0]) for key in ('max_thrust', 'motor_constant'))
     return float(np.sqrt(thrust / constant))
 
 
+def over_throttle(values: Mapping[str, Any]) -> list[float] | None:
+    """Return the coefficients of a thrust curve over the throttle [N], None where it has none."""
+    kinds = [values.get(key) for key in ('thrust_curve_kind', 'esc_kind', 'esc_gives')]
+    if values.get('command_interface') != 'throttle' or kinds != [*['polynomial'] * 2, 'speed']:
+        return None
+    thrust = numbers_of('thrust_curve', str(flatten(values['thrust_curve'])[0]))
+    return [float(c) for c in Polynomial(thrust)(Polynomial(_speeds(values))).coef]
+
+
+def _speeds(values: Mapping[str, Any]) -> list[float]:
+    return numbers_of('esc_curve', str(flatten(values['esc_curve'])[0]))
+
+
 def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
     """Return the numbers of a curve: coefficients, or the heights of its points."""
-    texts = flatten(values.get(key))
-    text = str(texts[0]) if texts else ''
-    is_timed = _CURVES[key] not in values
-    if is_timed:
-        return _points(name, key, numbers_of(key, text), may_fall=True)
+    texts = [str(text) for text in flatten(values.get(key))]
+    if _CURVES[key] not in values:
+        return _burn(name, texts, values)
     if values.get(_CURVES[key]) == 'table':
-        return _points(name, key, numbers_of(key, text), may_fall=False)
+        return _rising_table(name, key, texts[0])
     full = full_of(key, values)
-    factors = numbers_of(key, text)
+    factors = numbers_of(key, texts[0] if texts else '')
     if not factors:
-        largest = float(flatten(values['max_thrust'])[0])
-        factors = [0.0, 0.0, largest / full**2]
+        factors = [0.0, 0.0, float(flatten(values['max_thrust'])[0]) / full**2]
     scale = full ** np.arange(len(factors), dtype=float)
     start = np.array(factors) * scale
-
-    def write(x: FloatArray) -> list[str]:
-        return [' '.join(f'{value:.10g}' for value in x / scale)]
-
-    owner, k = name.partition('.')[0], len(factors)
-    return Free(
-        name, (key,), owner, tuple(f'{name}[{i}]' for i in range(k)), '', start,
-        np.full(k, -np.inf), np.full(k, np.inf),
-        np.full(k, max(float(np.abs(start).max()), 1e-9)), np.diag(1.0 / scale), write,
+    return _of_curve(
+        name, key, '', start, np.diag(1.0 / scale), np.abs(start).max(),
+        lambda x: {key: [' '.join(f'{value:.10g}' for value in x / scale)]},
     )
 
 
-def _points(name: str, key: str, values: Sequence[float], *, may_fall: bool) -> Free:
-    places, heights = np.array(values[::2]), np.array(values[1::2])
+def _rising_table(name: str, key: str, text: str) -> Free:
+    """Return the heights of a table that must not fall, by its steps."""
+    places, heights = _points(name, text)
+    sums = np.tril(np.ones((len(heights),) * 2))
+    free = _of_curve(
+        name, key, 'N', np.maximum(np.linalg.solve(sums, heights), 0.0), sums,
+        np.abs(heights).max() / len(heights), lambda x: {key: [_text(places, sums @ x)]},
+    )
+    return dataclasses.replace(free, lower=np.zeros(len(heights)))
+
+
+def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
+    """Return the heights of the points of solid motors, whose largest thrust is that of a curve."""
+    key, is_solid = 'thrust_curve', np.array([bool(text) for text in texts])
+    places, heights = _points(name, next((text for text in texts if text), ''))
+    largest, rate, impulse = (
+        np.array(flatten(values[each]), dtype=float)
+        for each in ('max_thrust', 'max_fuel_rate', 'specific_impulse')
+    )
+    files = [str(each) for each in flatten(values['motor_file'])]
+
+    def changes(x: FloatArray) -> dict[str, Any]:
+        curve, peak = _text(places, x), float(x.max())
+        # The specific impulse stays.
+        flow = np.where(impulse > 0.0, -1.0, rate * peak / largest)
+        return {
+            key: [curve if text else '' for text in texts],
+            'max_thrust': np.where(is_solid, peak, largest).tolist(),
+            'max_fuel_rate': np.where(is_solid, flow, rate).tolist(),
+            'motor_file': ['' if text else file for text, file in zip(texts, files, strict=True)],
+        }
+
+    count = len(heights)
+    free = _of_curve(name, key, 'N', heights, np.eye(count), np.abs(heights).max() / count, changes)
+    return dataclasses.replace(
+        free, keys=(key, 'max_thrust', 'max_fuel_rate', 'motor_file'), lower=np.zeros(count)
+    )
+
+
+def _signed_table(name: str, values: Mapping[str, Any]) -> Free:
+    """Return the thrusts of a table over the speed, which is 0 at rest."""
+    speeds, thrusts = (
+        np.array(numbers_of(key, str(flatten(values[key])[0]))) for key in (_PLACES, _HEIGHTS)
+    )
+    moves = np.flatnonzero(speeds)
+    if len(moves) + 1 != len(speeds) or len(speeds) != len(thrusts):
+        raise SourceError('--fit', f'{name!r}: expected {_PLACES} to begin with, with one 0')
+
+    def changes(x: FloatArray) -> dict[str, Any]:
+        heights = np.zeros(len(speeds))
+        heights[moves] = x
+        return {_HEIGHTS: [' '.join(f'{height:.10g}' for height in heights)]}
+
+    start = thrusts[moves]
+    return _of_curve(
+        name, _HEIGHTS, 'N', start, np.eye(len(start)), np.abs(start).max() / len(start), changes
+    )
+
+
+def _points(name: str, text: str) -> tuple[FloatArray, FloatArray]:
+    values = numbers_of(name, text)
     if len(values) < 4 or len(values) % 2:
         raise SourceError('--fit', f'{name!r}: expected points of a table to begin with')
-    k = len(heights)
-    sums = np.eye(k) if may_fall else np.tril(np.ones((k, k)))
-    start = np.maximum(np.linalg.solve(sums, heights), 0.0)
+    return np.array(values[::2]), np.array(values[1::2])
 
-    def write(x: FloatArray) -> list[str]:
-        return [' '.join(
-            f'{place:.10g} {height:.10g}' for place, height in zip(places, sums @ x, strict=True)
-        )]
 
+def _text(places: FloatArray, heights: FloatArray) -> str:
+    return ' '.join(
+        f'{place:.10g} {height:.10g}' for place, height in zip(places, heights, strict=True)
+    )
+
+
+def _of_curve(
+    name: str, key: str, unit: str, start: FloatArray, estimates: FloatArray, scale: float,
+    changes: Callable[[FloatArray], dict[str, Any]],
+) -> Free:
+    k = len(start)
     return Free(
-        name, (key,), name.partition('.')[0], tuple(f'{name}[{i}]' for i in range(k)), 'N', start,
-        np.zeros(k), np.full(k, np.inf),
-        np.full(k, max(float(np.abs(heights).max()) / k, 1e-9)), sums, write,
+        name, (key,), name.partition('.')[0], tuple(f'{name}[{i}]' for i in range(k)), unit, start,
+        np.full(k, -np.inf), np.full(k, np.inf), np.full(k, max(float(scale), 1e-9)), estimates,
+        changes,
     )
 
 

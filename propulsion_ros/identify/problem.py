@@ -179,7 +179,7 @@ class Problem:
         matrix, at = np.zeros((size, size)), 0
         for each in self.free:
             k = len(each.start)
-            matrix[at : at + k, at : at + k] = each.estimates
+            matrix[at:at + k, at:at + k] = each.estimates
             at += k
         return matrix
 
@@ -189,7 +189,7 @@ class Problem:
         at = 0
         for each in self.free:
             if each.owner not in (BODY, DELAY):
-                result.update(each.changes(place[at : at + len(each.start)]))
+                result.update(each.changes(place[at:at + len(each.start)]))
             at += len(each.start)
         return result
 
@@ -229,13 +229,13 @@ class Problem:
         The measured rates about x and y, (r, 2), the integrals of the thrusts, (r, n), what a
         thrust does by the geometry, (2, n), and names; None where that was not measured.
         """
-        if self.setup.candidates is None:
+        if self.setup.candidates is None or self.setup.kind != 'imu':
             return None
         coarse, series = self.coarse(), [
             self.setup.recording.measured.get(f'gyro_{axis}') for axis in 'xy'
         ]
         effort = self._candidates.efforts(self.changes(place), coarse._ticks)
-        if effort is None or self.setup.kind != 'imu':
+        if effort is None:
             return None
         known = [each for each in series if each is not None]
         if len(known) < 2:
@@ -265,8 +265,7 @@ class Problem:
         else:
             for name, series in recording.measured.items():
                 if name.startswith(STATE):
-                    unit = {'velocity': 'rad/s', 'effort': 'N'}.get(name.rpartition('.')[2], '')
-                    yield self._channel(name, unit, series)
+                    yield self._channel(name, _unit_of(name), series)
 
     def _channel(self, name: str, unit: str, series: Series, **more: Any) -> Channel:
         kept = self._kept(series.time)
@@ -418,8 +417,8 @@ class Problem:
             rows = response.wrench[:, :, channel.axis] * (self.setup.body.mass / mass)[:, None]
         else:
             rows = response.wrench[:, :, channel.axis]
-        # A state and a rate are those at the end of a step, a force is its mean.
-        at_end = channel.axis < 0 or channel.moment
+        # A speed and a rate are those at the end of a step, a force and a thrust are its mean.
+        at_end = channel.moment or (channel.axis < 0 and channel.unit != 'N')
         time = self._time + (0.5 * self._ticks.dt if at_end else 0.0)
         return np.stack([
             np.interp(channel.time - body[DELAY], time, row)
@@ -436,7 +435,7 @@ class Problem:
         rate = self._measured_rate
         one, two = (axis + 1) % 3, (axis + 2) % 3
         gyroscopic = (moments[:, one] - moments[:, two])[:, None] * rate[:, one] * rate[:, two]
-        turn = (torque[:, :, axis] + gyroscopic) / moments[:, axis : axis + 1]
+        turn = (torque[:, :, axis] + gyroscopic) / moments[:, axis:axis + 1]
         return np.asarray(np.cumsum(turn, axis=1) * self._ticks.dt)
 
     @functools.cached_property
@@ -448,6 +447,13 @@ class Problem:
             if (key := f'gyro_{axis}') in measured else np.zeros(len(self._time))
             for axis in 'xyz'
         ], axis=1)
+
+
+def _unit_of(state: str) -> str:
+    name, _, field_name = state.rpartition('.')
+    if field_name == 'position':
+        return 'Pa' if name.endswith('/pressure') else ''
+    return 'rad/s' if field_name == 'velocity' else 'N'
 
 
 def _thinned(channel: Channel) -> Channel:

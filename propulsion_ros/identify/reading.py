@@ -15,6 +15,7 @@ from propulsion_ros.identify.recording import (
     CLIMB,
     FLOW,
     IMU,
+    PRESSURE,
     STATE,
     WRENCH,
     Recording,
@@ -38,6 +39,7 @@ from propulsion_ros.settings.quantity import FloatArray
 _TIMES = (STAMP, 'time_s')
 _MOST_ROWS = 2_000_000
 _FIELDS = ('position', 'velocity', 'effort')
+_OF_TANK = '/pressure'
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,15 @@ class Names:
     """What columns of the user are: an actuator, or a name of this module."""
     group: str = ''
     """Name of the node, whose topics a bag has."""
+    burners: Sequence[str] = ()
+    """Actuators that burn propellant, in a chamber."""
+    thrust_area: float = 0.0
+    """Thrust over the pressure in such a chamber [m^2]; 0: not known."""
+
+    def factor_of(self, name: str) -> float:
+        """Return what turns the values of a column into those of its key."""
+        is_chamber = name in [PRESSURE + burner for burner in self.burners]
+        return self.thrust_area if is_chamber else 1.0
 
     @property
     def known(self) -> dict[str, str]:
@@ -62,7 +73,10 @@ class Names:
             *IMU, ALTITUDE, CLIMB, *FLOW, *(WRENCH + name for name in WRENCH_NAMES),
             *(STATE + name for name in states),
         }
+        tanks = [name.removesuffix(_OF_TANK) for name in self.states if name.endswith(_OF_TANK)]
         return {
+            **{f'{PRESSURE}{name}': f'{STATE}{name}{_OF_TANK}.position' for name in tanks},
+            **{f'{PRESSURE}{name}': f'{STATE}{name}.effort' for name in self.burners},
             **{name: STATE + name for name in states}, **{name: name for name in measured},
             **{name: name for name in self.commands}, **own,
         }
@@ -86,8 +100,9 @@ def _of_table(path: Path, names: Names) -> Recording:
             place, f'expected {" or ".join(_TIMES)} as the first column, got '
             f'{columns[0] if columns else "no lines"!r}'
         )
-    keys = _keys(place, columns[1:], names)
+    keys, factors = _keys(place, columns[1:], names)
     values = _numbers(place, columns, rows)
+    values[:, 1:] *= factors
     return _recording(printable(path), values, keys, names)
 
 
@@ -115,9 +130,14 @@ def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
     return np.array(table)
 
 
-def _keys(place: str, columns: Sequence[str], names: Names) -> list[str]:
-    """Return the key of each column, '' for one that is not used."""
+def _keys(
+    place: str, columns: Sequence[str], names: Names
+) -> tuple[list[str], list[float]]:
+    """Return the key of each column, '' for one that is not used, and a factor on its values."""
     known, given = names.known, names.columns or {}
+    for name in (*columns, *given.values()):
+        if name.startswith(PRESSURE):
+            _check_pressure(place, name, names)
     for column, target in given.items():
         if target not in known:
             raise SourceError(
@@ -129,7 +149,29 @@ def _keys(place: str, columns: Sequence[str], names: Names) -> list[str]:
                 place, f'expected a column {column!r}, as columns has it, got '
                 f'{", ".join(columns)}'
             )
-    return [known.get(given.get(column, column), '') for column in columns]
+    targets = [given.get(column, column) for column in columns]
+    keys = [known.get(target, '') for target in targets]
+    for key, count in Counter(key for key in keys if key).items():
+        if count > 1:
+            twice = [column for column, own in zip(columns, keys, strict=True) if own == key]
+            raise SourceError(place, f'{", ".join(twice)}: expected one column of {key}')
+    return keys, [names.factor_of(target) for target in targets]
+
+
+def _check_pressure(place: str, name: str, names: Names) -> None:
+    """Raise `SourceError` for a pressure that no model has."""
+    owner = name.removeprefix(PRESSURE)
+    if owner in names.burners and not names.thrust_area:
+        raise SourceError(
+            place, f'{name}: expected identify: thrust_area, the thrust over the pressure in the '
+            'chamber (throat area times thrust coefficient); models have no chamber'
+        )
+    if name not in names.known:
+        own = [each for each in names.known if each.startswith(PRESSURE)]
+        raise SourceError(
+            place, f'{name}: no model of this group has this pressure; found: '
+            f'{", ".join(own) or "none"}'
+        )
 
 
 def _recording(name: str, values: FloatArray, keys: Sequence[str], names: Names) -> Recording:
@@ -249,7 +291,16 @@ def _odometry(topic: str, message: Any, names: Names) -> Any:
     yield ALTITUDE, message.pose.pose.position.z
 
 
+def _pressure(topic: str, message: Any, names: Names) -> Any:
+    """Yield the pressure of a tank or chamber, on `<name>/pressure`; others may be barometers."""
+    name = PRESSURE + topic.rpartition('/')[0].rpartition('/')[2]
+    if name in names.known:
+        _check_pressure(topic, name, names)
+        yield names.known[name], message.fluid_pressure * names.factor_of(name)
+
+
 _READERS = {
     'JointState': _joints, 'WrenchStamped': _wrench, 'Imu': _imu, 'Odometry': _odometry,
+    'FluidPressure': _pressure,
 }
 """How each type of message is read."""

@@ -13,6 +13,8 @@ IMU = tuple(f'{what}_{axis}' for what in ('accel', 'gyro') for axis in 'xyz')
 """Specific force [m/s^2] and rate of turn [rad/s] of an IMU, in its axes."""
 STATE = 'state.'
 """Prefix of the state of an actuator, such as ``state.rotor_1.velocity``."""
+PRESSURE = 'pressure.'
+"""Prefix of a pressure, such as ``pressure.main`` of a tank, ``pressure.motor`` of a chamber."""
 WRENCH = 'wrench.'
 """Prefix of a measured wrench, such as ``wrench.force.z``."""
 ALTITUDE, CLIMB = 'altitude_m', 'vz_mps'

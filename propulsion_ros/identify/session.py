@@ -35,7 +35,7 @@ from propulsion_ros.identify.free import (
     check_start,
     delay,
     free_parameters,
-    full_of,
+    over_throttle,
 )
 from propulsion_ros.identify.prepare import prepared
 from propulsion_ros.identify.problem import Problem, Setup
@@ -43,14 +43,15 @@ from propulsion_ros.identify.reading import Names, read_recording
 from propulsion_ros.identify.recording import STATE, Recording
 from propulsion_ros.identify.robot import Robot
 from propulsion_ros.identify.validation import cross_validated, recommended, variants
-from propulsion_ros.models.common.points import numbers_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import parameters_of
-from propulsion_ros.settings.quantity import FloatArray, flatten
+from propulsion_ros.settings.quantity import FloatArray
 
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
 _DELAYS, _REFITS = (0.0, 0.01, 0.02), 3
+_PARTS_DIFFER = 2.5
+"""Spreads over standard deviations; of five parts with mere noise 1 in 1000 is above 2.2."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ class Result:
 
     report: dict[str, Any]
     fit: Fit
+    robot: str = ''
+    """Name of it."""
     before: list[Any] = field(default_factory=list)
     after: list[Any] = field(default_factory=list)
     """Predictions of each channel, (n,)."""
@@ -109,6 +112,8 @@ class Session:
         self._names = Names(
             dict(zip(model.command_names, model.command_fields, strict=True)),
             tuple(model.state_names), robot.columns, robot.group,
+            tuple(model.actuator_names) if 'tank' in robot.values else (),
+            robot.params.thrust_area,
         )
 
     def run(self) -> Result:
@@ -132,7 +137,7 @@ class Session:
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         report = self._report(fit, before, found)
         predictions = [rows[0] for rows in problem.predicted(fit.place[None])]
-        return Result(report, fit, before, predictions)
+        return Result(report, fit, robot.name, before, predictions)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
         """Return the comparison of a coast, and what is to be known of it."""
@@ -225,22 +230,22 @@ class Session:
         unknown = unidentified(fit)
         found += remarks(fit)
         found += geometry_doubts(fit)
-        self._note('cross-validation')
-        search = Search(problem.coarse())
-        squares = cross_validated(search, fit.place)
+        squares, spread = self._cross_validated(fit, found)
         report: dict[str, Any] = {
             'estimates': {
                 name: {
                     'value': _finite(value) if name not in unknown else None,
                     'sd': _finite(sd) if name not in unknown else None,
+                    'sd_of_parts': _finite(by_parts) if name not in unknown else None,
                     'unit': problem.free_of(i).unit,
-                } for i, (name, value, sd) in enumerate(
-                    zip(problem.names, fit.values.tolist(), fit.sd.tolist(), strict=True)
-                )
+                } for i, (name, value, sd, by_parts) in enumerate(zip(
+                    problem.names, fit.values.tolist(), fit.sd.tolist(), spread.tolist(),
+                    strict=True,
+                ))
             },
             'rms': _main(problem, rms), 'unit': problem.channels[0].unit, 'check_rms': None,
             'rms_before': _main_before(problem, before),
-            'cross_validation_rms': float(np.sqrt(np.mean(squares))),
+            'cross_validation_rms': _finite(float(np.sqrt(np.mean(squares)))),
             'rms_of': rms,
             'explained': {name: round(share, 4) for name, share in explained(fit).items()},
             'delay': problem.body_at(fit.place)[DELAY],
@@ -261,6 +266,26 @@ class Session:
         report['warnings'] = found
         return report
 
+    def _cross_validated(self, fit: Fit, found: list[str]) -> tuple[FloatArray, FloatArray]:
+        """Return errors of left-out parts, and the spread of estimates; NaN of a burn's curve."""
+        problem = fit.problem
+        if any(each.is_burn for each in problem.free):
+            found.append(
+                'cross-validation: none, as each point of a thrust_curve shows in its moment alone'
+            )
+            return np.full(1, np.nan), np.full(len(fit.place), np.nan)
+        self._note('cross-validation')
+        squares, spread = cross_validated(Search(problem.coarse()), fit.place)
+        for i, (name, sd, by_parts) in enumerate(
+            zip(problem.names, fit.sd, spread, strict=True)
+        ):
+            if by_parts > _PARTS_DIFFER * sd and not problem.free_of(i).is_curve:
+                found.append(
+                    f'{name}: parts of the recording differ by more than noise: its standard '
+                    f'deviation is {by_parts:.2g} by them, {sd:.2g} by the residuals'
+                )
+        return squares, spread
+
     def _check(self, fit: Fit, report: dict[str, Any], found: list[str]) -> None:
         """Predict other recordings with the result."""
         checks = []
@@ -280,21 +305,11 @@ class Session:
 
     def _curves(self, fit: Fit) -> Iterator[tuple[str, Any]]:
         """Yield fitted thrust curves over the throttle, where both are polynomials."""
-        values = {**self._robot.values, **fit.problem.changes(fit.place)}
         for each in fit.problem.free:
-            if not each.is_curve or values.get('command_interface') != 'throttle':
-                continue
-            texts = flatten(values[each.keys[0]])
-            factors = numbers_of(each.keys[0], str(texts[0]))
-            kinds = values.get('thrust_curve_kind'), values.get('esc_kind')
-            if each.keys[0] == 'thrust_curve' and kinds == ('polynomial', 'polynomial'):
-                esc = numbers_of('esc_curve', str(flatten(values['esc_curve'])[0]))
-                if values['esc_gives'] == 'speed' and not any(esc[:1]) and len(esc) == 2:
-                    full = full_of('thrust_curve', values)
-                    yield each.name, {
-                        'over': 'throttle', 'unit': 'N',
-                        'coefficients': [c * full**k for k, c in enumerate(factors)],
-                    }
+            if each.keys[0] == 'thrust_curve' and (
+                factors := over_throttle({**self._robot.values, **fit.problem.changes(fit.place)})
+            ):
+                yield each.name, {'over': 'throttle', 'unit': 'N', 'coefficients': factors}
 
     def _delays(self, fit: Fit, found: list[str]) -> list[dict[str, float]]:
         """Return what other delays would give: lags and delays can take each other's place."""
@@ -331,7 +346,7 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     problem = fit.problem
     with_delay = [each for each in problem.free if each.owner != DELAY]
     start = np.concatenate([
-        fit.place[i : i + 1] for i in range(len(fit.place))
+        fit.place[i:i + 1] for i in range(len(fit.place))
         if problem.free_of(i).owner != DELAY
     ])
     free_delay = dataclasses.replace(

@@ -23,6 +23,11 @@ class IdentifyParams:
     mass: float = quantity(
         0.0, 'kg', doc='of the whole robot; 0: that of the robot description', lo=0.0
     )
+    thrust_area: float = quantity(
+        0.0, 'm^2', lo=0.0,
+        doc='thrust over the pressure in a chamber above that around: area of the throat times '
+        'thrust coefficient; 0: not known',
+    )
 
     def __post_init__(self) -> None:
         validate(self)

@@ -2,29 +2,29 @@
 """How well parts of a recording are predicted that were not fitted, and which model does best."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from propulsion_ros.identify.choices import choices
 from propulsion_ros.identify.fit import Progress, Search, fitted_coarse
-from propulsion_ros.identify.free import Free, free_parameters, full_of
 from propulsion_ros.identify.problem import Problem
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter
-from propulsion_ros.settings.quantity import FloatArray, flatten
+from propulsion_ros.settings.quantity import FloatArray
 
 FOLDS = 5
 _STEPS = 1
-_UP, _DOWN, _CURVE = 'time_constant_up', 'time_constant_down', 'thrust_curve'
-_POINTS = 6
 
 
-def cross_validated(search: Search, place: FloatArray) -> FloatArray:
-    """Return the mean square of the first channels' residuals on each part that was left out.
+def cross_validated(search: Search, place: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return how well each part is predicted that is left out, and how estimates spread by that.
 
-    Parts are spans of time; each is predicted by parameters from all others.
+    Parts are spans of time; each is predicted by parameters from all others. The first result has
+    the mean squares of the first channels' residuals, the second the standard deviations that the
+    estimates have by the differences between parts (jackknife).
     """
     problem = search.problem
     parts = _parts(problem)
@@ -46,7 +46,8 @@ def cross_validated(search: Search, place: FloatArray) -> FloatArray:
             own = rows[fold][cut][parts[cut] == fold] / weight
             squares, count = squares + float(own @ own), count + len(own)
         result.append(squares / max(count, 1))
-    return np.array(result)
+    spread = np.std(places @ problem.to_estimates.T, axis=0) * np.sqrt(FOLDS - 1.0)
+    return np.array(result), np.asarray(spread)
 
 
 def _parts(problem: Problem) -> FloatArray:
@@ -82,12 +83,9 @@ def variants(
     problem: Problem, group: str, schema: list[Parameter], values: Mapping[str, Any],
     lag: float, note: Progress,
 ) -> list[Variant]:
-    """Return one lag or two with each form of the thrust curve, by their errors.
-
-    Families without these parameters have one variant.
-    """
+    """Return the lags and forms of the thrust curve that a family has, by their errors."""
     found = []
-    for name, free, fixed in _choices(problem, group, schema, values):
+    for name, free, fixed in choices(problem, group, schema, values):
         note(f'model: {name}')
         try:
             other = problem.with_free(free, fixed)
@@ -95,7 +93,7 @@ def variants(
             other = search.problem
         except ConfigError:
             continue
-        squares = cross_validated(search, place)
+        squares, _ = cross_validated(search, place)
         training = [search.residuals(place)[cut] / weight for cut, weight in other.main_cuts]
         rms = float(np.sqrt(np.mean(squares)))
         spread = float(np.std(squares, ddof=1) / np.sqrt(FOLDS) / (2.0 * rms))
@@ -123,53 +121,3 @@ def recommended(found: list[Variant]) -> Variant:
         (each for each in found if each.rms <= 1.02 * best),
         key=lambda each: (each.simplicity, each.rms),
     )
-
-
-def _choices(
-    problem: Problem, group: str, schema: list[Parameter], values: Mapping[str, Any]
-) -> Iterator[tuple[str, list[Free], dict[str, Any]]]:
-    keys = {parameter.key for parameter in schema}
-    fitted = {key for free in problem.free for key in free.keys}
-    others = [
-        free for free in problem.free
-        if not {_UP, _DOWN, _CURVE, 'motor_constant'} & set(free.keys)
-    ]
-    none: dict[str, Any] = {}
-    lags: dict[str, tuple[list[str], dict[str, Any]]] = {'': ([], none)}
-    if {_UP, _DOWN} & fitted:
-        lags = {
-            'no lag': ([], {_UP: 0.0, _DOWN: 0.0}), 'one lag': ([f'{group}.time_constant'], none),
-            'two lags': ([f'{group}.{_UP}', f'{group}.{_DOWN}'], none),
-        }
-    if _CURVE not in keys or 'motor_constant' not in keys or not (
-        {_CURVE, 'motor_constant'} & fitted
-    ):
-        curves: dict[str, tuple[list[str], dict[str, Any]]] = {'': ([], {})}
-    else:
-        n = len(flatten(values['motor_constant']))
-        curves = {
-            'k w^2': ([f'{group}.motor_constant'], {_CURVE: [''] * n}),
-            'quadratic': ([f'{group}.{_CURVE}'], {
-                _CURVE: [''] * n, f'{_CURVE}_kind': 'polynomial',
-            }),
-            'table': ([f'{group}.{_CURVE}'], {
-                _CURVE: [_even_table(values)] * n, f'{_CURVE}_kind': 'table',
-            }),
-        }
-    for curve, (of_curve, by_curve) in curves.items():
-        for lag, (of_lag, by_lag) in lags.items():
-            names, fixed = [*of_lag, *of_curve], {**by_curve, **by_lag}
-            if not names:
-                continue
-            own = free_parameters(names, group, schema, {**values, **fixed}, {})
-            label = ', '.join(part for part in (lag, curve) if part)
-            yield label, [*own, *others], fixed
-
-
-def _even_table(values: Mapping[str, Any]) -> str:
-    full = full_of(_CURVE, {**values, _CURVE: ['']})
-    thrust = float(flatten(values['max_thrust'])[0])
-    parts = np.linspace(0.0, 1.0, _POINTS)
-    return ' '.join(f'{part * full:.6g} {part**2 * thrust:.6g}' for part in parts)
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -76,6 +76,8 @@ class Panel:
     """What is beside its axis: a quantity with its unit, where the heading has none."""
     dashed: str = COMMAND
     """What a dashed line is that has the label of a solid one."""
+    colours: Mapping[str, str] = field(default_factory=dict)
+    """Of labels that have the same one in all panels."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,6 +146,8 @@ class Page:
     """Across all of them."""
     origin: int = 0
     """What the time axis counts from, in stamps [s]."""
+    beside: int = 0
+    """Panels in a row; 0: by how many there are."""
 
 
 def page_of(

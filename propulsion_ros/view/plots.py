@@ -34,6 +34,13 @@ def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
     return plots[:SHOWN], notes
 
 
+def loop_of(page: Page) -> dict[str, Any]:
+    """Return what a loop has beside the robot: plots over all of the time, if there are any."""
+    panels = [panel for panel in page.panels if panel.span is None]
+    plots = [_plot(panel.scale or panel.heading, panel.lines) for panel in panels]
+    return {'first': page.begin, **({'plots': plots} if plots else {})}
+
+
 def _order(panel: Panel) -> int:
     words = panel.heading.rpartition(': ')[2]
     if words == QUANTITIES['place']:

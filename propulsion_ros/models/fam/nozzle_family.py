@@ -66,10 +66,9 @@ class CommandedNozzles(NozzleFamily):
             return
         negative = command.velocity < 0.0
         if np.count_nonzero(negative):
-            place = tuple(np.argwhere(negative)[0])
+            i = int(np.flatnonzero(negative)[0])
             raise CommandError(
-                f'{self.command_names[place[-1]]}: velocity {command.velocity[place]:g} rad/s is '
-                'negative, '
+                f'{self.command_names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
                 'an impeller turns one way'
             )
 
