@@ -54,6 +54,7 @@ _HINTS = {
     'single document': '; remove the --- between two',
 }
 
+
 class ParameterFile:
     """Parameters of nodes, by node name; namespaces and ``/**`` match as ROS matches them.
 
