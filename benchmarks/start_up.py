@@ -49,7 +49,9 @@ def measure() -> Iterator[Row]:
         yield Row(
             f'{vehicle}: memory of {nodes} nodes in one process', taken[-1], 'MB', 'bare node', bare
         )
-    yield Row('four vehicles: memory', sum(taken), 'MB', 'four bare nodes', 4 * bare)
+    yield Row(
+        'all vehicles: memory', sum(taken), 'MB', f'{len(taken)} bare nodes', len(taken) * bare
+    )
 
 
 def _first_wrench(work: Work, bare: bool) -> float:
