@@ -21,8 +21,12 @@ project = 'propulsion_ros'
 author = 'propulsion_ros maintainers'
 version = release = propulsion_ros.__version__
 extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon']
-# The table of pages for a reader of the repository; here index.rst has them.
-exclude_patterns = ['README.md']
+# The table of pages for a reader of the repository, here index.rst has them; and what rosdoc2 adds.
+exclude_patterns = [
+    'README.md', '__*', 'standard_docs', 'CHANGELOG.rst', 'CONTRIBUTING.md',
+    'QUALITY_DECLARATION.md',
+]
+rosdoc2_settings = {'override_theme': False}
 html_theme = 'alabaster'
 html_theme_options = {
     'description': 'Actuators and flight software for robots that push against something',

@@ -28,6 +28,7 @@ from propulsion_ros.models.supply.rasp import parse_rasp
 from propulsion_ros.rml.config import BLOCKS, FlightConfig, read_flight_config
 from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.study.study import MOST_CASES, read_study
 from propulsion_ros.tools.check import faults_of
 
 
@@ -62,6 +63,15 @@ def _same(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
     return repr({k: ours[k] for k in sorted(ours)}) == repr({
         k: [] if theirs[k] is None else theirs[k] for k in sorted(theirs)
     })
+
+
+def _study(data: bytes) -> None:
+    """Read a study, and draw its first and last case."""
+    study = read_study(written('study.yaml', data))
+    require(0 < study.size <= MOST_CASES, f'{study.size} cases')
+    for number in (0, study.size - 1):
+        drawn = [x for x in study.case(number).values.values() if isinstance(x, float)]
+        require(all(map(math.isfinite, drawn)), f'{study.case(number)}')
 
 
 def _flight_config(semantics: str, data: bytes) -> None:
@@ -160,6 +170,11 @@ TARGETS = (
     Target(
         'motor_file', _motors, lambda: shipped('test/data/motors.eng'),
         words=(';', '1e308', 'nan', '-0', '\n0 0\n'), form=WORDS,
+    ),
+    Target(
+        'study', _study, lambda: shipped('studies/*.yaml'), form=YAML,
+        words=('vary:', 'grid', 'uniform', 'normal', 'results:', 'limits:', 'null', 'kind',
+               'flight', 'replay', 'apogee', 'identify', '1000000', '[0, 1]', '[1, 0]'),
     ),
     Target('state_file', _state_file, _flights, words=('1e400', 'null', 'NaN', '-1', '"flight"'),
            form=JSON),

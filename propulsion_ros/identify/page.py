@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,8 +55,9 @@ def _title(result: Result) -> Iterator[str]:
     of = f'{result.robot}: ' if result.robot else ''
     fitted = ', '.join(dict.fromkeys(each.name.partition('.')[2] for each in problem.free))
     yield f'{of}{fitted} fitted to {Path(problem.setup.recording.name).name}'
-    errors = [('before', 'rms_before'), ('after', 'rms'), ('on parts left out',
-                                                          'cross_validation_rms')]
+    errors = [
+        ('before', 'rms_before'), ('after', 'rms'), ('on parts left out', 'cross_validation_rms'),
+    ]
     yield 'error (rms): ' + ', '.join(
         f'{report[key]:.3g} {report["unit"]} {when}' for when, key in errors
         if report[key] is not None
@@ -69,13 +70,20 @@ def _title(result: Result) -> Iterator[str]:
                 f'{each["unit"]}'.strip().replace(' ', '\xa0')
             )
     for name, curve in curves.items():
-        powers = ['', ' x', *(f' x^{k}' for k in range(2, len(curve['coefficients'])))]
-        terms = ' '.join(
-            f'{factor:+.4f}{power}' for factor, power
-            in zip(curve['coefficients'], powers, strict=True)
+        found.append(
+            f'{name.partition(".")[2]} = {_polynomial(curve["coefficients"])} {curve["unit"]} '
+            f'over the {curve["over"]} x'.replace(' ', '\xa0')
         )
-        found.append(f'{name.partition(".")[2]}(throttle x) = {terms} N'.replace(' ', '\xa0'))
     yield '   '.join(found) or 'nothing is identified'
+
+
+def _polynomial(factors: Sequence[float]) -> str:
+    powers = ('', ' x', ' x\u00b2', ' x\u00b3')
+    terms = [
+        f'{"-" if factor < 0.0 else "+"} {abs(factor):.4g}{powers[k] if k < 4 else f" x^{k}"}'
+        for k, factor in enumerate(factors)
+    ]
+    return ' '.join(terms).removeprefix('+ ')
 
 
 def _panels(result: Result, begin: float) -> Iterator[Panel]:

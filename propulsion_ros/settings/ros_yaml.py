@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -23,6 +24,7 @@ _KIND = 'tag:yaml.org,2002:'
 _UNTAGGED = '!untagged'
 _QUOTES = ("'", '"')
 _OLD_VERSION = (1, 1)
+_NULLS = ('~', 'null', 'Null', 'NULL')
 _LONGEST_NUMBER = 1000
 _BOOLEANS = {
     spelling: value
@@ -112,6 +114,28 @@ def tree_of(node: yaml.Node) -> Any:
     return value
 
 
+def plain_tree_of(node: yaml.Node) -> Any:
+    """Return what a node of a document holds that is not for ROS: it may have null.
+
+    Raises `yaml.MarkedYAMLError` as `tree_of`, and for a key that is given twice.
+    """
+    if isinstance(node, yaml.MappingNode):
+        _check_tag(node, 'map')
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            if _key(key) in found:
+                raise yaml.MarkedYAMLError(
+                    problem=f'{_key(key)!r} is given again', problem_mark=key.start_mark
+                )
+            found[_key(key)] = plain_tree_of(value)
+        return found
+    if isinstance(node, yaml.SequenceNode):
+        _check_tag(node, 'seq')
+        return [plain_tree_of(value) for value in node.value]
+    is_null = node.tag == _UNTAGGED and node.value in _NULLS
+    return None if is_null and getattr(node, 'style', '') not in _QUOTES else tree_of(node)
+
+
 def value_of(text: str) -> bool | int | float | str:
     """Return the value of a text without quotes.
 
@@ -137,6 +161,26 @@ def value_of(text: str) -> bool | int | float | str:
     # What is too large or too small for a double is a text to ROS.
     is_too_small = abs(number) < sys.float_info.min and not _ZERO.fullmatch(text)
     return text if is_too_small or math.isinf(number) else number
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts the texts in quotes that ROS would take for something else."""
+
+
+def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    is_text = len(text) > _LONGEST_NUMBER or isinstance(value_of(text), str)
+    return dumper.represent_scalar(f'{_KIND}str', text, None if is_text else "'")
+
+
+_Dumper.add_representer(str, _text_node)
+
+
+def dump(nodes: Mapping[str, Mapping[str, Any]], width: float) -> str:
+    """Return the parameters of nodes as the text of a parameter file, with lines of some width."""
+    tree = {name: {'ros__parameters': dict(values)} for name, values in nodes.items()}
+    return str(yaml.dump(
+        tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=width,
+    ))
 
 
 def _name_of(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,14 @@ import yaml
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable, read_text
 from propulsion_ros.settings.flat import nearest
-from propulsion_ros.settings.ros_yaml import DEEPEST, FAST_LOADER, Pairs, node_of, tree_of
+from propulsion_ros.settings.ros_yaml import (
+    DEEPEST,
+    FAST_LOADER,
+    Pairs,
+    node_of,
+    plain_tree_of,
+    tree_of,
+)
 
 SIZE_LIMIT = 256 * 1024
 """Bytes of a parameter file: a hundred times the largest in use."""
@@ -135,7 +142,7 @@ class ParameterFile:
             raise SourceError(
                 self._path, 'expected a parameter file, got XML; is it the robot description?'
             )
-        document = document_of(self._path, text, self.places)
+        document = document_of(self._path, text, self.places, tree_of)
         yield from self._walk(document, '')
 
     def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -273,7 +280,9 @@ class KeyPlaces:
         self._lines[path] = line
 
 
-def document_of(name: str, text: str, places: KeyPlaces) -> Any:
+def document_of(
+    name: str, text: str, places: KeyPlaces, build: Callable[[yaml.Node], Any] = plain_tree_of
+) -> Any:
     """Return what a YAML text holds, None for nothing, and take the lines of its keys.
 
     Parameters
@@ -284,6 +293,8 @@ def document_of(name: str, text: str, places: KeyPlaces) -> Any:
         What is in it.
     places : KeyPlaces
         Takes the lines.
+    build : callable
+        Makes it of the node of the document.
 
     Raises
     ------
@@ -293,7 +304,7 @@ def document_of(name: str, text: str, places: KeyPlaces) -> Any:
     try:
         tree = node_of(text)
         places.read(tree)
-        return None if tree is None else tree_of(tree)
+        return None if tree is None else build(tree)
     except SourceError as error:
         raise SourceError(name, error.problem) from None
     except Exception as error:

@@ -108,5 +108,5 @@ def _strongest(column: Column, causes: Sequence[Column]) -> Column:
 
 def _rank_correlation(one: FloatArray, other: FloatArray) -> float:
     """Return the size of the correlation of ranks."""
-    ranks = (np.argsort(np.argsort(each)).astype(float) for each in (one, other))
-    return abs(float(np.corrcoef(*ranks)[0, 1]))
+    mine, its = (np.argsort(np.argsort(each)).astype(float) for each in (one, other))
+    return abs(float(np.corrcoef(mine, its)[0, 1]))

@@ -71,7 +71,7 @@ def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[st
     ConfigError
         Where there is nothing to show, or the robot is wrong.
     """
-    page = page_of(signals, title)
+    page = page_of(signals, title, compares=True)
     frames, joints = frames_of(page), moving_joints(robot, signals)
     scene = scene_of(robot, joints)
     plots, left_out = plots_of(page)
