@@ -41,7 +41,8 @@ REFUSED = {
     '': 'a key without a value', '!!str': 'a key without a value', '*a': 'aliases',
     '[1, 2.5]': 'expected values of one type', '[1, 1_0]': 'expected values of one type',
     '[1, yes]': 'expected values of one type', '[{a: 1}]': 'expected values of one type',
-    '[a?, b]': 'a text with ? in brackets', '{"": 1}': 'expected a name as key',
+    '[a?, b]': 'a text with ? or :',
+    '[1:30]': 'a text with ? or :', '{"": 1}': 'expected a name as key',
     # These it reads as what nobody means.
     '[[1]]': 'expected values of one type', '{}': 'expected a value, got {}',
     '"a\\0b"': 'a NUL, at which ROS ends a text', '!!float 1': 'the tag !!float',
