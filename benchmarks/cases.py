@@ -38,6 +38,10 @@ _FINLET = {
     'stall_angle': 0.3, 'zero_lift_drag': 0.01, 'deflection': 0.5, 'time_constant': 0.05,
 }
 
+_END = {'step_value': 'end'}
+_AS_ORIGINAL = 'step, end value'
+"""A step that stands for its end, as in the originals, and not for the mean over it."""
+
 Call = Callable[[], object]
 
 
@@ -94,7 +98,9 @@ def boosters(n: int) -> Case:
     """Return n boosters, each with its tank, beside n originals of one booster."""
     peer = optional('pyflyt')
     throttles = np.array([[value] * n for value in _THROTTLES])
-    case = Case(f'boosters n={n}', {'step': _booster_step(n, throttles)})
+    case = Case(f'boosters n={n}', {
+        'step': _booster_step(n, throttles), _AS_ORIGINAL: _booster_step(n, throttles, **_END),
+    })
     if peer is None:
         return case
     worlds = {'PyFlyt': False, 'PyFlyt without pybullet': True}
@@ -108,9 +114,11 @@ def gimballed_booster() -> Case:
     """Return one booster on a gimbal, as PyFlyt's rocket has it."""
     peer = optional('pyflyt')
     gimbals = GimbalsParams(booster=('b0',), time_constant=_ROCKET['time_constant'])
-    case = Case(
-        'gimballed booster n=1', {'step': _booster_step(1, np.array([[0.5]]), gimbals=gimbals)}
-    )
+    half = np.array([[0.5]])
+    case = Case('gimballed booster n=1', {
+        'step': _booster_step(1, half, gimbals=gimbals),
+        _AS_ORIGINAL: _booster_step(1, half, gimbals=gimbals, **_END),
+    })
     if peer is not None:
         world = peer.World(2, stubbed=False)
         made = peer.boosters(1, world, _ENDLESS, _DT)
@@ -121,15 +129,16 @@ def gimballed_booster() -> Case:
 def rotors(batch: int) -> Case:
     """Return batch x 4 rotors with drawn constants beside Isaac Lab's arithmetic in torch."""
     shape = (batch, 4)
-    ours, limited = _rotors(batch), _rotors(batch, max_rotor_acceleration=1e5)
+    ours, limited = _rotors(batch, **_END), _rotors(batch, max_rotor_acceleration=1e5, **_END)
     efforts = np.random.default_rng(1).uniform(0.0, 12.0, (3, *shape))
     asked, limited_asked = cycle(efforts), cycle(efforts)
     commands, still = cycle([Command(effort=effort) for effort in efforts]), BodyState()
-    whole = _rotors(batch)
+    whole, at_end = _rotors(batch), _rotors(batch, **_END)
     case = Case(f'rotors ({batch}, 4)', {
         'thrust': lambda: ours.advance(next(asked), _DT),
         'thrust, acceleration limited': lambda: limited.advance(next(limited_asked), _DT),
         'step': lambda: whole.step(next(commands), still, _DT, 0),
+        _AS_ORIGINAL: lambda: at_end.step(next(commands), still, _DT, 0),
     })
     torch = torch_of_one_thread()
     if torch is None:
@@ -161,13 +170,15 @@ def fins(n: int) -> Case:
         min_stall_angle=-_FINLET['stall_angle'], zero_lift_drag=_FINLET['zero_lift_drag'],
     )
     limit = _FINLET['deflection']
-    model = Fins(FinsParams(
+    models = {name: Fins(FinsParams(
         names=_names(n), min_deflection=-limit, max_deflection=limit,
-        time_constant=_FINLET['time_constant'], lifting_surface=surface,
-    ))
+        time_constant=_FINLET['time_constant'], lifting_surface=surface, **settings,
+    )) for name, settings in {'step': {}, _AS_ORIGINAL: _END}.items()}
     body = BodyState(velocity=np.array([30.0, -1.0, 0.0]), angular_velocity=np.zeros(3))
     commands = [Command(position=np.full(n, ratio * limit)) for ratio in (0.3, 0.5, -0.2)]
-    case = Case(f'fins n={n}, lifting surface', {'step': _stepper(model, commands, body)})
+    case = Case(f'fins n={n}, lifting surface', {
+        name: _stepper(model, commands, body) for name, model in models.items()
+    })
     peer = optional('pyflyt')
     if peer is not None:
         for name, stubbed in {'PyFlyt': False, 'PyFlyt without pybullet': True}.items():
@@ -204,7 +215,7 @@ def estimator(stage: Stage) -> Case:
 
 def _booster_step(n: int, throttles: FloatArray, **groups: Any) -> Call:
     efforts = _efforts(throttles)
-    if groups:
+    if 'gimbals' in groups:
         # As the loop sends it: a column for every name, NaN where a name takes another field.
         commands = [
             Command(

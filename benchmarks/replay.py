@@ -25,14 +25,14 @@ _DEMO = Path(__file__).resolve().parent.parent / 'test' / 'data'
 _DEMO_SECONDS, _DEMO_LIMIT = 54.0, 100.0
 _COUNTS = (1, 32)
 # The largest memory that the kernel reports to others starts with that of the parent.
-_MEASURED = '''
+_MEASURED = """
 import os, sys
 from propulsion_ros.tools.cli import main
 code = main(["replay", *sys.argv[1:]])
 peak, = (line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(sum(os.times()[:4]), peak.split()[1])
 sys.exit(code)
-'''
+"""
 _SPEED = 'x real time'
 
 

@@ -188,7 +188,7 @@ PROGRAMS = {
         '<xacro:property name="a" value="${a}"/>${a}'), 'circular'),
     'entities that expand': (holding(ENTITIES), ''),
     'deep': (holding('<a>' * 200_000), ''),
-    'an exit': (program("${python.type(0).mro()[1].__subclasses__}"), ''),
+    'an exit': (program('${python.type(0).mro()[1].__subclasses__}'), ''),
 }
 
 LOG = 'time_s,altitude_m\n'

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from propulsion_ros.identify.recording import STATE, WRENCH
 from propulsion_ros.pictures.panels import Line, Page, Panel
 from propulsion_ros.pictures.signals import PUBLISHED
 from propulsion_ros.settings.quantity import FloatArray
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 _POINTS = 4000
 _ZOOM = 3.0
 _MOST = 3
+_WIDE = 110
+_COLOURS = {'measured': '#9aa3ab', 'before': '#e08a1e', 'after': '#1f5fa8'}
+_WORDS = {
+    'thrust': 'thrust along', 'force': 'force along', 'torque': 'torque about',
+    'gyro': 'rate of turn about',
+}
 
 
 def draw_fit(result: Result, path: Path) -> None:
@@ -32,43 +39,84 @@ def draw_fit(result: Result, path: Path) -> None:
 
 def page_of_fit(result: Result) -> Page:
     """Return what is drawn of a fit."""
-    problem, report = result.fit.problem, result.report
+    problem = result.fit.problem
     begin = problem.setup.recording.begin
     times = [channel.time for channel in problem.channels]
-    shown = textwrap.fill('   '.join(
-        f'{name.partition(".")[2]}\xa0{each["value"]:.4g}\xa0{each["unit"]}'.strip()
-        for name, each in report['estimates'].items() if each['value'] is not None
-    ), 100)
     return Page(
-        f'{Path(problem.setup.recording.name).name}: rms {report["rms_before"]:.3g} before, '
-        f'{report["rms"]:.3g} {report["unit"]} after\n{shown}', 'time [s]',
+        '\n'.join(textwrap.fill(line, _WIDE) for line in _title(result)), 'time [s]',
         begin + min(float(time[0]) for time in times), begin + max(float(t[-1]) for t in times),
-        panels=tuple(_panels(result, begin)),
+        panels=tuple(_panels(result, begin)), beside=2,
     )
 
 
+def _title(result: Result) -> Iterator[str]:
+    """Yield which robot and recording it is, the errors, and what was found."""
+    report, problem = result.report, result.fit.problem
+    of = f'{result.robot}: ' if result.robot else ''
+    fitted = ', '.join(dict.fromkeys(each.name.partition('.')[2] for each in problem.free))
+    yield f'{of}{fitted} fitted to {Path(problem.setup.recording.name).name}'
+    errors = [
+        ('before', 'rms_before'), ('after', 'rms'), ('on parts left out', 'cross_validation_rms'),
+    ]
+    yield 'error (rms): ' + ', '.join(
+        f'{report[key]:.3g} {report["unit"]} {when}' for when, key in errors
+        if report[key] is not None
+    )
+    curves, found = report['curves'], []
+    for name, each in report['estimates'].items():
+        if each['value'] is not None and name.partition('[')[0] not in curves:
+            found.append(
+                f'{name.partition(".")[2]} = {each["value"]:.4g} \u00b1 {each["sd"]:.2g} '
+                f'{each["unit"]}'.strip().replace(' ', '\xa0')
+            )
+    for name, curve in curves.items():
+        found.append(
+            f'{name.partition(".")[2]} = {_polynomial(curve["coefficients"])} {curve["unit"]} '
+            f'over the {curve["over"]} x'.replace(' ', '\xa0')
+        )
+    yield '   '.join(found) or 'nothing is identified'
+
+
+def _polynomial(factors: Sequence[float]) -> str:
+    powers = ('', ' x', ' x\u00b2', ' x\u00b3')
+    terms = [
+        f'{"-" if factor < 0.0 else "+"} {abs(factor):.4g}{powers[k] if k < 4 else f" x^{k}"}'
+        for k, factor in enumerate(factors)
+    ]
+    return ' '.join(terms).removeprefix('+ ')
+
+
 def _panels(result: Result, begin: float) -> Iterator[Panel]:
+    """Yield for each channel what was measured and is predicted, and below it what is left."""
     problem = result.fit.problem
     for i, channel in enumerate(problem.channels[:_MOST]):
         before, after = (
             rows[i] + _offset(channel, rows[i]) for rows in (result.before, result.after)
         )
-        lines = [('measured', channel.value), ('before', before), ('after', after)]
-        what = f'{channel.name} [{channel.unit}]'
-        yield Panel(what, tuple(_lines(lines, channel.time, begin)))
-        span = _liveliest(channel)
-        inside = (channel.time >= span[0]) & (channel.time <= span[1])
-        yield Panel(
-            f'{what}, {_ZOOM:g} s of it', tuple(_lines(
-                [(name, value[inside]) for name, value in lines], channel.time[inside], begin
-            )), (span[0] + begin, span[1] + begin),
-        )
-        residuals = [('before', channel.value - before), ('after', channel.value - after)]
-        yield Panel(
-            f'{channel.name}: residual [{channel.unit}]',
-            tuple(_lines(residuals, channel.time, begin)),
-        )
-        yield _autocorrelation(result, i)
+        shown = [('measured', channel.value), ('before', before), ('after', after)]
+        left = [('before', channel.value - before), ('after', channel.value - after)]
+        first, last = _liveliest(channel)
+        span, what = (first + begin, last + begin), _words(channel.name)
+        inside = (channel.time >= first) & (channel.time <= last)
+        for heading, rows in ((what, shown), (f'{what}: measured less predicted', left)):
+            near = [(name, value[inside]) for name, value in rows]
+            scale = f'[{channel.unit}]' if channel.unit else ''
+            yield Panel(
+                heading, tuple(_lines(rows, channel.time, begin)), scale=scale, colours=_COLOURS
+            )
+            yield Panel(
+                f'{heading}, {_ZOOM:g} s of it',
+                tuple(_lines(near, channel.time[inside], begin)), span, scale, colours=_COLOURS,
+            )
+
+
+def _words(name: str) -> str:
+    """Return what a channel is, in words."""
+    stem, _, axis = name.removeprefix(WRENCH).replace('_', '.').rpartition('.')
+    if stem in _WORDS:
+        return f'{_WORDS[stem]} {axis}'
+    owner, _, field = name.removeprefix(STATE).rpartition('.')
+    return f'{field} of {owner}' if owner else {'climb': 'vertical speed'}.get(name, name)
 
 
 def _offset(channel: Channel, predicted: FloatArray) -> FloatArray:
@@ -104,21 +152,3 @@ def _liveliest(channel: Channel) -> tuple[float, float]:
         spreads.append(float(np.std(value[inside])) if np.count_nonzero(inside) > 3 else 0.0)
     first = float(firsts[int(np.argmax(spreads))])
     return first, first + _ZOOM
-
-
-def _autocorrelation(result: Result, i: int) -> Panel:
-    """Return how the residuals of a channel go on: white ones are 0 but at the start."""
-    from propulsion_ros.identify.fit import autocovariance
-
-    problem = result.fit.problem
-    channel = problem.channels[i]
-    covariances = autocovariance(result.fit.residuals[problem.cuts[i]])
-    time: FloatArray = np.arange(len(covariances), dtype=float)
-    time *= float(np.median(np.diff(channel.time)))
-    values = covariances / max(float(covariances[0]), 1e-300)
-    step = max(1, len(time) // _POINTS)
-    return Panel(
-        f'{channel.name}: autocorrelation of the residual over the lag [s]',
-        (Line('after', PUBLISHED, time[::step], values[::step]),),
-        (0.0, float(time[-1]) or 1.0),
-    )

@@ -20,6 +20,7 @@ _BEFORE, _AFTER = 0.5, 1.0
 _GAP, _GAP_FACTOR = 0.02, 5.0
 """A silence is a gap where it is longer than this [s], and than this times the usual one."""
 _AFTER_GAP = 0.3
+_SLOW = 0.5
 _CLIPPED = 0.02
 _SMALL, _BRIEF = 1e-3, 0.01
 _IN_G = 0.3, 3.0
@@ -66,6 +67,8 @@ def prepared(
     if kind == 'imu':
         found += _units(recording)
         skipped += _stops(recording)
+    if kind != 'odometry':
+        found += _slow(recording)
     skipped += _gaps(recording)
     found += _clipped(recording, largest)
     low = 0.0 if begin is None else begin - recording.begin
@@ -80,7 +83,13 @@ def prepared(
         recording, more = _without_offset(recording)
         found += more
     if not any(np.any(recording.is_kept(each.time)) for each in recording.measured.values()):
-        raise SourceError(recording.name, 'nothing is left to fit: ' + '; '.join(found))
+        raise SourceError(
+            recording.name, '; '.join([
+                f'nothing is left to fit from {recording.begin + low:.2f} to '
+                f'{recording.begin + high:.2f} s; it has {recording.begin:.2f} to '
+                f'{recording.begin + recording.end:.2f} s', *found,
+            ])
+        )
     return recording, found
 
 
@@ -99,6 +108,14 @@ def _units(recording: Recording) -> Iterator[str]:
     fast = max((float(np.percentile(np.abs(part.value), 90)) for part in gyro), default=0.0)
     if fast > 60.0:
         yield f'gyro: a tenth of its values is above {fast:.0f} rad/s; is it in degrees/s?'
+
+
+def _slow(recording: Recording) -> Iterator[str]:
+    """Yield that samples are too far apart for what lags: their times may be milliseconds."""
+    steps = [float(np.median(np.diff(each.time))) for each in recording.measured.values()
+             if len(each.time) > 1]
+    if steps and min(steps) > _SLOW:
+        yield f'samples are {min(steps):.3g} s apart; are stamps in seconds?'
 
 
 def _held(recording: Recording) -> tuple[FloatArray, FloatArray]:

@@ -151,6 +151,11 @@ def _keys(
             )
     targets = [given.get(column, column) for column in columns]
     keys = [known.get(target, '') for target in targets]
+    if not any(keys):
+        raise SourceError(
+            place, f'no column is known: {", ".join(columns)}; name them in the parameter file, '
+            'below identify: columns'
+        )
     for key, count in Counter(key for key in keys if key).items():
         if count > 1:
             twice = [column for column, own in zip(columns, keys, strict=True) if own == key]

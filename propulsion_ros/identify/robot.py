@@ -21,6 +21,7 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+from propulsion_ros.urdf.xml import parse_urdf
 
 NODE = 'identify'
 """Name that has the settings of the fit in a parameter file."""
@@ -39,6 +40,8 @@ class Robot:
     columns: Mapping[str, str]
     vehicle: Mapping[str, Any]
     """Parameters of the simulated body."""
+    name: str = ''
+    """As the description has it."""
 
     @functools.cached_property
     def values(self) -> dict[str, Any]:
@@ -111,4 +114,5 @@ def read_robot(
             _, setting = read_setting(given, ActuatorNodeParams, lambda own: block)
             setting.build_family()
     vehicle = file.of('vehicle') if file else {}
-    return Robot(file, setting, group, body, params, columns, vehicle)
+    name = parse_urdf(description.text).get('name', '')
+    return Robot(file, setting, group, body, params, columns, vehicle, name)

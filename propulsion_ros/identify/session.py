@@ -49,6 +49,7 @@ from propulsion_ros.settings.quantity import FloatArray
 
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
+_OF_COAST = 'body.drag_area'
 _DELAYS, _REFITS = (0.0, 0.01, 0.02), 3
 _PARTS_DIFFER = 2.5
 """Spreads over standard deviations; of five parts with mere noise 1 in 1000 is above 2.2."""
@@ -77,6 +78,8 @@ class Result:
 
     report: dict[str, Any]
     fit: Fit
+    robot: str = ''
+    """Name of it."""
     before: list[Any] = field(default_factory=list)
     after: list[Any] = field(default_factory=list)
     """Predictions of each channel, (n,)."""
@@ -101,6 +104,8 @@ class Session:
         self._schema: list[Any] = []
         self._names = Names({}, (), robot.columns)
         if request.measured == 'odometry':
+            if list(request.fit) != [_OF_COAST]:
+                raise SourceError('--fit', f'of odometry {_OF_COAST} can be fitted, from a coast')
             return
         if setting is None:
             raise SourceError('--fit', 'name the group of actuators, as in <group>.time_constant')
@@ -135,12 +140,10 @@ class Session:
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         report = self._report(fit, before, found)
         predictions = [rows[0] for rows in problem.predicted(fit.place[None])]
-        return Result(report, fit, before, predictions)
+        return Result(report, fit, robot.name, before, predictions)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
         """Return the comparison of a coast, and what is to be known of it."""
-        if [each.keys for each in free] != [('drag_area',)]:
-            raise SourceError('--fit', 'of odometry body.drag_area can be fitted, from a coast')
         speed, found = vertical_speed(recording), []
         begin, end = coasting(recording, speed)
         spans = [(-np.inf, begin, '')] * (self._request.span[0] is None)
@@ -184,10 +187,10 @@ class Session:
                 continue
             if each.owner == BODY:
                 key = each.keys[0]
-                if each.name == 'body.drag_area':
-                    areas = np.zeros(3) + np.ravel(robot.vehicle.get('body.drag_area', [0.0]))
+                if each.name == _OF_COAST:
+                    areas = np.zeros(3) + np.ravel(robot.vehicle.get(_OF_COAST, [0.0]))
                     areas[-1] = body[key]
-                    vehicle['body.drag_area'] = areas.tolist()
+                    vehicle[_OF_COAST] = areas.tolist()
                     continue
                 lines.append(f'{each.name} = {body[key]:.6g} {each.unit} belongs into the robot '
                              'description.')
@@ -344,7 +347,7 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     problem = fit.problem
     with_delay = [each for each in problem.free if each.owner != DELAY]
     start = np.concatenate([
-        fit.place[i : i + 1] for i in range(len(fit.place))
+        fit.place[i:i + 1] for i in range(len(fit.place))
         if problem.free_of(i).owner != DELAY
     ])
     free_delay = dataclasses.replace(

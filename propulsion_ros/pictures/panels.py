@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -76,6 +76,8 @@ class Panel:
     """What is beside its axis: a quantity with its unit, where the heading has none."""
     dashed: str = COMMAND
     """What a dashed line is that has the label of a solid one."""
+    colours: Mapping[str, str] = field(default_factory=dict)
+    """Of labels that have the same one in all panels."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,6 +146,8 @@ class Page:
     """Across all of them."""
     origin: int = 0
     """What the time axis counts from, in stamps [s]."""
+    beside: int = 0
+    """Panels in a row; 0: by how many there are."""
 
 
 def page_of(
@@ -382,10 +386,10 @@ def _comparison(
     )
     words = QUANTITIES[quantity].removeprefix('applied ')
     of = 'of' if quantity in _ACTUATED else 'along'
-    vehicle, what = sources[0].rpartition('/')[0], words.partition(' [')[0]
+    vehicle, (what, bracket, unit) = sources[0].rpartition('/')[0], words.partition(' [')
     return compared, Panel(
-        f'{vehicle}{": " if vehicle else ""}{what} {of} {name}, which moves most of {len(moved)}',
-        tuple(line for line in lines if line.time.size), scale=words,
+        f'{vehicle}{": " if vehicle else ""}{what} {of} {name}{bracket}{unit}, which moves most of '
+        f'{len(moved)}', tuple(line for line in lines if line.time.size),
     )
 
 

@@ -65,7 +65,7 @@ def write_figure(make: Callable[[], Any], path: Path) -> None:
 
 def figure_of(page: Page) -> Any:
     """Return a page as a figure of pyplot, which is to be closed."""
-    beside = 3 if len(page.panels) == 3 or len(page.panels) > 8 else 2
+    beside = page.beside or (3 if len(page.panels) == 3 or len(page.panels) > 8 else 2)
     count = math.ceil(len(page.panels) / beside)
     heights = [_HEIGHT] * (page.flight is not None) + [count] * (count > 0)
     width = 12.0 if page.flight is not None and beside == 3 else 5.5 * beside + 1.0
@@ -138,8 +138,9 @@ def _colours(panel: Panel) -> dict[str, str]:
     solid = {line.label for line in panel.lines if line.role != COMMAND}
     bright = [name for name in panel.named if name in solid]
     return {
-        name: _CYCLE[bright.index(name)] if name in bright else _COLOURS['mark']
-        for name in panel.named
+        name: panel.colours.get(
+            name, _CYCLE[bright.index(name)] if name in bright else _COLOURS['mark']
+        ) for name in panel.named
     }
 
 

@@ -186,4 +186,3 @@ def _known(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_known(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-

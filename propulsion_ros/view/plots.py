@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.pictures.panels import FlightPanel, Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, QUANTITIES
+from propulsion_ros.pictures.signals import COMMAND, QUANTITIES, RESIDUAL
 from propulsion_ros.view.numbers import flat, thinned
 
 POINTS = 900
@@ -51,10 +51,13 @@ def _order(panel: Panel) -> int:
 
 
 def _plot(title: str, lines: Sequence[Line]) -> dict[str, Any]:
-    names = list(dict.fromkeys(line.label for line in lines))
+    labels = [
+        f'{line.label} {line.role}' if line.role == RESIDUAL else line.label for line in lines
+    ]
+    names = list(dict.fromkeys(labels))
     plot: dict[str, Any] = {'title': title, 'count': len(names), 'marks': [], 'lines': [
-        _line(line.label, line.time, line.value, names.index(line.label), line.role == COMMAND)
-        for line in lines if line.label in names[:_LINES]
+        _line(label, line.time, line.value, names.index(label), line.role == COMMAND)
+        for line, label in zip(lines, labels, strict=True) if label in names[:_LINES]
     ]}
     known = np.concatenate([line.value[np.isfinite(line.value)] for line in lines])
     if known.size and np.ptp(known) < _ROUNDING:
