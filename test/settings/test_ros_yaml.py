@@ -43,7 +43,7 @@ REFUSED = {
     '[1, yes]': 'expected values of one type', '[{a: 1}]': 'expected values of one type',
     '[a?, b]': 'a text with ? or :',
     '[1:30]': 'a text with ? or :', '{"": 1}': 'expected a name as key',
-    # These it reads as what nobody means.
+    # These it reads as something else.
     '[[1]]': 'expected values of one type', '{}': 'expected a value, got {}',
     '"a\\0b"': 'a NUL, at which ROS ends a text', '!!float 1': 'the tag !!float',
     '!!binary aGk=': 'the tag !!binary', '!!python/object/apply:os.system [ls]': 'the tag !!python',
