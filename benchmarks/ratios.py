@@ -31,9 +31,11 @@ def draw(path: Path, sections: Mapping[str, Sequence[Row]]) -> None:
     figure = plt.figure(figsize=_SIZE, layout='constrained')
     left, right = figure.subfigures(1, 2)
     upper, lower = right.subplots(2, 1, height_ratios=(1.0, 1.3))
-    _draw_ratios(left.subplots(), sections.get('steps', ()), 'Steps: time over that of')
+    steps = left.subplots()
+    _draw_ratios(steps, sections.get('steps', ()), 'Steps: our time over that of the original')
+    steps.set_xscale('log')
     nodes = [row for row in sections.get('nodes', ()) if row.work.endswith('CPU')]
-    _draw_ratios(upper, nodes, 'Nodes: CPU time of a message over that of a')
+    _draw_ratios(upper, nodes, 'Nodes: our CPU time of a message over that of a bare one')
     _draw_rates(lower, sections.get('batches', ()))
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -48,12 +50,12 @@ def _draw_ratios(axes: Any, rows: Sequence[Row], title: str) -> None:
         axes.plot(
             [row.ratio for row in own], [works.index(row.work) for row in own], 'o', label=beside
         )
-    axes.set_yticks(range(len(works)), [work.removesuffix(': CPU') for work in works], fontsize=8)
+    names = [work.removesuffix(': CPU').replace(', two processes', '') for work in works]
+    axes.set_yticks(range(len(works)), names, fontsize=8)
     axes.set_ylim(len(works) - 0.4, -0.6)
-    axes.set_xscale('log')
     axes.axvline(1.0, color='black', linewidth=0.8)
     axes.grid(which='both', alpha=0.3)
-    axes.set_title(f'{title} (left of 1: ours is cheaper)', loc='left', fontsize=10)
+    axes.set_title(title, loc='right', fontsize=10)
     if shown:
         axes.legend(fontsize=8)
 
@@ -78,4 +80,4 @@ def _draw_rates(axes: Any, rows: Sequence[Row]) -> None:
     axes.set_xlabel('environments')
     axes.set_title('Steps of environments a second, one core', loc='left', fontsize=10)
     if curves:
-        axes.legend(fontsize=8, ncols=2)
+        axes.legend(fontsize=8, loc='center left', bbox_to_anchor=(1.0, 0.5))

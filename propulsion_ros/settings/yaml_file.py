@@ -303,7 +303,7 @@ def document_of(
         Naming the file and the line of what is no YAML.
     """
     try:
-        tree = node_of(text)
+        tree = node_of(text, build is tree_of)
         places.read(tree)
         return None if tree is None else build(tree)
     except SourceError as error:
