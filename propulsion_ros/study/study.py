@@ -236,14 +236,17 @@ _REQUIRED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Keys of each kind of which one must be given."""
 
 
+_OPEN = (None, 'null')
+"""What stands for no limit, as YAML gives it and as ROS does."""
+
+
 def _limits(place: str, given: Any) -> tuple[float, float]:
     """Return the lowest and the highest value; null is none."""
     ends = given if isinstance(given, list) and len(given) == 2 else ['', '']
-    # As ROS reads YAML, null is a text.
-    if not all(end == 'null' or type(end) in (int, float) for end in ends):
+    if not all(end in _OPEN or type(end) in (int, float) for end in ends):
         raise SourceError(place, f'expected the lowest and the highest value, got {given!r}')
     low, high = (
-        none if end == 'null' else float(end)
+        none if end in _OPEN else float(end)
         for end, none in zip(ends, (-math.inf, math.inf), strict=True)
     )
     if low > high:

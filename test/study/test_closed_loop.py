@@ -105,6 +105,8 @@ def test_a_missing_reply_ends_the_flight_with_one_line(quadrotor):
         loop.fly()
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings('ignore::RuntimeWarning')
 def test_a_body_that_diverges_is_an_error(quadrotor):
     loop, _ = _loop(quadrotor, Lift(20.0), **{'body.start_velocity': [0.0, 0.0, 1e4],
                                               'body.drag_area': 1e6})
@@ -112,6 +114,7 @@ def test_a_body_that_diverges_is_an_error(quadrotor):
         loop.fly()
 
 
+@pytest.mark.slow
 def test_services_are_called_and_refusals_end_the_flight():
     class Early(Lift):
 

@@ -39,6 +39,8 @@ def here():
 
 
 @needs_dask
+@pytest.mark.slow
+@pytest.mark.part('kills')
 def test_workers_of_a_scheduler_fly_every_case(here, tmp_path):
     with closing(Cluster(Squares(tmp_path), here)) as backend:
         assert backend.workers == 2

@@ -21,7 +21,7 @@ DRAWN = [
 @pytest.mark.parametrize(('kind', 'given', 'truth'), DRAWN, ids=[row[0] for row in DRAWN])
 def test_draws_have_their_distribution(kind, given, truth):
     variable = read_variable('here', 'a', {kind: given})
-    count = MANY if kind != 'truncnorm' else 300
+    count = MANY if kind != 'truncnorm' else 80
     drawn = [variable.draw(7, case) for case in range(count)]
     assert stats.kstest(drawn, truth.cdf).pvalue > 1e-3
     assert drawn[:5] == [variable.draw(7, case) for case in range(5)]
