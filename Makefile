@@ -58,6 +58,7 @@ test-all: setup
 
 lint: setup
 	@$(RUN)/ruff check .
+	@$(RUN)/ruff check --quiet --preview --select E203,E301,E302,E303,E305,E306,W391 .
 	@$(RUN)/mypy
 
 lint-ros: VENV = $(CURDIR)/.venv-lint

@@ -85,7 +85,8 @@ def test_every_command_has_a_starter():
 
 
 @pytest.mark.parametrize(
-    'folder', ['launch', 'config', 'urdf', 'rviz', 'plotjuggler', 'policies', 'qos']
+    'folder',
+    ['launch', 'config', 'urdf', 'rviz', 'plotjuggler', 'policies', 'qos', 'worlds', 'studies'],
 )
 def test_every_shared_file_is_installed(wheel, folder):
     for path in (REPOSITORY / folder).iterdir():

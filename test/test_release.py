@@ -138,6 +138,7 @@ def test_lock_has_every_requirement_with_hashes(name):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @IN_CLONE
 def test_what_is_published_is_built_twice_and_every_command_runs(tmp_path):
     reached = subprocess.run(

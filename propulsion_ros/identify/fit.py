@@ -29,6 +29,8 @@ _AROUND = (-40.0, -10.0, 10.0, 40.0)
 _FARTHEST = 0.3
 """The same at most, over the scale of a parameter."""
 _TRIES = 4
+_LOWER = 4.0, 1e-4
+"""By how much a cost is lower at least that is worth a search: in itself, and over the cost."""
 _WIDE = 2.0
 """Steps that judge a result, in standard deviations of a parameter with all others given."""
 
@@ -247,13 +249,14 @@ def _lower_around(search: Search, x: FloatArray) -> FloatArray | None:
         return None
     costs = [_cost(row) for row in rows]
     best = int(np.argmin(costs))
-    return places[best] if costs[best] < _cost(search.residuals(x)) * (1.0 - _FINE) else None
+    now, (least, part) = _cost(search.residuals(x)), _LOWER
+    return places[best] if now - costs[best] > max(least, part * now) else None
 
 
 def _cost(residuals: FloatArray) -> float:
     """Return the sum of squares, in which far residuals count as their size."""
-    size = np.abs(residuals) / _FAR
-    return float(np.sum(np.where(size <= 1.0, size**2, 2.0 * size - 1.0)))
+    size = np.abs(residuals)
+    return float(np.sum(np.where(size <= _FAR, size**2, _FAR * (2.0 * size - _FAR))))
 
 
 def _reweigh(search: Search, x: FloatArray) -> None:

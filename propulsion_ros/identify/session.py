@@ -42,7 +42,12 @@ from propulsion_ros.identify.problem import Problem, Setup
 from propulsion_ros.identify.reading import Names, read_recording
 from propulsion_ros.identify.recording import STATE, Recording
 from propulsion_ros.identify.robot import Robot
-from propulsion_ros.identify.validation import cross_validated, recommended, variants
+from propulsion_ros.identify.validation import (
+    cross_validated,
+    recommended,
+    spread_by_parts,
+    variants,
+)
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray
@@ -276,7 +281,8 @@ class Session:
             )
             return np.full(1, np.nan), np.full(len(fit.place), np.nan)
         self._note('cross-validation')
-        squares, spread = cross_validated(Search(problem.coarse()), fit.place)
+        squares = cross_validated(Search(problem.coarse()), fit.place)
+        spread = spread_by_parts(fit)
         for i, (name, sd, by_parts) in enumerate(
             zip(problem.names, fit.sd, spread, strict=True)
         ):

@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.identify.choices import choices
-from propulsion_ros.identify.fit import Progress, Search, fitted_coarse
+from propulsion_ros.identify.fit import Fit, Progress, Search, fitted_coarse
 from propulsion_ros.identify.problem import Problem
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 FOLDS = 5
 _STEPS = 1
 
 
-def cross_validated(search: Search, place: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return how well each part is predicted that is left out, and how estimates spread by that.
+def cross_validated(search: Search, place: FloatArray) -> FloatArray:
+    """Return the mean square of the first channels' residuals on each part that was left out.
 
-    Parts are spans of time; each is predicted by parameters from all others. The first result has
-    the mean squares of the first channels' residuals, the second the standard deviations that the
-    estimates have by the differences between parts (jackknife).
+    Parts are spans of time; each is predicted by parameters from all others.
     """
     problem = search.problem
     parts = _parts(problem)
@@ -32,10 +30,7 @@ def cross_validated(search: Search, place: FloatArray) -> tuple[FloatArray, Floa
     for _ in range(_STEPS if len(place) else 0):
         steps = []
         for fold, (residuals, jacobian) in enumerate(search.at_all(places)):
-            kept = parts != fold
-            scaled = jacobian[kept] * problem.scale
-            move, *_ = np.linalg.lstsq(scaled, -residuals[kept], rcond=1e-8)
-            steps.append(move * problem.scale)
+            steps.append(_without(parts == fold, residuals, jacobian, problem.scale))
         places = np.clip(places + np.array(steps), problem.lower, problem.upper)
     rows = [residuals for residuals, _ in search.at_all(places)]
     main = problem.main_cuts
@@ -46,8 +41,30 @@ def cross_validated(search: Search, place: FloatArray) -> tuple[FloatArray, Floa
             own = rows[fold][cut][parts[cut] == fold] / weight
             squares, count = squares + float(own @ own), count + len(own)
         result.append(squares / max(count, 1))
-    spread = np.std(places @ problem.to_estimates.T, axis=0) * np.sqrt(FOLDS - 1.0)
-    return np.array(result), np.asarray(spread)
+    return np.array(result)
+
+
+def spread_by_parts(fit: Fit) -> FloatArray:
+    """Return the standard deviations of estimates by how parts of a recording differ, (p,).
+
+    They are those of the estimates from all parts but one (jackknife).
+    """
+    problem, parts = fit.problem, _parts(fit.problem)
+    moves = [
+        _without(parts == fold, fit.residuals, fit.jacobian, problem.scale)
+        for fold in range(FOLDS)
+    ]
+    spread = np.std(np.array(moves) @ problem.to_estimates.T, axis=0)
+    return np.asarray(spread * np.sqrt(FOLDS - 1.0))
+
+
+def _without(
+    left_out: BoolArray, residuals: FloatArray, jacobian: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """Return the step to where the residuals that stay are least, (p,)."""
+    kept = ~left_out
+    move, *_ = np.linalg.lstsq(jacobian[kept] * scale, -residuals[kept], rcond=1e-8)
+    return np.asarray(move * scale)
 
 
 def _parts(problem: Problem) -> FloatArray:
@@ -93,7 +110,7 @@ def variants(
             other = search.problem
         except ConfigError:
             continue
-        squares, _ = cross_validated(search, place)
+        squares = cross_validated(search, place)
         training = [search.residuals(place)[cut] / weight for cut, weight in other.main_cuts]
         rms = float(np.sqrt(np.mean(squares)))
         spread = float(np.std(squares, ddof=1) / np.sqrt(FOLDS) / (2.0 * rms))

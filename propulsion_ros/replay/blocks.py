@@ -94,7 +94,7 @@ def played(
         if count:
             size = min(2 * size, LONGEST)
         elif size > _SHORTEST:
-            size //= 2
+            size = max(size // 2, _SHORTEST)
         else:
             # It would be in vain, or too dear, to try again at once.
             for each in ahead[1:size]:

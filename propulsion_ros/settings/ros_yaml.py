@@ -50,14 +50,14 @@ class _Loader(FAST_LOADER):  # type: ignore[misc]
         return _UNTAGGED
 
 
-def node_of(text: str) -> yaml.Node | None:
-    """Return the one document of a text, None for none.
+def node_of(text: str, is_ros: bool = True) -> yaml.Node | None:
+    """Return the one document of a text, None for none; ROS takes less within brackets.
 
     Raises `yaml.YAMLError` for what ROS does not take, `SourceError` where it is nested too deeply.
     """
     brackets: list[bool] = []
     for event in yaml.parse(text, FAST_LOADER):
-        problem = _problem_of(event, any(brackets))
+        problem = _problem_of(event, is_ros and any(brackets))
         if problem:
             raise yaml.MarkedYAMLError(
                 problem=problem,
@@ -87,8 +87,8 @@ def _problem_of(event: yaml.Event, in_brackets: bool) -> str:
         return ''
     if not event.value:
         return 'a key without a value, which ROS does not take; write [] for no values'
-    if in_brackets and '?' in event.value:
-        return 'a text with ? in brackets, which older parsers refuse; put it in quotes'
+    if in_brackets and re.search('[?:]', event.value):
+        return 'a text with ? or : in brackets, which the parser of ROS refuses; put it in quotes'
     return ''
 
 

@@ -54,6 +54,7 @@ _HINTS = {
     'single document': '; remove the --- between two',
 }
 
+
 class ParameterFile:
     """Parameters of nodes, by node name; namespaces and ``/**`` match as ROS matches them.
 
@@ -302,7 +303,7 @@ def document_of(
         Naming the file and the line of what is no YAML.
     """
     try:
-        tree = node_of(text)
+        tree = node_of(text, build is tree_of)
         places.read(tree)
         return None if tree is None else build(tree)
     except SourceError as error:
