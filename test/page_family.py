@@ -8,7 +8,7 @@ import sys
 
 from propulsion_ros.models.registry import FAMILIES
 
-_ENTRY = re.compile(r"^\+ +'(\w+)': (\w+),$", re.MULTILINE)
+_ENTRY = re.compile(r"^\+ +'(\w+)': '[.\w]+:(\w+)',$", re.MULTILINE)
 
 
 def register_family(page, folder, monkeypatch):

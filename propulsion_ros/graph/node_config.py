@@ -136,7 +136,7 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '
     ConfigError
         Where there is no such family, or two sources disagree.
     """
-    own = [name for name, family in FAMILIES.items() if family.facts.loop == loop]
+    own = [name for name, family in FAMILIES.items() if family.facts.loop == loop] if loop else []
     name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
     if given or spec:
         REGISTRY.require(name)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
+from collections import UserDict
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from propulsion_ros.models.boosters.boosters import Boosters
 from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import Family
-from propulsion_ros.models.fam.fam import Fam
-from propulsion_ros.models.fam.inverse_fam import InverseFam
-from propulsion_ros.models.fam.propulsion_module import PropulsionModules
-from propulsion_ros.models.fins.fins import Fins
-from propulsion_ros.models.jets.jets import Jets
-from propulsion_ros.models.rotors.rotors import Rotors
-from propulsion_ros.models.thrusters.thrusters import Thrusters
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import parameters_of, suggestion
 from propulsion_ros.settings.quantity import names_field
@@ -24,16 +18,33 @@ from propulsion_ros.settings.quantity import names_field
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-FAMILIES: Mapping[str, type[Family]] = {
-    'boosters': Boosters,
-    'rotors': Rotors,
-    'thrusters': Thrusters,
-    'fins': Fins,
-    'jets': Jets,
-    'fam': Fam,
-    'inverse_fam': InverseFam,
-    'propulsion_modules': PropulsionModules,
-}
+
+class _Families(UserDict[str, Any]):
+    """Classes by name, from the places where they stand: one is imported when it is looked up.
+
+    A node or a file of parameters has one of them, and all take a third of a second to import.
+    """
+
+    def __getitem__(self, name: str) -> type[Family]:
+        found: str | type[Family] = super().__getitem__(name)
+        if isinstance(found, str):
+            module, _, cls = found.partition(':')
+            family: type[Family] = getattr(importlib.import_module(module, __package__), cls)
+            self[name] = family
+            return family
+        return found
+
+
+FAMILIES: Mapping[str, type[Family]] = _Families({
+    'boosters': '.boosters.boosters:Boosters',
+    'rotors': '.rotors.rotors:Rotors',
+    'thrusters': '.thrusters.thrusters:Thrusters',
+    'fins': '.fins.fins:Fins',
+    'jets': '.jets.jets:Jets',
+    'fam': '.fam.fam:Fam',
+    'inverse_fam': '.fam.inverse_fam:InverseFam',
+    'propulsion_modules': '.fam.propulsion_module:PropulsionModules',
+})
 """The actuator families of this package; `REGISTRY` knows those of others too."""
 
 GROUP = 'propulsion_ros.families'
