@@ -39,8 +39,9 @@ def _as_database(root: Node) -> bytes:
         db.set_progress_handler(lambda: True, 10_000_000)
         for node in root.below:
             # sqlite takes what it takes.
-            with suppress(sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError, ValueError,
-            TypeError):
+            with suppress(
+                sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError, ValueError, TypeError,
+            ):
                 if node.kind == 'pragma':
                     db.execute(f'PRAGMA {node.name} = {node.value}')
                 else:
@@ -78,8 +79,8 @@ _CELLS = (
     *SPELLINGS[:12],
 )
 DB3 = Format(
-    _database, _as_database, {'table': _STATEMENTS, 'pragma': ("'UTF-16'", 4096, 'wal', -1),
-    '': _CELLS},
+    _database, _as_database,
+    {'table': _STATEMENTS, 'pragma': ("'UTF-16'", 4096, 'wal', -1), '': _CELLS},
     kinds=('table', 'row', 'cell', 'pragma'),
 )
 
@@ -138,8 +139,10 @@ def _fields(kind: int, content: bytes) -> Iterator[Node]:
             (length,) = _WORD.unpack_from(content, at)
             inner = content[at + 4:at + 4 + length]
             at += 4 + length
-            yield Node('map', name, None, list(_strings(inner))) if form == 'm' else Node('s',
-            name, inner)
+            if form == 'm':
+                yield Node('map', name, None, list(_strings(inner)))
+            else:
+                yield Node('s', name, inner)
 
 
 def _strings(data: bytes) -> Iterator[Node]:
@@ -242,10 +245,9 @@ MCAP = Format(
 
 def _gzip(data: bytes) -> Node:
     return Node('gzip', below=[
-        Node('field', 'magic', b'\x1f\x8b'), Node('field', 'method', b'\x08'), Node('field',
-        'flags', b'\0'),
-        Node('field', 'time', bytes(6)), Node('content', 'times', 1,
-        [CSV.parse(gzip.decompress(data))]),
+        Node('field', 'magic', b'\x1f\x8b'), Node('field', 'method', b'\x08'),
+        Node('field', 'flags', b'\0'), Node('field', 'time', bytes(6)),
+        Node('content', 'times', 1, [CSV.parse(gzip.decompress(data))]),
         Node('crc'), Node('size'), Node('field', 'tail', b''),
     ])
 
@@ -280,9 +282,11 @@ def _deflated(content: bytes, times: int) -> tuple[bytes, int, int]:
 
 GZIP = Format(
     _gzip, _as_gzip,
-    {'content': (0, 2, 50, 10**4, 10**9), 'field': (b'\x04', b'\x08\0\0', b'\x1f\x8b\x08', b'\xff',
-    bytes(9)),
-     'crc': (0, 1), 'size': (0, 2**32 - 1), **CSV.words},
+    {
+        'content': (0, 2, 50, 10**4, 10**9),
+        'field': (b'\x04', b'\x08\0\0', b'\x1f\x8b\x08', b'\xff', bytes(9)),
+        'crc': (0, 1), 'size': (0, 2**32 - 1), **CSV.words,
+    },
     CSV.snippets, ('row', 'word', 'field', 'content'),
 )
 

@@ -65,8 +65,8 @@ _XML_SNIPPETS = (
 )
 XML = Format(
     _xml, lambda root: _as_xml(root).encode('utf-8', 'surrogatepass'),
-    {'prolog': _PROLOGS, RAW: _XML_SNIPPETS, '': ()}, _XML_SNIPPETS, ('text', RAW, 'element',
-    'attribute'),
+    {'prolog': _PROLOGS, RAW: _XML_SNIPPETS, '': ()}, _XML_SNIPPETS,
+    ('text', RAW, 'element', 'attribute'),
 )
 _XACRO_SNIPPETS = (
     '${1 + 1}', '${', '${}', '${a}', '${1/0}', "${'a' * 10**9}", '${9**9**9}', '${[0] * 10**8}',
@@ -122,8 +122,8 @@ def _as_yaml(node: Node, indent: int, is_flow: bool) -> str:
     below = [_as_yaml(other, indent, True) for other in node.below]
     if node.kind == 'mapping':
         names = (other.name for other in node.below)
-        return '{' + ', '.join(f'{name}: {text}' for name, text in zip(names, below,
-        strict=True)) + '}'
+        pairs = zip(names, below, strict=True)
+        return '{' + ', '.join(f'{name}: {text}' for name, text in pairs) + '}'
     if node.kind == 'sequence':
         return '[' + ', '.join(below) + ']'
     return ('' if node.value is None else str(node.value)) + ''.join(below)
@@ -241,5 +241,6 @@ CSV = _tables(',', (
     '½',
     '9' * 30 + '.5', '-0.0', '1e9', '9e9', '-1e9',
 ))
-WORDS = _tables(' ', (';', '; a', '#', '//', '1/2/3', '1//3', '-1', '99999999999', '0/0/0',
-'\\', '\r', '\n', '\t'))
+WORDS = _tables(' ', (
+    ';', '; a', '#', '//', '1/2/3', '1//3', '-1', '99999999999', '0/0/0', '\\', '\r', '\n', '\t',
+))

@@ -221,7 +221,6 @@ TABLES = {
 }
 
 
-
 def archive(size, head=b'', row=b'\n'):
     """Return what makes an archive of a table: a head, and a row as often as the size has it."""
     def make(path):

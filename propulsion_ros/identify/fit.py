@@ -95,19 +95,33 @@ class Search:
         problem, best = self.problem, self.jacobian(x)
         size = _WIDE / np.maximum(np.linalg.norm(best, axis=0), 1e-300)
         step = np.clip(size, _STEP * problem.scale, _FARTHEST * problem.scale)
-        least = np.full(len(x), np.inf)
-        for side in (step, -step):
-            places = np.clip(x + np.diag(side), problem.lower, problem.upper)
-            moved = np.diag(places) - x
-            try:
-                rows = problem.residuals(places)
-            except ConfigError:
+        least, sides = np.full(len(x), np.inf), (step, -step)
+        places = np.vstack([
+            np.clip(x + np.diag(side), problem.lower, problem.upper) for side in sides
+        ])
+        for near, rows in zip(np.split(places, 2), self._halves(places), strict=True):
+            if rows is None:
                 continue
+            moved = np.diag(near) - x
             slopes = (rows - self.residuals(x)).T / np.where(moved, moved, np.inf)
             change = np.linalg.norm(slopes, axis=0)
             is_less = (change < least) & (np.abs(moved) > 0.5 * step)
             best, least = np.where(is_less, slopes, best), np.where(is_less, change, least)
         return best
+
+    def _halves(self, places: FloatArray) -> list[FloatArray | None]:
+        """Return the residuals of each half of some places, None for one that is refused."""
+        try:
+            return list(np.split(self.problem.residuals(places), 2))
+        except ConfigError:
+            return [self.or_none(half) for half in np.split(places, 2)]
+
+    def or_none(self, places: FloatArray) -> FloatArray | None:
+        """Return the residuals at places, None where a model refuses one of them."""
+        try:
+            return self.problem.residuals(places)
+        except ConfigError:
+            return None
 
     def at_all(self, places: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return residuals and Jacobian at several places, of one run where none is refused."""
@@ -243,9 +257,8 @@ def _lower_around(search: Search, x: FloatArray) -> FloatArray | None:
     moves = np.concatenate([far * inverse / sd for far in _AROUND], axis=1).T
     moves *= np.minimum(1.0, _FARTHEST / np.maximum(np.abs(moves).max(axis=1), 1e-300))[:, None]
     places = np.clip(x + moves * problem.scale, problem.lower, problem.upper)
-    try:
-        rows = problem.residuals(places)
-    except ConfigError:
+    rows = search.or_none(places)
+    if rows is None:
         return None
     costs = [_cost(row) for row in rows]
     best = int(np.argmin(costs))

@@ -160,9 +160,8 @@ class Problem:
         rows = rows - (rows @ basis) @ basis.T
         return np.asarray(rows.reshape(len(difference), -1))
 
-    def rms(self, place: FloatArray) -> dict[str, float]:
-        """Return the root mean square of each channel's residuals, in its unit."""
-        residuals = self.residuals(place[None])[0]
+    def rms_of(self, residuals: FloatArray) -> dict[str, float]:
+        """Return the root mean square of each channel's weighted residuals, (r,), in its unit."""
         return {
             each.name: float(np.sqrt(np.mean(np.square(residuals[cut] / weight))))
             for each, cut, weight in zip(self.channels, self.cuts, self.weights, strict=True)

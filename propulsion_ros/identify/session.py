@@ -56,7 +56,7 @@ Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
 _OF_COAST = 'body.drag_area'
 _DELAYS, _REFITS = (0.0, 0.01, 0.02), 3
-_PARTS_DIFFER = 2.5
+_PARTS_DIFFER = 3.0
 """Spreads over standard deviations; of five parts with mere noise 1 in 1000 is above 2.2."""
 
 
@@ -140,12 +140,12 @@ class Session:
         else:
             problem = Problem(self._setup(recording, free))
             found += command_doubts(recording)
-        before = self._before(problem)
         fit = fitted(problem, note=self._note)
+        both = problem.predicted(np.vstack([problem.start, fit.place]))
+        before, after = ([rows[i] for rows in both] for i in (0, 1))
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         report = self._report(fit, before, found)
-        predictions = [rows[0] for rows in problem.predicted(fit.place[None])]
-        return Result(report, fit, robot.name, before, predictions)
+        return Result(report, fit, robot.name, before, after)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
         """Return the comparison of a coast, and what is to be known of it."""
@@ -225,14 +225,9 @@ class Session:
             moments=moments,
         )
 
-    @staticmethod
-    def _before(problem: Problem) -> list[Any]:
-        """Return the predictions of the parameters as they were."""
-        return [rows[0] for rows in problem.predicted(problem.start[None])]
-
     def _report(self, fit: Fit, before: list[Any], found: list[str]) -> dict[str, Any]:
         problem = fit.problem
-        rms = problem.rms(fit.place)
+        rms = problem.rms_of(fit.residuals)
         unknown = unidentified(fit)
         found += remarks(fit)
         found += geometry_doubts(fit)
@@ -300,7 +295,8 @@ class Session:
             self._note(f'check {path.name}')
             recording, doubts = self._read(path, span)
             other = Problem(dataclasses.replace(fit.problem.setup, recording=recording))
-            checks.append((_main(other, other.rms(fit.place)), len(other.channels[0].time)))
+            rms = other.rms_of(other.residuals(fit.place[None])[0])
+            checks.append((_main(other, rms), len(other.channels[0].time)))
             found += [f'{path.name}: {line}' for line in doubts]
         if checks:
             squares = sum(rms**2 * count for rms, count in checks)

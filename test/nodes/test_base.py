@@ -66,6 +66,7 @@ def test_without_subscription_only_what_is_latched_is_encoded(graph):
     encoded = []
 
     class Talker(PropulsionNode):
+
         def setup(self):
             def open_topic(topic, profile):
                 publisher = self.create_lifecycle_publisher(String, topic, profile)

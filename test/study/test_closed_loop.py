@@ -96,6 +96,7 @@ def test_a_controller_may_end_the_flight(quadrotor):
 
 def test_a_missing_reply_ends_the_flight_with_one_line(quadrotor):
     class Mute(Lift):
+
         def steer(self, time, motion):
             return super().steer(time, motion) if time < 0.05 else {}
 
@@ -116,6 +117,7 @@ def test_a_body_that_diverges_is_an_error(quadrotor):
 @pytest.mark.slow
 def test_services_are_called_and_refusals_end_the_flight():
     class Early(Lift):
+
         def requests(self, time):
             return ['flight_state/launch']
 
