@@ -68,6 +68,7 @@ setup(
     install_requires=needs('numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'),
     extras_require={
         'bag': needs('rosbags'), 'plot': needs('matplotlib'), 'xacro': needs('xacro'),
+        'learn': needs('gymnasium'),
         'study': needs('distributed'),
         'view': needs('meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'),
         # Not needed beside a sourced ROS 2. Vehicles are written in xacro, recordings are bags.

@@ -11,17 +11,20 @@ from pathlib import Path
 
 from benchmarks.machine import describe
 from benchmarks.page import BEGIN, END, as_list, rewrite
-from benchmarks.rows import Row, as_markdown, as_text
+from benchmarks.rows import Row, as_columns, as_markdown, as_text
 from propulsion_ros.tools.domains import own_network
 
 SECTIONS = {
     'steps': 'A step of each family beside its original',
     'logic': 'One sample of flight logic, estimators and force allocation',
+    'batches': 'Environments a second',
     'nodes': 'One message through a node beside a bare rclpy node',
     'replay': 'Offline replay',
     'start_up': 'Start and memory',
 }
 """Each is a module with `measure() -> rows`."""
+_WIDE = ('batches', 'nodes')
+"""Sections with a column for each part of a work."""
 
 
 def main() -> int:
@@ -88,14 +91,19 @@ def _said(rows: Iterable[Row]) -> Iterable[Row]:
 
 def _tables(machine: dict[str, str], measured: dict[str, list[Row]]) -> str:
     """Return what stands between the marks of a page."""
-    parts = [f'## {SECTIONS[name]}\n\n{as_markdown(rows)}' for name, rows in measured.items()]
+    parts = [f'## {SECTIONS[name]}\n\n{table_of(name, rows)}' for name, rows in measured.items()]
     return '\n\n'.join([as_list(machine), *parts])
+
+
+def table_of(name: str, rows: list[Row]) -> str:
+    """Return the table of a section."""
+    return as_columns(rows) if name in _WIDE else as_markdown(rows)
 
 
 def _draw(path: Path, measured: dict[str, list[Row]]) -> None:
     # Only who draws needs it.
     draw: Callable[..., None] = import_module('benchmarks.ratios').draw
-    draw(path, {SECTIONS[name]: rows for name, rows in measured.items()})
+    draw(path, measured)
 
 
 if __name__ == '__main__':

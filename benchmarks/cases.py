@@ -2,7 +2,7 @@
 """What is measured: a step of each family, and the same step of its original where there is one."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import cycle
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.rows import Row, not_measured
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
@@ -36,6 +37,10 @@ _FINLET = {
     'chord': 0.3, 'span': 0.8, 'lift_slope': 6.28, 'flap_to_chord': 1.0, 'flap_efficiency': 0.65,
     'stall_angle': 0.3, 'zero_lift_drag': 0.01, 'deflection': 0.5, 'time_constant': 0.05,
 }
+
+_END = {'step_value': 'end'}
+_AS_ORIGINAL = 'step, end value'
+"""A step that stands for its end, as in the originals, and not for the mean over it."""
 
 Call = Callable[[], object]
 
@@ -74,11 +79,28 @@ def optional(module: str) -> Any:
         return None
 
 
+_PEERS = {
+    'pyflyt': ('PyFlyt', 'PyFlyt pybullet'),
+    'isaaclab': ("Isaac Lab's arithmetic in torch", 'torch==2.13.0'),
+    'rotorpy': ('RotorPy', "'rotorpy[batched]'"),
+}
+"""What each module compares with, and how to get it."""
+
+
+def missing(*modules: str) -> Iterator[Row]:
+    """Yield a row for each original that is not installed."""
+    for module in modules:
+        if optional(module) is None:
+            yield not_measured(*_PEERS[module])
+
+
 def boosters(n: int) -> Case:
     """Return n boosters, each with its tank, beside n originals of one booster."""
     peer = optional('pyflyt')
     throttles = np.array([[value] * n for value in _THROTTLES])
-    case = Case(f'boosters n={n}', {'step': _booster_step(n, throttles)})
+    case = Case(f'boosters n={n}', {
+        'step': _booster_step(n, throttles), _AS_ORIGINAL: _booster_step(n, throttles, **_END),
+    })
     if peer is None:
         return case
     worlds = {'PyFlyt': False, 'PyFlyt without pybullet': True}
@@ -92,9 +114,11 @@ def gimballed_booster() -> Case:
     """Return one booster on a gimbal, as PyFlyt's rocket has it."""
     peer = optional('pyflyt')
     gimbals = GimbalsParams(booster=('b0',), time_constant=_ROCKET['time_constant'])
-    case = Case(
-        'gimballed booster n=1', {'step': _booster_step(1, np.array([[0.5]]), gimbals=gimbals)}
-    )
+    half = np.array([[0.5]])
+    case = Case('gimballed booster n=1', {
+        'step': _booster_step(1, half, gimbals=gimbals),
+        _AS_ORIGINAL: _booster_step(1, half, gimbals=gimbals, **_END),
+    })
     if peer is not None:
         world = peer.World(2, stubbed=False)
         made = peer.boosters(1, world, _ENDLESS, _DT)
@@ -105,17 +129,18 @@ def gimballed_booster() -> Case:
 def rotors(batch: int) -> Case:
     """Return batch x 4 rotors with drawn constants beside Isaac Lab's arithmetic in torch."""
     shape = (batch, 4)
-    ours, limited = _rotors(batch), _rotors(batch, max_rotor_acceleration=1e5)
+    ours, limited = _rotors(batch, **_END), _rotors(batch, max_rotor_acceleration=1e5, **_END)
     efforts = np.random.default_rng(1).uniform(0.0, 12.0, (3, *shape))
     asked, limited_asked = cycle(efforts), cycle(efforts)
     commands, still = cycle([Command(effort=effort) for effort in efforts]), BodyState()
-    whole = _rotors(batch)
+    whole, at_end = _rotors(batch), _rotors(batch, **_END)
     case = Case(f'rotors ({batch}, 4)', {
         'thrust': lambda: ours.advance(next(asked), _DT),
         'thrust, acceleration limited': lambda: limited.advance(next(limited_asked), _DT),
         'step': lambda: whole.step(next(commands), still, _DT, 0),
+        _AS_ORIGINAL: lambda: at_end.step(next(commands), still, _DT, 0),
     })
-    torch = _torch()
+    torch = torch_of_one_thread()
     if torch is None:
         return case
     tensors = [torch.tensor(effort, dtype=torch.float32) for effort in efforts]
@@ -145,13 +170,15 @@ def fins(n: int) -> Case:
         min_stall_angle=-_FINLET['stall_angle'], zero_lift_drag=_FINLET['zero_lift_drag'],
     )
     limit = _FINLET['deflection']
-    model = Fins(FinsParams(
+    models = {name: Fins(FinsParams(
         names=_names(n), min_deflection=-limit, max_deflection=limit,
-        time_constant=_FINLET['time_constant'], lifting_surface=surface,
-    ))
+        time_constant=_FINLET['time_constant'], lifting_surface=surface, **settings,
+    )) for name, settings in {'step': {}, _AS_ORIGINAL: _END}.items()}
     body = BodyState(velocity=np.array([30.0, -1.0, 0.0]), angular_velocity=np.zeros(3))
     commands = [Command(position=np.full(n, ratio * limit)) for ratio in (0.3, 0.5, -0.2)]
-    case = Case(f'fins n={n}, lifting surface', {'step': _stepper(model, commands, body)})
+    case = Case(f'fins n={n}, lifting surface', {
+        name: _stepper(model, commands, body) for name, model in models.items()
+    })
     peer = optional('pyflyt')
     if peer is not None:
         for name, stubbed in {'PyFlyt': False, 'PyFlyt without pybullet': True}.items():
@@ -188,7 +215,7 @@ def estimator(stage: Stage) -> Case:
 
 def _booster_step(n: int, throttles: FloatArray, **groups: Any) -> Call:
     efforts = _efforts(throttles)
-    if groups:
+    if 'gimbals' in groups:
         # As the loop sends it: a column for every name, NaN where a name takes another field.
         commands = [
             Command(
@@ -247,7 +274,8 @@ def _rotors(batch: int, **settings: Any) -> Rotors:
     ), (batch,))
 
 
-def _torch() -> Any:
+def torch_of_one_thread() -> Any:
+    """Return torch, on one thread and without gradients, or None where it is not installed."""
     if optional('isaaclab') is None:
         return None
     torch = import_module('torch')

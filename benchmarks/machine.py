@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 _PACKAGES = (
-    'ros-rclpy', 'numpy', 'scipy', 'torch', 'PyFlyt', 'pybullet', 'numba', 'rosbags',
+    'ros-rclpy', 'numpy', 'scipy', 'torch', 'PyFlyt', 'pybullet', 'numba', 'rotorpy', 'rosbags',
 )
 
 

@@ -68,11 +68,14 @@ class Work:
         How many actuators; Astrobee has as many as it has.
     executor : str
         One of `EXECUTORS`.
+    with_state : bool
+        Whether the client subscribes to the state, and not to the wrench alone.
     """
 
     family: str
     n: int = 8
     executor: str = 'events'
+    with_state: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -199,6 +202,10 @@ class Peer:
         self._subscription = client.create_subscription(
             WrenchStamped, f'/{self.name}/wrench', self._on_wrench, _DEEP
         )
+        if work.with_state:
+            client.create_subscription(
+                JointState, f'/{self.name}/state', lambda message: None, _DEEP, raw=True
+            )
         self.last_ns = 100 * PERIOD_NS
         self.heard = self.heard_ns = 0
 

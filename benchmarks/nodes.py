@@ -6,6 +6,7 @@ else the machine does falls on both alike.
 """
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ def measure() -> Iterator[Row]:
         for n in (1, 32):
             yield from _beside_bare(Work(_TARGET_FAMILY, n))
         yield from _beside_bare(Work(_TARGET_FAMILY, executor='single'))
+        yield from _beside_bare(Work(_TARGET_FAMILY, with_state=True))
         for executor in EXECUTORS:
             yield from _beside_bare(Work(_TARGET_FAMILY, executor=executor), apart=False)
         yield _highest_rate(Work(_TARGET_FAMILY))
@@ -69,21 +71,22 @@ def _beside_bare(work: Work, apart: bool = True) -> Iterator[Row]:
     """Yield CPU time, median and 99th percentile of the round trip of a message."""
     with _peers(work, apart) as (executor, peers):
         trips: dict[str, list[float]] = {name: [] for name in peers}
-        cpu = dict.fromkeys(peers, 0.0)
+        cpu: dict[str, list[float]] = {name: [] for name in peers}
         for block in range(_BLOCKS + 1):
             for name, peer in peers.items():
                 before = peer.cpu_seconds
                 times = [_round_trip(executor, peer) for _ in range(_BLOCK)]
                 # The first block loads what is lazy.
                 if block:
-                    cpu[name] += peer.cpu_seconds - before
+                    cpu[name].append((peer.cpu_seconds - before) / _BLOCK * 1e6)
                     trips[name] += times
     where = 'two processes' if apart else 'one process'
-    label = f'{work.family} n={len(work.names)}, {work.executor}, {where}'
-    count = _BLOCKS * _BLOCK
+    subscribed = ', state subscribed' if work.with_state else ''
+    label = f'{work.family} n={len(work.names)}, {work.executor}, {where}{subscribed}'
     beside = 'bare node'
     yield Row(
-        f'{label}: CPU', cpu['ours'] / count * 1e6, 'us', beside, cpu['bare'] / count * 1e6
+        f'{label}: CPU', statistics.median(cpu['ours']), 'us', beside,
+        statistics.median(cpu['bare']),
     )
     for what, quantile in (('median', 50), ('99 %', 99)):
         took = {name: 1e6 * float(np.percentile(times, quantile)) for name, times in trips.items()}

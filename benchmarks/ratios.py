@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw measured ratios."""
+"""Draw what is measured on one screen: ratios of steps and nodes, rates of batches."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 
@@ -12,52 +14,70 @@ from benchmarks.rows import Row
 mpl.use('Agg')
 from matplotlib import pyplot as plt
 
-_ROW = 0.19
-_HIGHER_IS_BETTER = ('Hz', 'x real time')
+_SIZE = (15.0, 8.5)
+"""Of the picture [inches], at 110 dots each."""
 
 
 def draw(path: Path, sections: Mapping[str, Sequence[Row]]) -> None:
-    """Draw how many times the other's cost each work takes, on one page.
+    """Draw steps and nodes beside others, and how many environments advance a second.
 
     Parameters
     ----------
     path : Path
         Picture to write.
     sections : mapping of str to sequence of Row
-        By title; rows without a ratio are left out.
+        By name; rows without a ratio are left out of the ratios.
     """
-    shown = {
-        title: [row for row in rows if row.ratio is not None] for title, rows in sections.items()
-    }
-    shown = {title: rows for title, rows in shown.items() if rows}
-    heights = [len(rows) + 2 for rows in shown.values()]
-    figure, panels = plt.subplots(
-        len(shown), 1, figsize=(11.0, _ROW * sum(heights) + 1.0), squeeze=False,
-        gridspec_kw={'height_ratios': heights}, layout='constrained', sharex=True,
-    )
-    for axes, (title, rows) in zip(panels[:, 0], shown.items(), strict=True):
-        costs = [_cost(row) for row in rows]
-        places = range(len(rows))
-        axes.barh(
-            places, [cost - 1.0 for cost in costs], left=1.0, height=0.7,
-            color=['tab:green' if cost <= 1.0 else 'tab:orange' for cost in costs],
-        )
-        axes.set_yticks(places, [f'{row.work}  |  {row.beside}' for row in rows], fontsize=7)
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xscale('log')
-        axes.axvline(1.0, color='black', linewidth=0.8)
-        axes.grid(axis='x', which='both', alpha=0.3)
-        axes.set_title(title, loc='left', fontsize=9)
-        for place, cost in zip(places, costs, strict=True):
-            axes.annotate(
-                f'{cost:.2f}', (max(cost, 1.0), place), (3, 0), textcoords='offset points',
-                va='center', fontsize=6,
-            )
-    panels[-1, 0].set_xlabel('cost, times that of what stands beside it; left of 1 is cheaper')
+    figure = plt.figure(figsize=_SIZE, layout='constrained')
+    left, right = figure.subfigures(1, 2)
+    upper, lower = right.subplots(2, 1, height_ratios=(1.0, 1.3))
+    steps = left.subplots()
+    _draw_ratios(steps, sections.get('steps', ()), 'Steps: our time over that of the original')
+    steps.set_xscale('log')
+    nodes = [row for row in sections.get('nodes', ()) if row.work.endswith('CPU')]
+    _draw_ratios(upper, nodes, 'Nodes: our CPU time of a message over that of a bare one')
+    _draw_rates(lower, sections.get('batches', ()))
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
-def _cost(row: Row) -> float:
-    ratio = row.ratio or 1.0
-    return 1.0 / ratio if row.unit in _HIGHER_IS_BETTER else ratio
+def _draw_ratios(axes: Any, rows: Sequence[Row], title: str) -> None:
+    """Draw a line for each work, with a dot for each of those beside it."""
+    shown = [row for row in rows if row.ratio is not None]
+    works = [work for work, _ in groupby(shown, key=lambda row: row.work)]
+    for beside in dict.fromkeys(row.beside for row in shown):
+        own = [row for row in shown if row.beside == beside]
+        axes.plot(
+            [row.ratio for row in own], [works.index(row.work) for row in own], 'o', label=beside
+        )
+    names = [work.removesuffix(': CPU').replace(', two processes', '') for work in works]
+    axes.set_yticks(range(len(works)), names, fontsize=8)
+    axes.set_ylim(len(works) - 0.4, -0.6)
+    axes.axvline(1.0, color='black', linewidth=0.8)
+    axes.grid(which='both', alpha=0.3)
+    axes.set_title(title, loc='right', fontsize=10)
+    if shown:
+        axes.legend(fontsize=8)
+
+
+def _draw_rates(axes: Any, rows: Sequence[Row]) -> None:
+    """Draw rates over the number of environments."""
+    curves: dict[str, dict[int, float]] = {}
+    for row in rows:
+        if row.ours is None:
+            continue
+        work, _, size = row.work.rpartition(': ')
+        curves.setdefault(work, {})[int(size)] = row.ours
+        if row.other is not None:
+            curves.setdefault(row.beside, {})[int(size)] = row.other
+    ours = {row.work.rpartition(': ')[0] for row in rows}
+    for name, curve in curves.items():
+        style = '.-' if name in ours else 'x--'
+        axes.plot(list(curve), [1e6 * rate for rate in curve.values()], style, label=name)
+    axes.set_xscale('log')
+    axes.set_yscale('log')
+    axes.grid(alpha=0.3)
+    axes.set_xlabel('environments')
+    axes.set_title('Steps of environments a second, one core', loc='left', fontsize=10)
+    if curves:
+        axes.legend(fontsize=8, loc='center left', bbox_to_anchor=(1.0, 0.5))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
 
@@ -15,8 +16,8 @@ class Row:
     ----------
     work : str
         What is done.
-    ours : float
-        What it costs, or gives.
+    ours : float or None
+        What it costs, or gives; None where it is not measured, for the reason in `beside`.
     unit : str
         Of both numbers.
     beside : str
@@ -26,7 +27,7 @@ class Row:
     """
 
     work: str
-    ours: float
+    ours: float | None
     unit: str
     beside: str = ''
     other: float | None = None
@@ -34,15 +35,22 @@ class Row:
     @property
     def ratio(self) -> float | None:
         """Ours over the other one."""
-        return self.ours / self.other if self.other else None
+        return self.ours / self.other if self.other and self.ours is not None else None
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as JSON has it."""
         return {**asdict(self), 'ratio': self.ratio}
 
 
+def not_measured(peer: str, install: str) -> Row:
+    """Return the row of an original that is not installed."""
+    return Row(peer, None, '', f'not measured: pip install {install}')
+
+
 def as_text(row: Row) -> str:
     """Return a row as a line."""
+    if row.ours is None:
+        return f'  {row.work:<58} {row.beside}'
     line = f'  {row.work:<58} {number(row.ours, row.unit):>18}'
     if row.ratio is None or row.other is None:
         return line
@@ -50,15 +58,45 @@ def as_text(row: Row) -> str:
 
 
 def as_markdown(rows: Iterable[Row]) -> str:
-    """Return rows as a Markdown table."""
+    """Return rows as a Markdown table, a line for each work: beside several others in turn."""
     lines = ['| Work | ours | beside | | ratio |', '| --- | --- | --- | --- | --- |']
-    for row in rows:
-        other = '' if row.other is None else number(row.other, row.unit)
-        ratio = '' if row.ratio is None else f'{row.ratio:.2f}'
-        lines.append(
-            f'| {row.work} | {number(row.ours, row.unit)} | {row.beside} | {other} | {ratio} |'
+    for work, group in groupby(rows, key=lambda row: row.work):
+        same = list(group)
+        ours = next((number(row.ours, row.unit) for row in same if row.ours is not None), '')
+        beside, others, ratios = (
+            '; '.join(filter(None, texts)) for texts in (
+                [row.beside for row in same],
+                [number(row.other, row.unit) if row.other is not None else '' for row in same],
+                [f'{row.ratio:.2f}' if row.ratio is not None else '' for row in same],
+            )
         )
+        lines.append(f'| {work} | {ours} | {beside} | {others} | {ratios} |')
     return '\n'.join(lines)
+
+
+def as_columns(rows: Iterable[Row]) -> str:
+    """Return rows as a Markdown table with a column for each part of a work behind a colon.
+
+    A cell has our number, and the ratio in brackets.
+    """
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    notes = []
+    for row in rows:
+        work, _, part = row.work.rpartition(': ')
+        if row.ours is None:
+            notes.append(f'{row.work}: {row.beside}.')
+            continue
+        ratio = '' if row.ratio is None else f' ({row.ratio:.2f})'
+        cells.setdefault((work, row.beside), {})[part] = f'{number(row.ours, row.unit)}{ratio}'
+    parts = list(dict.fromkeys(part for own in cells.values() for part in own))
+    lines = [
+        f'| Work | beside | {" | ".join(parts)} |', f'| --- | --- |{" --- |" * len(parts)}',
+        *(
+            f'| {work} | {beside} | {" | ".join(own.get(part, "") for part in parts)} |'
+            for (work, beside), own in cells.items()
+        ),
+    ]
+    return '\n'.join([*lines, *(['', *notes] if notes else [])])
 
 
 def number(value: float, unit: str) -> str:

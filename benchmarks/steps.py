@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from benchmarks import cases
-from benchmarks.cases import Case
+from benchmarks.cases import Case, missing
 from benchmarks.rows import Row
 from benchmarks.timing import cpu_medians
 
@@ -18,9 +18,7 @@ _MAKERS: tuple[Callable[[], Case], ...] = (
 
 def measure() -> Iterator[Row]:
     """Yield the rows, each case built, measured and dropped before the next."""
-    for module, install in (('pyflyt', 'PyFlyt pybullet'), ('isaaclab', 'torch==2.13.0')):
-        if cases.optional(module) is None:
-            print(f'NOT COMPARED with {module}: pip install {install}')
+    yield from missing('pyflyt', 'isaaclab')
     for make in _MAKERS:
         yield from rows_of(make())
 

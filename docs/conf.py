@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How Sphinx makes a site of these pages: `make site`, where warnings are errors."""
+"""How Sphinx makes a site of these pages: `make site`, where warnings are errors, and rosdoc2."""
 from __future__ import annotations
 
 import re
@@ -9,17 +9,28 @@ from pygments.lexers.special import TextLexer
 
 import propulsion_ros
 
-HERE = Path(__file__).resolve().parent
+# Not beside this file: rosdoc2 runs it from a folder of its own.
+DOCS = Path(propulsion_ros.__file__).resolve().parent.parent / 'docs'
+
+URLS = dict(
+    line.split(' = ') for line in (DOCS.parent / 'env/urls.txt').read_text('utf-8').splitlines()
+    if not line.startswith('#')
+)
 
 project = 'propulsion_ros'
 author = 'propulsion_ros maintainers'
 version = release = propulsion_ros.__version__
 extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon']
-# The table of pages for a reader of the repository; here index.rst has them.
-exclude_patterns = ['README.md']
+# The table of pages for a reader of the repository, here index.rst has them; and what rosdoc2 adds.
+exclude_patterns = [
+    'README.md', '__*', 'standard_docs', 'CHANGELOG.rst', 'CONTRIBUTING.md',
+    'QUALITY_DECLARATION.md',
+]
+rosdoc2_settings = {'override_theme': False}
 html_theme = 'alabaster'
 html_theme_options = {
     'description': 'Actuators and flight software for robots that push against something',
+    'extra_nav_links': {'Source': URLS['repository'], 'Report a fault': URLS['issues']},
 }
 myst_heading_anchors = 4
 autodoc_typehints = 'none'
@@ -35,14 +46,14 @@ def setup(app: object) -> None:
 
 def _without_files(app: object, name: str, source: list[str]) -> None:
     """Write what a link of the repository names: a site has no files beside its pages."""
-    folder = (HERE / name).parent
+    folder = (DOCS / name).parent
 
     def link(found: re.Match[str]) -> str:
         target = (folder / found[2]).resolve()
-        if target == HERE / 'README.md':
+        if target == DOCS / 'README.md':
             return f'[{found[1]}](/index)'
-        if target.is_relative_to(HERE):
+        if target.is_relative_to(DOCS):
             return found[0]
-        return f'{found[1]} (`{target.relative_to(HERE.parent)}`)'
+        return f'{found[1]} (`{target.relative_to(DOCS.parent)}`)'
 
     source[0] = _LINK.sub(link, source[0])

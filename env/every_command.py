@@ -27,6 +27,7 @@ RUNS = (
     'gazebo {share}/urdf/rov.urdf.xacro --output model',
     'demo --vehicle freeflyer --until 1',
     'apogee-trials --flights 2',
+    'study {share}/studies/apogee.yaml --cases 2 --jobs 1',
     'apogee log.csv --picture apogee.png',
     # Its extra is not among those that are installed here.
     'view flight --model {robot}.urdf --html view.html',

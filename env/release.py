@@ -198,11 +198,11 @@ def publish(version: str, files: list[Path]) -> None:
     for path in files:
         shutil.copy(path, ROOT / 'dist')
         print(f'{sha256(path)}  dist/{path.name}')
-    print(f'''release: {version} is ready. What is left, by hand:
+    print(f"""release: {version} is ready. What is left, by hand:
   git tag -a {version} -m {version} && git push origin {version}
   twine upload dist/*.whl dist/*.tar.gz
   a release {version} on the code host, with its section of CHANGELOG.rst and the files of dist/
-  bloom-release --rosdistro kilted propulsion_ros    (and jazzy)''')
+  bloom-release --rosdistro kilted propulsion_ros    (and jazzy)""")
 
 
 # Small things.

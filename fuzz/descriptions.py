@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
@@ -10,13 +11,14 @@ import numpy as np
 from defusedxml.ElementTree import fromstring
 
 from fuzz.target import REPOSITORY, Target, require, shipped, text_of, written
+from fuzz.text_formats import XACRO, XML
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
 from propulsion_ros.graph import expand_xacro
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.family import BodyState, Command, Family
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.names_expr import TAG, expand
 from propulsion_ros.urdf.reader import (
@@ -26,6 +28,7 @@ from propulsion_ros.urdf.reader import (
     mass_from_urdf,
 )
 from propulsion_ros.urdf.tags import Tag
+from propulsion_ros.urdf.visuals import visuals_of
 from propulsion_ros.urdf.xml import SIZE_LIMIT, parse_urdf
 
 _MOVING = BodyState(velocity=np.ones(3), angular_velocity=np.ones(3))
@@ -39,20 +42,28 @@ def _read(xml: str) -> None:
     """Make every actuator of a description, and let it run a moment."""
     mass_from_urdf(xml)
     joints_of_urdf(xml)
+    list(visuals_of(parse_urdf(xml)))
     blocks = actuators_from_urdf(xml, loop_params_of)
     for block in blocks:
-        family, _ = build_family(block.family, {}, block)
-        output = family.step(Command(), _MOVING, 0.01, 0)
-        require(bool(np.isfinite(output.wrench).all()), f'{block.name}: {output.wrench}')
+        take_step(build_family(block.family, {}, block)[0])
     drawn_blocks(blocks)
+
+
+def take_step(family: Family) -> None:
+    """Let the actuators of a family run a moment."""
+    output = family.step(Command(), _MOVING, 0.01, 0)
+    require(bool(np.isfinite(output.wrench).all()), f'{family.actuator_names}: {output.wrench}')
 
 
 def _xacro(data: bytes) -> None:
     # What the shipped ones include must lie beside.
     written('actuators.xacro', _macros())
-    # In this process, where the library is instrumented.
-    _, text = expand_xacro.expand(str(written('robot.urdf.xacro', data)), SIZE_LIMIT)
-    _read(text)
+    path = written('robot.urdf.xacro', data)
+    if 'atheris' in sys.modules:
+        # In this process, where the library is instrumented.
+        _read(expand_xacro.expand(str(path), SIZE_LIMIT)[1])
+    else:
+        _read(load_robot_description(path))
 
 
 @functools.cache
@@ -133,8 +144,10 @@ OUTLINE_WORDS = (
 
 TARGETS = (
     Target(
-        'urdf', _urdf, lambda: [description(vehicle).encode() for vehicle in VEHICLES],
-        words=URDF_WORDS,
+        'urdf', _urdf,
+        lambda: [*(description(vehicle).encode() for vehicle in VEHICLES),
+                 *shipped('test/data/every_family.urdf') * len(VEHICLES)],
+        words=URDF_WORDS, form=XML,
     ),
     Target(
         'plugin_block', _block, outlines,
@@ -143,6 +156,7 @@ TARGETS = (
     Target(
         'xacro', _xacro, lambda: shipped('urdf/*.urdf.xacro'),
         words=('${', '$(', 'xacro:macro', 'xacro:include', 'xacro:if', 'xacro:property'),
+        form=XACRO,
     ),
     Target(
         'names_expr', _names_expr, lambda: [rb'(?:front|rear)_[^c]{1,9}\w*|\d', b'.*'],

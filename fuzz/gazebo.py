@@ -12,6 +12,7 @@ import yaml
 
 from fuzz.descriptions import OUTLINE_WORDS, URDF_WORDS, description, outlined, outlines
 from fuzz.target import Target, UnsoundError, require, shipped, text_of, written
+from fuzz.text_formats import XML, YAML
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.bridge import bridge_yaml
 from propulsion_ros.gz.host import ActuatorHost
@@ -91,9 +92,10 @@ def _descriptions(*vehicles: str) -> list[bytes]:
 
 
 TARGETS = (
-    Target('gazebo_system', _system, lambda: _descriptions(*VEHICLES), words=URDF_WORDS),
+    Target('gazebo_system', _system, lambda: _descriptions(*VEHICLES), words=URDF_WORDS, form=XML),
     Target(
-        'gazebo_bridge', _bridge, functools.partial(_descriptions, *_BRIDGED), words=URDF_WORDS
+        'gazebo_bridge', _bridge, functools.partial(_descriptions, *_BRIDGED), words=URDF_WORDS,
+        form=XML,
     ),
     Target(
         'gazebo_blocks', _outline,
@@ -105,6 +107,7 @@ TARGETS = (
         lambda: shipped('config/rov.yaml', 'config/rocket.yaml', 'config/thrusters.yaml'),
         words=('body.', 'drag_area:', 'displaced_volume:', 'vehicle:', '/**:', '.inf', '1e308',
                '-1'),
+        form=YAML,
     ),
     Target('gazebo_host', _host, outlines, words=OUTLINE_WORDS),
 )

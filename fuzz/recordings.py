@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 
 from benchmarks.wire import Wire
+from fuzz.binary_formats import DB3, MCAP
 from fuzz.target import Target, require, scratch, shipped, written
+from fuzz.text_formats import YAML
 from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.settings.errors import SourceError
@@ -69,10 +71,12 @@ TARGETS = (
     Target(
         'bag_mcap', functools.partial(_file, '.mcap'), lambda: _stored('.mcap'),
         words=('zstd', 'lz4', 'ros2msg', 'ros2idl', 'offered_qos_profiles', 'std_msgs/msg/Header'),
+        form=MCAP,
     ),
     Target(
         'bag_sqlite3', functools.partial(_file, '.db3'), lambda: _stored('.db3'),
         words=('CREATE VIEW messages AS', 'topics', 'schema', 'SELECT', 'std_msgs/msg/Header'),
+        form=DB3,
     ),
     Target(
         'bag_metadata', _metadata,
@@ -81,5 +85,6 @@ TARGETS = (
         words=('compression_mode: file', 'compression_mode: message', 'compression_format: zstd',
                'relative_file_paths:', '../../', 'storage_identifier: sqlite3', '&a', '*a',
                '!!python/object/apply:os.system', 'version: 1'),
+        form=YAML,
     ),
 )

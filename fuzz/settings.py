@@ -6,8 +6,12 @@ import functools
 import hashlib
 import json
 import math
+from typing import Any
 
+from fuzz import rcl
+from fuzz.descriptions import take_step
 from fuzz.target import Target, UnsoundError, require, shipped, text_of, written
+from fuzz.text_formats import JSON, WORDS, YAML
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.events import Action, EventRecord
@@ -17,22 +21,57 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.graph.node_config import build_family, family_of
 from propulsion_ros.loops.flight.record_file import FlightRecord, OwedPulse, decode, encode
 from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.models.supply.rasp import parse_rasp
 from propulsion_ros.rml.config import BLOCKS, FlightConfig, read_flight_config
 from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.study.study import MOST_CASES, read_study
 from propulsion_ros.tools.check import faults_of
 
 
 def _parameters(data: bytes) -> None:
+    """Read a file for `check`; what that takes, ROS must take, and read the same in it."""
     path = written('parameters.yaml', data)
-    for fault in faults_of(path):
-        raise SourceError('fault', fault)
     file = ParameterFile(path)
     for node in file.nodes:
         file.of(node, '/fleet')
+    ours: dict[str, dict[str, Any]] = {}
+    for pattern, values in file.entries:
+        ours.setdefault(pattern, {}).update(values)
+    try:
+        theirs = rcl.read(path)
+    except ValueError as error:
+        raise UnsoundError(f'ROS refuses what is read here: {error}') from error
+    for name, given in theirs.items():
+        pattern = f'/{name.strip("/")}'
+        require(_same(ours.pop(pattern, {}), given), f'{pattern}: ROS reads {given}')
+    require(not any(ours.values()), f'ROS does not read {ours}')
+    for fault in faults_of(path):
+        raise SourceError('fault', fault)
+    for name, space in file.nodes_and_namespaces:
+        values = file.of(name, space)
+        family = family_of(values, None, name)
+        if family:
+            take_step(build_family(family, values, None)[0])
+
+
+def _same(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
+    # An array without elements is no value in ROS; a NaN is no other NaN, but its text is.
+    return repr({k: ours[k] for k in sorted(ours)}) == repr({
+        k: [] if theirs[k] is None else theirs[k] for k in sorted(theirs)
+    })
+
+
+def _study(data: bytes) -> None:
+    """Read a study, and draw its first and last case."""
+    study = read_study(written('study.yaml', data))
+    require(0 < study.size <= MOST_CASES, f'{study.size} cases')
+    for number in (0, study.size - 1):
+        drawn = [x for x in study.case(number).values.values() if isinstance(x, float)]
+        require(all(map(math.isfinite, drawn)), f'{study.case(number)}')
 
 
 def _flight_config(semantics: str, data: bytes) -> None:
@@ -90,6 +129,9 @@ def _state_file(data: bytes) -> None:
     except (ValueError, RecursionError):
         decode(data)
         raise UnsoundError('a record that is no JSON was read') from None
+    if isinstance(flight, dict) and 'sha256' in flight:
+        decode(data)
+        return
     digest = hashlib.sha256(json.dumps(flight, sort_keys=True).encode()).hexdigest()
     document = {'format': 'propulsion_ros flight record 2', 'sha256': digest, 'flight': flight}
     record = decode(json.dumps(document).encode())
@@ -102,7 +144,7 @@ def _flights() -> list[bytes]:
         (EventRecord(0, 1_000, 2),),
     )
     record = FlightRecord('config', snapshot, 12.5, (1.0, 2.0), (OwedPulse(0, 0, 1_000_000),))
-    return [json.dumps(json.loads(encode(record))['flight']).encode()]
+    return [json.dumps(json.loads(encode(record))['flight']).encode(), encode(record)]
 
 
 _FLIGHT_WORDS = (
@@ -115,18 +157,25 @@ TARGETS = (
         'parameter_file', _parameters, lambda: shipped('config/*.yaml', 'test/data/*.yaml'),
         words=('ros__parameters:', '/**:', '!!python/object/apply:os.system', '!!binary', '&a',
                '*a', '<<:', '.inf', '.nan', '1e400', '0x', '2001-12-14', '- - - -', 'family:'),
+        form=YAML,
     ),
     Target(
         'flight_config', functools.partial(_flight_config, 'safe'),
-        lambda: shipped('config/*.jsonc'), words=_FLIGHT_WORDS,
+        lambda: shipped('config/*.jsonc'), words=_FLIGHT_WORDS, form=JSON,
     ),
     Target(
         'flight_config_as_flown', functools.partial(_flight_config, 'legacy'),
-        lambda: shipped('config/rocket_flight.jsonc'), words=_FLIGHT_WORDS,
+        lambda: shipped('config/rocket_flight.jsonc'), words=_FLIGHT_WORDS, form=JSON,
     ),
     Target(
         'motor_file', _motors, lambda: shipped('test/data/motors.eng'),
-        words=(';', '1e308', 'nan', '-0', '\n0 0\n'),
+        words=(';', '1e308', 'nan', '-0', '\n0 0\n'), form=WORDS,
     ),
-    Target('state_file', _state_file, _flights, words=('1e400', 'null', 'NaN', '-1', '"flight"')),
+    Target(
+        'study', _study, lambda: shipped('studies/*.yaml'), form=YAML,
+        words=('vary:', 'grid', 'uniform', 'normal', 'results:', 'limits:', 'null', 'kind',
+               'flight', 'replay', 'apogee', 'identify', '1000000', '[0, 1]', '[1, 0]'),
+    ),
+    Target('state_file', _state_file, _flights, words=('1e400', 'null', 'NaN', '-1', '"flight"'),
+           form=JSON),
 )

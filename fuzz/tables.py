@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import math
 
+from fuzz.binary_formats import GZIP
 from fuzz.robots import fresh_robot, require_wrenches
 from fuzz.target import Target, require, written
+from fuzz.text_formats import CSV
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.replay.sources import TableSource
 from propulsion_ros.tools.apogee import apogee_of_log
@@ -15,9 +18,9 @@ _MOST_NS = 200_000_000
 """Longest stretch that is really run: a row may ask for an hour of steps."""
 
 
-def _flight_log(data: bytes) -> None:
+def _flight_log(name: str, data: bytes) -> None:
     for method in ('robust', 'legacy'):
-        found = apogee_of_log(written('log.csv', data), ApogeeParams(method=method))
+        found = apogee_of_log(written(name, data), ApogeeParams(method=method))
         numbers = [value for value in found.values() if isinstance(value, float)]
         require(all(map(math.isfinite, numbers)), f'{method}: {found}')
 
@@ -44,8 +47,14 @@ def _flights() -> list[bytes]:
 
 TARGETS = (
     Target(
-        'flight_log', _flight_log, _flights,
+        'flight_log', functools.partial(_flight_log, 'log\n.csv'), _flights,
         words=('time_s', 'altitude_m', 'vz_mps', 'az_mps2', 'nan', 'inf', '1e308', '"', '\r\n'),
+        form=CSV,
+    ),
+    Target(
+        'packed_log', functools.partial(_flight_log, 'log.csv.gz'),
+        lambda: [gzip.compress(log, mtime=0) for log in _flights()],
+        words=('\x1f\x8b\x08',), form=GZIP,
     ),
     Target(
         'command_table', functools.partial(_command_table, 'thrusters.yaml'),
@@ -54,11 +63,13 @@ TARGETS = (
                  b'0,1,0,0,0\n0.05,2,1,0,0\n'],
         words=('stamp', '.velocity', '.effort', 'body.velocity.x', 'nan', 'inf', '1e308', '1e9',
                '9e9', '"', '\r\n', '0.000000001'),
+        form=CSV,
     ),
     Target(
         'wrench_table', functools.partial(_command_table, 'fam.yaml'),
         lambda: [b'stamp,wrench.force.x,wrench.torque.z,com.x,com.y,com.z\n'
                  b'0,0.1,0.01,0,0,0\n0.05,-0.1,0,0.01,0,0\n0.1,0.2,,,,\n'],
         words=('stamp', 'wrench.force.x', 'com.x', 'nan', 'inf', '1e308', '"', 'nozzle_7.position'),
+        form=CSV,
     ),
 )

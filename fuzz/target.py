@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzz.mutation import Format, mutated
 from propulsion_ros.settings.errors import ConfigError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -36,6 +37,8 @@ class Target:
         What `run` may raise; anything else is a fault of the package.
     words : tuple of str
         Parts of the language that chance would not find.
+    form : Format, optional
+        Of what it reads, so that damage can keep it.
     """
 
     name: str
@@ -43,6 +46,11 @@ class Target:
     seeds: Callable[[], list[bytes]]
     errors: tuple[type[Exception], ...] = (ConfigError,)
     words: tuple[str, ...] = ()
+    form: Format | None = None
+
+    def case(self, seed: int) -> bytes:
+        """Return the damaged input of a number, the same in every run."""
+        return mutated(self.name, seed, self.seeds(), self.form, self.words)
 
 
 def outcome(target: Target, data: bytes) -> str:

@@ -2,10 +2,12 @@
 """Every target, by name: one table for the tests and for the coverage-guided runs."""
 from __future__ import annotations
 
-from fuzz import descriptions, gazebo, messages, recordings, settings, tables
+from fuzz import descriptions, gazebo, meshes, messages, recordings, settings, tables
 
 TARGETS = {
     target.name: target
-    for module in (descriptions, gazebo, settings, tables, recordings, messages)
+    for module in (
+        descriptions, gazebo, settings, tables, recordings, messages, meshes,
+    )
     for target in module.TARGETS
 }

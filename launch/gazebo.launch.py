@@ -34,7 +34,7 @@ def generate_launch_description() -> LaunchDescription:
             description='URDF or xacro in place of the one that comes with the package',
         ),
         DeclareLaunchArgument(
-            'world', default_value='', description="SDF file in place of the world for this vehicle"
+            'world', default_value='', description='SDF file in place of the world for this vehicle'
         ),
         DeclareLaunchArgument(
             'join', default_value='false', choices=BOOLEANS,

@@ -20,7 +20,6 @@ def _flow(rng, time):
     return flow
 
 
-
 def _wrench_commands(rng, time, count):
     return steps(-1.0, 1.0, 0.8)(rng, time, count) * np.repeat([0.3, 0.02], 3)
 

@@ -165,7 +165,7 @@ def _announced(prose: list[str], line: int) -> str:
     """Return the file that the text before a fence announces, '' for none."""
     before = next((text for text in reversed(prose[: line - 1]) if text.strip()), '')
     files = [span for span in _SPAN.findall(before) if _FILE.fullmatch(span)]
-    near = any(text.strip() for text in prose[max(line - 3, 0) : line - 1])
+    near = any(text.strip() for text in prose[max(line - 3, 0):line - 1])
     return files[-1] if near and files and before.rstrip().endswith('`:') else ''
 
 
@@ -175,5 +175,5 @@ def _shown(blocks: list[tuple[int, str, str]], i: int, lines: list[str]) -> str 
         return None
     end = blocks[i][0] + blocks[i][2].count('\n') + 1
     line, language, text = blocks[i + 1]
-    between = ''.join(lines[end : line - 1]).strip()
+    between = ''.join(lines[end:line - 1]).strip()
     return text if language in ('', 'text') and not between else None

@@ -23,6 +23,7 @@ from propulsion_ros.gz.sdf_elements import system_plugin
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.rml.config import read_flight_config
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.study.study import read_study
 from propulsion_ros.tools.check import faults_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
@@ -83,8 +84,21 @@ def _run(block, names):
         raise PageError(f'prints\n{said.getvalue()}')
 
 
+def _check_study(text):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'study.yaml'
+        path.write_text(text, encoding='utf-8')
+        try:
+            read_study(path)
+        except ConfigError as error:
+            raise PageError(str(error)) from None
+
+
 def _check_yaml(text):
     document = yaml.safe_load(text)
+    if 'kind' in document:
+        _check_study(text)
+        return
     if not isinstance(document, dict):
         raise PageError(f'expected keys, got {document!r}')
     if next(iter(document)) in FOREIGN_YAML:

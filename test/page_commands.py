@@ -22,6 +22,7 @@ NOT_RUN = {
     'identify': 'needs recordings; test/identify fits them',
     'fly': 'flies until it is stopped; test/tools/test_fly.py flies the examples',
     'play': 'plays in real time, to other processes',
+    'study': 'flies for minutes; test/study flies shorter ones',
     'record': 'records other processes until it is stopped',
 }
 """Commands of propulsion_ros whose arguments are only parsed, and why."""
@@ -34,6 +35,7 @@ ELSEWHERE = {
     'export': 'changes the shell', 'mkdir': 'makes a folder',
     'git': 'asks a network', 'rosdep': 'asks a network', 'pip': 'asks a network',
     'apt': 'needs another system',
+    'dask': 'needs several machines; test/study/test_cluster.py starts a cluster',
     'colcon': '`make install-check` builds with it in CI',
     'rviz2': 'opens a window', 'plotjuggler': 'opens a window', 'rqt_plot': 'opens a window',
 }

@@ -102,6 +102,7 @@ SPARSE = {
     '.yaml': 'is larger than 262144 bytes', '.urdf': 'is larger than 4194304 bytes',
     '.xacro': 'is larger than 4194304 bytes', '.jsonc': 'is larger than 1048576 bytes',
     '.eng': 'is larger than 1048576 bytes', '.json': 'is larger than 1',
+    **dict.fromkeys(('.stl', '.obj', '.dae'), 'is larger than 16777216 bytes'),
     '.csv': 'NUL', '.mcap': 'File magic is invalid', '.db3': 'file is not a database',
 }
 """Part of the line that refuses a file that states two gigabytes."""
@@ -131,6 +132,10 @@ COMMANDS = {
                      'body.drag_area'),
     'demo.yaml': ('demo', '--params-file', '{}', '--output', 'demo'),
     'gazebo.urdf': ('gazebo', '{}', '--output', 'gazebo'),
+    'mesh.stl': ('call', 'propulsion_ros.view.meshes', 'read_mesh', '{}'),
+    'mesh.obj': ('call', 'propulsion_ros.view.meshes', 'read_mesh', '{}'),
+    'mesh.dae': ('call', 'propulsion_ros.view.meshes', 'read_mesh', '{}'),
+    'study.yaml': ('study', '{}', '--no-picture'),
     'motor.eng': ('call', 'propulsion_ros.graph.motor_file', 'read_motor', '{}'),
     'record.json': ('call', 'propulsion_ros.loops.flight.record_file', 'read_state', '{}'),
     'references.json': ('references', '{}'),
@@ -189,16 +194,16 @@ NAMED = (
     'check.yaml', 'check.urdf', 'check.xacro', 'check.jsonc', 'replay config.yaml', 'apogee.csv',
     'plot.csv', 'plot.db3', 'record.json',
 )
-"""Commands that read every format once."""
+"""Commands that read every format once; the others get a line end in the name alone."""
 
 
 def names():
     """Yield files of strange names whose content is wrong for every command."""
     for what, command in COMMANDS.items():
         suffix = '.' + what.rpartition('.')[2]
-        if what not in NAMED:
-            continue
         for kind, name in NAMES.items():
+            if what not in NAMED and kind != 'line end':
+                continue
             full = name.replace(b'{}', suffix.encode()) if isinstance(name, bytes) \
                 else name.replace('{}', suffix)
             yield Case(f'{what}: {kind} in its name', holding('\x01'), full, command, '')

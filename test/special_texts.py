@@ -188,7 +188,7 @@ PROGRAMS = {
         '<xacro:property name="a" value="${a}"/>${a}'), 'circular'),
     'entities that expand': (holding(ENTITIES), ''),
     'deep': (holding('<a>' * 200_000), ''),
-    'an exit': (program("${python.type(0).mro()[1].__subclasses__}"), ''),
+    'an exit': (program('${python.type(0).mro()[1].__subclasses__}'), ''),
 }
 
 LOG = 'time_s,altitude_m\n'
@@ -220,6 +220,37 @@ TABLES = {
     'a large number': ('time_s,altitude_m\n1e999,1\n', ''),
 }
 
+
+
+def archive(size, head=b'', row=b'\n'):
+    """Return what makes an archive of a table: a head, and a row as often as the size has it."""
+    def make(path):
+        with gzip.open(path, 'wb', 1) as file:
+            file.write(head)
+            part = row * (2**20 // len(row))
+            for _ in range(size // len(part)):
+                file.write(part)
+    return make
+
+
+ARCHIVES = {
+    'empty rows': (archive(2**29), 'characters of empty rows'),
+    'rows of commas': (archive(2**29, LOG.encode(), b',\n'), 'characters of empty rows'),
+    'blanks': (archive(2**29, LOG.encode(), b' ' * 900 + b'\n'), 'characters of empty rows'),
+    'one line': (archive(2**29, LOG.encode(), b'1'), 'is a line of more than'),
+    'one row': (archive(2**29, LOG.encode() + b'"', b'1\n'), 'expected comma-separated values'),
+    'one time': (archive(2**22, LOG.encode(), b'1,1\n'), 'is the same in more than 10000 rows'),
+    'comments': (archive(2**26, LOG.encode(), b'1,1' + b',a' * 60_000 + b'\n'),
+                 'over 100 times its size'),
+    'NULs': (archive(2**29, b'', b'\0'), ''),
+    'parts of nothing': (holding(gzip.compress(b'') * 50_000), ''),
+    'an archive of an archive': (holding(gzip.compress(gzip.compress(LOG.encode()))), 'UTF-8'),
+    'cut off': (holding(gzip.compress(LOG.encode() * 9)[:-9]), 'cannot be read'),
+    'another sum': (holding(gzip.compress(LOG.encode())[:-8] + bytes(8)), 'cannot be read'),
+    'no archive': (holding(LOG), 'cannot be read'),
+    'nothing': (holding(''), 'no lines'),
+}
+
 RECORDS = {
     'deep': ('[' * 900_000, 'is not JSON'),
     'deep and whole': ('{"format": "propulsion_ros flight record 2", "sha256": "", "flight": '
@@ -237,6 +268,8 @@ def contents():
             make = content if callable(content) else holding(content)
             suffix = what.rpartition('.')[2]
             yield Case(f'{what}: {kind}', make, f'a.{suffix}', COMMANDS[what], wanted)
+    for kind, (make, wanted) in ARCHIVES.items():
+        yield Case(f'apogee.csv.gz: {kind}', make, 'a.csv.gz', ('apogee', '{}'), wanted)
     for what in ('apogee.csv', 'replay.csv', 'plot.csv'):
         for kind, (content, wanted) in TABLES.items():
             yield Case(f'{what}: {kind}', holding(content), 'a.csv', COMMANDS[what], wanted)

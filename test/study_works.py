@@ -17,7 +17,7 @@ class Squares:
     always: tuple[int, ...] = ()
     key: str = 'squares'
 
-    def open(self):
+    def ready(self):
         return self
 
     def row(self, number):

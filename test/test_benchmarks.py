@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 
 import pytest
 from conftest import REPOSITORY
 
 from benchmarks import __main__ as benchmarks
-from benchmarks.rows import Row, as_markdown, as_text
+from benchmarks.rows import Row, as_columns, as_markdown, as_text, not_measured
 
 DOCS = REPOSITORY / 'docs'
 ROWS = [
@@ -32,6 +33,43 @@ def test_rows_are_written_to_three_digits():
     assert as_text(ROWS[0]).split() == [
         'step', '12.3', 'us', 'the', 'original', '24.7', 'us', '0.50'
     ]
+
+
+def test_work_beside_several_others_is_one_line_and_what_is_missing_is_named():
+    rows = [
+        Row('step', 12.0, 'us', 'the original', 24.0), Row('step', 12.1, 'us', 'another', 6.0),
+        not_measured('a third', 'third'),
+    ]
+    assert as_markdown(rows).splitlines()[2:] == [
+        '| step | 12 us | the original; another | 24 us; 6 us | 0.50; 2.02 |',
+        '| a third |  | not measured: pip install third |  |  |',
+    ]
+    assert as_text(rows[2]).split() == ['a', 'third', 'not', 'measured:', 'pip', 'install', 'third']
+
+
+def test_parts_of_a_work_are_columns():
+    rows = [
+        not_measured('a third', 'third'),
+        Row('node: CPU', 12.0, 'us', 'bare', 10.0), Row('node: 99 %', 30.0, 'us', 'bare', 20.0),
+        Row('other: CPU', 5.0, 'us'),
+    ]
+    assert as_columns(rows).splitlines() == [
+        '| Work | beside | CPU | 99 % |', '| --- | --- | --- | --- |',
+        '| node | bare | 12 us (1.20) | 30 us (1.50) |', '| other |  | 5 us |  |',
+        '', 'a third: not measured: pip install third.',
+    ]
+
+
+def test_picture_is_drawn_of_any_rows_and_fits_a_screen(tmp_path):
+    from matplotlib import image
+
+    draw = import_module('benchmarks.ratios').draw
+    rows = [Row(f'work {i}: step', 1.0 + i, 'us', 'other', 2.0) for i in range(12)]
+    rates = [Row(f'many: {n}', 0.1 * n, 'M/s', 'other', 0.2) for n in (1, 64)]
+    draw(tmp_path / 'ratios.png', {'steps': rows, 'nodes': rows[:3], 'batches': rates})
+    height, width, _ = image.imread(tmp_path / 'ratios.png').shape
+    assert width <= 1920
+    assert height <= 1080
 
 
 def measured(monkeypatch, *arguments):
@@ -88,5 +126,5 @@ def test_tables_of_the_page_are_those_of_its_json():
         assert f'- {key}: {value}' in page
     kept = benchmarks._kept(DOCS / 'performance.json')
     for name in numbers:
-        table = as_markdown(kept[name])
+        table = benchmarks.table_of(name, kept[name])
         assert re.search(f'## {re.escape(benchmarks.SECTIONS[name])}\n\n{re.escape(table)}', page)

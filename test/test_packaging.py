@@ -9,12 +9,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from email import message_from_string
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 import propulsion_ros
+from env import release
 from propulsion_ros.tools.cli import COMMANDS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -83,7 +85,8 @@ def test_every_command_has_a_starter():
 
 
 @pytest.mark.parametrize(
-    'folder', ['launch', 'config', 'urdf', 'rviz', 'plotjuggler', 'policies', 'qos']
+    'folder',
+    ['launch', 'config', 'urdf', 'rviz', 'plotjuggler', 'policies', 'qos', 'worlds', 'studies'],
 )
 def test_every_shared_file_is_installed(wheel, folder):
     for path in (REPOSITORY / folder).iterdir():
@@ -119,13 +122,37 @@ def test_installed_package_finds_its_files_without_an_ament_index(site, tmp_path
     assert Path(done.stdout.strip()) == site.parents[2] / 'share/propulsion_ros/config/rov.yaml'
 
 
-def test_versions_agree():
-    setup = subprocess.run(
-        [sys.executable, 'setup.py', '--version'], capture_output=True, text=True, check=True,
-        cwd=REPOSITORY,
-    )
-    assert setup.stdout.split()[-1] == propulsion_ros.__version__
-    assert MANIFEST.findtext('version') == propulsion_ros.__version__
+def test_versions_agree(wheel_file):
+    assert {release.found(name, pattern) for name, pattern in release.PLACES.items()} == {
+        propulsion_ros.__version__
+    }
+    assert wheel_file.name.split('-')[1] == propulsion_ros.__version__
+
+
+@pytest.fixture(scope='module')
+def metadata(wheel_file):
+    """Return what a package index reads."""
+    with zipfile.ZipFile(wheel_file) as archive:
+        name, = (each for each in archive.namelist() if each.endswith('.dist-info/METADATA'))
+        return message_from_string(archive.read(name).decode())
+
+
+def test_package_does_not_require_what_builds_it(metadata):
+    required = [line for line in metadata.get_all('Requires-Dist') if 'extra' not in line]
+    names = {re.match(r'[\w-]+', line)[0] for line in required}
+    assert names == {'numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'}
+    extras = metadata.get_all('Provides-Extra')
+    assert {'ros', 'plot', 'bag', 'xacro', 'view', 'study'} <= set(extras)
+
+
+def test_links_of_the_description_lead_to_files_of_the_repository(metadata):
+    repository = release.addresses()['repository']
+    links = re.findall(r'(!?)\[[^]]*\]\(([^)#]+)[^)]*\)', metadata.get_payload())
+    assert len(links) > 20
+    for picture, link in links:
+        start = f'{repository}/{"raw" if picture else "blob"}/{propulsion_ros.__version__}/'
+        assert link.startswith(start)
+        assert (REPOSITORY / link.removeprefix(start)).exists()
 
 
 def imported(folder):

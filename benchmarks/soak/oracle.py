@@ -67,4 +67,3 @@ def wrench_of(message: WrenchStamped) -> Wrench:
     """Return the wrench of a message."""
     force, torque = message.wrench.force, message.wrench.torque
     return force.x, force.y, force.z, torque.x, torque.y, torque.z
-

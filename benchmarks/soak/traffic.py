@@ -244,4 +244,3 @@ class Traffic(Node):
             line = self.lines.get(status.hardware_id.lstrip('/'))
             if line is not None:
                 line.ledger.told({pair.key: int(pair.value) for pair in status.values})
-

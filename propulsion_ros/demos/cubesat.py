@@ -186,14 +186,14 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 Line('about any axis', PUBLISHED, motion[:, 0], rate),
             ), scale='turning rate [deg/s]'),
             Panel('How far its attitude is off', (
-                Line('off the target', PUBLISHED, pointed[:, 0], off),
-            ), scale='angle [deg]'),
+                Line('angle', PUBLISHED, pointed[:, 0], off),
+            ), scale='off the target [deg]'),
             Panel('It stops the turn by fewer and fewer pulses', (
                 recording.line('about z', 'true', 6, scale=1e3, span=_BRAKING),
             ), _BRAKING, 'torque [mN m]'),
             Panel('Gas used', (
                 Line('nitrogen', PUBLISHED, mass[1:, 0], used),
-            ), scale='mass [g]'),
+            ), scale='gas used [g]'),
         ), marks=marks_of(_PLAN),
     )
 

@@ -157,7 +157,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
         ), begin=_SEQUENCE.start - 1.0, phases=[Span(*span, '') for span in beyond],
         marks=[
             Mark(_SEQUENCE.start, 'what the nozzles can give'),
-            Mark(_BEYOND, 'more than that (grey)'),
+            Mark(_BEYOND, 'more than that'),
         ],
     )
 

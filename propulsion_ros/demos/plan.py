@@ -12,6 +12,7 @@ from propulsion_ros.settings.quantity import FloatArray
 
 
 class _Timed(Protocol):
+
     @property
     def time(self) -> float: ...
 

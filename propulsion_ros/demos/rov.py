@@ -154,7 +154,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
     line, degrees = recording.line, 180.0 / np.pi
     times = recording.series('motion')[[0, -1], _TIME]
     limits = (
-        Line('limit of the pilot', COMMAND, times, np.full(2, limit))
+        Line("pilot's limit", COMMAND, times, np.full(2, limit))
         for limit in (degrees * RovGains.max_fin, -degrees * RovGains.max_fin)
     )
     return page_of(

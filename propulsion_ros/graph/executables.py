@@ -20,6 +20,7 @@ from propulsion_ros.urdf.reader import actuators_from_urdf
 LoopMaker = Callable[[Parameters, Host], Loop]
 """``make(parameters, host)`` returns a loop, or raises `ConfigError`."""
 
+
 def make_flight(parameters: Parameters, host: Host) -> Loop:
     """Return a flight computer as its parameters describe it; raise `ConfigError` if wrong."""
     from propulsion_ros.loops.flight.flight_loop import make_flight_loop

@@ -46,7 +46,7 @@ def add_simulation_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of a simulated body, which `simulation_of` reads."""
     parser.add_argument(
         '--wait-for', action='append', default=[], metavar='TOPIC',
-        help="command of a controller, such as <group>/command, that each step waits for: in "
+        help='command of a controller, such as <group>/command, that each step waits for: in '
         'lockstep, with the stamp of the odometry; may be repeated',
     )
     parser.add_argument(

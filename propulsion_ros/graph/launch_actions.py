@@ -126,8 +126,9 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
         )
         check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
         options = ['--vehicle', vehicle]
-        return graph_actions(given, graph, [*options, '--model', given['model']]
-                       if given['model'] else options)
+        if given['model']:
+            options += ['--model', given['model']]
+        return graph_actions(given, graph, options)
 
     return _described(arguments, start)
 

@@ -346,7 +346,7 @@ def autocovariance(residuals: FloatArray) -> FloatArray:
     whole = np.fft.irfft(power, size)[:n] / n
     if whole[0] <= 0.0:
         return np.zeros(1)
-    small = np.abs(whole[1 : max(2, n // 8)]) < 2.0 / np.sqrt(n) * whole[0]
+    small = np.abs(whole[1:max(2, n // 8)]) < 2.0 / np.sqrt(n) * whole[0]
     first = int(np.argmax(small)) + 1 if small.any() else max(1, n // 8)
     # Twice as far as where it is first lost, against what swings.
     return np.asarray(whole[: max(1, min(2 * first, n // 8))])

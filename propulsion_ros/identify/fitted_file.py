@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from propulsion_ros.settings.files import opened_to_write, writing
+from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile
 
 _VEHICLE = 'vehicle'
@@ -48,9 +48,8 @@ def write_fitted(
         # The last entry of a node wins.
         own = [pattern for pattern in nodes if pattern.rpartition('/')[2] == node]
         nodes.setdefault(own[-1] if own else f'/**/{node}', {}).update(new)
-    text = ''.join(f'# {line}\n' for line in lines) + yaml.safe_dump(
-        {name: {'ros__parameters': _plain(values)} for name, values in nodes.items()},
-        sort_keys=False, default_flow_style=None, width=100,
+    text = ''.join(f'# {line}\n' for line in lines) + dump(
+        {name: _plain(values) for name, values in nodes.items()}, width=100,
     )
     with writing(path), opened_to_write(path) as out:
         out.write(text.encode())

@@ -178,7 +178,7 @@ class Problem:
         matrix, at = np.zeros((size, size)), 0
         for each in self.free:
             k = len(each.start)
-            matrix[at : at + k, at : at + k] = each.estimates
+            matrix[at:at + k, at:at + k] = each.estimates
             at += k
         return matrix
 
@@ -188,7 +188,7 @@ class Problem:
         at = 0
         for each in self.free:
             if each.owner not in (BODY, DELAY):
-                result.update(each.changes(place[at : at + len(each.start)]))
+                result.update(each.changes(place[at:at + len(each.start)]))
             at += len(each.start)
         return result
 
@@ -434,7 +434,7 @@ class Problem:
         rate = self._measured_rate
         one, two = (axis + 1) % 3, (axis + 2) % 3
         gyroscopic = (moments[:, one] - moments[:, two])[:, None] * rate[:, one] * rate[:, two]
-        turn = (torque[:, :, axis] + gyroscopic) / moments[:, axis : axis + 1]
+        turn = (torque[:, :, axis] + gyroscopic) / moments[:, axis:axis + 1]
         return np.asarray(np.cumsum(turn, axis=1) * self._ticks.dt)
 
     @functools.cached_property

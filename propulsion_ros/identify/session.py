@@ -349,7 +349,7 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     problem = fit.problem
     with_delay = [each for each in problem.free if each.owner != DELAY]
     start = np.concatenate([
-        fit.place[i : i + 1] for i in range(len(fit.place))
+        fit.place[i:i + 1] for i in range(len(fit.place))
         if problem.free_of(i).owner != DELAY
     ])
     free_delay = dataclasses.replace(

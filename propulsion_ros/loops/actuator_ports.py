@@ -253,7 +253,8 @@ class ActuatorPorts(StampedPorts):
             None, without having done anything, where each must be taken alone.
         """
         stamps, host = rows.stamps, self._host
-        is_compared = self._has_clock or self._is_compared or not host.is_simulated
+        # A clock that has not come is compared with nothing.
+        is_compared = self._is_compared or not (host.is_simulated and host.now_ns())
         has_time = is_timed and not self._hold_back_ns if self._has_clock else is_compared
         if not (has_time and host.is_active and 0 < stamps[0] <= stamps[-1] <= LATEST_NS):
             return None

@@ -39,17 +39,17 @@ class FieldSplit:
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._taken = [field for field in FIELDS if field in fields]
-        self._masks = np.array([[own == field for own in fields] for field in self._taken])
-        # A row: beside a number numpy takes longer.
-        self._none = np.full(len(fields), np.nan)
+        # Times 1 a value stays as it is, and a product takes a third of the time of a choice.
+        self._factors = np.array([
+            [1.0 if own == field else np.nan for own in fields] for field in self._taken
+        ])
 
     def command(self, values: FloatArray) -> Command:
         """Return the command of values (m,) or (t, m); NaN where a name takes another field."""
         if len(self._taken) == 1:
             return Command(**{self._taken[0]: values})
-        masks = self._masks if values.ndim == 1 else self._masks[:, None]
-        rows = np.where(masks, values, self._none)
-        return Command(**dict(zip(self._taken, rows, strict=True)))
+        factors = self._factors if values.ndim == 1 else self._factors[:, None]
+        return Command(**dict(zip(self._taken, values * factors, strict=True)))
 
 
 class CommandHold:
@@ -79,6 +79,8 @@ class CommandHold:
         self._none: BoolArray = np.zeros(len(self._safe), bool)
         self._off, self._has_off = self._none, False
         self._common_ns: int | None = None
+        self._last_columns: IntArray | None = None
+        self._last_is_whole = False
         self.clear()
 
     @property
@@ -116,9 +118,12 @@ class CommandHold:
                 columns, values = columns[newer], values[newer]
                 if not len(columns):
                     return False
-        # What was handed out is not written to.
-        self._values = self._values.copy()
-        self._values[columns] = values
+        # What was handed out is not written to, nor is an update.
+        if self._is_whole(columns):
+            self._values = values
+        else:
+            self._values = self._values.copy()
+            self._values[columns] = values
         # Most commands are for all names, which then have one stamp in common.
         if len(columns) == len(self._values):
             self._stamps.fill(stamp_ns)
@@ -130,6 +135,13 @@ class CommandHold:
             self._common_ns = None
         self._is_new = True
         return True
+
+    def _is_whole(self, columns: IntArray) -> bool:
+        """Return whether columns are all names in order; a reader has the same array each time."""
+        if columns is not self._last_columns:
+            self._last_columns = columns
+            self._last_is_whole = np.array_equal(columns, np.arange(len(self._safe)))
+        return self._last_is_whole
 
     def next_stale_ns(self) -> int | None:
         """Return when the next command that is in force becomes stale, None where none will."""

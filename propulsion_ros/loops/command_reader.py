@@ -11,7 +11,7 @@ import numpy as np
 
 from propulsion_ros.loops.command_hold import FIELDS, CommandUpdate, FieldSplit
 from propulsion_ros.models.common.esc import FIELDS as INTERFACE_FIELDS
-from propulsion_ros.models.common.family import Command, Family
+from propulsion_ros.models.common.family import Blockwise, Command, Family
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -140,7 +140,9 @@ class CommandReader:
                 if not (np.isfinite(given) == own).all() or np.isinf(given).any():
                     return None
                 values[:, layout.columns[own]] = given[:, own]
-            self._family.check_command(self._split.command(values))
+            # Families of other packages may know single commands alone.
+            for each in [values] if isinstance(self._family, Blockwise) else values:
+                self._family.check_command(self._split.command(each))
         except CommandError:
             return None
         return values

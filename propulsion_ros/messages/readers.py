@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from array import array
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,18 +29,28 @@ _known_odometry_slots = functools.lru_cache(maxsize=16)(odometry_slots)
 _known_wrench_slots = functools.lru_cache(maxsize=16)(wrench_slots)
 
 
+def plain(message: Any) -> Any:
+    """Return a message as an object with the same fields, the messages in it too."""
+    if not hasattr(message, 'get_fields_and_field_types'):
+        return message
+    return SimpleNamespace(**{
+        field: plain(getattr(message, field)) for field in message.get_fields_and_field_types()
+    })
+
+
 class MessageReader:
     """Deserialises stamped messages of one kind.
 
-    What differs from the message before in its stamp and numbers only is written into that message,
-    which is returned again: its reader keeps what it needs, not the message.
+    What differs from the message before in its stamp and numbers only is written into a plain
+    object with the fields of that message, which is returned again: its reader keeps what it needs,
+    not the object. Each field of a message of rclpy is a property, a call to read and one to write.
     """
 
     kind: type[Any]
     """Of the messages."""
 
     def __init__(self) -> None:
-        self._message = self.kind()
+        self._message: Any = None
         self._slots: Slots | None = None
 
     def read(self, data: bytes) -> Any:
@@ -61,16 +72,17 @@ class MessageReader:
         if len(data) < SHORTEST:
             raise CommandError(wrong)
         try:
-            self._message = deserialize_message(data, self.kind)
+            message = deserialize_message(data, self.kind)
         except RuntimeError as error:
             raise CommandError(wrong) from error
-        slots = self._find_slots() if len(data) <= _LARGEST else None
-        if slots is not None and slots.try_on(data):
-            self._slots = slots
+        slots = self._find_slots(message) if len(data) <= _LARGEST else None
+        if slots is None or not slots.try_on(data):
+            return message
+        self._slots, self._message = slots, plain(message)
         return self._message
 
-    def _find_slots(self) -> Slots | None:
-        """Return where numbers lie in messages like the present one, None where it has none."""
+    def _find_slots(self, message: Any) -> Slots | None:
+        """Return where numbers lie in messages like this one, None where it has none."""
         raise NotImplementedError
 
     def _write(self, numbers: Sequence[bytes]) -> None:
@@ -83,8 +95,7 @@ class JointStateReader(MessageReader):
 
     kind = JointState
 
-    def _find_slots(self) -> Slots | None:
-        message = self._message
+    def _find_slots(self, message: Any) -> Slots | None:
         counts = tuple(len(getattr(message, field)) for field in FIELDS)
         self._fields = [field for field, count in zip(FIELDS, counts, strict=True) if count]
         if not self._fields:
@@ -101,8 +112,8 @@ class WrenchStampedReader(MessageReader):
 
     kind = WrenchStamped
 
-    def _find_slots(self) -> Slots:
-        return _known_wrench_slots(self._message.header.frame_id)
+    def _find_slots(self, message: Any) -> Slots:
+        return _known_wrench_slots(message.header.frame_id)
 
     def _write(self, numbers: Sequence[bytes]) -> None:
         set_wrench(self._message.wrench, np.frombuffer(numbers[0]))
@@ -113,8 +124,7 @@ class OdometryReader(MessageReader):
 
     kind = Odometry
 
-    def _find_slots(self) -> Slots:
-        message = self._message
+    def _find_slots(self, message: Any) -> Slots:
         return _known_odometry_slots(message.header.frame_id, message.child_frame_id)
 
     def _write(self, numbers: Sequence[bytes]) -> None:

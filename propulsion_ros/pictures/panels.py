@@ -386,10 +386,10 @@ def _comparison(
     )
     words = QUANTITIES[quantity].removeprefix('applied ')
     of = 'of' if quantity in _ACTUATED else 'along'
-    vehicle, what = sources[0].rpartition('/')[0], words.partition(' [')[0]
+    vehicle, (what, bracket, unit) = sources[0].rpartition('/')[0], words.partition(' [')
     return compared, Panel(
-        f'{vehicle}{": " if vehicle else ""}{what} {of} {name}, which moves most of {len(moved)}',
-        tuple(line for line in lines if line.time.size), scale=words,
+        f'{vehicle}{": " if vehicle else ""}{what} {of} {name}{bracket}{unit}, which moves most of '
+        f'{len(moved)}', tuple(line for line in lines if line.time.size),
     )
 
 

@@ -22,7 +22,8 @@ from propulsion_ros.settings.files import (
     read_text,
     write_text,
 )
-from propulsion_ros.settings.yaml_file import FAST_LOADER, YamlBudget
+from propulsion_ros.settings.ros_yaml import FAST_LOADER
+from propulsion_ros.settings.yaml_file import YamlBudget
 
 _METADATA = 'metadata.yaml'
 _METADATA_LIMIT = 1024 * 1024

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.replay.bag_files import checked
-from propulsion_ros.replay.bag_formats import bound_chunks, check_chunks, unpack
+from propulsion_ros.replay.bag_formats import (
+    MCAP_KNOWN,
+    append_mcap,
+    bound_chunks,
+    check_chunks,
+    unpack,
+)
 from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, FOLDER, UNKNOWN, kind_of, printable
@@ -233,6 +240,7 @@ class BagWriter:
         except (WriterError, OSError) as error:
             raise SourceError(printable(self._path), text_of(error)) from error
         self._types = Wire().types
+        self._appends = not is_sqlite and version('rosbags').startswith(MCAP_KNOWN)
         return self
 
     def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
@@ -275,9 +283,30 @@ class BagWriter:
         topics : sequence of tuple
             Topic, type and the bytes of its messages, (t, size).
         """
-        for i, stamp_ns in enumerate(stamps.tolist()):
-            for topic, kind, rows in topics:
-                self.write(Recorded(topic, kind, stamp_ns, rows[i].tobytes()))
+        # The first ones open the topics.
+        for topic, kind, rows in topics:
+            self.write(Recorded(topic, kind, int(stamps[0]), rows[0].tobytes()))
+        given = [(self._connections[topic], rows[1:]) for topic, _, rows in topics]
+        try:
+            self._append(stamps[1:], given)
+        except Exception as error:
+            # As in `write`.
+            raise self._wrong(', '.join(topic for topic, _, _ in topics), error) from error
+        self.count += (len(stamps) - 1) * len(topics)
+
+    def _append(self, stamps: IntArray, topics: Sequence[tuple[Any, NDArray[np.uint8]]]) -> None:
+        """Write a message of each connection at each stamp."""
+        writer, are_apart = self._writer, len({each.id for each, _ in topics}) == len(topics)
+        if not (self._appends and are_apart and len(stamps)):
+            for i, stamp_ns in enumerate(stamps.tolist()):
+                for connection, rows in topics:
+                    writer.write(connection, stamp_ns, rows[i].tobytes())
+            return
+        append_mcap(writer.storage, stamps, [(each.id, rows) for each, rows in topics])
+        for connection, _ in topics:
+            writer.counts[connection.id] += len(stamps)
+        writer.min_timestamp = min(writer.min_timestamp, int(stamps.min()))
+        writer.max_timestamp = max(writer.max_timestamp, int(stamps.max()))
 
     def _wrong(self, what: str, error: Exception) -> SourceError:
         reason = text_of(error)[:300]

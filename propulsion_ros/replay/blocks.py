@@ -18,7 +18,7 @@ from propulsion_ros.settings.quantity import IntArray
 
 LONGEST = 1024
 """Inputs of a block at most; the arrays of one are small enough for the cache of a processor."""
-_SHORTEST = 16
+_SHORTEST, _HEAVIEST = 16, 4 * 1024**2
 InputT = TypeVar('InputT')
 ResultT = TypeVar('ResultT')
 
@@ -57,6 +57,7 @@ def played(
     inputs: Iterable[InputT],
     one: Callable[[InputT], Iterable[ResultT]],
     many: Callable[[list[InputT]], tuple[int, Iterable[ResultT]]],
+    size_of: Callable[[InputT], int],
 ) -> Iterator[ResultT]:
     """Yield what follows of inputs: of many at once where that can be, else of each.
 
@@ -67,14 +68,21 @@ def played(
     many : callable
         Takes some, of which the first one was taken already; returns how many others it took, and
         what followed.
+    size_of : callable
+        Returns the bytes of an input, of which few are read ahead where they are large.
     """
     ahead: list[InputT] = []
     rest, size = iter(inputs), LONGEST
     failure: SourceError | None = None
     while True:
         try:
-            for each in islice(rest, max(size - len(ahead), 0)):
-                ahead.append(each)
+            if len(ahead) < size:
+                left = _HEAVIEST - sum(map(size_of, ahead))
+                for each in islice(rest, size - len(ahead)):
+                    ahead.append(each)
+                    left -= size_of(each)
+                    if left < 0:
+                        break
         except SourceError as error:
             # What came before is still played, and may warn of something.
             failure = error
@@ -86,7 +94,7 @@ def played(
         if count:
             size = min(2 * size, LONGEST)
         elif size > _SHORTEST:
-            size //= 2
+            size = max(size // 2, _SHORTEST)
         else:
             # It would be in vain, or too dear, to try again at once.
             for each in ahead[1:size]:

@@ -35,7 +35,7 @@ def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[
     SourceError
         Naming the file or line of what cannot be read.
     """
-    name, lines = printable(path), _Lines(path, limit)
+    name, lines, empty = printable(path), _Lines(path, limit), 0
     rows = csv.reader(lines, strict=True)
     while True:
         lines.place = place = f'{name}:{rows.line_num + 1}'
@@ -47,7 +47,13 @@ def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[
         if row is None:
             return
         if any(cell.strip() for cell in row):
+            empty = max(0, empty - lines.taken)
             yield place, row
+            continue
+        # A small archive may hold any number of them.
+        empty += lines.taken
+        if empty > LONGEST_LINE:
+            raise SourceError(place, f'has more than {LONGEST_LINE} characters of empty rows')
 
 
 class _Lines:

@@ -13,6 +13,8 @@ from propulsion_ros.settings.files import TABLE_LIMIT, printable
 
 _REQUIRED = ('time_s', 'altitude_m')
 _OPTIONAL = ('vz_mps', 'az_mps2')
+_MOST_AT_ONCE = 10_000
+"""Rows of one time."""
 
 
 def read_flight_log(path: Path) -> list[Sample]:
@@ -28,11 +30,17 @@ def read_flight_log(path: Path) -> list[Sample]:
 def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
     """Yield what `read_flight_log` returns, in constant memory, of a file up to a limit [bytes]."""
     columns: dict[str, int] | None = None
+    latest_ns, count = None, 0
     for place, row in read_rows(path, limit):
         if columns is None:
             columns = _columns(place, row)
-        else:
-            yield _sample(place, columns, row)
+            continue
+        sample = _sample(place, columns, row)
+        latest_ns, count = sample.stamp_ns, count + 1 if sample.stamp_ns == latest_ns else 1
+        if count > _MOST_AT_ONCE:
+            # A small archive may hold any number of them.
+            raise SourceError(place, f'time_s: is the same in more than {_MOST_AT_ONCE} rows')
+        yield sample
     if columns is None:
         raise SourceError(
             f'{printable(path)}:1', f'expected a header {",".join(_REQUIRED)}, got no lines'

@@ -181,4 +181,3 @@ class Player(Node):
         self._published = now
         stamp_ns = first_ns + round((now - begun) * self._rate * 1e9)
         self._time.publish(Clock(clock=ns_to_stamp(stamp_ns)))
-

@@ -165,7 +165,7 @@ class BagSource(BagReader):
             causes = stamps[np.searchsorted(rows.stamps[1:run.count + 1], run.stamps)]
             return run.count, loop.results(run, causes, place)
 
-        yield from played(self.messages(wanted), one, many)
+        yield from played(self.messages(wanted), one, many, lambda each: len(each.data))
         if span is not None:
             yield from self._after_commands(robot, span[1], stamp_ns, place)
 
@@ -295,7 +295,7 @@ class TableSource:
             robot.bus.pass_time(last_ns, True)
             return run.count, loop.results(run, run.stamps, _line_of(given[run.count][0]))
 
-        yield from played(self._rows, one, many)
+        yield from played(self._rows, one, many, lambda given: sum(map(len, given[1])))
 
 
 def _idle(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import heapq
 import math
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -62,6 +63,7 @@ class TableWriter:
         self._stamps: list[int] = []
         # Which columns there are may be known at the end only.
         self._body = TemporaryFile('w+', encoding='utf-8', newline='')  # noqa: SIM115  closed on exit
+        self._begun_with = 0
         self.count = 0
 
     def write(self, published: Published) -> None:
@@ -169,6 +171,8 @@ class TableWriter:
 
     def _write_until(self, stamp_ns: float) -> None:
         stamps = self._stamps
+        if not self.count:
+            self._begun_with = len(self._columns)
         while stamps and stamps[0] < stamp_ns:
             due_ns = heapq.heappop(stamps)
             row = self._open.pop(due_ns)
@@ -195,6 +199,9 @@ class TableWriter:
         self._write_until(math.inf)
         self._body.seek(0)
         csv.writer(self._file).writerow([STAMP, *self._columns])
+        if self._begun_with == len(self._columns):
+            shutil.copyfileobj(self._body, self._file)
+            return
         for line in self._body:
             # Rows of before a column was known end early.
             missing = len(self._columns) - line.count(',')

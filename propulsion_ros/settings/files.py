@@ -26,6 +26,8 @@ LONGEST_LINE = 1024 * 1024
 TABLE_LIMIT = 4 * 1024**3
 """Bytes of a table: it is read line by line, so that only time limits it."""
 
+_SMALL, _RATIO = 1024 * 1024, 100
+"""Bytes, beyond so many times its own size, that an archive unpacks to; real tables reach 30."""
 _FEW = 1000
 """Names of a folder that are looked at."""
 _ALIKE = 0.8
@@ -101,14 +103,18 @@ def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
 def unpacked(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
     """Open a file as `opened` does, and unpack it where its name ends in .gz.
 
-    The limit holds for what it unpacks to; a damaged archive raises `SourceError` while it is read.
+    The limit holds for what it unpacks to, as does that of a table packed well; an archive beyond
+    one of them, or a damaged one, raises `SourceError` while it is read.
     """
     with opened(path, limit) as file:
         if Path(path).suffix != '.gz':
             yield file
             return
+        most = _SMALL + _RATIO * file.seek(0, os.SEEK_END)
+        file.seek(0)
         with gzip.GzipFile(fileobj=file) as archive:
-            yield io.BufferedReader(_Limited(archive, limit, printable(path)))
+            why = f'unpacks to over {_RATIO} times its size; unpack it first' * (most < limit)
+            yield io.BufferedReader(_Limited(archive, min(limit, most), printable(path), why))
 
 
 def read_bytes(path: str | Path, limit: int) -> bytes:
@@ -310,8 +316,11 @@ def replace_durably(
 class _Limited(io.RawIOBase):
     """Reads a file up to a limit: it may grow, or state a wrong size."""
 
-    def __init__(self, raw: io.FileIO | gzip.GzipFile, limit: int, name: str) -> None:
+    def __init__(
+        self, raw: io.FileIO | gzip.GzipFile, limit: int, name: str, problem: str = ''
+    ) -> None:
         self._raw, self._left, self._limit, self._name = raw, limit, limit, name
+        self._problem = problem
 
     def readable(self) -> bool:
         return True
@@ -333,6 +342,8 @@ class _Limited(io.RawIOBase):
         if count is None:
             raise SourceError(self._name, 'cannot be read: it has nothing to read yet')
         self._left -= count
+        if self._left < 0 and self._problem:
+            raise SourceError(self._name, self._problem)
         if self._left < 0:
             raise _too_large(self._name, self._limit)
         return count

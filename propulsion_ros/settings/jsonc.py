@@ -11,7 +11,7 @@ import json5
 import yaml
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.yaml_file import FAST_LOADER
+from propulsion_ros.settings.ros_yaml import FAST_LOADER
 
 JSON5_LIMIT = 32 * 1024
 """Characters; json5 takes up to 60 us for each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,14 @@ import yaml
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable, read_text
 from propulsion_ros.settings.flat import nearest
+from propulsion_ros.settings.ros_yaml import (
+    DEEPEST,
+    FAST_LOADER,
+    Pairs,
+    node_of,
+    plain_tree_of,
+    tree_of,
+)
 
 SIZE_LIMIT = 256 * 1024
 """Bytes of a parameter file: a hundred times the largest in use."""
@@ -20,11 +28,16 @@ SIZE_LIMIT = 256 * 1024
 _ROOT = 'ros__parameters'
 _LONGEST_REASON = 300
 _LONGEST_SHOWN = 60
-_LONGEST_NUMBER = 1000
 _BUDGET = 1024 * 1024
 """Characters, of which a node costs `_NODE` more; the library takes four seconds for these."""
 _NODE = 20
-_DEEPEST = 64
+_PART = r'(?:\*\*?|[A-Za-z_][A-Za-z0-9_]*)'
+_NODE_NAME = re.compile(rf'(?:/{_PART})+')
+_LONGEST_NODE = 255
+_NO_NODE = (
+    'expected the name of a node above it: letters, digits and _ between single strokes, * for '
+    'any one part, /** for every node'
+)
 _ALIKE = 0.8
 """How alike the name of a node must be to be one that is misspelt; of 1."""
 
@@ -40,34 +53,6 @@ _HINTS = {
     'a key without a value': '; indent what is below it by two blanks more',
     'single document': '; remove the --- between two',
 }
-
-_TEXT = 'tag:yaml.org,2002:str'
-_NUMBERS = ('tag:yaml.org,2002:int', 'tag:yaml.org,2002:float')
-
-
-FAST_LOADER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-"""The first has the parser that ROS has, and takes a fourth of the time."""
-
-
-class _Loader(FAST_LOADER):  # type: ignore[misc]
-    """YAML as ROS reads it: 1e-5 is a number too."""
-
-    def resolve(self, kind: type, value: str, implicit: Any) -> Any:
-        """Return the tag of a value; ROS has no numbers of base 60, such as 1:30."""
-        tag = super().resolve(kind, value, implicit)
-        return _TEXT if tag in _NUMBERS and ':' in str(value) else tag
-
-    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
-        """Return the text of a value; one of base 60 takes the square of its length to read."""
-        value = super().construct_scalar(node)
-        if node.tag in _NUMBERS and len(value) > _LONGEST_NUMBER:
-            raise yaml.YAMLError(f'a number of {len(value)} characters')
-        return value
-
-
-_Loader.add_implicit_resolver(
-    'tag:yaml.org,2002:float', re.compile(r'[-+]?[0-9]+[eE][-+]?[0-9]+\Z'), list('-+0123456789')
-)
 
 
 class ParameterFile:
@@ -92,7 +77,14 @@ class ParameterFile:
     def __init__(self, path: str | Path) -> None:
         self._path = printable(path)
         self.places = KeyPlaces()
-        self._entries = list(self._read(read_text(path, SIZE_LIMIT)))
+        found: dict[str, dict[str, Any]] = {}
+        for pattern, parameters in self._read(read_text(path, SIZE_LIMIT)):
+            # A node that comes again adds to what it has, in its first place.
+            before = found.setdefault(pattern, {})
+            for name, value in parameters.items():
+                self._check_kind(f'{pattern}/{name}', before.get(name, value), value)
+            before.update(parameters)
+        self._entries = list(found.items())
 
     @property
     def entries(self) -> list[tuple[str, dict[str, Any]]]:
@@ -151,25 +143,43 @@ class ParameterFile:
             raise SourceError(
                 self._path, 'expected a parameter file, got XML; is it the robot description?'
             )
-        document = document_of(self._path, text, self.places)
+        document = document_of(self._path, text, self.places, tree_of)
         yield from self._walk(document, '')
 
     def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        if not isinstance(tree, Mapping):
+        if not isinstance(tree, Pairs):
             raise self._no_nodes(tree, path)
-        for key, below in tree.items():
-            if key == _ROOT:
-                if not isinstance(below, Mapping):
-                    raise SourceError(
-                        f'{self._path}{self.places.suffix_of(f"{path}/{key}")}: {path}/{key}',
-                        f'expected parameters, got {_short(below)}{_parameters_hint(below)}',
-                    )
-                parameters = dict(_flat(below, ''))
-                for name, value in parameters.items():
-                    self._check_value(f'{path}/{name}', value)
-                yield path or '/**', parameters
-            else:
-                yield from self._walk(below, f'{path}/{str(key).strip("/")}')
+        for key, below in tree:
+            if key != _ROOT:
+                # A name from the root on may begin with a stroke.
+                name = key if path else key.removeprefix('/')
+                yield from self._walk(below, f'{path}/{name}')
+                continue
+            place = f'{self._path}{self.places.suffix_of(f"{path}/{key}")}: {path}/{key}'
+            if not isinstance(below, Pairs):
+                raise SourceError(
+                    place, f'expected parameters, got {_short(below)}{_parameters_hint(below)}'
+                )
+            if not _NODE_NAME.fullmatch(path) or len(path) > _LONGEST_NODE:
+                raise SourceError(place, _NO_NODE)
+            yield path, self._parameters(path, below)
+
+    def _parameters(self, path: str, tree: Pairs) -> dict[str, Any]:
+        parameters: dict[str, Any] = {}
+        for name, value in _flat(tree, ''):
+            self._check_value(f'{path}/{name}', value)
+            self._check_kind(f'{path}/{name}', parameters.get(name, value), value)
+            parameters[name] = value
+        return parameters
+
+    def _check_kind(self, place: str, before: Any, value: Any) -> None:
+        """Refuse a value of another type than that before it: ROS keeps one of them by its type."""
+        if _kind_of(before) != _kind_of(value):
+            raise SourceError(
+                f'{self._path}{self.places.suffix_of(place)}: {place}',
+                f'is given again with another type, {_short(before)} and {_short(value)}; remove '
+                'one',
+            )
 
     def _no_nodes(self, tree: Any, path: str) -> SourceError:
         """Return the error of what is not below ``ros__parameters``, or not below a node."""
@@ -189,8 +199,13 @@ class ParameterFile:
         )
 
     def _check_value(self, place: str, value: Any) -> None:
+        if isinstance(value, Pairs):
+            raise SourceError(
+                f'{self._path}{self.places.suffix_of(place)}: {place}',
+                'expected a value, got {}, which ROS does not take; write [] for no values',
+            )
         kinds = {type(element) for element in value} if isinstance(value, list) else set()
-        if len(kinds) > 1:
+        if len(kinds) > 1 or kinds & {list, Pairs}:
             hint = '; write 1.0 for 1' if kinds == {int, float} else ''
             raise SourceError(
                 f'{self._path}{self.places.suffix_of(place)}: {place}',
@@ -266,7 +281,9 @@ class KeyPlaces:
         self._lines[path] = line
 
 
-def document_of(name: str, text: str, places: KeyPlaces) -> Any:
+def document_of(
+    name: str, text: str, places: KeyPlaces, build: Callable[[yaml.Node], Any] = plain_tree_of
+) -> Any:
     """Return what a YAML text holds, None for nothing, and take the lines of its keys.
 
     Parameters
@@ -277,6 +294,8 @@ def document_of(name: str, text: str, places: KeyPlaces) -> Any:
         What is in it.
     places : KeyPlaces
         Takes the lines.
+    build : callable
+        Makes it of the node of the document.
 
     Raises
     ------
@@ -284,15 +303,13 @@ def document_of(name: str, text: str, places: KeyPlaces) -> Any:
         Naming the file and the line of what is no YAML.
     """
     try:
-        _check_events(text)
-        loader = _Loader(text)
-        tree = loader.get_single_node()
+        tree = node_of(text, build is tree_of)
         places.read(tree)
-        return None if tree is None else loader.construct_document(tree)
+        return None if tree is None else build(tree)
     except SourceError as error:
         raise SourceError(name, error.problem) from None
     except Exception as error:
-        # The constructors of YAML's own types raise whatever they meet.
+        # The library raises whatever it meets.
         reason = ' '.join(str(error).replace('in "<unicode string>", ', 'in ').split())
         raise SourceError(
             f'{name}{_line_of(error)}',
@@ -300,36 +317,20 @@ def document_of(name: str, text: str, places: KeyPlaces) -> Any:
         ) from error
 
 
-def _check_events(text: str) -> None:
-    """Raise where a text has what ROS does not take, or is nested too deeply."""
-    depth = 0
-    for event in yaml.parse(text, FAST_LOADER):
-        if isinstance(event, yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(
-                problem='aliases (*name) are not taken, write the value again',
-                problem_mark=event.start_mark,  # type: ignore[arg-type]
-            )
-        if isinstance(event, yaml.ScalarEvent) and not event.value and event.implicit[0]:
-            raise yaml.MarkedYAMLError(
-                problem='a key without a value, which ROS does not take; write [] for no values',
-                problem_mark=event.start_mark,  # type: ignore[arg-type]
-            )
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            raise SourceError('document', 'is nested too deeply')
-
-
 def _full_name(node: str, namespace: str) -> str:
     return f'/{namespace.strip("/")}/{node}'.replace('//', '/')
 
 
-def _flat(tree: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, Mapping):
+def _flat(tree: Pairs, prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in tree:
+        if isinstance(value, Pairs) and value:
             yield from _flat(value, f'{prefix}{key}.')
         else:
             yield f'{prefix}{key}', value
+
+
+def _kind_of(value: Any) -> tuple[type, ...]:
+    return (list, *map(type, value[:1])) if isinstance(value, list) else (type(value),)
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -373,7 +374,7 @@ class YamlBudget:
                     weights[anchor] = self._spent - before
                 elif isinstance(event, yaml.ScalarEvent):
                     weights[event.anchor] = _NODE + len(event.value)
-                if len(inside) > _DEEPEST:
+                if len(inside) > DEEPEST:
                     raise SourceError(self._name, 'is nested too deeply')
         except yaml.YAMLError:
             return

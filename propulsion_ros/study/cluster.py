@@ -61,32 +61,19 @@ class Cluster:
         """Begin some cases."""
         return self._client.submit(rows_of, self._sent, self._key, numbers, pure=False)
 
-    def wait(self, futures: Sequence[Any], timeout: float) -> set[Any]:
-        """Return those of the futures that are done, at the latest after a time [s]."""
-        try:
-            with self._client.as_current():
-                done: set[Any] = self._dask.wait(
-                    list(futures), timeout=timeout, return_when='FIRST_COMPLETED'
-                ).done
-        except TimeoutError:
-            return set()
-        return done
-
     def result(self, future: Any) -> list[Row]:
         """Return the rows of a future that is done; raise `DiedError` where its workers died."""
         if future.status == 'finished':
             rows: list[Row] = future.result()
             return rows
         if future.status in ('cancelled', 'lost'):
+            # The workers that had the work may be gone.
+            self._sent = self._send()
             raise DiedError('the scheduler lost it')
         error = future.exception()
         if isinstance(error, self._dask.KilledWorker):
             raise DiedError('its worker died')
         raise SourceError('--scheduler', f'a worker cannot fly: {type(error).__name__}: {error}')
-
-    def revive(self) -> None:
-        """Send the work again, since the workers that had it may be gone."""
-        self._sent = self._send()
 
     def close(self) -> None:
         """Leave the cluster; what was begun is cancelled there."""

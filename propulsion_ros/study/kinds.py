@@ -89,7 +89,7 @@ class StudyWork:
         """What differs where the cases could differ."""
         return self.study.fingerprint(self.files)
 
-    def open(self) -> OpenStudy:
+    def ready(self) -> OpenStudy:
         """Return what flies cases in this process."""
         return OpenStudy(self.study, self.files)
 

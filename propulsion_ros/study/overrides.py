@@ -11,7 +11,6 @@ from typing import Any
 from xml.etree.ElementTree import tostring
 
 import numpy as np
-import yaml
 
 from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_of
 from propulsion_ros.graph.node_config import read_setting
@@ -22,6 +21,7 @@ from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import write_text
 from propulsion_ros.settings.flat import build, suggestion
+from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.study.draws import Variable
 from propulsion_ros.urdf.reader import actuators_from_urdf
@@ -100,10 +100,7 @@ def write_merged(
         # Of one node the later entry wins, so its place is behind all others.
         own = merged.pop(f'/**/{node}', {})
         merged[f'/**/{node}'] = {**own, **new}
-    text = yaml.safe_dump(
-        {name: {'ros__parameters': values} for name, values in merged.items()},
-        sort_keys=False, default_flow_style=None, width=math.inf,
-    )
+    text = dump(merged, width=math.inf)
     write_text(path, f'# {comment}\n{text}' if comment else text)
 
 

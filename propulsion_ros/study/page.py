@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.study import Study
 from propulsion_ros.study.table import Column, column_of, numbers_of
 from propulsion_ros.study.work import Row
 
-_MOST, _BESIDE, _WORST = 12, 3, 3
+_MOST, _BESIDE, _WORST = 12, 4, 3
 _HIDDEN = ('warnings',)
 
 
@@ -92,15 +93,20 @@ def _scatter(
 
 
 def _strongest(column: Column, causes: Sequence[Column]) -> Column:
-    """Return what a result goes with most closely, by the correlation of ranks."""
+    """Return what a result goes with most closely: its value, or how far it is from its middle."""
     def strength(cause: Column) -> float:
         _, mine, its = np.intersect1d(column.cases, cause.cases, return_indices=True)
         if len(mine) < 3:
             return 0.0
-        mine, its = (
-            np.argsort(np.argsort(each)).astype(float)
-            for each in (column.values[mine], cause.values[its])
-        )
-        return abs(float(np.corrcoef(mine, its)[0, 1]))
+        values, given = column.values[mine], cause.values[its]
+        return max(_rank_correlation(values, given), _rank_correlation(
+            values, np.abs(given - cause.median)
+        ))
 
     return max(causes, key=strength)
+
+
+def _rank_correlation(one: FloatArray, other: FloatArray) -> float:
+    """Return the size of the correlation of ranks."""
+    mine, its = (np.argsort(np.argsort(each)).astype(float) for each in (one, other))
+    return abs(float(np.corrcoef(mine, its)[0, 1]))

@@ -6,12 +6,11 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait as wait_for
-from typing import Any
+from multiprocessing.connection import wait
 
 from propulsion_ros.study.work import Row, Work, rows_of
 
@@ -37,6 +36,7 @@ class Pool:
     def __init__(self, work: Work, jobs: int) -> None:
         self._work, self.workers = work, jobs
         self._pool = self._made()
+        self._pool_of: dict[Future[list[Row]], ProcessPoolExecutor] = {}
 
     def _made(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
@@ -47,24 +47,26 @@ class Pool:
         """Begin some cases; the processes start with the first ones."""
         with _for_workers():
             try:
-                return self._pool.submit(_rows, numbers)
+                future = self._pool.submit(_rows, numbers)
             except BrokenProcessPool:
-                self.revive()
-                return self._pool.submit(_rows, numbers)
-
-    def wait(self, futures: Sequence[Any], timeout: float) -> set[Any]:
-        """Return those of the futures that are done, at the latest after a time [s]."""
-        return wait(futures, timeout, FIRST_COMPLETED).done
+                self._renew()
+                future = self._pool.submit(_rows, numbers)
+        self._pool_of[future] = self._pool
+        return future
 
     def result(self, future: Future[list[Row]]) -> list[Row]:
         """Return the rows of a future that is done; raise `DiedError` where its worker died."""
+        pool = self._pool_of.pop(future)
         try:
             return future.result()
-        except BrokenProcessPool:
+        except (BrokenProcessPool, CancelledError):
+            # One process that died ends the others of its pool too.
+            if pool is self._pool:
+                self._renew()
             raise DiedError('its process died') from None
 
-    def revive(self) -> None:
-        """Replace the processes, after one died: the others have ended too."""
+    def _renew(self) -> None:
+        """Replace the processes."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = self._made()
 
@@ -108,7 +110,7 @@ def _begin(work: Work) -> None:
 
 
 def _end_with(sentinel: int) -> None:
-    wait_for([sentinel])
+    wait([sentinel])
     os._exit(1)
 
 

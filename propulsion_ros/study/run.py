@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from propulsion_ros.study.pool import DiedError, Pool
@@ -30,14 +31,8 @@ class Backend(Protocol):
     def submit(self, numbers: Sequence[int]) -> Any:
         """Begin some cases and return their future."""
 
-    def wait(self, futures: Sequence[Any], timeout: float) -> set[Any]:
-        """Return those of the futures that are done, at the latest after a time [s]."""
-
     def result(self, future: Any) -> list[Row]:
         """Return the rows of a future that is done, or raise `DiedError`."""
-
-    def revive(self) -> None:
-        """Make it ready again after a worker died."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +62,7 @@ def run(
     """
     waiting, again = iter(numbers), deque[_Batch]()
     running: dict[Any, _Batch] = {}
+    done: SimpleQueue[Any] = SimpleQueue()
     while True:
         # Cases that may have killed a worker are flown alone, so that the guilty one is known.
         suspect = bool(again) and again[0].deaths > 1
@@ -75,27 +71,32 @@ def run(
             given = again.popleft() if again else _Batch(tuple(islice(waiting, batch)))
             if not given.numbers:
                 break
-            running[backend.submit(given.numbers)] = given
+            future = backend.submit(given.numbers)
+            running[future] = given
+            future.add_done_callback(done.put)
         if not running:
             return
-        done = backend.wait(list(running), _LOOK)
         found: list[tuple[int, Row | None, str]] = []
-        died = False
-        for future in done:
+        for future in _taken(done):
             given = running.pop(future)
             try:
                 rows = backend.result(future)
                 found += [(n, row, '') for n, row in zip(given.numbers, rows, strict=True)]
             except DiedError as error:
-                died = True
                 deaths = given.deaths + 1
                 if deaths >= _MOST_DEATHS and len(given.numbers) == 1:
                     found.append((given.numbers[0], None, f'{error}, {deaths} times'))
-                    continue
-                again.extend(_Batch((n,), deaths) for n in given.numbers)
-        if died:
-            backend.revive()
+                else:
+                    again.extend(_Batch((n,), deaths) for n in given.numbers)
         yield found
+
+
+def _taken(done: SimpleQueue[Any]) -> Iterator[Any]:
+    """Yield what is done by now, after a while in which nothing may be."""
+    with suppress(Empty):
+        yield done.get(timeout=_LOOK)
+        while True:
+            yield done.get_nowait()
 
 
 def rows_in_order(work: Work, count: int, jobs: int = 1) -> Iterator[Row]:
@@ -104,7 +105,7 @@ def rows_in_order(work: Work, count: int, jobs: int = 1) -> Iterator[Row]:
     Raises `DiedError` where a case kills its process.
     """
     if jobs <= 1:
-        opened = work.open()
+        opened = work.ready()
         yield from (opened.row(number) for number in range(count))
         return
     early: dict[int, Row] = {}

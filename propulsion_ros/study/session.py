@@ -50,7 +50,7 @@ class Session:
     def __init__(self, study: Study) -> None:
         self.study = study
         self._work = StudyWork(study, files_of(study))
-        self._opened = self._work.open()
+        self._opened = self._work.ready()
         self._opened.check()
 
     def row(self, number: int) -> Row:

@@ -16,6 +16,7 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_text
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
 from propulsion_ros.settings.quantity import quantity, validate
+from propulsion_ros.settings.ros_yaml import Pairs
 from propulsion_ros.settings.yaml_file import SIZE_LIMIT, KeyPlaces, document_of
 from propulsion_ros.study.draws import Variable, read_variable, seed_of
 from propulsion_ros.study.signals import Result, read_result
@@ -156,12 +157,19 @@ def read_study(path: Path, **given: Any) -> Study:
     Raises `SourceError` naming file, line and key of what is wrong.
     """
     name, places = printable(path), KeyPlaces()
-    document = document_of(name, read_text(path, SIZE_LIMIT), places)
+    document = _plain(document_of(name, read_text(path, SIZE_LIMIT), places))
     if not isinstance(document, Mapping):
         raise SourceError(
             name, f'expected the keys of a study, kind among them, got {str(document)[:60]!r}'
         )
     return _Reader(name, places, {**document, **given}).study(path)
+
+
+def _plain(tree: Any) -> Any:
+    """Return what YAML holds with its pairs as mappings; of a key that is repeated the last one."""
+    if isinstance(tree, Pairs):
+        return {key: _plain(below) for key, below in tree}
+    return [_plain(each) for each in tree] if isinstance(tree, list) else tree
 
 
 class _Reader:
@@ -231,10 +239,11 @@ _REQUIRED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 def _limits(place: str, given: Any) -> tuple[float, float]:
     """Return the lowest and the highest value; null is none."""
     ends = given if isinstance(given, list) and len(given) == 2 else ['', '']
-    if not all(end is None or type(end) in (int, float) for end in ends):
+    # As ROS reads YAML, null is a text.
+    if not all(end == 'null' or type(end) in (int, float) for end in ends):
         raise SourceError(place, f'expected the lowest and the highest value, got {given!r}')
     low, high = (
-        none if end is None else float(end)
+        none if end == 'null' else float(end)
         for end, none in zip(ends, (-math.inf, math.inf), strict=True)
     )
     if low > high:

@@ -24,7 +24,7 @@ class Work(Protocol):
     def key(self) -> str:
         """What tells this work from any other."""
 
-    def open(self) -> Opened:
+    def ready(self) -> Opened:
         """Return it ready to be done, in the process that does it."""
 
 
@@ -35,6 +35,6 @@ _opened = threading.local()
 def rows_of(work: Work, key: str, numbers: Sequence[int]) -> list[Row]:
     """Return the rows of some cases; the work is opened once in each thread."""
     if getattr(_opened, 'key', None) != key:
-        _opened.work, _opened.key = work.open(), key
+        _opened.work, _opened.key = work.ready(), key
     opened: Opened = _opened.work
     return [opened.row(number) for number in numbers]

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--picture', type=Path, metavar='FILE.png',
-        help='draw altitude, successive fits, lockout and detection; needs matplotlib',
+        help='draw altitude, fitted parabolas, lockout and decision; needs matplotlib',
     )
 
 

@@ -60,6 +60,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
+
     def error(self, message: str) -> NoReturn:
         """End with a message and the way to help."""
         super().error(f'{message}; see {self.prog} --help')

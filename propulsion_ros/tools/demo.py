@@ -30,6 +30,7 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 from propulsion_ros.tools.lines import fail, note
 from propulsion_ros.view.page import data_of, require_libraries, write_page
+from propulsion_ros.view.plots import loop_of
 from propulsion_ros.view.robot import robot_of
 
 _STOP_LIMIT = 10.0
@@ -120,7 +121,8 @@ def run(options: argparse.Namespace) -> int:
         if signals is not None:
             # The pilot knows more moments than its vehicle has published.
             signals.flight.marks = list(page.marks)
-            _show(data_of(signals, robot_of(vehicle, configs), page.title), options)
+            data = data_of(signals, robot_of(vehicle, configs), page.title)
+            _show(data, loop_of(page), options)
     except ConfigError as error:
         return fail('demo', error)
     print(f'picture: {printable(picture)}')
@@ -134,14 +136,14 @@ def _is_shown(options: argparse.Namespace) -> bool:
     return bool(options.html or options.gif)
 
 
-def _show(data: dict[str, Any], options: argparse.Namespace) -> None:
+def _show(data: dict[str, Any], loop: dict[str, Any], options: argparse.Namespace) -> None:
     """Write the page and the loop that are wanted."""
     if options.html:
         write_page(options.html, data)
     if options.gif:
         from propulsion_ros.view.gif import write_gif
 
-        write_gif(options.gif, data)
+        write_gif(options.gif, {**data, **loop})
 
 
 @contextmanager
@@ -184,4 +186,3 @@ def _known(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_known(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-

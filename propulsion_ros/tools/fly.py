@@ -174,7 +174,7 @@ def _observers(
             yield lambda: executor.spin_once(timeout_sec=_POLL)
             flight.drain(executor, lambda: log.received)
     if options.picture and log.recording.rows.get('motion'):
-        draw(flight_page(options.model.name.partition(".")[0], log.recording), options.picture)
+        draw(flight_page(options.model.name.partition('.')[0], log.recording), options.picture)
         print(f'picture: {printable(options.picture)}')
 
 

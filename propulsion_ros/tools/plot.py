@@ -109,4 +109,3 @@ def _read(path: Path, namespace: str) -> Signals:
     if STAMP not in names and 'time_s' in names:
         return signals_of_log(path)
     return signals_of_table(path)
-

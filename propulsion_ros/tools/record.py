@@ -80,4 +80,3 @@ def run(args: argparse.Namespace) -> int:
             'publishes it in the same ROS_DOMAIN_ID?'
         ))
     return 0
-

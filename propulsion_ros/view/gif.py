@@ -36,7 +36,8 @@ _REACH = 1.25
 """Half the height of the picture over the size of the robot."""
 _SEEN = 3
 """Plots beside the robot."""
-_LINES = 12
+_LINES, _NAMED = 12, 4
+"""Lines of a plot, and names beside it."""
 _CYCLE = ('#1f5fbf', '#d1342f', '#1b8a5a', '#d98200', '#7d3cc4', '#0d8fa3')
 
 Faces = list[tuple[FloatArray, FloatArray]]
@@ -66,7 +67,7 @@ def write_gif(path: Path, data: Mapping[str, Any]) -> None:
 def chosen_frames(data: Mapping[str, Any]) -> list[int]:
     """Return the frames that are drawn: each phase of a flight has an equal share of them."""
     begin, end, step = data['begin'], data['end'], data['step']
-    edges = [begin, end]
+    edges = [_first(data), end]
     if data['phases']:
         moments = [time for time, _ in data['events']] + [span[0] for span in data['phases']]
         first = min([time for time, _ in data['events']], default=begin) - 0.5
@@ -95,6 +96,7 @@ class _Loop:
         self._view = np.array([right, np.cross(right, forward), forward])
         self._path = np.array(data['motion']['position'], float).reshape(-1, 3)
         self._turns = np.array(data['motion']['quaternion'], float).reshape(-1, 4)
+        self._climbs = float(np.ptp(self._path[:, 2])) > self._size
         low = float(self._path[:, 2].min())
         self._floor = low - 0.8 * self._size if low < -0.05 * self._size else 0.0
 
@@ -106,7 +108,7 @@ class _Loop:
             scene = figure.add_axes(_SCENE)
             height = 0.9 / max(len(plots), 1)
             cursors = [
-                self._plot(figure.add_axes((0.62, 0.07 + i * height, 0.365, height - 0.11)), plot)
+                self._plot(figure.add_axes((0.61, 0.07 + i * height, 0.295, height - 0.11)), plot)
                 for i, plot in enumerate(reversed(plots))
             ]
             # A second line would lie behind the plots.
@@ -140,7 +142,12 @@ class _Loop:
                 drawstyle='steps-post' if line['command'] else 'default',
             )
         axis.set_title(plot['title'], loc='left', fontsize=8)
-        axis.set_xlim(self._data['begin'], self._data['end'])
+        names = {line['name']: line['colour'] for line in plot['lines']}
+        for i, (name, colour) in enumerate(names.items() if 1 < len(names) <= _NAMED else ()):
+            axis.annotate(name, (1.0, 1.0 - 0.2 * i), (3, -4), xycoords='axes fraction',
+                          textcoords='offset points', fontsize=7, annotation_clip=False,
+                          color=_CYCLE[colour % len(_CYCLE)])
+        axis.set_xlim(_first(self._data), self._data['end'])
         if plot.get('range'):
             axis.set_ylim(*plot['range'])
         axis.tick_params(labelsize=7)
@@ -174,7 +181,7 @@ class _Loop:
         axis.set_xlim(-wide, wide)
         axis.set_ylim(-reach, reach)
         phase = next((n for b, e, n in data['phases'] if b <= self._time(i) <= e), '')
-        text = [f'{self._time(i):.1f} s', phase, f'height {at[2]:.1f} m']
+        text = [f'{self._time(i):.1f} s', phase, f'height {at[2]:.1f} m' if self._climbs else '']
         axis.text(0.02, 0.97, '\n'.join(filter(None, text)), transform=axis.transAxes, va='top',
                   fontsize=10, color='#1d2733')
 
@@ -280,6 +287,11 @@ class _Loop:
 
     def _flat(self, centre: FloatArray) -> Any:
         return lambda points: (points - centre) @ self._view.T
+
+
+def _first(data: Mapping[str, Any]) -> float:
+    """Return the time from which on something happens [s]."""
+    return float(data.get('first', data['begin']))
 
 
 def _row(rows: FloatArray, i: int) -> FloatArray:

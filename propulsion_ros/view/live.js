@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same page of a running graph: each event is one picture, and one point of every line.
+// The same page of a running graph: each event is one picture, and of every second one the newest point of every line.
 
-const LIVE_POINTS = 600;
+const LIVE_POINTS = 300;
 
 class LivePage {
   constructor(data) {
@@ -46,7 +46,7 @@ class LivePage {
     byId('phase').textContent = [frame.phase, ...frame.events].filter(Boolean).join(' · ');
     byId('phase').style.background = phaseColour(frame.phase);
     showValues(frame.isKnown ? frame.position : null, velocity);
-    this.plot(frame);
+    if (frame.plots) this.plot(frame);
   }
 
   // New arrays each time: plotly draws an array that it has seen no more.

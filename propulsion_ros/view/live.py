@@ -87,9 +87,9 @@ class LiveView(Node):
         self._open: dict[str, Any] = {}
         self._kinds: dict[str, str] = {}
         self._newest: dict[str, deque[bytes]] = {}
-        self._has_news = False
+        self._has_news = self._has_plots = False
         self._fired: dict[str, float] = {}
-        self._chutes = parachutes_of(robot).names
+        self._chutes = parachutes_of(robot)
         self.create_timer(_SEARCH, self._search)
         self.create_timer(1.0 / RATE, self._draw)
 
@@ -180,12 +180,9 @@ class LiveView(Node):
 
     def _frame(self, signals: Signals) -> dict[str, Any]:
         """Return one picture."""
-        page = page_of(signals)
         _, newest = span_of(signals)
-        frames = Frames(1.0, np.array([newest - page.origin]), np.array([newest]))
-        plots, _ = plots_of(page)
-        phase = [span.name for span in page.phases][-1:] or [
-            mark.name for mark in signals.flight.phases][-1:]
+        frames = Frames(1.0, np.zeros(1), np.array([newest]))
+        phase = [mark.name for mark in signals.flight.phases][-1:]
         motion = motion_of(signals, frames)
         return {
             'time': round(newest, 4), 'phase': ''.join(phase),
@@ -197,14 +194,21 @@ class LiveView(Node):
                 joints_of(moving_joints(self._robot, signals), frames).items()
             },
             'arrows': list(self._arrows(signals, frames)),
-            'plots': [{
-                'title': plot['title'], 'lines': [
-                    {**line, 'value': flat(line['value'][-1] if line['value'] else np.nan)[0],
-                     'time': None} for line in plot['lines']
-                ],
-            } for plot in plots],
-            'canopies': self._canopies(signals, frames),
+            'plots': self._plots(signals), 'canopies': self._canopies(signals, frames),
         }
+
+    def _plots(self, signals: Signals) -> list[dict[str, Any]] | None:
+        """Return the newest value of each line, None in every second picture."""
+        self._has_plots = not self._has_plots
+        if not self._has_plots:
+            return None
+        plots, _ = plots_of(page_of(signals))
+        return [{
+            'title': plot['title'], 'lines': [
+                {**line, 'value': flat(line['value'][-1] if line['value'] else np.nan)[0],
+                 'time': None} for line in plot['lines']
+            ],
+        } for plot in plots]
 
     def _canopies(self, signals: Signals, frames: Frames) -> list[Any]:
         """Return the radius of each parachute; a deployer publishes only while it fires."""
@@ -215,9 +219,9 @@ class LiveView(Node):
         signals.flight.fired = dict(self._fired)
         radii = {
             each['name']: each['radius'][0]
-            for each in canopies_of(self._robot, self._size, signals, frames)
+            for each in canopies_of(self._chutes, self._size, signals, frames)
         }
-        return [radii.get(name, 0) for name in self._chutes]
+        return [radii.get(name, 0) for name in self._chutes.names]
 
     def _arrows(self, signals: Signals, frames: Frames) -> Iterator[list[Any]]:
         """Yield origin, direction, length and shade of each arrow."""
@@ -232,5 +236,3 @@ class LiveView(Node):
                     [part[0] for part in row['origin']], [part[0] for part in row['direction']],
                     row['length'][0], row['shade'][0],
                 ]
-
-

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from defusedxml.common import DefusedXmlException
@@ -22,11 +23,19 @@ from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.settings.quantity import FloatArray
 
 FORMATS = ('stl', 'obj', 'dae')
-SIZE_LIMIT = 32 * 1024 * 1024
-"""Bytes of a file."""
+SIZE_LIMIT = 16 * 1024 * 1024
+"""Bytes of a file: its reader takes ten times as much memory."""
+WORD_LIMIT = 1_500_000
+"""Words of a text, and of all that a .dae file draws: of each corner its reader keeps 110 bytes."""
 TRIANGLE_LIMIT = 20_000
 """Of a mesh: more take a megabyte of the page, and are drawn as a box."""
 _LARGEST = 1e6
+_ELEMENTS = 100_000
+_DEPTH = 64
+_DRAWN = ('instance_geometry', 'instance_controller', 'instance_node')
+_TOO_MANY = 2 * WORD_LIMIT
+_INSTANCE = 1000
+"""Words that take as long to read as one instance does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +82,8 @@ def read_mesh(path: Path) -> Mesh:
     for module in ('trimesh', 'collada') if kind == 'dae' else ('trimesh',):
         if find_spec(module) is None:
             raise SourceError(name, f'needs {module}, {how_to_get(module)}')
+    if kind == 'obj' or content.startswith(b'solid'):
+        _check_words(name, sum(map(content.count, (b' ', b'\t', b'\n'))))
     if kind == 'dae':
         _check_xml(name, content)
     return _checked(name, _loaded(name, content, kind))
@@ -104,10 +115,52 @@ def _checked(name: str, loaded: Any) -> Mesh:
 
 
 def _check_xml(name: str, content: bytes) -> None:
-    """Refuse entities before a reader that expands them gets the text."""
+    """Refuse what a reader would expand without an end: entities, instances, numbers of corners."""
+    if content.count(b'<') - content.count(b'</') > _ELEMENTS:
+        raise SourceError(name, f'has more than {_ELEMENTS} elements')
     try:
-        fromstring(content, forbid_dtd=True)
+        root = fromstring(content, forbid_dtd=True)
     except DefusedXmlException as error:
         raise SourceError(name, 'DTDs and entities are refused, remove <!DOCTYPE>') from error
     except (SyntaxError, ValueError, LookupError, RecursionError) as error:
         raise SourceError(name, f'not well-formed XML: {one_line(str(error))}') from error
+    level, depth = [root], 0
+    while level:
+        level, depth = [child for element in level for child in element], depth + 1
+        if depth > _DEPTH:
+            raise SourceError(name, f'has elements nested deeper than {_DEPTH}')
+    counts = (text for element in root.iter() if _tag(element) == 'vcount'
+              for text in (element.text or '').split())
+    _check_words(name, sum(int(text) for text in counts if text.isdecimal() and len(text) < 20))
+    _check_words(name, _Drawn(root).below(root))
+
+
+def _check_words(name: str, count: int) -> None:
+    if count > WORD_LIMIT:
+        raise SourceError(name, f'has more than {WORD_LIMIT} words to read')
+
+
+class _Drawn:
+    """How many words of geometry are read for what a file draws: it may draw any part often."""
+
+    def __init__(self, root: Element) -> None:
+        self._by_name = {f'#{element.get("id")}': element for element in root.iter()}
+        self._known: dict[str, int] = {}
+
+    def below(self, element: Element) -> int:
+        """Return the words for an element."""
+        if _tag(element) in _DRAWN:
+            return _INSTANCE + self._named(element.get('url', ''))
+        words = len((element.text or '').split())
+        return min(words + sum(map(self.below, element)), _TOO_MANY)
+
+    def _named(self, name: str) -> int:
+        if name in self._by_name and name not in self._known:
+            # What is inside itself has no end.
+            self._known[name] = _TOO_MANY
+            self._known[name] = self.below(self._by_name[name])
+        return self._known.get(name, 0)
+
+
+def _tag(element: Element) -> str:
+    return str(element.tag).rpartition('}')[2]

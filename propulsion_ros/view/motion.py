@@ -250,10 +250,9 @@ def parachutes_of(robot: Robot) -> ParachutesParams:
 
 
 def canopies_of(
-    robot: Robot, size: float, signals: Signals, frames: Frames
+    known: ParachutesParams, size: float, signals: Signals, frames: Frames
 ) -> Iterator[dict[str, Any]]:
     """Yield the radius of each parachute [m] at each frame, those that fired."""
-    known = parachutes_of(robot)
     for name, time in signals.flight.fired.items():
         if name in known.names:
             i = known.names.index(name)

@@ -92,7 +92,7 @@ function wireView(scene) {
 // The place may be unknown.
 function showValues(position, velocity) {
   const rows = position ? [
-    ['height', `${position[2].toFixed(2)} m`],
+    ['height', `${position[2].toFixed(2).replace(/^-0\.00$/, '0.00')} m`],
     ['speed', `${Math.hypot(...velocity).toFixed(2)} m/s`],
   ] : [];
   const table = byId('values');

@@ -27,6 +27,7 @@ from propulsion_ros.view.motion import (
     motion_of,
     moving_joints,
     palette,
+    parachutes_of,
 )
 from propulsion_ros.view.numbers import as_json, flat
 from propulsion_ros.view.plots import plots_of
@@ -70,7 +71,7 @@ def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[st
     ConfigError
         Where there is nothing to show, or the robot is wrong.
     """
-    page = page_of(signals, title)
+    page = page_of(signals, title, compares=True)
     frames, joints = frames_of(page), moving_joints(robot, signals)
     scene = scene_of(robot, joints)
     plots, left_out = plots_of(page)
@@ -88,7 +89,7 @@ def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[st
         'robot': scene, 'joints': joints_of(joints, frames),
         'motion': motion_of(signals, frames),
         'arrows': arrows, 'palette': palette(),
-        'canopies': list(canopies_of(robot, scene['size'], signals, frames)),
+        'canopies': list(canopies_of(parachutes_of(robot), scene['size'], signals, frames)),
         'plots': plots,
         'notes': [*robot.notes, *left_out],
     }

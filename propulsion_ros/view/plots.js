@@ -135,6 +135,6 @@ class Plots {
     const value = low ? line.value[low - 1] : null;
     if (value === null || value === undefined) return '–';
     // What rounding leaves of 0 is 0.
-    return Math.abs(value) < 1e-6 * largest ? '0' : Number(value.toPrecision(3)).toString();
+    return Math.abs(value) < Math.max(1e-6 * largest, 1e-12) ? '0' : Number(value.toPrecision(3)).toString();
   }
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.pictures.panels import FlightPanel, Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, QUANTITIES
+from propulsion_ros.pictures.signals import COMMAND, QUANTITIES, RESIDUAL
 from propulsion_ros.view.numbers import flat, thinned
 
 POINTS = 900
@@ -34,6 +34,13 @@ def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
     return plots[:SHOWN], notes
 
 
+def loop_of(page: Page) -> dict[str, Any]:
+    """Return what a loop has beside the robot: plots over all of the time, if there are any."""
+    panels = [panel for panel in page.panels if panel.span is None]
+    plots = [_plot(panel.scale or panel.heading, panel.lines) for panel in panels]
+    return {'first': page.begin, **({'plots': plots} if plots else {})}
+
+
 def _order(panel: Panel) -> int:
     words = panel.heading.rpartition(': ')[2]
     if words == QUANTITIES['place']:
@@ -44,10 +51,13 @@ def _order(panel: Panel) -> int:
 
 
 def _plot(title: str, lines: Sequence[Line]) -> dict[str, Any]:
-    names = list(dict.fromkeys(line.label for line in lines))
+    labels = [
+        f'{line.label} {line.role}' if line.role == RESIDUAL else line.label for line in lines
+    ]
+    names = list(dict.fromkeys(labels))
     plot: dict[str, Any] = {'title': title, 'count': len(names), 'marks': [], 'lines': [
-        _line(line.label, line.time, line.value, names.index(line.label), line.role == COMMAND)
-        for line in lines if line.label in names[:_LINES]
+        _line(label, line.time, line.value, names.index(label), line.role == COMMAND)
+        for line, label in zip(lines, labels, strict=True) if label in names[:_LINES]
     ]}
     known = np.concatenate([line.value[np.isfinite(line.value)] for line in lines])
     if known.size and np.ptp(known) < _ROUNDING:

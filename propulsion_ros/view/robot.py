@@ -25,7 +25,7 @@ from propulsion_ros.urdf.link_tree import IDENTITY, Joint, LinkTree, Pose
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.visuals import PLAIN, Visual, visuals_of
 from propulsion_ros.urdf.xml import parse_urdf
-from propulsion_ros.view.meshes import SIZE_LIMIT, TRIANGLE_LIMIT, Mesh, mesh_path, read_mesh
+from propulsion_ros.view.meshes import TRIANGLE_LIMIT, Mesh, mesh_path, read_mesh
 from propulsion_ros.view.numbers import flat
 
 _SHAPES = 2000
@@ -238,11 +238,7 @@ class _Meshes:
         stand_in = 0.5 * _STAND_IN * np.array([[-1.0] * 3, [1.0] * 3])
         name = printable(visual.mesh)
         try:
-            path = mesh_path(visual.mesh, self._robot.folder)
-            if path.is_file() and path.stat().st_size > SIZE_LIMIT:
-                self._note(f'{name}: larger than {SIZE_LIMIT} bytes, drawn as a small box')
-                return stand_in, None
-            mesh = read_mesh(path)
+            mesh = read_mesh(mesh_path(visual.mesh, self._robot.folder))
         except SourceError as error:
             self._note(f'{error}; drawn as a small box')
             return stand_in, None

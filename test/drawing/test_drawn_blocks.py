@@ -47,7 +47,7 @@ def test_every_block_of_a_vehicle(name, blocks):
     pytest.param(WHOLE, {'max_thrust': [80]}, 80.0, id='parameter wins'),
     pytest.param(WITHOUT_LIMIT, {'max_thrust': [80]}, 80.0, id='parameter alone'),
     pytest.param(WHOLE, {'names': ['x'], 'position': [9.0, 9.0, 9.0]}, 50.0,
-                 id='geometry is the description\'s'),
+                 id="geometry is the description's"),
     pytest.param(WHOLE, {'publish_each': True, 'update_rate': 50}, 50.0, id='of the node'),
 ])
 def test_limits_come_from_parameters_before_tags(description, given, limit):

@@ -285,7 +285,7 @@ def test_vehicle_that_rests_near_its_pad_without_a_seen_ascent_goes_back_by_comm
 def test_stuck_or_silent_sensors_are_no_rest():
     for value in (NAN, 0.001):
         vehicle = bumped(params=TIMED)
-        vehicle.dead = {k: (0.0, value) for k in ALL}
+        vehicle.dead = dict.fromkeys(ALL, (0.0, value))
         assert vehicle.fly(60.0, at_rest).state.phase is Phase.FLIGHT
         assert vehicle.fired == []
 
@@ -326,7 +326,7 @@ def test_backup_timer_needs_a_seen_ascent():
 
 def test_backup_timer_fires_with_all_sensors_dead_after_a_seen_ascent():
     vehicle = armed(BOTH, params=TIMED).fly(1.0, Motion())
-    vehicle.dead = {k: (0.0, NAN) for k in ALL}
+    vehicle.dead = dict.fromkeys(ALL, (0.0, NAN))
     vehicle.fly(23.0, at_rest)
     assert vehicle.state.apogee.source == 'timer'
     assert vehicle.names == ['drogue', 'main']
@@ -334,7 +334,7 @@ def test_backup_timer_fires_with_all_sensors_dead_after_a_seen_ascent():
 
 @pytest.mark.parametrize(('pace', 'leap'), [(10.0, 0.0), (1.0, 300.0), (40.0, 2.0)])
 def test_flight_time_of_a_robot_runs_no_faster_than_the_steady_clock(pace, leap):
-    vehicle = armed(ALL, {k: (1.5, NAN) for k in ALL}, params=TIMED)
+    vehicle = armed(ALL, dict.fromkeys(ALL, (1.5, NAN)), params=TIMED)
     steady = 0
     liftoff = None
     while not vehicle.fired and steady < 60 * S:
@@ -352,7 +352,7 @@ def test_flight_time_of_a_robot_runs_no_faster_than_the_steady_clock(pace, leap)
 
 def test_flight_time_of_a_simulation_runs_on_stamps_alone():
     vehicle = armed(ALL, params=TIMED).fly(1.5, Motion())
-    vehicle.dead = {k: (0.0, NAN) for k in ALL}
+    vehicle.dead = dict.fromkeys(ALL, (0.0, NAN))
     assert vehicle.fly(23.0, at_rest).names == ['drogue', 'main']
 
 
@@ -482,7 +482,7 @@ def held(**options):
 def test_charge_waits_by_gravity_where_the_speed_is_unknown_after_an_abort():
     vehicle = held().fly(3.0, Motion())
     assert vehicle.command('abort') == ''
-    vehicle.dead = {k: (0.0, NAN) for k in ALL}
+    vehicle.dead = dict.fromkeys(ALL, (0.0, NAN))
     vehicle.fly(20.0, at_rest)
     ((_, t),) = vehicle.fired
     # The fit of the altitude goes on for half a second, at 30 m/s^2.
@@ -541,7 +541,7 @@ def silent_descent(events=(DROGUE, LOW), **options):
     motion = Motion()
     vehicle = armed(ALL, events=events, **options).fly(motion.apogee + 1.0, motion)
     assert vehicle.state.phase is Phase.RECOVERY
-    vehicle.dead = {k: (0.0, NAN) for k in ALL}
+    vehicle.dead = dict.fromkeys(ALL, (0.0, NAN))
     return vehicle
 
 

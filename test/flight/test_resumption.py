@@ -79,8 +79,7 @@ def first(
     rows, snapshot=FLYING, start=1.0, heartbeat=math.inf, dt=DT, trusts_stamps=False,
     booted=math.nan, **params,
 ):
-    """Return the time [s] and the verdict of the first decision, fed from start after the record.
-    """
+    """Return time [s] and verdict of the first decision, fed from start after the record."""
     record = Resumption(FlightParams(**params), snapshot, heartbeat, trusts_stamps, booted)
     for i, row in enumerate(rows):
         verdict = record.judge(round(i * dt * S), NOW + round((start + i * dt) * S), *row)

@@ -19,7 +19,7 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
-PACKAGE = '''
+PACKAGE = """
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.fam.fam import Fam
 from propulsion_ros.models.fam.inverse_fam import InverseFam
@@ -51,7 +51,7 @@ class Judge(InverseFam):
     facts = FamilyFacts(
         loop='estimates', pushes=False, commanded_by='mixer', shared_inputs=('wrench_command',)
     )
-'''
+"""
 ENTRIES = {name: f'others:{name.title()}' for name in ('props', 'vanes', 'mixer', 'ducts', 'judge')}
 MASS = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>' \
        '</inertial>'

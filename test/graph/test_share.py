@@ -88,7 +88,7 @@ def test_any_name_will_do(written, name):
 
 
 def test_a_disk_that_does_not_reply_is_not_waited_for(written, monkeypatch):
-    path = written("${python.sum(python.range(10**12))}")
+    path = written('${python.sum(python.range(10**12))}')
     monkeypatch.setattr(share, '_WAIT', 0.5)
     begun = time.monotonic()
     with pytest.raises(SourceError, match=r'takes more than 0\.5 s to expand'):

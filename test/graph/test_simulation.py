@@ -10,14 +10,14 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import Simulation, robot_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError
 
-LINK = '''<link name="{0}"/><joint name="{0}_joint" type="fixed">
-  <parent link="base_link"/><child link="{0}"/><origin xyz="0 {1} 0"/></joint>'''
+LINK = """<link name="{0}"/><joint name="{0}_joint" type="fixed">
+  <parent link="base_link"/><child link="{0}"/><origin xyz="0 {1} 0"/></joint>"""
 BLOCK = '<gazebo><plugin filename="propulsion_ros" name="{}">{}</plugin></gazebo>'
-ROTORS = '''<rotor name="r{0}"><link>l{0}</link><max_thrust>9</max_thrust>
-  <motor_constant>1e-5</motor_constant></rotor>'''
-FINS = '''<fin name="f"><link>l3</link><chord>1 0 0</chord><span>0 1 0</span>
+ROTORS = """<rotor name="r{0}"><link>l{0}</link><max_thrust>9</max_thrust>
+  <motor_constant>1e-5</motor_constant></rotor>"""
+FINS = """<fin name="f"><link>l3</link><chord>1 0 0</chord><span>0 1 0</span>
   <max_deflection>0.3</max_deflection>
-  <quadratic><lift_constant>1</lift_constant><drag_constant>0.1</drag_constant></quadratic></fin>'''
+  <quadratic><lift_constant>1</lift_constant><drag_constant>0.1</drag_constant></quadratic></fin>"""
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def for_one_step(messages):
 
 
 def persistent(messages):
-    """ApplyLinkWrench's persistent wrenches: each is added to those before."""
+    """Add up ApplyLinkWrench's persistent wrenches: each is added to those before."""
     total = 0.0
     for step in range(STEPS):
         total += messages.get(step, 0.0)

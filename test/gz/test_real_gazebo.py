@@ -270,7 +270,7 @@ def test_two_vehicles_follow_their_own_commands(server, graph):
 
 
 @pytest.mark.parametrize(('old', 'new', 'message'), [
-    pytest.param('urdf_file>', 'urdf_fle>', "plugin/urdf_fle: unknown tag, did you mean "
+    pytest.param('urdf_file>', 'urdf_fle>', 'plugin/urdf_fle: unknown tag, did you mean '
                  "'urdf_file'?", id='misspelt tag'),
     pytest.param('quadrotor.urdf.xacro', 'nowhere.urdf', 'nowhere.urdf: cannot be read', id='file'),
 ])

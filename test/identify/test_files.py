@@ -17,7 +17,7 @@ from propulsion_ros.replay.plain import maker_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
 
-URDF = '''<robot name="bench"><link name="base_link"/>
+URDF = """<robot name="bench"><link name="base_link"/>
   <gazebo><plugin filename="propulsion_ros" name="thrusters">
     <thruster name="left">
       <link>base_link</link> <axis>1 0 0</axis> <dynamics>first_order</dynamics>
@@ -25,8 +25,8 @@ URDF = '''<robot name="bench"><link name="base_link"/>
       <rotor_constant>2e-4</rotor_constant>
     </thruster>
   </plugin></gazebo>
-</robot>'''
-YAML = '''/**/identify:
+</robot>"""
+YAML = """/**/identify:
   ros__parameters:
     columns.speed: left
     columns.scale: wrench.force.x
@@ -36,7 +36,7 @@ YAML = '''/**/identify:
 /**/other:
   ros__parameters:
     kept: true
-'''
+"""
 DT = 0.004
 
 

@@ -12,24 +12,24 @@ from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import ConfigError
 
-MOTOR = '''<robot name="stand"><link name="base_link"/>
+MOTOR = """<robot name="stand"><link name="base_link"/>
   <gazebo><plugin filename="propulsion_ros" name="boosters">
     <booster name="motor"><link>base_link</link>
       <thrust_curve>0 0 0.1 1200 1.0 1200 2.0 1200 2.2 0</thrust_curve>
       <max_thrust>1200</max_thrust><max_fuel_rate>0.6</max_fuel_rate>
     </booster>
-  </plugin></gazebo></robot>'''
-JETS = '''<robot name="stand"><link name="base_link"/>
+  </plugin></gazebo></robot>"""
+JETS = """<robot name="stand"><link name="base_link"/>
   <gazebo><plugin filename="propulsion_ros" name="jets">
     <tank name="main"><link>base_link</link><capacity>0.5</capacity><propellant>gas</propellant>
       <pressure>2e7</pressure></tank>
     <jet name="jet"><link>base_link</link><max_thrust>10</max_thrust>
       <specific_impulse>50</specific_impulse><tank>main</tank></jet>
-  </plugin></gazebo></robot>'''
-COLUMNS = '''/**/identify:
+  </plugin></gazebo></robot>"""
+COLUMNS = """/**/identify:
   ros__parameters:
     columns.igniter: motor
-'''
+"""
 GUESS = '/**/jets: {ros__parameters: {specific_impulse: 40.0}}\n'
 PLACES, HEIGHTS = [0.0, 0.1, 1.0, 2.0, 2.2], [0.0, 1500.0, 1400.0, 900.0, 0.0]
 AREA, DT = 3e-4, 0.004

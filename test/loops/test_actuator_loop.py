@@ -155,7 +155,7 @@ def test_settings_that_are_wrong_only_together_stop_the_start():
 
 
 def make_fin():
-    """A fin whose chord is x and whose span is z."""
+    """Return a fin whose chord is x and whose span is z."""
     return Fins(FinsParams(
         names=['f'], chord=[1, 0, 0], span=[0, 0, 1],
         quadratic=QuadraticParams(fin=['f'], lift_constant=[2.0], drag_constant=[0.5]),

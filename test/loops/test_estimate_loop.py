@@ -26,7 +26,7 @@ def update(values, columns=None):
 
 
 def told(wrench=WANTED, fam=FAM, columns=None):
-    """What the allocation sends for a wrench, all of it or some columns."""
+    """Return what the allocation sends for a wrench, all of it or some columns."""
     angle, speed = fam.sent(fam.allocate(np.asarray(wrench, dtype=float)))
     values = np.concatenate((angle, speed))
     columns = np.arange(14) if columns is None else np.asarray(columns)
@@ -34,6 +34,7 @@ def told(wrench=WANTED, fam=FAM, columns=None):
 
 
 class Log:
+
     def __init__(self, heeds_clock=False, **params):
         self.seen, self.jumps = [], []
         self.inverse = InverseFam(InverseFamParams(**params))

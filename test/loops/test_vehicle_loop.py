@@ -41,9 +41,8 @@ class Vehicle:
     def __init__(self, with_tf=False, **settings):
         self.host = FakeHost()
         self.params = build(VehicleParams, {**SETTINGS, **settings})
-        self.host.publishers.update({
-            topic: 1 for topic in ('/clock', *self.params.awaited_topics, 'pyros')
-        })
+        topics = ('/clock', *self.params.awaited_topics, 'pyros')
+        self.host.publishers.update(dict.fromkeys(topics, 1))
         self.host.subscriptions.update({'~/odometry': 1})
         self.loop = self.host.run(VehicleLoop(self.params, self.host, with_tf))
 

@@ -27,6 +27,7 @@ from propulsion_ros.messages.readers import (
     JointStateReader,
     OdometryReader,
     WrenchStampedReader,
+    plain,
 )
 from propulsion_ros.settings.errors import CommandError
 
@@ -54,7 +55,7 @@ def odometry(stamp_ns=0, values=(0.0,) * ODOMETRY_NUMBERS, frame='odom', child_f
 
 def text(message):
     """Return a message as text, in which NaN equals NaN."""
-    return repr(message)
+    return repr(plain(message))
 
 
 @settings(deadline=None)

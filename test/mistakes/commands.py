@@ -31,7 +31,8 @@ MISTAKES = [
         'propulsion_ros: error',
         "argument COMMAND: invalid choice: 'chek'",
         "choose from 'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', "
-        "'identify', 'play', 'plot', 'record', 'replay', 'view'); see propulsion_ros --help",
+        "'identify', 'play', 'plot', 'record', 'replay', 'study', 'view'); "
+        'see propulsion_ros --help',
         command='chek robot.urdf',
         code=2,
     ),

@@ -477,7 +477,7 @@ MISTAKES = [
             BOOSTER.replace(
                 '</plugin>',
                 '</plugin>'
-                + BOOSTER[8 : BOOSTER.index('</gazebo>')].replace(
+                + BOOSTER[8:BOOSTER.index('</gazebo>')].replace(
                     'name="boosters"', 'name="upper"><family>boosters</family'
                 ),
                 1,

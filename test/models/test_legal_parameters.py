@@ -396,7 +396,7 @@ def test_boosters(seed):
         values[model.command_fields[0]][:COUNT] = np.abs(numbers(rng))
         angles = model._gimbals.angles.ravel()
         output = model.step(Command(**values), body, dt, tick)
-        check_gimbals(params.gimbals, angles, output.position[COUNT : 3 * COUNT], dt)
+        check_gimbals(params.gimbals, angles, output.position[COUNT:3 * COUNT], dt)
         assert_finite(output.applied, output.wrench, output.tanks.mass, output.tanks.inertia)
         assert np.all(output.applied >= 0.0)
         assert np.all(share * output.applied <= 2.0 * params.max_thrust)

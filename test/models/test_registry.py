@@ -14,15 +14,15 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.check import faults_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
-WHOLE = '''
+WHOLE = """
 from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.rotors.rotors import Rotors
 
 
 class Props(Rotors):
     facts = FamilyFacts(tag='prop')
-'''
-PARAMS = '''
+"""
+PARAMS = """
 from dataclasses import dataclass
 
 from propulsion_ros.settings.quantity import names, quantity
@@ -31,7 +31,7 @@ from propulsion_ros.settings.quantity import names, quantity
 @dataclass(frozen=True)
 class Params:
     names: tuple = names('names')
-'''
+"""
 ROBOT = (
     '<robot name="r"><link name="l"/><gazebo><plugin filename="propulsion_ros" name="outside">'
     '<family>props</family><prop name="a"><link>l</link><max_thrust>5</max_thrust>'

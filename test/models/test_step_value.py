@@ -20,25 +20,25 @@ from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 STILL = BodyState()
-ROTOR = dict(
-    names=['a', 'b'], max_thrust=[10.0, 7.0], motor_constant=1.5e-5,
-    time_constant_up=[0.06, 0.03], time_constant_down=[0.02, 0.09],
-)
-LAGGED = dict(names=['a'], dynamics='first_order', time_constant=0.1)
+ROTOR = {
+    'names': ['a', 'b'], 'max_thrust': [10.0, 7.0], 'motor_constant': 1.5e-5,
+    'time_constant_up': [0.06, 0.03], 'time_constant_down': [0.02, 0.09],
+}
+LAGGED = {'names': ['a'], 'dynamics': 'first_order', 'time_constant': 0.1}
 CURVES = [
-    pytest.param(dict(rotor_constant=0.002), id='basic'),
-    pytest.param(dict(
-        conversion='dead_zone', rotor_constant_left=0.01, rotor_constant_right=0.02,
-        delta_left=-900.0, delta_right=400.0,
-    ), id='dead zone'),
-    pytest.param(dict(
-        conversion='linear_interp', input_values='-120 -60 -8 8 70 150',
-        output_values='-31 -9 0 0 14 52',
-    ), id='table'),
-    pytest.param(dict(
-        conversion='propeller', thrust_coefficient=0.004422, propeller_diameter=0.2,
-        advance_coefficient=-0.004,
-    ), id='propeller'),
+    pytest.param({'rotor_constant': 0.002}, id='basic'),
+    pytest.param({
+        'conversion': 'dead_zone', 'rotor_constant_left': 0.01, 'rotor_constant_right': 0.02,
+        'delta_left': -900.0, 'delta_right': 400.0,
+    }, id='dead zone'),
+    pytest.param({
+        'conversion': 'linear_interp', 'input_values': '-120 -60 -8 8 70 150',
+        'output_values': '-31 -9 0 0 14 52',
+    }, id='table'),
+    pytest.param({
+        'conversion': 'propeller', 'thrust_coefficient': 0.004422, 'propeller_diameter': 0.2,
+        'advance_coefficient': -0.004,
+    }, id='propeller'),
 ]
 ratios = st.one_of(st.floats(0.0, 1e-3), st.floats(0.0, 50.0), st.just(np.inf))
 
@@ -147,9 +147,9 @@ def test_impulse_of_thrusters_is_that_of_quadrature():
 
 
 @pytest.mark.parametrize('dynamics', [
-    dict(dynamics='yoerger', alpha=0.024, beta=22.0),
-    dict(dynamics='bessa', rotor_inertia=0.1, linear_damping=0.05, quadratic_damping=0.01,
-         torque_constant=0.3, winding_resistance=0.6),
+    {'dynamics': 'yoerger', 'alpha': 0.024, 'beta': 22.0},
+    {'dynamics': 'bessa', 'rotor_inertia': 0.1, 'linear_damping': 0.05, 'quadratic_damping': 0.01,
+     'torque_constant': 0.3, 'winding_resistance': 0.6},
 ])
 def test_impulse_against_drag_converges_at_order_8(dynamics):
     def total(steps):
@@ -206,9 +206,9 @@ def test_gimballed_impulse_converges_at_order_2():
 
 
 @pytest.mark.parametrize('dynamics', [
-    dict(time_constant=0.1), dict(time_constant=0.1, rate_limit=3.0),
-    dict(dynamics='bessa', rotor_inertia=0.1, linear_damping=0.5, quadratic_damping=0.1,
-         torque_constant=0.3, winding_resistance=0.6),
+    {'time_constant': 0.1}, {'time_constant': 0.1, 'rate_limit': 3.0},
+    {'dynamics': 'bessa', 'rotor_inertia': 0.1, 'linear_damping': 0.5, 'quadratic_damping': 0.1,
+     'torque_constant': 0.3, 'winding_resistance': 0.6},
 ])
 def test_impulse_of_fins_converges_at_order_2(dynamics):
     def make():

@@ -27,7 +27,7 @@ def settings(group):
 
 
 def allocator(graph, group, name=None, **parameters):
-    """An allocator that reads the group's own parameter file."""
+    """Return an allocator that reads the group's own parameter file."""
     return graph.add(
         AllocatorNode, name or group, {**parameters},
         namespace='/allocation', cli_args=settings(group),

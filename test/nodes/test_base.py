@@ -45,6 +45,7 @@ def test_last_word_that_fails_is_said_and_the_node_stops_all_the_same(graph, cap
 
 def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(graph, capfd):
     class Talker(PropulsionNode):
+
         def setup(self):
             self.said = self.create_lifecycle_publisher(String, '~/said', 10)
 

@@ -97,7 +97,6 @@ class Node:
             for m in messages
         ]
 
-
     def changes_to(self, messages, field, name, expected):
         """Spin until the changes of a row are as expected; NaN is NaN."""
         self.graph.becomes(

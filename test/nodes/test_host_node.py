@@ -66,6 +66,7 @@ class EchoLoop:
 
 
 class EchoNode(HostNode):
+
     def make_loop(self):
         return EchoLoop(self)
 
@@ -151,6 +152,7 @@ def test_absence_names_a_misspelt_topic(graph):
 
 def test_a_loop_that_cannot_be_made_is_said_in_one_line(graph, capfd):
     class Wrong(HostNode):
+
         def make_loop(self):
             raise ConfigError('gain', 'is wrong')
 

@@ -164,8 +164,8 @@ def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, 
         np.testing.assert_array_equal(node.loop.family.allocate(WANTED).thrust, moved)
     else:
         np.testing.assert_allclose(
-            node.loop.family.to_origin[3:, :3] @ [1.0, 0.0, 0.0], np.cross([0.05, 0.02, -0.03],
-                                                                       [1.0, 0.0, 0.0]),
+            node.loop.family.to_origin[3:, :3] @ [1.0, 0.0, 0.0],
+            np.cross([0.05, 0.02, -0.03], [1.0, 0.0, 0.0]),
         )
 
 
@@ -269,4 +269,3 @@ def test_measured_speed_replaces_the_commanded_one(graph):
     graph.until(lambda: pair.inverse.loop.inputs.newest_ns == 150 * MS, 'the measurement')
     pair.run(160)
     assert pair.at('inverse_fam/state', 160).velocity[12] == 100.0
-

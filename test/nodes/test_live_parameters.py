@@ -47,6 +47,7 @@ JETS = {
 
 
 class Group:
+
     def __init__(self, graph, parameters, field):
         self.graph, self.field = graph, field
         self.node = graph.add(ActuatorNode, 'group', parameters)

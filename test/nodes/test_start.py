@@ -43,7 +43,7 @@ signal.pause()
 def test_signal_while_a_node_is_imported_ends_it_quietly(tmp_path, number):
     (tmp_path / 'slow_node.py').write_text(SLOW)
     line = (
-        f"import sys; sys.path.append({str(tmp_path)!r}); "
+        f'import sys; sys.path.append({str(tmp_path)!r}); '
         "from propulsion_ros.nodes.start import start_node; start_node('slow_node')"
     )
     process = subprocess.Popen(
@@ -58,7 +58,7 @@ def test_signal_while_a_node_is_imported_ends_it_quietly(tmp_path, number):
 def test_main_is_called_and_ends_as_it_likes(tmp_path):
     (tmp_path / 'failing_node.py').write_text('import sys\ndef main():\n    sys.exit(3)\n')
     line = (
-        f"import sys; sys.path.append({str(tmp_path)!r}); "
+        f'import sys; sys.path.append({str(tmp_path)!r}); '
         "from propulsion_ros.nodes.start import start_node; start_node('failing_node')"
     )
     assert subprocess.run([sys.executable, '-c', line], check=False).returncode == 3

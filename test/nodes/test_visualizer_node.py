@@ -41,7 +41,7 @@ QUADROTOR = {'robot_description': description('quadrotor'), 'state_topics': ['ro
 
 
 def boosters(ms, thrusts=(1300.0, 650.0), angles=(0.0, 0.0, 0.0, 0.0)):
-    """A state as the boosters' node publishes it."""
+    """Return a state as the boosters' node publishes it."""
     message = JointState(
         name=['booster_1', 'booster_2', *GIMBALS, 'booster_1/ignition', 'main_tank/fuel_ratio'],
         position=[NAN, NAN, *angles, 1.0, 0.3], effort=[*thrusts, *[NAN] * 6],

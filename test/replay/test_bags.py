@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 from special_bags import HEAD, foot
 
 from benchmarks.wire import Wire
+from propulsion_ros.replay import bags
 from propulsion_ros.replay.bag_formats import bound_chunks, check_mcap
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, in_time, is_bag
 from propulsion_ros.settings.errors import SourceError
@@ -229,3 +231,32 @@ def test_no_request_comes_before_time_0():
     """A bag of a simulation has its time, and no bag takes a time below 0."""
     request = Recorded('/n/requests', 'std_msgs/msg/String', 500_000_000, b'')
     assert in_time(request).stamp_ns == 0
+
+
+@pytest.mark.parametrize('name', ['one.mcap', 'one.db3'])
+@pytest.mark.parametrize('is_known', [True, False])
+def test_rows_are_written_as_messages_one_by_one(tmp_path, name, is_known, monkeypatch):
+    """Chunks of MCAP end with any of the topics, and stamps may fall."""
+    if not is_known:
+        monkeypatch.setattr(bags, 'MCAP_KNOWN', 'another')
+    rng = np.random.default_rng(4)
+    kinds = 'std_msgs/msg/String', 'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64'
+    topics = [('/a', kinds[0], 901), ('/b', kinds[1], 1503), ('/c', kinds[2], 12)]
+    rows, single = tmp_path / 'rows' / name, tmp_path / 'single' / name
+    with BagWriter(rows) as writer, BagWriter(single) as expected:
+        for count in (1, 2, 800, 3, 700):
+            stamps = rng.integers(1, 10**12, count)
+            given = [
+                (topic, kind, rng.integers(0, 256, (count, size), np.uint8))
+                for topic, kind, size in topics[:1 + count % 3]
+            ]
+            writer.write_rows(stamps, given)
+            for i, stamp_ns in enumerate(stamps.tolist()):
+                for topic, kind, data in given:
+                    expected.write(Recorded(topic, kind, stamp_ns, data[i].tobytes()))
+        assert writer.count == expected.count
+    found, wanted = (
+        {file.name: file.read_bytes() for file in folder.iterdir()} for folder in (rows, single)
+    )
+    assert found == wanted
+    assert len(wanted) == 2

@@ -193,7 +193,7 @@ def test_what_is_not_finite_is_published_and_counted_tick_by_tick(tmp_path, repl
         return output._replace(wrench=wrench)
 
     monkeypatch.setattr(Thrusters, 'step', broken)
-    monkeypatch.delattr(Thrusters, 'steps')
+    monkeypatch.setattr(Thrusters, 'steps', lambda self, *rest: None)
     config, bag = config_of(tmp_path, 'thrusters'), tmp_path / 'in.mcap'
     Stream('thrusters', 0).write(bag, False)
     for target in ('out', 'out.csv'):
@@ -234,7 +234,7 @@ def test_all_that_came_before_an_error_is_played():
 
     taken = []
     with pytest.raises(SourceError, match='is damaged'):
-        for each in played(numbers(), lambda i: [i], lambda some: (len(some) - 1, some[1:])):
+        for each in played(numbers(), lambda i: [i], lambda some: (len(some) - 1, some[1:]), int):
             taken.append(each)
     assert taken == list(range(40))
 
@@ -246,6 +246,20 @@ def test_blocks_that_are_refused_are_tried_ever_more_rarely():
         tried.append(len(some))
         return 0, ()
 
-    assert list(played(range(3000), lambda i: [i], many)) == list(range(3000))
+    assert list(played(range(3000), lambda i: [i], many, lambda i: 1)) == list(range(3000))
     assert tried[:4] == [1024, 512, 256, 128]
     assert len(tried) < 3000 / 16 + 10
+
+
+def test_large_inputs_are_not_read_far_ahead():
+    read = []
+
+    def inputs():
+        for i in range(50):
+            read.append(i)
+            yield i
+
+    for played_count, _ in enumerate(played(
+        inputs(), lambda i: [i], lambda some: (0, ()), lambda i: 3 * 1024**2
+    )):
+        assert len(read) - played_count <= 2

@@ -25,7 +25,7 @@ from propulsion_ros.tools import cli
 pytest.importorskip('rosbags')
 
 CONFIG = share_directory() / 'config'
-ROTORS = '''
+ROTORS = """
 rotors:
   ros__parameters:
     names: [a, b]
@@ -34,7 +34,7 @@ rotors:
     time_constant_up: 0.05
     command_timeout: 0.0
     step_on: stamp
-'''
+"""
 PERIOD_NS = 10_000_000
 
 

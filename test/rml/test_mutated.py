@@ -111,7 +111,7 @@ def outcome(seed):
 
 
 def check(error):
-    """A refusal is one line that begins with a place in the document."""
+    """Check that a refusal is one line that begins with a place in the document."""
     message = str(error)
     assert '\n' not in message
     assert error.key, message

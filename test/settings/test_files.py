@@ -133,6 +133,7 @@ def test_a_file_may_grow_while_it_is_read(tmp_path):
 
 def test_what_has_nothing_to_read_yet_is_not_waited_for(tmp_path, monkeypatch):
     class Waiting:
+
         def readinto(self, buffer):
             return None
 

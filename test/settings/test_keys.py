@@ -58,7 +58,7 @@ def test_all_keys_are_read_and_no_other_is_taken():
     assert read_keys(node, (SPEED, DEFAULT), (LIVE, OPTIONAL)) == {
         'speed': 1.0, 'mode': 'on', 'live': True, 'comment': None,
     }
-    with pytest.raises(SourceError, match="live: unknown key, expected speed"):
+    with pytest.raises(SourceError, match='live: unknown key, expected speed'):
         read_keys(node, (SPEED,))
 
 

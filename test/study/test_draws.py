@@ -66,7 +66,7 @@ def test_names_are_drawn_apart():
     ({'truncnorm': {'loc': 0.0}}, 'expected loc, scale and the shapes'),
     ({'truncnorm': [0, 1]}, r'expected loc, scale and the shapes of scipy.stats by name, got'),
     ({'norm': {'scale': -1.0}}, 'that make a distribution'),
-    ({'normal': [1, 0.1], 'is': 'percent'}, "is: expected one of value, factor, offset, got"),
+    ({'normal': [1, 0.1], 'is': 'percent'}, 'is: expected one of value, factor, offset, got'),
 ])
 def test_what_is_no_distribution_is_refused(given, message):
     with pytest.raises(SourceError, match=message) as caught:

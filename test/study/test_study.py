@@ -68,12 +68,12 @@ def test_limits_have_open_ends(study):
 
 @pytest.mark.parametrize(('text', 'message'), [
     ('- 1', 'expected the keys of a study'),
-    ('cases: 1\n', "kind: is required: what a case is"),
+    ('cases: 1\n', 'kind: is required: what a case is'),
     ('kind: fligt\n', ':1: kind: expected one of flight, replay, apogee, identify'),
     (f'{FLIGHT}cases: 0\n', ':5: cases: 0 is below 1'),
     (f'{FLIGHT}sead: 1\n', ":5: sead: unknown, did you mean 'seed'?"),
     (f'{FLIGHT}input: a.csv\n', ':5: input: a study of kind flight has none; expected'),
-    ('kind: flight\n', "vehicle: is required in a study of kind flight, or robot"),
+    ('kind: flight\n', 'vehicle: is required in a study of kind flight, or robot'),
     ('kind: identify\nrobot: a.urdf\ninput: a.csv\n', 'fit: is required in a study of kind'),
     (f'{FLIGHT}vary: [1]\n', r':5: vary: expected names, got \[1\]'),
     (f'{FLIGHT}vary:\n  a.b: {{normal: 1}}\n', ':6: vary: a.b: normal: expected mean'),

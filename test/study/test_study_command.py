@@ -16,7 +16,7 @@ import pytest
 from propulsion_ros.study import session
 from propulsion_ros.tools.cli import main
 
-FLIGHT = '''\
+FLIGHT = """\
 kind: flight
 vehicle: quadrotor
 controller: lift.py
@@ -31,8 +31,8 @@ results:
   z: {last: vehicle/odometry.z}
 limits:
   z: [-1.0, 1.0]
-'''
-LIFT = '''\
+"""
+LIFT = """\
 class Controller:
     def __init__(self, seed, force):
         self._force = force
@@ -44,7 +44,7 @@ class Controller:
 
     def results(self):
         return {'force': self._force}
-'''
+"""
 APOGEE = 'kind: apogee\ncases: 12\nvary: {flight.seed: {counter: 0}}\n'
 
 
@@ -54,15 +54,12 @@ class Here:
     workers = 1
 
     def __init__(self, work, jobs):
-        self._opened = work.open()
+        self._opened = work.ready()
 
     def submit(self, numbers):
         future = Future()
         future.set_result([self._opened.row(number) for number in numbers])
         return future
-
-    def wait(self, futures, timeout):
-        return set(futures)
 
     def result(self, future):
         return future.result()
@@ -178,7 +175,7 @@ def test_a_mistake_is_one_line(folder, capsys, words, message):
 @pytest.mark.parametrize(('old', 'new', 'message'), [
     ('class Controller', 'class Pilot', 'expected a class Controller with steer() in controller'),
     ('class Controller', 'import nothing_like_this\nclass Controller', 'ModuleNotFoundError: No'),
-    ('force)', 'mass)', "TypeError: Controller.__init__() got an unexpected keyword"),
+    ('force)', 'mass)', 'TypeError: Controller.__init__() got an unexpected keyword'),
 ])
 def test_a_wrong_controller_is_one_line(folder, capsys, old, new, message):
     (folder / 'lift.py').write_text(LIFT.replace(old, new))

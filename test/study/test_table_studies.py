@@ -19,7 +19,7 @@ from propulsion_ros.tools.cli import main
 from propulsion_ros.urdf.reader import mass_from_urdf
 
 ROOT = Path(__file__).resolve().parents[2]
-REPLAY = '''\
+REPLAY = """\
 kind: replay
 robot: robot.urdf
 params: [robot.yaml]
@@ -32,8 +32,8 @@ vary:
 results:
   left: {last: thrusters/state.left.effort}
   right: {last: thrusters/state.right.effort}
-'''
-ROBOT = '''\
+"""
+ROBOT = """\
 <robot name="boat"><link name="base_link"><inertial><mass value="10"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/></inertial></link>
 <link name="a"/><link name="b"/>
@@ -48,7 +48,7 @@ ROBOT = '''\
 <rotor name="right"><joint>right</joint><max_thrust>20</max_thrust>
 <motor_constant>1e-5</motor_constant></rotor>
 </plugin></gazebo></robot>
-'''
+"""
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_noise_is_on_each_row_and_blanks_stay(folder):
     ('rotors/state.left', 'rotors/stat.left', "no node publishes 'rotors/stat'"),
     ('max_thrust[1]: {uniform: [0.5, 0.9], is: factor}', 'max_trust: {uniform: [5, 9]}',
      "unknown, did you mean 'max_thrust'"),
-    ('input: in.csv', 'input: inn.csv', "inn.csv: cannot be read: No such file"),
+    ('input: in.csv', 'input: inn.csv', 'inn.csv: cannot be read: No such file'),
 ])
 def test_what_is_wrong_is_named_before_anything_runs(folder, old, new, message):
     path = folder / 'study.yaml'

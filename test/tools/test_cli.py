@@ -9,6 +9,7 @@ import pytest
 from conftest import REPOSITORY
 
 import propulsion_ros
+from parts import few_of
 from propulsion_ros.tools import cli
 
 
@@ -40,12 +41,40 @@ def test_help_of_each_command_has_an_example_that_is_right(command, capsys):
     ),
 ])
 def test_command_imports_no_more_than_it_needs(words, heavy):
+    assert not imported_by(words, heavy)
+
+
+def imported_by(words, heavy):
+    """Return which of some packages a command imports."""
     code = (
         'import sys\nfrom propulsion_ros.tools import cli\ntry:\n'
         f'    cli.main({words.split()!r})\nexcept SystemExit:\n    pass\n'
-        f'print([name for name in {heavy!r} if name in sys.modules])'
+        f'print(*[name for name in {heavy!r} if name in sys.modules])'
     )
     run = subprocess.run(
         [sys.executable, '-c', code], cwd=REPOSITORY, capture_output=True, text=True, check=True,
     )
-    assert run.stdout.splitlines()[-1] == '[]'
+    return run.stdout.splitlines()[-1].split()
+
+
+STARTS = {
+    'apogee': ['scipy', 'json5'], 'apogee-trials': ['scipy', 'json5', 'defusedxml'],
+    'check': ['defusedxml'], 'demo': ['defusedxml'], 'fly': ['defusedxml'],
+    'gazebo': ['defusedxml'], 'identify': ['scipy', 'defusedxml'], 'play': [],
+    'plot': ['scipy', 'json5'], 'record': [], 'replay': ['defusedxml'], 'study': ['defusedxml'],
+    'view': ['scipy', 'json5', 'defusedxml'],
+}
+"""What each command may import before it begins, beside numpy and yaml."""
+PACKAGES = [
+    'scipy', 'json5', 'defusedxml', 'rclpy', 'matplotlib', 'rosbags', 'xacro', 'launch', 'dask',
+    'distributed', 'meshcat', 'plotly', 'trimesh',
+]
+
+
+def test_every_command_has_its_list_of_imports():
+    assert set(STARTS) == set(cli.COMMANDS)
+
+
+@pytest.mark.parametrize('command', few_of(sorted(STARTS), 5))
+def test_start_of_a_command_imports_no_more_than_listed(command):
+    assert set(imported_by(f'{command} --help', PACKAGES)) <= set(STARTS[command])

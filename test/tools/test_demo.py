@@ -55,7 +55,7 @@ PANELS = {
             'front left, fails', 'front right', 'rear, both',
         ],
         'Fins counter the pitch of the rise': [
-            'pitch', 'fins', 'limit of the pilot command', 'limit of the pilot command',
+            'pitch', 'fins', "pilot's limit command", "pilot's limit command",
         ],
     },
     'freeflyer': {
@@ -68,7 +68,7 @@ PANELS = {
     },
     'cubesat': {
         'How fast it turns': ['about any axis'],
-        'How far its attitude is off': ['off the target'],
+        'How far its attitude is off': ['angle'],
         'It stops the turn by fewer and fewer pulses': ['about z'],
         'Gas used': ['nitrogen'],
     },

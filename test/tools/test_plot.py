@@ -146,7 +146,7 @@ def test_what_lies_near_the_apogee_is_drawn_larger():
     made.flight.detections.append(10.0)
     figure = figure_of(page_of(made))
     try:
-        (axis,) = (a for a in figure.axes if a.get_title(loc='left') == 'about the apogee')
+        (axis,) = (a for a in figure.axes if a.get_title(loc='left').endswith('about the apogee'))
         assert axis.lines[0].get_xdata().tolist() == [7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0]
     finally:
         plt.close(figure)
@@ -328,16 +328,15 @@ def estimated(parent=''):
 def test_sources_of_the_same_actuators_are_compared_by_what_moves_most():
     page = page_of(estimated(), compares=True)
     assert panels(page) == {
-        'thrust of b, which moves most of 3': ['estimate, estimated', 'given'],
-        'force along y, which moves most of 3': [
+        'thrust of b [N], which moves most of 3': ['estimate, estimated', 'given'],
+        'force along y [N], which moves most of 3': [
             'estimate, estimated', 'given', 'estimate, estimated residual',
         ],
         'other: thrust [N]': ['d'],
     }
-    heading = 'thrust of b, which moves most of 3'
+    heading = 'thrust of b [N], which moves most of 3'
     assert points(page, heading, 'given')[-1] == (10.0, 18.0)
     assert points(page, heading, 'estimate, estimated')[-1] == (10.0, 16.0)
-    assert [panel.scale for panel in page.panels] == ['thrust [N]', 'force [N]', '']
 
 
 def test_actuators_of_two_vehicles_are_not_compared():

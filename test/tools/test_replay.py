@@ -20,7 +20,7 @@ FAM_CONFIG = share_directory() / 'config' / 'fam.yaml'
 HEADER = ','.join(['stamp', *(f'wrench.{part}' for part in WRENCH_NAMES)])
 WANTED = [0.1, 0.02, -0.05, 0.004, 0.002, -0.003]
 
-ROTORS = '''
+ROTORS = """
 rotors:
   ros__parameters:
     names: [a, b]
@@ -28,7 +28,7 @@ rotors:
     motor_constant: [1.0e-5]
     update_rate: 100.0
     command_timeout: 0.1
-'''
+"""
 
 ALLOCATOR = (
     ROTORS.replace('rotors:', 'rotors_allocator:') + '    family: rotors\n    method: scaled\n'
@@ -36,6 +36,7 @@ ALLOCATOR = (
 
 
 class Runner:
+
     def __init__(self, folder, capsys):
         self.folder, self.capsys = folder, capsys
         self.output = folder / 'out.csv'

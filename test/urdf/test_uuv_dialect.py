@@ -356,9 +356,9 @@ WHOLE = NAMED + LAG + SQUARE
     pytest.param('<jointName>J</jointName>', '', '/jointName: is missing', id='no joint'),
     pytest.param(LAG, '', '/dynamics: is missing', id='no dynamics'),
     pytest.param(SQUARE, '', '/conversion: is missing', id='no conversion'),
-    pytest.param('>0</thrusterID', '>-1</thrusterID', "/thrusterID: expected an ID of digits, "
+    pytest.param('>0</thrusterID', '>-1</thrusterID', '/thrusterID: expected an ID of digits, '
                  "got '-1'", id='negative ID'),
-    pytest.param('>0</thrusterID', '>1e99</thrusterID', "/thrusterID: expected an ID of digits, "
+    pytest.param('>0</thrusterID', '>1e99</thrusterID', '/thrusterID: expected an ID of digits, '
                  "got '1e99'", id='huge ID'),
     pytest.param('<thrusterID>0</thrusterID>', '<thrusterID>0</thrusterID><thrusterID/>',
                  '/thrusterID[2]: is given twice', id='two IDs'),
@@ -375,7 +375,7 @@ WHOLE = NAMED + LAG + SQUARE
                  "/dynamics/type: unknown type 'firstOrder', did you mean 'FirstOrder'?; "
                  'known: ZeroOrder, FirstOrder, Yoerger, Bessa', id='unknown type'),
     pytest.param('<rotorConstant>', '<rotorRadius>1</rotorRadius><rotorConstant>',
-                 "/conversion/rotorRadius: unknown tag", id='unknown constant'),
+                 '/conversion/rotorRadius: unknown tag', id='unknown constant'),
     pytest.param(LAG, LAG + LAG, '/dynamics[2]/type: is given twice', id='two dynamics'),
     pytest.param('<rotorConstant>', '<rotorConstant>1</rotorConstant><rotorConstant>',
                  '/conversion/rotorConstant[2]: is given twice', id='two constants'),

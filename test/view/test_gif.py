@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from viewed import flown
 
+from markdown_pages import REPOSITORY
 from parts import few_of
 from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.pictures.panels import Line, Page, Panel
 from propulsion_ros.pictures.signals import Mark
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.view.page import data_of
+from propulsion_ros.view.plots import loop_of
 from propulsion_ros.view.robot import robot_of
 from propulsion_ros.view.solids import arrow, polygons_of
 
@@ -46,6 +50,34 @@ def test_a_loop_moves_and_is_small(tmp_path, monkeypatch, vehicle):
         assert np.any(before[40:, :400] != after[40:, :400])
         assert np.any(before[40:, 440:] != after[40:, 440:])
     assert len(np.unique(pictures[2][40:, :400].reshape(-1, 3), axis=0)) > 15
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_the_pages_have_a_loop_of_each_vehicle(vehicle):
+    from PIL import Image
+
+    path = REPOSITORY / f'docs/{vehicle}.gif'
+    assert path.stat().st_size < 2_000_000
+    with Image.open(path) as loop:
+        assert loop.n_frames > 60
+        before = np.asarray(loop.convert('RGB'))
+        loop.seek(loop.n_frames // 5)
+        assert np.mean(np.asarray(loop.convert('RGB'))[40:, :400] != before[40:, :400]) > 0.02
+
+
+def test_a_loop_of_a_demo_begins_with_it_and_has_its_plots():
+    line = Line('given', 'published', np.arange(5.0, 10.0), np.arange(5.0))
+    page = Page('', 'time [s]', 5.0, 10.0, panels=(
+        Panel('A step', (line,), scale='force [N]'),
+        Panel('A part of it', (line,), (6.0, 7.0), 'force [N]'),
+        Panel('Two', (line, replace(line, label='wanted')), scale='force [N]'),
+    ))
+    loop = loop_of(page)
+    assert [plot['title'] for plot in loop['plots']] == ['force [N]', 'force [N]']
+    data = {**data_of(flown(), robot_of('quadrotor')), **loop}
+    assert data['step'] * gif.chosen_frames(data)[0] == pytest.approx(5.0, abs=0.1)
+    # A page of details alone leaves the plots of the recording.
+    assert loop_of(replace(page, panels=page.panels[1:2])) == {'first': 5.0}
 
 
 def test_a_place_that_is_none_is_named(tmp_path, monkeypatch):

@@ -94,7 +94,7 @@ def test_a_picture_has_place_thrusts_phase_and_plots(watched):
     watched.is_open = True
     watched.spin_until(
         lambda: watched.frames and watched.frames[-1]['phase'] and watched.frames[-1]['isKnown']
-        and watched.frames[-1]['arrows'][3][2], seconds=7)
+        and watched.frames[-1]['arrows'][3][2] and watched.frames[-1]['plots'], seconds=7)
     frame = watched.frames[-1]
     assert (frame['time'], frame['position'], frame['phase']) == (7.0, [0, 0, 7], 'launch')
     data = scene_data(robot_of('quadrotor'), 'mine')

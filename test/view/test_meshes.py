@@ -71,8 +71,17 @@ def test_a_mesh_is_read(mesh, kind, text):
     ('dae', '<COLLADA', 'not well-formed XML'),
     ('dae', DAE.replace('<COLLADA', BOMB + '<COLLADA', 1), 'DTDs and entities are refused'),
     ('dae', '<script>alert(1)</script>', 'is no dae mesh'),
+    ('dae', DAE.replace('<node>', '<node>' * 70).replace('</node>', '</node>' * 70),
+     'has elements nested deeper than 64'),
+    ('dae', DAE.replace('<node>', '<a/>' * 100_000 + '<node>'), 'has more than 100000 elements'),
+    ('dae', DAE.replace('<node>', '<node id="n"><instance_node url="#n"/>'), 'words to read'),
+    ('dae', DAE.replace('<instance_geometry', '<instance_geometry url="#g"/>' * 2000
+                        + '<instance_geometry'), 'has more than 1500000 words to read'),
+    ('dae', DAE.replace('<p>0 1 2</p>', '<vcount>2000000000</vcount><p>0 1 2</p>'),
+     'has more than 1500000 words to read'),
+    ('obj', 'v 0 0 0\nf' + ' 1' * 1_500_000, 'has more than 1500000 words to read'),
     ('glb', b'glTF', 'expected a mesh as stl, obj, dae'),
-])
+], ids=lambda value: str(value)[:30])
 def test_a_hostile_mesh_is_refused_in_one_line(mesh, kind, content, expected):
     if kind == 'dae':
         pytest.importorskip('collada')
@@ -125,7 +134,7 @@ def test_a_mesh_above_a_limit_is_drawn_as_its_box(mesh, tmp_path, monkeypatch):
     assert (shape['kind'], shape['size'][:2], shape['position']) == ('box', [2, 4], [1, 2, 0])
     assert robot.notes[0].startswith('a.stl: 1 triangles, drawn as a box; the limit is 0')
     assert not drawn['meshes']
-    monkeypatch.setattr('propulsion_ros.view.robot.SIZE_LIMIT', path.stat().st_size - 1)
+    monkeypatch.setattr('propulsion_ros.view.meshes.SIZE_LIMIT', path.stat().st_size - 1)
     robot, drawn = scene(tmp_path)
     assert 'drawn as a small box' in robot.notes[0]
 

@@ -534,4 +534,3 @@ class ApogeeDetector:
             self._sigma, altitude, velocity, fit.acceleration,
             (altitude, velocity, fit.curve), self._reason, health,
         )
-

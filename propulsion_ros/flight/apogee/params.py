@@ -17,7 +17,7 @@ class ApogeeParams:
 
     method: str = quantity(
         'robust', kind=str, choices=('robust', 'legacy'),
-        doc="how apogee is detected; legacy is the detector of Pickle Rick, in double precision",
+        doc='how apogee is detected; legacy is the detector of Pickle Rick, in double precision',
     )
     window: float = quantity(2.0, 's', above=0.0, doc='length of the window of the fit')
     capacity: int = quantity(

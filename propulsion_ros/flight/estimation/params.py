@@ -16,7 +16,7 @@ class EstimatorParams:
 
     method: str = quantity(
         'default',
-        doc='default is the error-state filter, legacy Pickle Rick\'s own, external none: the '
+        doc="default is the error-state filter, legacy Pickle Rick's own, external none: the "
         'odometry input is taken as it is',
         kind=str, choices=('default', 'legacy', 'external'),
     )
@@ -47,7 +47,7 @@ class EstimatorParams:
     )
     descent_force_noise: float = quantity(
         3.0, 'm/s^2/sqrt(Hz)', lo=0.0,
-        doc='noise density that joins the accelerometer\'s where the vehicle tumbles or swings',
+        doc="noise density that joins the accelerometer's where the vehicle tumbles or swings",
     )
     descent_rate_noise: float = quantity(
         0.05, 'rad/s/sqrt(Hz)', lo=0.0, doc='the same of the gyroscope'
@@ -64,7 +64,7 @@ class EstimatorParams:
     )
     altitude_scale_sigma: float = quantity(
         0.03, '', lo=0.0, hi=0.5,
-        doc='temperature of the air relative to the standard atmosphere\'s, one sigma',
+        doc="temperature of the air relative to the standard atmosphere's, one sigma",
     )
     static_port_error: float = quantity(
         0.05, '', lo=0.0, hi=1.0,

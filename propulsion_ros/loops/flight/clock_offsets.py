@@ -35,7 +35,7 @@ class ClockOffsets:
     def _problems(self) -> Iterator[str]:
         for source, (_, offset_ns) in self._best.items():
             if not OLDEST_NS <= offset_ns <= NEWEST_NS:
-                yield f'the clock of {source} is {offset_words(offset_ns)} this computer\'s'
+                yield f"the clock of {source} is {offset_words(offset_ns)} this computer's"
 
 
 def offset_words(offset_ns: int) -> str:

@@ -387,10 +387,10 @@ class Boosters(Degrading):
         if self._gimbals:
             angles = self._gimbals.angles
             position[..., n:joints] = angles.reshape(*angles.shape[:-2], -1)
-        position[..., joints : joints + n] = self.ignition
-        position[..., joints + n : joints + 2 * n] = self.throttle
+        position[..., joints:joints + n] = self.ignition
+        position[..., joints + n:joints + 2 * n] = self.throttle
         if self._tanks:
-            position[..., joints + 2 * n :] = self._tanks.fuel_ratio
+            position[..., joints + 2 * n:] = self._tanks.fuel_ratio
         return position, effort
 
 

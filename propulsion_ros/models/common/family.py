@@ -270,7 +270,7 @@ class Family(Protocol):
 
 @runtime_checkable
 class Blockwise(Protocol):
-    """A family that makes many steps faster than one by one."""
+    """A family that makes many steps faster than one by one, and checks many commands, (t, m)."""
 
     def steps(self, commands: Command, body: BodyState, dt: float) -> Steps | None:
         """Advance by a step of ``dt`` [s] for each row of the commands, (t, m).

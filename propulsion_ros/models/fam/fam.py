@@ -219,7 +219,7 @@ class Fam(NozzleFamily):
         area = self._plenums.area(angle)
         thrust = self._plenums.thrust(area, self._plenums.pressure(area, wanted.speed))
         n = len(self.actuator_names)
-        position, velocity = np.full((2, *angle.shape[:-1], len(self.state_names)), np.nan)
+        position, velocity = self._blank(2, angle.shape[:-1])
         position[..., :n], velocity[..., n:] = angle, speed
         return Output(
             wrench=product(thrust, self._wrench_from),

@@ -22,6 +22,7 @@ class NozzleFamily:
     def __init__(self, params: ModulesParams) -> None:
         nozzles = params.nozzles
         self._n, self._m = len(nozzles.names), len(params.impellers.names)
+        self._blanks = np.full((3, self._n + self._m), np.nan)
         self._axes = unit_rows('nozzles.axis', nozzles.axis)
         self._rotation = nozzles.rotation
         self.state_names = (*nozzles.names, *params.impellers.names)
@@ -29,6 +30,13 @@ class NozzleFamily:
 
     def rest(self) -> None:
         """Do nothing: there is no state that moves."""
+
+    def _blank(self, count: int, batch: tuple[int, ...]) -> FloatArray:
+        """Return some fields of the state, NaN everywhere."""
+        # Of one robot a copy is made in half the time.
+        return np.full((count, *batch, self._n + self._m), np.nan) if batch else (
+            self._blanks[:count].copy()
+        )
 
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
@@ -58,10 +66,9 @@ class CommandedNozzles(NozzleFamily):
             return
         negative = command.velocity < 0.0
         if np.count_nonzero(negative):
-            place = tuple(np.argwhere(negative)[0])
+            i = int(np.flatnonzero(negative)[0])
             raise CommandError(
-                f'{self.command_names[place[-1]]}: velocity {command.velocity[place]:g} rad/s is '
-                'negative, '
+                f'{self.command_names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
                 'an impeller turns one way'
             )
 
@@ -76,7 +83,7 @@ class CommandedNozzles(NozzleFamily):
         self, wrench: FloatArray, thrust: FloatArray, angle: FloatArray, speed: FloatArray
     ) -> Output:
         """Return what a step gives, with angles, speeds and thrusts as the state."""
-        states = np.full((3, *thrust.shape[:-1], len(self.state_names)), np.nan)
+        states = self._blank(3, thrust.shape[:-1])
         states[0][..., : self._n] = angle
         states[1][..., self._n:] = speed
         states[2][..., : self._n] = thrust

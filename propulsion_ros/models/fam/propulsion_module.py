@@ -160,8 +160,8 @@ class PropulsionModules(CommandedNozzles, Degrading):
         self, opening: FloatArray, speed: FloatArray, body: BodyState, dt: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return thrusts (..., n) and the impellers' torque on the body (..., 3), mean over dt."""
-        thrust, torque = np.zeros(self.thrust.shape), np.zeros((*self._batch, 3))
-        time = 0.0
+        thrust: FloatArray | None = None
+        torque, time = np.zeros((*self._batch, 3)), 0.0
         while dt - time > _INSTANT:
             if self._left <= _INSTANT:
                 self._run_control(opening, speed)
@@ -172,9 +172,10 @@ class PropulsionModules(CommandedNozzles, Degrading):
             # Nothing to average where one period of the control covers the step.
             if part == dt:
                 return self.thrust, self._impeller_torque(body)
-            thrust += part / dt * self.thrust
+            given = part / dt * self.thrust
+            thrust = given if thrust is None else thrust + given
             torque += part / dt * self._impeller_torque(body)
-        if time == 0.0:
+        if thrust is None:
             return self.thrust, self._impeller_torque(body)
         return thrust, torque
 

@@ -89,7 +89,7 @@ class TwoLinesParams:
     fluid_density: FloatArray = per_row(1028.0, 'kg/m^3', doc='sea water where not given', lo=0.0)
     angle_offset: FloatArray = per_row(
         0.0, 'rad', lo=-np.pi, hi=np.pi,
-        doc="added to the angle from the chord to the velocity; positive pushes away from the "
+        doc='added to the angle from the chord to the velocity; positive pushes away from the '
         "normal, as UUV's a0 does and Gazebo's with the opposite sign",
     )
     stall_angle: FloatArray = per_row(

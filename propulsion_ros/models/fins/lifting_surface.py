@@ -125,10 +125,14 @@ class LiftingSurface:
         if self._original:
             angle, (lower, upper) = alpha, self._original_stall(deflection)
         else:
-            angle = past = _within_turn(past)
-            lower, upper = self._min_past, self._max_past
+            angle, lower, upper = past, self._min_past, self._max_past
         stalled = (angle <= lower) | (angle >= upper)
         any_stalled = np.count_nonzero(stalled)
+        # What is beyond half a turn is beyond stall too.
+        if any_stalled and not self._original:
+            angle = past = _within_turn(past)
+            stalled = (angle <= lower) | (angle >= upper)
+            any_stalled = np.count_nonzero(stalled)
 
         effective = self._attached * past
         if any_stalled:

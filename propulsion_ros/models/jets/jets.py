@@ -152,5 +152,5 @@ class Jets(PlacedActuators, Degrading):
         if self._supply:
             supply = self._supply
             for i, values in enumerate((supply.pressure, supply.temperature, supply.fuel_ratio)):
-                position[..., n + i * m : n + (i + 1) * m] = values
+                position[..., n + i * m:n + (i + 1) * m] = values
         return position, effort

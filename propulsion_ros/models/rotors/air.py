@@ -220,7 +220,7 @@ class _Ground:
         height = place[..., :n] + (height[..., None] - self._origin)
         np.maximum(height, place[..., 2 * n:], out=height)
         # Nothing that blows upwards feels the ground.
-        square = np.maximum(place[..., n : 2 * n], self._none)
+        square = np.maximum(place[..., n:2 * n], self._none)
         np.multiply(square, square, out=square)
         np.multiply(height, height, out=height)
         np.subtract(height, square, out=height)

@@ -30,7 +30,6 @@ DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 """Constants that can be drawn from a range."""
 
 
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RotorsParams(EscParams, PoweredParams, RotorAirParams, SpeedCurveParams):
     """Configuration of n rotors."""

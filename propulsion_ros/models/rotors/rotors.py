@@ -144,10 +144,10 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
         if command.velocity is None or 'velocity' not in self.command_fields:
             return
-        for place in np.argwhere(command.velocity < 0.0):
+        for i in np.flatnonzero(command.velocity < 0.0):
             raise CommandError(
-                f'{self.command_names[place[-1]]}: velocity {command.velocity[tuple(place)]:g} '
-                'rad/s is negative, a rotor turns the way of its direction'
+                f'{self.command_names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
+                'a rotor turns the way of its direction'
             )
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:

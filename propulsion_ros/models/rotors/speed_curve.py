@@ -28,7 +28,7 @@ class SpeedCurveParams:
 
     thrust_curve: tuple[str, ...] = per_row(
         '', kind=str,
-        doc="thrust [N] over rotor speed w [rad/s] in place of motor_constant w^2, as coefficients "
+        doc='thrust [N] over rotor speed w [rad/s] in place of motor_constant w^2, as coefficients '
         "'c0 c1 c2 ...' of c0 + c1 w + c2 w^2 ..., or as points 'w0 f0 w1 f1 ...'; empty: none",
     )
     thrust_curve_kind: str = quantity(

@@ -146,6 +146,7 @@ class ThrustCurves:
             (columns, _curve(kind, params, columns))
             for kind, columns in columns_by_kind(params.conversion).items()
         ]
+        self._for_all = self._curves[0][1] if len(self._curves) == 1 else None
         self.min_speed, self.max_speed = np.empty(n), np.empty(n)
         self.min_thrust, self.max_thrust = np.empty(n), np.empty(n)
         for columns, curve in self._curves:
@@ -171,6 +172,8 @@ class ThrustCurves:
         advance : FloatArray, optional
             Speed through the fluid along the axis of each thruster [m/s], (..., n).
         """
+        if self._for_all is not None:
+            return self._for_all.thrust(speed, advance)
         result = np.empty(_shape(speed, advance))
         for columns, curve in self._curves:
             result[..., columns] = curve.thrust(speed[..., columns], _of(advance, columns))

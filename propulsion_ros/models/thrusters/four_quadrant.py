@@ -50,8 +50,8 @@ _BLADE = 0.35
 def _series(of: str) -> Any:
     return per_row(
         '', kind=str,
-        doc=f"four_quadrant: Fourier series of the {of} coefficient over the advance angle, from "
-        "harmonic 0; all four empty: the Wageningen propeller B4-70 with a pitch ratio of 1",
+        doc=f'four_quadrant: Fourier series of the {of} coefficient over the advance angle, from '
+        'harmonic 0; all four empty: the Wageningen propeller B4-70 with a pitch ratio of 1',
     )
 
 

@@ -84,7 +84,7 @@ class _FaultWork:
     faults: Sequence[str]
     key: str = 'faults'
 
-    def open(self) -> _FaultWork:
+    def ready(self) -> _FaultWork:
         """Return it as it is: all of it has been read."""
         return self
 

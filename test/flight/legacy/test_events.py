@@ -26,7 +26,7 @@ REFUSED = {
                         ' than 6 deep',
     'bad_operator': "Events[0].condition.operator: unknown 'EQUAL', expected MORETHAN or LESSTHAN",
     'bad_combination': "Events[0].condition.operator: unknown 'XOR', did you mean 'OR'?",
-    'condition_is_array': "Events[0].condition: expected an object, got"
+    'condition_is_array': 'Events[0].condition: expected an object, got'
                           " [{'operator': 'MORETHAN', 'flightVar ...",
     'missing_condition': 'Events[0].condition: is missing',
     'id_mismatch': 'Events[0].id: expected 0, its place in the list, got 1',

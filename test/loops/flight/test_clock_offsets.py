@@ -23,8 +23,8 @@ def test_the_message_that_came_fastest_counts():
 
 
 @pytest.mark.parametrize(('offset', 'words'), [
-    (-0.3, 'the clock of imu is 0.300 s behind this computer\'s'),
-    (0.2, 'the clock of imu is 0.200 s ahead of this computer\'s'),
+    (-0.3, "the clock of imu is 0.300 s behind this computer's"),
+    (0.2, "the clock of imu is 0.200 s ahead of this computer's"),
 ])
 def test_clock_that_is_off_is_named(offset, words):
     assert noted(offset, offset).problem == words

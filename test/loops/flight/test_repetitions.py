@@ -19,8 +19,7 @@ LAUNCHED = 2.0
 
 
 def followed(times, names=None, until=60.0):
-    """Return when a request that is made at some times [s] is followed, at a resolution of 0.01 s.
-    """
+    """Return when a request made at some times [s] is followed, at a resolution of 0.01 s."""
     repetitions, times, found = Repetitions(5.0), list(times), []
     for now in np.arange(0.0, until, 0.01):
         while times and times[0] <= now:

@@ -153,7 +153,7 @@ def test_n_gimbals_are_n_times_one_and_a_batch_is_a_loop(commands):
     for i, each in enumerate(command):
         one = gimbals(axes=axes[i], pivots=pivots[i], time_constant=0.1)
         one.step(each[None], 0.05)
-        alone = one.carry(points[i : i + 1], points[i : i + 1])
+        alone = one.carry(points[i:i + 1], points[i:i + 1])
         np.testing.assert_allclose(moved[i], alone[0][0], atol=1e-14)
         np.testing.assert_allclose(turned[i], alone[1][0], atol=1e-14)
 

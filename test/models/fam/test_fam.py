@@ -223,7 +223,7 @@ def test_overload_is_where_the_plenum_has_no_more_thrust(curve):
     # 0.30206 N per plenum is the largest of the original's table, at the nominal speed.
     largest = {'table': (0.30206, 0.30206), 'polynomial': (0.302075, 0.313411)}[curve]
     for p in range(2):
-        total = load[:, 6 * p : 6 * p + 6].sum(axis=1)
+        total = load[:, 6 * p:6 * p + 6].sum(axis=1)
         overloaded = fam.is_overloaded(asked)[:, p]
         assert total[~overloaded].max() < largest[p] + 1e-5
         assert total[overloaded].min() > largest[p] - 1e-5

@@ -24,25 +24,25 @@ ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / 'test/data/golden'
 PLUGIN = json.loads((GOLDEN / 'uuv_fin_plugin.json').read_text())['scenarios']
 MANAGER = json.loads((GOLDEN / 'uuv_thruster_manager.json').read_text())
-LINES = dict(
-    area=0.0064, fluid_density=1028.0, stall_angle=0.5, lift_slope=4.0, stalled_lift_slope=-1.2,
-    drag_slope=0.8, stalled_drag_slope=0.9,
-)
+LINES = {
+    'area': 0.0064, 'fluid_density': 1028.0, 'stall_angle': 0.5, 'lift_slope': 4.0,
+    'stalled_lift_slope': -1.2, 'drag_slope': 0.8, 'stalled_drag_slope': 0.9,
+}
 TIME_CONSTANT = {'quadratic_random': 0.1, 'two_lines_random': 0.1, 'identity_sweep': 0.2,
                  'custom_topics': 0.2}
 FORWARD = BodyState(velocity=np.array([2.0, 0.0, 0.0]))
 
 
 def models(quadratic=(), two_lines=(), surface=()):
-    return dict(
-        quadratic=QuadraticParams(
-            fin=quadratic, **(dict(lift_constant=3.0, drag_constant=2.0) if quadratic else {})
+    return {
+        'quadratic': QuadraticParams(
+            fin=quadratic, **({'lift_constant': 3.0, 'drag_constant': 2.0} if quadratic else {})
         ),
-        two_lines=TwoLinesParams(fin=two_lines, **(LINES if two_lines else {})),
-        lifting_surface=LiftingSurfaceParams(
-            fin=surface, **(dict(chord_length=0.2, span_length=0.3) if surface else {})
+        'two_lines': TwoLinesParams(fin=two_lines, **(LINES if two_lines else {})),
+        'lifting_surface': LiftingSurfaceParams(
+            fin=surface, **({'chord_length': 0.2, 'span_length': 0.3} if surface else {})
         ),
-    )
+    }
 
 
 def params(n=1, model='quadratic', **values) -> FinsParams:

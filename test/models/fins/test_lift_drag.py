@@ -31,10 +31,10 @@ REFUSED = {
 }
 ONLY_PARTS = {'two_lines_missing': {'area': 1.0}, 'quadratic_missing': {'lift_constant': 1.0}}
 
-FIN = dict(
-    fin='a', area=0.0064, fluid_density=1028.0, stall_angle=0.5, lift_slope=4.0,
-    stalled_lift_slope=-1.2, drag_slope=0.8, stalled_drag_slope=0.9,
-)
+FIN = {
+    'fin': 'a', 'area': 0.0064, 'fluid_density': 1028.0, 'stall_angle': 0.5, 'lift_slope': 4.0,
+    'stalled_lift_slope': -1.2, 'drag_slope': 0.8, 'stalled_drag_slope': 0.9,
+}
 component = st.floats(-20.0, 20.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
 velocities = st.tuples(component, component, component).map(np.array)
 
@@ -175,7 +175,7 @@ def test_a_fin_does_not_notice_that_another_is_stalled_or_backwards(compat):
     together = model.coefficients(flow, np.zeros(6))
     np.testing.assert_array_equal(together.stalled, [False, False, True, True, False, True])
     for i in range(6):
-        alone = model.coefficients(flow[i : i + 1], np.zeros(1))
+        alone = model.coefficients(flow[i:i + 1], np.zeros(1))
         for whole, one in zip(together, alone, strict=True):
             assert whole[i] == one[0]
 

@@ -17,7 +17,7 @@ from propulsion_ros.settings.errors import ConfigError
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
 SCENARIOS = json.loads((GOLDEN / 'pyflyt_lifting_surface.json').read_text())['scenarios']
 
-PLAIN = dict(fin='a', chord_length=0.3, span_length=0.9, flap_to_chord=0.4)
+PLAIN = {'fin': 'a', 'chord_length': 0.3, 'span_length': 0.9, 'flap_to_chord': 0.4}
 alphas = st.floats(-np.pi, np.pi)
 flaps = st.floats(-1.5, 1.5)
 
@@ -222,7 +222,7 @@ def test_a_surface_does_not_notice_that_another_is_stalled(compat):
     together = model.coefficients(np.exp(-1j * alpha), deflection)
     np.testing.assert_array_equal(together.stalled, [False, False, False, True, True])
     for i in range(5):
-        alone = model.coefficients(np.exp(-1j * alpha[i : i + 1]), deflection[i : i + 1])
+        alone = model.coefficients(np.exp(-1j * alpha[i:i + 1]), deflection[i:i + 1])
         for whole, one in zip(together, alone, strict=True):
             assert whole[i] == one[0]
 

@@ -98,7 +98,7 @@ CASES = [
 
 @pytest.mark.parametrize('given', CASES)
 def test_steps_of_any_size_solve_the_differential_equation(given):
-    """x' = -p / sqrt(h) with p and h as functions of x alone, solved by scipy."""
+    """Check x' = -p / sqrt(h) with p and h as functions of x alone, solved by scipy."""
     one = supply(pressure=3e6, **given)
     start = float(one.fuel_ratio[0])
     cooling = given['polytropic_exponent'] - 1.0 if given['propellant'] == 'gas' else 0.0

@@ -350,9 +350,9 @@ def test_array_of_rotors_is_as_many_single_rotors(effort, limits, lag_on, dt):
         single = push(
             build(
                 names=['rotor'], motor_constant=constant, direction=QUAD['direction'][i],
-                position=QUAD['position'][3 * i : 3 * i + 3], lag_on=lag_on, **limits,
+                position=QUAD['position'][3 * i:3 * i + 3], lag_on=lag_on, **limits,
             ),
-            effort[i : i + 1], dt,
+            effort[i:i + 1], dt,
         )
         assert single.applied[0] == pytest.approx(array.applied[i], rel=1e-13)
         assert single.velocity[0] == pytest.approx(array.velocity[i], rel=1e-13)
@@ -519,8 +519,8 @@ def test_equal_seeds_draw_equal_constants():
 @pytest.mark.parametrize('indices', [[1], slice(1, 2), np.array([False, True, False])], ids=str)
 def test_reset_of_some_draws_anew_and_leaves_the_others_alone(indices, limits):
     rotors = build(batch=(3,), initial_rotor_speed=400.0, **RANGES, **limits)
-    before = {name: rotors.constants[name].copy() for name in ('motor_constant',
-                                                              'time_constant_up')}
+    drawn = 'motor_constant', 'time_constant_up'
+    before = {name: rotors.constants[name].copy() for name in drawn}
     output = push(rotors, np.full((3, 4), 8.0))
     kept = output.computed.copy()
     rotors.reset(indices)

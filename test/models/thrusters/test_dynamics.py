@@ -214,7 +214,7 @@ def test_negative_time_is_as_good_as_any():
 
 
 def stale_euler(rate, dt: float, count: int) -> np.ndarray:
-    """The original's error: step k counts all the time since the start, not since step k - 1."""
+    """Keep the original's error: step k counts all the time since the start, not since k - 1."""
     states = [0.0]
     with np.errstate(over='ignore', invalid='ignore'):
         for k in range(1, count):
@@ -382,7 +382,7 @@ def test_euler_refuses_a_step_that_could_overshoot():
     model = dynamics(**YOERGER, integrator='euler', limit=3.0)
     one_step(model, 0.0, 3.0, 0.45)
     with pytest.raises(ConfigError, match=r"'integrator': euler may overshoot .* 0\.5 s .* at most"
-                                          r" 0\.456"):
+                                          r' 0\.456'):
         one_step(model, 0.0, 3.0, 0.5)
     with pytest.raises(ConfigError, match="'integrator'"):
         one_step(dynamics(**YOERGER, integrator='euler'), 0.0, 3.0, 1e-6)

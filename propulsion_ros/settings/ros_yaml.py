@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of parameter files as the parser of ROS 2 reads them, which other readers of YAML do not.
+
+To it ``1.0e3`` is a number and ``1_000`` a text, ``y`` is true and ``~`` a text, and of all tags
+only ``!!str`` has an effect.
+"""
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from propulsion_ros.settings.errors import SourceError
+
+FAST_LOADER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+"""The first has the parser that ROS has, and takes a fourth of the time."""
+DEEPEST = 64
+
+_KIND = 'tag:yaml.org,2002:'
+_UNTAGGED = '!untagged'
+_QUOTES = ("'", '"')
+_OLD_VERSION = (1, 1)
+_NULLS = ('~', 'null', 'Null', 'NULL')
+_LONGEST_NUMBER = 1000
+_BOOLEANS = {
+    spelling: value
+    for value, words in ((True, ('y', 'yes', 'true', 'on')), (False, ('n', 'no', 'false', 'off')))
+    for word in words for spelling in (word, word.capitalize(), word.upper())
+}
+_INTEGER = re.compile(r'\s*[-+]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)')
+_DECIMAL = re.compile(r'\s*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?')
+_BASE_16 = re.compile(
+    r'\s*[-+]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][-+]?[0-9]+)?'
+)
+_ZERO = re.compile(r'\s*[-+]?(?:0[xX])?[0.]+(?:[eEpP].*)?')
+_DOTTED = re.compile(r'[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)')
+_NOT_FINITE = re.compile(r'[-+]?(?:inf|infinity|nan)', re.IGNORECASE)
+_TAGS = {'int': int, 'float': float, 'bool': bool}
+
+
+class _Loader(FAST_LOADER):  # type: ignore[misc]
+    """Keeps what has a tag apart from what has none."""
+
+    def resolve(self, kind: type, value: Any, implicit: Any) -> str:
+        """Return the tag of what has none."""
+        return _UNTAGGED
+
+
+def node_of(text: str, is_ros: bool = True) -> yaml.Node | None:
+    """Return the one document of a text, None for none; ROS takes less within brackets.
+
+    Raises `yaml.YAMLError` for what ROS does not take, `SourceError` where it is nested too deeply.
+    """
+    brackets: list[bool] = []
+    for event in yaml.parse(text, FAST_LOADER):
+        problem = _problem_of(event, is_ros and any(brackets))
+        if problem:
+            raise yaml.MarkedYAMLError(
+                problem=problem,
+                problem_mark=event.start_mark,  # type: ignore[arg-type]
+            )
+        if isinstance(event, yaml.CollectionStartEvent):
+            brackets.append(bool(event.flow_style))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            brackets.pop()
+        if len(brackets) > DEEPEST:
+            raise SourceError('document', 'is nested too deeply')
+    node: yaml.Node | None = _Loader(text).get_single_node()
+    return node
+
+
+def _problem_of(event: yaml.Event, in_brackets: bool) -> str:
+    """Return why ROS does not take an event, '' where it does."""
+    if isinstance(event, yaml.AliasEvent):
+        return 'aliases (*name) are not taken, write the value again'
+    if isinstance(event, yaml.DocumentStartEvent) and event.version not in (None, _OLD_VERSION):
+        return 'a version that older parsers refuse, remove the line'
+    if not isinstance(event, yaml.ScalarEvent):
+        return ''
+    if '\0' in event.value:
+        return 'a NUL, at which ROS ends a text'
+    if event.style in _QUOTES:
+        return ''
+    if not event.value:
+        return 'a key without a value, which ROS does not take; write [] for no values'
+    if in_brackets and re.search('[?:]', event.value):
+        return 'a text with ? or : in brackets, which the parser of ROS refuses; put it in quotes'
+    return ''
+
+
+class Pairs(list[tuple[str, Any]]):
+    """Names with what they have, in their order; a name may be there again."""
+
+
+def tree_of(node: yaml.Node) -> Any:
+    """Return what a node of a document holds, `Pairs` for a mapping.
+
+    Raises `yaml.MarkedYAMLError` for a key that is no text, or a tag that ROS would not follow.
+    """
+    if isinstance(node, yaml.MappingNode):
+        _check_tag(node, 'map')
+        return Pairs((_key(key), tree_of(value)) for key, value in node.value)
+    if isinstance(node, yaml.SequenceNode):
+        _check_tag(node, 'seq')
+        return [tree_of(value) for value in node.value]
+    is_text = node.tag == f'{_KIND}str' or getattr(node, 'style', '') in _QUOTES
+    value = node.value if is_text else value_of(node.value)
+    if node.tag not in (_UNTAGGED, f'{_KIND}str', f'{_KIND}{_name_of(value)}'):
+        raise _not_followed(node)
+    return value
+
+
+def plain_tree_of(node: yaml.Node) -> Any:
+    """Return what a node of a document holds that is not for ROS: it may have null.
+
+    Raises `yaml.MarkedYAMLError` as `tree_of`, and for a key that is given twice.
+    """
+    if isinstance(node, yaml.MappingNode):
+        _check_tag(node, 'map')
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            if _key(key) in found:
+                raise yaml.MarkedYAMLError(
+                    problem=f'{_key(key)!r} is given again', problem_mark=key.start_mark
+                )
+            found[_key(key)] = plain_tree_of(value)
+        return found
+    if isinstance(node, yaml.SequenceNode):
+        _check_tag(node, 'seq')
+        return [plain_tree_of(value) for value in node.value]
+    is_null = node.tag == _UNTAGGED and node.value in _NULLS
+    return None if is_null and getattr(node, 'style', '') not in _QUOTES else tree_of(node)
+
+
+def value_of(text: str) -> bool | int | float | str:
+    """Return the value of a text without quotes.
+
+    Raises `yaml.YAMLError` for a number that no error could show.
+    """
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if _DOTTED.fullmatch(text) or _NOT_FINITE.fullmatch(text):
+        return float(text.replace('.', ''))
+    is_base_16 = _BASE_16.fullmatch(text)
+    if not (is_base_16 or _DECIMAL.fullmatch(text)):
+        return text
+    if len(text) > _LONGEST_NUMBER:
+        raise yaml.YAMLError(f'a number of {len(text)} characters')
+    if _INTEGER.fullmatch(text):
+        whole = int(text, 16 if is_base_16 else 8 if text.strip().lstrip('+-')[0] == '0' else 10)
+        if -2**63 <= whole < 2**63:
+            return whole
+    try:
+        number = float.fromhex(text) if is_base_16 else float(text)
+    except OverflowError:
+        return text
+    # What is too large or too small for a double is a text to ROS.
+    is_too_small = abs(number) < sys.float_info.min and not _ZERO.fullmatch(text)
+    return text if is_too_small or math.isinf(number) else number
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts the texts in quotes that ROS would take for something else."""
+
+
+def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    is_text = len(text) > _LONGEST_NUMBER or isinstance(value_of(text), str)
+    return dumper.represent_scalar(f'{_KIND}str', text, None if is_text else "'")
+
+
+_Dumper.add_representer(str, _text_node)
+
+
+def dump(nodes: Mapping[str, Mapping[str, Any]], width: float) -> str:
+    """Return the parameters of nodes as the text of a parameter file, with lines of some width."""
+    tree = {name: {'ros__parameters': dict(values)} for name, values in nodes.items()}
+    return str(yaml.dump(
+        tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=width,
+    ))
+
+
+def _name_of(value: Any) -> str:
+    return next((name for name, kind in _TAGS.items() if type(value) is kind), 'str')
+
+
+def _key(node: yaml.Node) -> str:
+    if isinstance(node, yaml.ScalarNode) and node.value:
+        return str(node.value)
+    raise yaml.MarkedYAMLError(problem='expected a name as key', problem_mark=node.start_mark)
+
+
+def _check_tag(node: yaml.Node, kind: str) -> None:
+    if node.tag not in (_UNTAGGED, f'{_KIND}{kind}'):
+        raise _not_followed(node)
+
+
+def _not_followed(node: yaml.Node) -> yaml.MarkedYAMLError:
+    tag = node.tag.replace(_KIND, '!!')
+    return yaml.MarkedYAMLError(
+        problem=f'the tag {tag}, which ROS does not follow; remove it', problem_mark=node.start_mark
+    )

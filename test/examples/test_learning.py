@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environments for learning keep to gymnasium's rules, and can be flown."""
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip(
+    'gymnasium', reason='gymnasium is not installed: pip install gymnasium'
+)
+FOLDER = Path(__file__).parents[2] / 'examples' / 'learning'
+VEHICLES = ('quadrotor', 'hopper')
+
+
+@pytest.fixture(scope='module')
+def learning():
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield import_module('envs'), import_module('fly')
+    finally:
+        sys.path.remove(str(FOLDER))
+        for name in ('envs', 'fly'):
+            sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_single_environment_passes_the_check_of_gymnasium(learning, vehicle):
+    from gymnasium.utils.env_checker import check_env
+
+    envs, _ = learning
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        # It has no bounds that a policy could be scaled by, and no picture.
+        warnings.filterwarnings('ignore', message='.*observation space (minimum|maximum).*')
+        warnings.filterwarnings('ignore', message='.*not within the observation space.*inf.*')
+        warnings.filterwarnings('ignore', message='.*spec.*')
+        check_env(envs.Single(vehicle), skip_render_check=True)
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_vector_environment_keeps_to_its_spaces_and_to_its_seed(learning, vehicle):
+    envs, _ = learning
+    runs = []
+    for _ in range(2):
+        env = envs.ENVS[vehicle](5)
+        assert isinstance(env, gymnasium.vector.VectorEnv)
+        assert env.metadata['autoreset_mode'] is gymnasium.vector.AutoresetMode.NEXT_STEP
+        env.action_space.seed(3)
+        observation, _ = env.reset(seed=7)
+        seen = [observation]
+        for _ in range(60):
+            observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+            assert observation in env.observation_space
+            assert reward.shape == terminated.shape == truncated.shape == (5,)
+            assert terminated.dtype == truncated.dtype == bool
+            seen.append(observation)
+        runs.append(np.array(seen))
+    np.testing.assert_array_equal(*runs)
+    other, _ = envs.ENVS[vehicle](5).reset(seed=8)
+    assert np.abs(other - runs[0][0]).max() > 0.01
+
+
+def test_ended_environment_begins_anew_in_the_next_step_and_no_other(learning):
+    envs, _ = learning
+    env = envs.QuadrotorHover(3)
+    env.reset(seed=1)
+    # The second one falls at once, the others hover.
+    actions = np.full((3, 4), -0.006)
+    actions[1] = -1.0
+    for _ in range(200):
+        observation, _, terminated, truncated, _ = env.step(actions)
+        if terminated.any():
+            break
+    assert terminated.tolist() == [False, True, False]
+    assert not truncated.any()
+    assert np.linalg.norm(observation[1, :3]) > 2.5
+    before = env.steps.copy()
+    observation, reward, terminated, _, _ = env.step(actions)
+    assert np.linalg.norm(observation[1, :3]) < 1.8
+    assert reward[1] == 0.0
+    assert not terminated.any()
+    assert env.steps.tolist() == [before[0] + 1, 0, before[2] + 1]
+
+
+@pytest.mark.parametrize(('vehicle', 'steps'), [('quadrotor', 500), ('hopper', 400)])
+def test_pd_policy_flies_them_and_chance_does_not(learning, vehicle, steps):
+    _, fly = learning
+    told = fly.fly(vehicle, 'pd', 6, steps)
+    assert told['episodes'] >= 6
+    assert told['successes'] == told['episodes']
+    assert not fly.fly(vehicle, 'random', 6, 150)['successes']
