@@ -12,6 +12,7 @@ from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.study.pool import DiedError
 from propulsion_ros.study.work import Row, Work, rows_of
 
+_SCHEMES = ('tcp://', 'tls://')
 _PATIENCE = 10.0
 """Wall time for the scheduler to reply, and for a first worker [s]."""
 
@@ -34,6 +35,10 @@ class Cluster:
 
     def __init__(self, work: Work, address: str) -> None:
         self._dask = _distributed()
+        if not address.startswith(_SCHEMES):
+            raise SourceError(
+                '--scheduler', f'expected tcp://HOST:PORT or tls://HOST:PORT, got {address!r}'
+            )
         self._work, self._key = work, work.key
         try:
             self._client = self._dask.Client(
