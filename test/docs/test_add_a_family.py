@@ -56,7 +56,7 @@ TURNING = """<robot name="boat">
 def tree(tmp_path_factory):
     """Return a copy of the package with what the page adds."""
     folder = tmp_path_factory.mktemp('tree')
-    for name in ('config', 'fuzz', 'propulsion_ros', 'test', 'urdf'):
+    for name in ('benchmarks', 'config', 'fuzz', 'propulsion_ros', 'test', 'urdf'):
         shutil.copytree(
             REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns('__pycache__', 'data')
         )
