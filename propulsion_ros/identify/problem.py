@@ -96,10 +96,11 @@ class Problem:
         self.upper = np.concatenate([each.upper for each in self.free] or [np.zeros(0)])
         self.scale = np.concatenate([each.scale for each in self.free] or [np.zeros(0)])
         self.names = [name for each in self.free for name in each.names]
-        self.channels = list(self._channels())
+        # Some quantities of a state are given once, or never while it is compared.
+        self.channels = [each for each in self._channels() if len(each.time) > 1]
         if not self.channels:
             raise SourceError(
-                setup.recording.name, f'has nothing measured for --measured {setup.kind}; found: '
+                setup.recording.name, f'has nothing measured for --measured {setup.kind}, twice or more; found: '
                 f'{", ".join(setup.recording.measured) or "none"}'
             )
         self._ticks, self._time = self._made_ticks(_LONGEST_TICK)

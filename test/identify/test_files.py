@@ -171,3 +171,20 @@ def test_the_shipped_settings_of_a_fit_are_checked(bench, capsys, tmp_path):
     wrong.write_text(YAML.replace('columns.speed: left', 'imu_positon: [0.0, 0.0, 0.1]'))
     assert cli.main(['check', str(wrong), '--model', str(bench / 'bench.urdf')]) == 1
     assert "did you mean 'imu_position'" in capsys.readouterr().out
+
+
+def test_a_quantity_of_the_state_that_was_given_once_is_not_compared(bench, capsys, tmp_path):
+    rows, actual = ['stamp,left.velocity,state.left.velocity,state.left.effort'], 0.0
+    for k in range(500):
+        wanted = 200.0 * (-1) ** (k // 60)
+        rows.append(f'{0.01 * k:.2f},{wanted},{actual:.4f},{"0.0" if k == 0 else ""}')
+        actual += (1.0 - np.exp(-0.01 / 0.15)) * (wanted - actual)
+    (tmp_path / 'state.csv').write_text('\n'.join(rows) + '\n')
+    code = cli.main([
+        'identify', str(tmp_path / 'state.csv'), '--model', str(bench / 'bench.urdf'),
+        '--measured', 'state', '--fit', 'thrusters.time_constant',
+    ])
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    report = json.loads(printed.out)
+    assert report['estimates']['thrusters.time_constant']['value'] == pytest.approx(0.15, rel=0.02)
