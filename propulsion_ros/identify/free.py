@@ -285,6 +285,7 @@ def _rising_table(name: str, key: str, text: str) -> Free:
 def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
     """Return the heights of the points of solid motors, whose largest thrust is that of a curve."""
     key, is_solid = 'thrust_curve', np.array([bool(text) for text in texts])
+    _check_alike(name, [text for text in texts if text])
     places, heights = _points(name, next((text for text in texts if text), ''))
     largest, rate, impulse = (
         np.array(flatten(values[each]), dtype=float)
@@ -310,8 +311,19 @@ def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
     )
 
 
+def _check_alike(name: str, texts: Sequence[str]) -> None:
+    """Raise where a fit would write one curve over several that differ."""
+    if len(set(texts)) > 1:
+        raise SourceError(
+            '--fit', f'{name!r}: expected the same curve for each actuator that has one, got '
+            f'{len(set(texts))}; fit a recording of one of them with a description of it alone'
+        )
+
+
 def _signed_table(name: str, values: Mapping[str, Any]) -> Free:
     """Return the thrusts of a table over the speed, which is 0 at rest."""
+    for key in (_PLACES, _HEIGHTS):
+        _check_alike(name, [str(text) for text in flatten(values[key])])
     speeds, thrusts = (
         np.array(numbers_of(key, str(flatten(values[key])[0]))) for key in (_PLACES, _HEIGHTS)
     )

@@ -100,8 +100,9 @@ class Problem:
         self.channels = [each for each in self._channels() if len(each.time) > 1]
         if not self.channels:
             raise SourceError(
-                setup.recording.name, f'has nothing measured for --measured {setup.kind}, twice '
-                f'or more; found: {", ".join(setup.recording.measured) or "none"}'
+                setup.recording.name, f'has nothing measured for --measured {setup.kind} twice or '
+                'more after the first second; found: '
+                f'{", ".join(setup.recording.measured) or "none"}'
             )
         self._ticks, self._time = self._made_ticks(_LONGEST_TICK)
         self.weights = [1.0 / self._spread(each.value) for each in self.channels]

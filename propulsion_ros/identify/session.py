@@ -110,7 +110,10 @@ class Session:
         self._names = Names({}, (), robot.columns)
         if request.measured == 'odometry':
             if list(request.fit) != [_OF_COAST]:
-                raise SourceError('--fit', f'of odometry {_OF_COAST} can be fitted, from a coast')
+                raise SourceError(
+                    '--fit', f'with --measured odometry only {_OF_COAST} can be fitted, from a '
+                    'coast; give --measured imu, state or wrench for actuators'
+                )
             return
         if setting is None:
             raise SourceError('--fit', 'name the group of actuators, as in <group>.time_constant')

@@ -7,12 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.qos import DurabilityPolicy
+from rclpy.utilities import get_rmw_implementation_identifier
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.loops.complaints import Complaints
 from propulsion_ros.loops.decoders import checked_clock
 from propulsion_ros.messages.rclpy_private import LenientLifecycleNode, RCLError, reason_of
 from propulsion_ros.settings.errors import CommandError
+
+_COUNTING = ('rmw_fastrtps_cpp', 'rmw_fastrtps_dynamic_cpp', 'rmw_cyclonedds_cpp', 'rmw_connextdds')
+"""Middlewares that count every subscription which receives what is published."""
 
 
 class RobustNode(LenientLifecycleNode):
@@ -62,19 +66,21 @@ class RobustNode(LenientLifecycleNode):
     ) -> Callable[[int, Any], None]:
         """Return what encodes a stamp and a payload, and publishes them while active.
 
-        Without a subscription nothing is encoded, unless a later one would still receive it.
+        Without a subscription nothing is encoded, unless a later one would still receive it, or the
+        middleware is none of which it is known that it counts every subscription.
         """
         handle, publish, topic = publisher.handle, publisher.publish, publisher.topic_name
         # What the layers above it would do again for each message is done here once.
         publish_bytes, subscriptions = handle.publish_raw, handle.get_subscription_count
         is_kept = publisher.qos_profile.durability != DurabilityPolicy.VOLATILE
+        always = is_kept or get_rmw_implementation_identifier() not in _COUNTING
 
         def send(stamp_ns: int, payload: Any) -> None:
             if not publisher.is_activated:
                 return
             try:
                 with handle:
-                    if not (is_kept or subscriptions()):
+                    if not (always or subscriptions()):
                         return
                     message = encode(stamp_ns, payload)
                     if type(message) is bytes:

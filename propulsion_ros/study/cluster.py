@@ -60,7 +60,11 @@ class Cluster:
         return max(sum(map(int, self._client.nthreads().values())), 1)
 
     def _send(self) -> Any:
-        return self._client.scatter(self._work, broadcast=True, hash=False)
+        try:
+            return self._client.scatter(self._work, broadcast=True, hash=False)
+        except (OSError, TimeoutError) as error:
+            reason = ' '.join(str(error).split()) or type(error).__name__
+            raise SourceError('--scheduler', f'no longer replies: {reason}') from None
 
     def submit(self, numbers: Sequence[int]) -> Any:
         """Begin some cases."""

@@ -13,10 +13,8 @@ from typing import Any
 from propulsion_ros import __version__
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import (
-    ABSENT,
     TABLE_LIMIT,
     descriptor_to_lock,
-    kind_of,
     opened,
     printable,
     writing,
@@ -33,6 +31,8 @@ class Journal:
         The file; it is made where it is absent.
     key : str
         Of the study.
+    again : bool
+        Begin anew, whatever is there.
 
     Attributes
     ----------
@@ -45,24 +45,24 @@ class Journal:
         Where it is of another study or another version of the package, or another process has it.
     """
 
-    def __init__(self, path: Path, key: str) -> None:
+    def __init__(self, path: Path, key: str, again: bool = False) -> None:
         self._path, self._head = path, {'study': key, 'version': __version__}
         self.rows: dict[int, Row] = {}
         with writing(path):
             self._descriptor = descriptor_to_lock(path)
         try:
-            self._begin()
+            self._begin(again)
         except BaseException:
             os.close(self._descriptor)
             raise
 
-    def _begin(self) -> None:
+    def _begin(self, again: bool) -> None:
         """Read what is there, and put the place to write behind it."""
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SourceError(printable(self._path), 'another study writes it now') from None
-        whole = self._read()
+        whole = 0 if again else self._read()
         os.ftruncate(self._descriptor, whole)
         os.lseek(self._descriptor, whole, os.SEEK_SET)
         if not whole:
@@ -75,7 +75,7 @@ class Journal:
             for line in file:
                 if not line.endswith(b'\n'):
                     break
-                entry = self._entry(line)
+                entry = self._entry(line, is_head=not whole)
                 if not whole:
                     self._check(entry)
                 else:
@@ -83,12 +83,12 @@ class Journal:
                 whole += len(line)
         return whole
 
-    def _entry(self, line: bytes) -> dict[str, Any]:
+    def _entry(self, line: bytes, is_head: bool) -> dict[str, Any]:
         try:
             entry = json.loads(line)
         except ValueError:
             entry = None
-        if not isinstance(entry, dict) or not ('case' in entry or 'study' in entry):
+        if not isinstance(entry, dict) or ('study' if is_head else 'case') not in entry:
             raise SourceError(
                 printable(self._path), f'expected rows of a study, got {line[:40]!r}; remove it'
             )
@@ -123,10 +123,3 @@ class Journal:
     ) -> None:
         os.fsync(self._descriptor)
         os.close(self._descriptor)
-
-
-def remove(path: Path) -> None:
-    """Remove a journal, so that its study begins anew."""
-    if kind_of(path) != ABSENT:
-        with writing(path):
-            path.unlink()

@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from propulsion_ros.graph.share import load_robot_description, located, share_directory
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
@@ -124,7 +126,8 @@ class OpenStudy:
         case = self._study.case(number)
         row: dict[str, Any] = {'case': number, 'seed': case.seed, **case.values}
         try:
-            return {**row, **self._cases.fly(case), 'error': ''}
+            results = {name: _plain(name, got) for name, got in self._cases.fly(case).items()}
+            return {**row, **results, 'error': ''}
         except Exception as error:
             kind = '' if isinstance(error, ConfigError) else f'{type(error).__name__}: '
             return {**row, 'error': self._without_folder(f'{kind}{error}')}
@@ -132,3 +135,16 @@ class OpenStudy:
     def _without_folder(self, text: str) -> str:
         """Return an error without the folder of this process, as any other has it."""
         return one_line(text.replace(f'{self._folder}/', ''))
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return a result as JSON has it, so that it is the same from the journal.
+
+    Raises `SourceError` for what is neither a number nor a text.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or isinstance(plain, str | int | float):
+        return plain
+    raise SourceError(
+        f'results: {name}', f'expected a number or a text, got {type(value).__name__}'
+    )

@@ -65,7 +65,8 @@ def run(
     done: SimpleQueue[Any] = SimpleQueue()
     while True:
         # Cases that may have killed a worker are flown alone, so that the guilty one is known.
-        suspect = bool(again) and again[0].deaths > 1
+        flown = (*running.values(), *islice(again, 1))
+        suspect = any(each.deaths > 1 for each in flown)
         most = 1 if suspect else _AHEAD * backend.workers
         while len(running) < most and not (suspect and running):
             given = again.popleft() if again else _Batch(tuple(islice(waiting, batch)))
@@ -87,7 +88,8 @@ def run(
                 if deaths >= _MOST_DEATHS and len(given.numbers) == 1:
                     found.append((given.numbers[0], None, f'{error}, {deaths} times'))
                 else:
-                    again.extend(_Batch((n,), deaths) for n in given.numbers)
+                    put = again.extendleft if deaths > 1 else again.extend
+                    put(_Batch((n,), deaths) for n in given.numbers)
         yield found
 
 

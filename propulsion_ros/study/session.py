@@ -10,7 +10,7 @@ from typing import Any
 
 from propulsion_ros.settings.files import make_folder
 from propulsion_ros.study.cluster import Cluster
-from propulsion_ros.study.journal import Journal, remove
+from propulsion_ros.study.journal import Journal
 from propulsion_ros.study.kinds import StudyWork, files_of
 from propulsion_ros.study.pool import Pool
 from propulsion_ros.study.run import run
@@ -83,10 +83,8 @@ class Session:
             Where a file cannot be written, is of another study, or there is no scheduler.
         """
         make_folder(folder)
-        if again:
-            remove(folder / JOURNAL)
         size = self.study.size
-        with Journal(folder / JOURNAL, self._work.key) as journal:
+        with Journal(folder / JOURNAL, self._work.key, again) as journal:
             missing = [number for number in range(size) if number not in journal.rows]
             done = size - len(missing)
             at(done)

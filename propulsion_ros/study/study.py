@@ -16,7 +16,6 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_text
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
 from propulsion_ros.settings.quantity import quantity, validate
-from propulsion_ros.settings.ros_yaml import Pairs
 from propulsion_ros.settings.yaml_file import SIZE_LIMIT, KeyPlaces, document_of
 from propulsion_ros.study.draws import Variable, read_variable, seed_of
 from propulsion_ros.study.signals import Result, read_result
@@ -157,19 +156,12 @@ def read_study(path: Path, **given: Any) -> Study:
     Raises `SourceError` naming file, line and key of what is wrong.
     """
     name, places = printable(path), KeyPlaces()
-    document = _plain(document_of(name, read_text(path, SIZE_LIMIT), places))
+    document = document_of(name, read_text(path, SIZE_LIMIT), places)
     if not isinstance(document, Mapping):
         raise SourceError(
             name, f'expected the keys of a study, kind among them, got {str(document)[:60]!r}'
         )
     return _Reader(name, places, {**document, **given}).study(path)
-
-
-def _plain(tree: Any) -> Any:
-    """Return what YAML holds with its pairs as mappings; of a key that is repeated the last one."""
-    if isinstance(tree, Pairs):
-        return {key: _plain(below) for key, below in tree}
-    return [_plain(each) for each in tree] if isinstance(tree, list) else tree
 
 
 class _Reader:

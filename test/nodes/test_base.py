@@ -8,6 +8,7 @@ from std_msgs.msg import String
 
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.rclpy_private import RCLError
+from propulsion_ros.nodes import robust_node
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.settings.errors import ConfigError
 
@@ -62,37 +63,46 @@ def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(grap
     node.destroy_node()
 
 
+class Talker(PropulsionNode):
+    """A node with a volatile topic and a latched one, that notes what it encodes."""
+
+    def setup(self):
+        self.encoded = []
+        self.send = [self._open('~/said', qos.STATE), self._open('~/kept', qos.LATCHED)]
+
+    def _open(self, topic, profile):
+        publisher = self.create_lifecycle_publisher(String, topic, profile)
+        self.entities.append(publisher)
+
+        def encode(stamp_ns, payload):
+            self.encoded.append((topic, payload))
+            return String(data=payload)
+
+        return self.sender(publisher, encode)
+
+
 def test_without_subscription_only_what_is_latched_is_encoded(graph):
-    encoded = []
-
-    class Talker(PropulsionNode):
-
-        def setup(self):
-            def open_topic(topic, profile):
-                publisher = self.create_lifecycle_publisher(String, topic, profile)
-                self.entities.append(publisher)
-
-                def encode(stamp_ns, payload):
-                    encoded.append((topic, payload))
-                    return String(data=payload)
-
-                return self.sender(publisher, encode)
-
-            self.send = [open_topic('~/said', qos.STATE), open_topic('~/kept', qos.LATCHED)]
-
     node = graph.add(Talker, 'talker')
     for send in node.send:
         send(0, 'alone')
-    assert encoded == [('~/kept', 'alone')]
+    assert node.encoded == [('~/kept', 'alone')]
     graph.listen(String, '/talker/said')
     graph.until(lambda: node.count_subscribers('/talker/said'), 'a subscription')
-    graph.becomes(lambda: node.send[0](0, 'heard') or encoded[-1], ('~/said', 'heard'))
+    graph.becomes(lambda: node.send[0](0, 'heard') or node.encoded[-1], ('~/said', 'heard'))
     assert graph.heard('/talker/said')[0].data == 'heard'
     node.trigger_deactivate()
-    count = len(encoded)
+    count = len(node.encoded)
     for send in node.send:
         send(0, 'inactive')
-    assert len(encoded) == count
+    assert len(node.encoded) == count
+
+
+def test_middleware_that_may_not_count_subscriptions_is_given_everything(graph, monkeypatch):
+    monkeypatch.setattr(robust_node, 'get_rmw_implementation_identifier', lambda: 'rmw_zenoh_cpp')
+    node = graph.add(Talker, 'talker')
+    for send in node.send:
+        send(0, 'alone')
+    assert node.encoded == [('~/said', 'alone'), ('~/kept', 'alone')]
 
 
 def test_closed_node_can_be_asked_nothing_while_somebody_holds_it(graph):

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.study.journal import Journal, remove
+from propulsion_ros.study.journal import Journal
 
 ROWS = [{'case': 0, 'x': 0.1 + 0.2, 'error': ''}, {'case': 2, 'x': math.inf, 'error': 'a, "b"'}]
 
@@ -68,8 +68,24 @@ def test_two_at_once_are_refused(path):
         Journal(path, 'one')
 
 
-def test_it_can_be_removed(path):
-    remove(path)
-    remove(path)
-    with Journal(path, 'two') as journal:
+def test_it_can_begin_anew(path):
+    with Journal(path, 'two', again=True) as journal:
         assert journal.rows == {}
+        journal.add([{'case': 4}])
+    with Journal(path, 'two') as journal:
+        assert journal.rows == {4: {'case': 4}}
+
+
+def test_what_is_being_written_cannot_begin_anew(path):
+    with Journal(path, 'one') as journal:
+        with pytest.raises(SourceError, match='another study writes it now'):
+            Journal(path, 'one', again=True)
+        rows = dict(journal.rows)
+    with Journal(path, 'one') as journal:
+        assert journal.rows == rows
+
+
+def test_a_second_head_is_refused_in_one_line(path):
+    path.write_text(path.read_text() + path.read_text())
+    with pytest.raises(SourceError, match='expected rows of a study'):
+        Journal(path, 'one')

@@ -144,6 +144,30 @@ def test_a_case_that_raises_is_a_row_and_the_exit_code(folder, capsys, here):
     assert [row['error'] for row in _rows(folder, 'flight_study')] == ['', 'ValueError: unlucky']
 
 
+def test_results_of_numpy_are_the_same_from_the_journal(folder, here):
+    given = "{'force': np.float32(self._force), 'count': np.int64(3), 'rate': np.float64(0.1)}"
+    (folder / 'lift.py').write_text(
+        'import numpy as np\n\n\n' + LIFT.replace("{'force': self._force}", given)
+    )
+    command = ['study', 'flight.yaml', '--jobs', '1', '--no-picture']
+    assert main(command) == 0
+    path = folder / 'flight_study' / 'results.csv'
+    first = path.read_bytes()
+    assert b'np.' not in first
+    rows = _rows(folder, 'flight_study')
+    assert [(row['count'], row['rate']) for row in rows] == [('3', '0.1')] * 8
+    assert main(command) == 0
+    assert path.read_bytes() == first
+
+
+def test_a_result_that_is_no_number_is_the_error_of_its_case(folder, capsys, here):
+    (folder / 'lift.py').write_text(LIFT.replace("{'force': self._force}", "{'all': [1, 2]}"))
+    assert main(['study', 'flight.yaml', '--jobs', '1', '--no-picture']) == 1
+    assert 'case 0: results: all: expected a number or a text, got list' in (
+        capsys.readouterr().out
+    )
+
+
 def test_a_study_that_changed_is_refused(folder, capsys, here):
     (folder / 'flight.yaml').write_text(FLIGHT.replace('cases: 4', 'cases: 1'))
     command = ['study', 'flight.yaml', '--jobs', '1', '--no-picture']

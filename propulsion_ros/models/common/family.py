@@ -253,7 +253,10 @@ class Family(Protocol):
         """Raise `CommandError` for values that this family refuses beyond NaN and infinity."""
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
-        """Advance by ``dt`` [s]; ``tick`` numbers the step and keys the noise."""
+        """Advance by ``dt`` [s]; ``tick`` numbers the step and keys the noise.
+
+        What is returned is not changed by a later step.
+        """
 
     def reset(self) -> None:
         """Restore the state at construction."""
@@ -282,7 +285,7 @@ class Blockwise(Protocol):
 def run_steps(family: Family, commands: Command, body: BodyState, dt: float, tick: int) -> Steps:
     """Advance a family by a step for each row of commands, (t, m), of which ``tick`` is the first.
 
-    Which fields a family has in its `Output` must be the same in each step.
+    Which fields a family has in its `Output` must be the same in each step; see `Family.step`.
     """
     if isinstance(family, Blockwise):
         steps = family.steps(commands, body, dt)
