@@ -15,6 +15,8 @@ from types import ModuleType
 from typing import NoReturn
 
 from propulsion_ros import __version__
+from propulsion_ros.nodes.start import missing
+from propulsion_ros.tools.lines import fail
 
 COMMANDS = {
     'apogee': 'Find the apogee in a flight log.',
@@ -49,8 +51,11 @@ def main(args: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if args is None else list(args)
     named = given[:1] if given and given[0] in COMMANDS else []
     try:
-        with _quiet_imports(named):
-            parser = _parser_of(named)
+        try:
+            with _quiet_imports(named):
+                parser = _parser_of(named)
+        except ModuleNotFoundError as error:
+            return fail(' '.join(named), missing(error))
         options, unknown = parser.parse_known_args(given)
         if unknown:
             _refuse(options.parser, unknown)

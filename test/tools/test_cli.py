@@ -78,3 +78,15 @@ def test_every_command_has_its_list_of_imports():
 @pytest.mark.parametrize('command', few_of(sorted(STARTS), 5))
 def test_start_of_a_command_imports_no_more_than_listed(command):
     assert set(imported_by(f'{command} --help', PACKAGES)) <= set(STARTS[command])
+
+
+def test_what_every_command_needs_and_is_missing_is_one_line():
+    code = (
+        "import sys; sys.modules['defusedxml'] = None; from propulsion_ros.tools import cli; "
+        "sys.exit(cli.main(['check', 'robot.urdf']))"
+    )
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith('propulsion_ros check: ')
+    assert 'pip install defusedxml' in done.stderr
+    assert done.stderr.count('\n') == 1
