@@ -137,9 +137,9 @@ def _page(summary: Summary, recording: Recording) -> Page:
         ('demanded', COMMAND, demand),
     ]
     sizes = [
-        Panel(f'{part}: demanded, given and estimated', tuple(
+        Panel(f'{part}: as demanded, until that is too much (grey)', tuple(
             Line(name, role, rows[:, 0], np.linalg.norm(rows[:, cut], axis=1))
-            for name, role, rows in known
+            for name, role, rows in (known[0], known[2])
         ), scale=f'size of the {part.lower()} [{unit}]')
         for part, cut, unit in (('Force', slice(1, 4), 'N'), ('Torque', slice(4, 7), 'N m'))
     ]
@@ -147,29 +147,23 @@ def _page(summary: Summary, recording: Recording) -> Page:
     return page_of(
         'A free-flyer pushes itself by twelve air nozzles', recording, (
             *sizes,
-            Panel('The demand reverses: servos lag, the estimate does not', tuple(
+            Panel('Each pulse reverses: nozzles swing, unseen by the estimate', tuple(
                 # Each holds for a step.
                 Line(name, role, np.repeat(rows[:, 0], 2)[1:], np.repeat(rows[:, 1], 2)[:-1])
                 for name, role, rows in known
             ), (back - 0.1, back + 0.4), 'force along x [N]'),
-            Panel('All nozzles together, and the one that pushes most', _nozzles(recording),
-                  scale='thrust [N]'),
+            Panel('Thrust of all twelve nozzles', (_nozzles(recording),), scale='thrust [N]'),
         ), begin=_SEQUENCE.start - 1.0, phases=[Span(*span, '') for span in beyond],
         marks=[
-            Mark(_SEQUENCE.start, 'what the nozzles can give'),
-            Mark(_BEYOND, 'more than that'),
+            Mark(_SEQUENCE.start, 'within its power'),
+            Mark(_BEYOND, 'too much'),
         ],
     )
 
 
-def _nozzles(recording: Recording) -> tuple[Line, ...]:
+def _nozzles(recording: Recording) -> Line:
     thrust = recording.series('thrust')
-    time, each = thrust[:, 0], thrust[:, 1:]
-    most = int(np.argmax(each.max(axis=0)))
-    return (
-        Line('all twelve', PUBLISHED, time, each.sum(axis=1)),
-        Line(f'nozzle {most + 1}', PUBLISHED, time, each[:, most]),
-    )
+    return Line('all twelve', PUBLISHED, thrust[:, 0], thrust[:, 1:].sum(axis=1))
 
 
 def _is_unmet(demand: FloatArray, estimate: FloatArray) -> FloatArray:

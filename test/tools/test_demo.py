@@ -59,12 +59,12 @@ PANELS = {
         ],
     },
     'freeflyer': {
-        'Force: demanded, given and estimated': ['given', 'estimated', 'demanded command'],
-        'Torque: demanded, given and estimated': ['given', 'estimated', 'demanded command'],
-        'The demand reverses: servos lag, the estimate does not': [
+        'Force: as demanded, until that is too much (grey)': ['given', 'demanded command'],
+        'Torque: as demanded, until that is too much (grey)': ['given', 'demanded command'],
+        'Each pulse reverses: nozzles swing, unseen by the estimate': [
             'given', 'estimated', 'demanded command',
         ],
-        'All nozzles together, and the one that pushes most': ['all twelve', 'nozzle 7'],
+        'Thrust of all twelve nozzles': ['all twelve'],
     },
     'cubesat': {
         'How fast it turns': ['about any axis'],
