@@ -11,15 +11,20 @@ from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.wiring import Graph, robot_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text, write_text
-from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.study.closed_loop import ClosedLoop, Controller
-from propulsion_ros.study.overrides import Base, parameters_of_case, with_mass, write_merged
+from propulsion_ros.study.overrides import (
+    MASS,
+    Base,
+    parameters_of_case,
+    write_merged,
+    write_with_mass,
+)
 from propulsion_ros.study.places import CASE, CONTROLLER, ROBOT, params_in
-from propulsion_ros.study.signals import Signals
+from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
-_CONTROLLER, _MASS = 'controller', 'robot.mass'
+_CONTROLLER = 'controller'
 
 
 class FlightCases:
@@ -57,13 +62,7 @@ class FlightCases:
     def check(self, case: Case) -> None:
         """Raise `ConfigError` for what is wrong before a case can be flown."""
         loop, _, _ = self._made(case)
-        for result in self._study.results:
-            if f'/{result.topic}' not in loop.published_topics:
-                known = sorted(topic.strip('/') for topic in loop.published_topics)
-                raise SourceError(
-                    f'results: {result.name}', f'no node publishes {result.topic!r}'
-                    f'{suggestion(result.topic, known)}; found: {", ".join(known)}'
-                )
+        check_topics(self._study.results, loop.published_topics)
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the results of a flight, and those of its controller."""
@@ -108,9 +107,8 @@ class FlightCases:
             group, _, key = variable.name.partition('.')
             if group == _CONTROLLER:
                 given[key] = number
-            elif variable.name == _MASS:
-                model = self._folder / f'case_{ROBOT}'
-                write_text(model, with_mass(self._description, number))
+            elif variable.name == MASS:
+                model = write_with_mass(self._folder, self._description, number)
             else:
                 drawn.append((variable, number))
         return model, parameters_of_case(drawn, self._nodes, self._base.value), given

@@ -24,9 +24,12 @@ from propulsion_ros.settings.flat import build, suggestion
 from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.study.draws import Variable
+from propulsion_ros.study.places import ROBOT
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
+MASS = 'robot.mass'
+"""What varies the mass and inertia of all links."""
 _INDEXED = re.compile(r'(.+)\[(\d+)\]')
 
 
@@ -107,7 +110,7 @@ def write_merged(
 def with_mass(description: str, factor: float) -> str:
     """Return a robot description whose links weigh a factor of what they do, with their inertia."""
     if not factor > 0.0:
-        raise ConfigError('robot.mass', f'expected a factor above 0, got {factor:g}')
+        raise ConfigError(MASS, f'expected a factor above 0, got {factor:g}')
     root = parse_urdf(description)
     for inertial in root.iter('inertial'):
         for element in inertial:
@@ -116,6 +119,13 @@ def with_mass(description: str, factor: float) -> str:
             elif element.tag == 'inertia':
                 _scale(element, tuple(element.attrib), factor)
     return tostring(root, encoding='unicode')
+
+
+def write_with_mass(folder: Path, description: str, factor: float) -> Path:
+    """Write the robot description of a case whose mass varies; return its file."""
+    path = folder / f'case_{ROBOT}'
+    write_text(path, with_mass(description, factor))
+    return path
 
 
 def _scale(element: Any, names: Iterable[str], factor: float) -> None:

@@ -23,7 +23,7 @@ class DiedError(RuntimeError):
 
 
 class Pool:
-    """Worker processes, as a backend of `run`; each is told its work once.
+    """Worker processes, as a backend of `run`; each receives its work once.
 
     Parameters
     ----------

@@ -67,6 +67,25 @@ class Result:
         return _TAKES[self.take](kept[:, 0], kept[:, 1] - self.minus)
 
 
+def check_topics(results: Iterable[Result], published: Iterable[str]) -> None:
+    """Raise `SourceError` for a result of a topic that no node publishes.
+
+    Parameters
+    ----------
+    results : iterable of Result
+        What a study keeps.
+    published : iterable of str
+        Topics of its nodes.
+    """
+    known = sorted(topic.strip('/') for topic in published)
+    for result in results:
+        if result.topic not in known:
+            raise SourceError(
+                f'results: {result.name}', f'no node publishes {result.topic!r}'
+                f'{suggestion(result.topic, known)}; found: {", ".join(known)}'
+            )
+
+
 def read_result(place: str, name: str, given: Any) -> Result:
     """Return a result as a file gives it; raise `SourceError` for what is none.
 

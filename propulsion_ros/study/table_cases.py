@@ -20,13 +20,19 @@ from propulsion_ros.settings.files import read_lines, read_text, write_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.draws import Variable, generator
-from propulsion_ros.study.overrides import Base, parameters_of_case, with_mass, write_merged
+from propulsion_ros.study.overrides import (
+    MASS,
+    Base,
+    parameters_of_case,
+    write_merged,
+    write_with_mass,
+)
 from propulsion_ros.study.places import CASE, ROBOT, input_name, params_in
-from propulsion_ros.study.signals import Signals
+from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
-_INPUT, _MASS = 'input', 'robot.mass'
+_INPUT = 'input'
 _EFFECTS = ('noise', 'offset', 'factor')
 """What can be done to a column of the input: ``noise`` is a standard deviation."""
 
@@ -95,9 +101,8 @@ class TableCases:
         drawn, columns = [], []
         for variable in self._study.vary:
             number = case.values[variable.name]
-            if variable.name == _MASS:
-                model = self._folder / f'case_{ROBOT}'
-                write_text(model, with_mass(self._description, number))
+            if variable.name == MASS:
+                model = write_with_mass(self._folder, self._description, number)
             elif variable.name.startswith(f'{_INPUT}.'):
                 column, _, effect = variable.name.partition('.')[2].rpartition('.')
                 if effect not in _EFFECTS:
@@ -139,15 +144,9 @@ class ReplayCases(TableCases):
     def check(self, case: Case) -> None:
         """Raise `ConfigError` for what is wrong before a case can be replayed."""
         robot, _ = self._robot(case, [])
-        for result in self._study.results:
-            known = sorted(
-                topic.strip('/') for host in robot.hosts for topic in host.published_topics
-            )
-            if result.topic not in known:
-                raise SourceError(
-                    f'results: {result.name}', f'no node publishes {result.topic!r}'
-                    f'{suggestion(result.topic, known)}; found: {", ".join(known)}'
-                )
+        check_topics(
+            self._study.results, (each for host in robot.hosts for each in host.published_topics)
+        )
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the results of a replay."""

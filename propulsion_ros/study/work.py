@@ -22,7 +22,7 @@ class Work(Protocol):
 
     @property
     def key(self) -> str:
-        """What tells this work from any other."""
+        """What is different for any other work."""
 
     def ready(self) -> Opened:
         """Return it ready to be done, in the process that does it."""

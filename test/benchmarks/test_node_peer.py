@@ -26,37 +26,37 @@ def published(work, bare):
     kind, topic = work.input
     subscription = next(s for s in node.subscriptions if s.topic_name.endswith(f'/{topic}'))
     assert subscription.msg_type is kind
-    said = []
+    received = []
 
     def note(publisher):
         name = publisher.topic_name
 
         def on_message(message):
             size = len(serialize_message(message))
-            said.append((name.split('/')[-1], publisher.msg_type, size))
+            received.append((name.split('/')[-1], publisher.msg_type, size))
 
         listener.create_subscription(publisher.msg_type, name, on_message, 10)
 
     # Without a subscription our node publishes nothing.
-    heard = [p for p in node.publishers if p.topic_name.split('/')[-1] in ('state', 'wrench')]
-    for publisher in heard:
+    compared = [p for p in node.publishers if p.topic_name.split('/')[-1] in ('state', 'wrench')]
+    for publisher in compared:
         note(publisher)
     executor = make_executor('single')
     executor.add_node(listener)
     end = time.monotonic() + 30.0
-    while not all(publisher.get_subscription_count() for publisher in heard):
+    while not all(publisher.get_subscription_count() for publisher in compared):
         assert time.monotonic() < end
         executor.spin_once(timeout_sec=0.01)
     message = work.command()
     message.header.stamp.sec = 1
     subscription.callback(serialize_message(message) if subscription.raw else message)
-    while len(said) < len(heard):
+    while len(received) < len(compared):
         assert time.monotonic() < end
         executor.spin_once(timeout_sec=0.1)
     executor.shutdown()
     listener.destroy_node()
     node.destroy_node()
-    return sorted(said, key=lambda row: row[0])
+    return sorted(received, key=lambda row: row[0])
 
 
 @pytest.mark.parametrize('n', [1, 8])

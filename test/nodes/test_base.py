@@ -88,8 +88,8 @@ def test_without_subscription_only_what_is_latched_is_encoded(graph):
     assert node.encoded == [('~/kept', 'alone')]
     graph.listen(String, '/talker/said')
     graph.until(lambda: node.count_subscribers('/talker/said'), 'a subscription')
-    graph.becomes(lambda: node.send[0](0, 'heard') or node.encoded[-1], ('~/said', 'heard'))
-    assert graph.heard('/talker/said')[0].data == 'heard'
+    graph.becomes(lambda: node.send[0](0, 'taken') or node.encoded[-1], ('~/said', 'taken'))
+    assert graph.heard('/talker/said')[0].data == 'taken'
     node.trigger_deactivate()
     count = len(node.encoded)
     for send in node.send:

@@ -91,7 +91,7 @@ class Stream:
             lambda: self.command(names=['c', 'b']),
             lambda: self.command(names=['b', 'c', 'a']),
             lambda: self.command(first=float('nan')),
-            lambda: self.command(names=['nobody']),
+            lambda: self.command(names=['unknown']),
             lambda: self.command(later_ns=-3 * PERIOD_NS),
             lambda: self.command(later_ns=10**15),
             lambda: self.command(later_ns=-self.now_ns),
