@@ -22,7 +22,7 @@ from benchmarks.node_peer import EXECUTORS, FAMILIES, Peer, Work
 from benchmarks.rows import Row
 from propulsion_ros.nodes.spin import make_executor
 
-_PAIRS, _BLOCKS, _BLOCK = 3, 7, 100
+_PAIRS, _FIRST, _BLOCKS, _BLOCK = 3, 4, 7, 100
 """Each process has a cost of its own, by where its memory lies, so several are measured."""
 _LIMIT = 30.0
 _TARGET_FAMILY = 'thrusters'
@@ -75,12 +75,12 @@ def _beside_bare(work: Work, apart: bool = True) -> Iterator[Row]:
     cpu: dict[str, list[float]] = defaultdict(list)
     for _ in range(_PAIRS):
         with _peers(work, apart) as (executor, peers):
-            for block in range(_BLOCKS + 1):
+            for block in range(_FIRST + _BLOCKS):
                 for name, peer in peers.items():
                     before = peer.cpu_seconds
                     times = [_round_trip(executor, peer) for _ in range(_BLOCK)]
-                    # The first block loads what is lazy.
-                    if block:
+                    # In the first ones lazy parts are loaded and actuators reach their command.
+                    if block >= _FIRST:
                         cpu[name].append((peer.cpu_seconds - before) / _BLOCK * 1e6)
                         trips[name] += times
     where = 'two processes' if apart else 'one process'
