@@ -120,7 +120,7 @@ class Recorder(Node):
                 known, changed = found, now
             executor.spin_once(timeout_sec=_SEARCH)
         required = self._publishing_nodes(needed)
-        for name in sorted(self._publishing_nodes()):
+        for name in sorted(self._publishing_nodes(), key=lambda name: (name not in required, name)):
             end = begun + limit if name in required else time.monotonic() + _PATIENCE
             if not self._has_reply(name, executor, end, absent):
                 problem = f'{name}/{_QUESTION}: expected a response, got none'

@@ -210,10 +210,11 @@ def test_a_library_that_is_absent_is_named_with_the_words_for_pip(tmp_path, monk
     monkeypatch.setattr(page, 'find_spec', lambda name: None)
     (tmp_path / 'out.csv').write_text(TABLE)
     assert cli.main(['view', 'out.csv']) == 1
-    assert capsys.readouterr().err == (
-        'propulsion_ros view: meshcat: is required for pages, '
-        "pip install 'propulsion_ros[view]'\n"
+    err = capsys.readouterr().err
+    assert err.startswith(
+        "propulsion_ros view: pages: need meshcat and plotly, pip install 'meshcat"
     )
+    assert err.endswith(" 'plotly>=5.20'\n")
     assert not (tmp_path / 'view.html').exists()
 
 
