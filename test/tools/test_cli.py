@@ -103,5 +103,5 @@ def test_what_every_command_needs_and_is_missing_is_one_line():
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith('propulsion_ros check: ')
-    assert 'pip install defusedxml' in done.stderr
+    assert "pip install 'defusedxml>=0.7'" in done.stderr
     assert done.stderr.count('\n') == 1
