@@ -65,7 +65,9 @@ class Cluster:
             return self._client.scatter(self._work, broadcast=True, hash=False)
         except (OSError, TimeoutError) as error:
             reason = ' '.join(str(error).split()) or type(error).__name__
-            raise SourceError('--scheduler', f'no longer replies: {reason}; what is done is kept') from None
+            raise SourceError(
+                '--scheduler', f'no longer replies: {reason}; what is done is kept'
+            ) from None
 
     def submit(self, numbers: Sequence[int]) -> Any:
         """Begin some cases."""

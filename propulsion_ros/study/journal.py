@@ -22,7 +22,6 @@ from propulsion_ros.settings.files import (
 )
 from propulsion_ros.study.work import Row
 
-
 _SYNC = 5.0
 """How long rows may be in memory alone [s]: a loss of power loses those."""
 

@@ -38,6 +38,9 @@ class Cases(Protocol):
     def write(self, path: Path, case: Case) -> None:
         """Write the parameter file of a case."""
 
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where none is known."""
+
 
 _KINDS = {
     'flight': ('flight_cases', 'FlightCases'),
@@ -158,6 +161,10 @@ class OpenStudy:
     def write(self, path: Path, number: int) -> None:
         """Write the parameter file of a case, to fly it with nodes."""
         self._cases.write(path, self._study.case(number))
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where none is known."""
+        return self._cases.unit(name)
 
     def row(self, number: int) -> dict[str, Any]:
         """Return the row of a case; what it raises is in its column ``error``."""

@@ -58,6 +58,10 @@ class Session:
         """Fly one case here, and return its row."""
         return self._opened.row(number)
 
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where none is known."""
+        return self._opened.unit(name)
+
     def write_case(self, path: Path, number: int) -> None:
         """Write the parameter file of a case."""
         self._opened.write(path, number)

@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
             return _fly_one(session, args.case, folder)
         rows = _fly_all(session, args, folder)
         if not args.no_picture:
-            _draw(study, rows, folder / PICTURE)
+            _draw(session, rows, folder / PICTURE)
     except ConfigError as error:
         return fail('study', error)
     except _StoppedError as stopped:
@@ -153,12 +153,12 @@ def _awaited(number: int) -> Iterator[list[int]]:
         signal.signal(number, before)
 
 
-def _draw(study: Study, rows: Sequence[Row], path: Path) -> None:
+def _draw(session: Session, rows: Sequence[Row], path: Path) -> None:
     """Draw the results, where matplotlib is installed."""
     from propulsion_ros.study.page import draw_study
 
     try:
-        draw_study(study, rows, path)
+        draw_study(session.study, rows, session.unit, path)
     except ImportError as error:
         note('study', f"no picture: it needs matplotlib, {how_to_get('matplotlib')}: {error}")
 
