@@ -21,6 +21,11 @@ PREMATURE = -0.5
 """A detection earlier than this against the true apogee is premature [s]."""
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
 """What varies: which flight, and ``apogee.<parameter>`` of the detector."""
+_UNITS = {
+    'delay': 's', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
+    'apogee_altitude': 'm', 'sigma': 'm',
+}
+"""Of the results."""
 
 
 class ApogeeCases:
@@ -28,7 +33,10 @@ class ApogeeCases:
 
     def __init__(self, study: Study, folder: Path) -> None:
         self._study = study
-        known = [f'{_DETECTOR}.{each.key}' for each in parameters_of(ApogeeParams)]
+        known = {
+            f'{_DETECTOR}.{each.key}': each.spec.unit for each in parameters_of(ApogeeParams)
+        }
+        self._units = {**known, **_UNITS}
         for variable in study.vary:
             if variable.name not in (_FLIGHT, *known):
                 near = suggestion(variable.name, [_FLIGHT, *known])
@@ -64,6 +72,10 @@ class ApogeeCases:
         write_merged(path, None, {'flight_state': {
             key: value for key, value in case.values.items() if key != _FLIGHT
         }})
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where it has none."""
+        return self._units.get(name, '')
 
     def _params(self, case: Case) -> ApogeeParams:
         return build(ApogeeParams, case.values, f'{_DETECTOR}.')
