@@ -228,7 +228,7 @@ def test_nothing_is_foreseen_while_a_stage_may_still_light():
 @pytest.mark.parametrize('value', [math.nan, 120.0], ids=['lost', 'frozen'])
 def test_a_live_velocity_decides_where_the_altitude_is_lost(value):
     time, altitude, velocity, _ = _throw()
-    altitude[int(np.searchsorted(time, 3.0)):] = value
+    altitude[int(np.searchsorted(time, 2.0)):] = value
     velocity = velocity + np.random.default_rng(1).normal(0.0, 0.5, len(time))
     estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude, velocity)
     assert estimates[-1].reason == 'velocity'
