@@ -10,7 +10,7 @@ import pytest
 from parts import amount, few_of
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.study.apogee.cases import PREMATURE, detection_delay
+from propulsion_ros.study.apogee.cases import PREMATURE, judge
 from propulsion_ros.study.apogee.simulated_flights import simulate_flight
 from propulsion_ros.tools.apogee import apogee_of_log
 
@@ -156,6 +156,6 @@ def test_faults_that_misled_the_original(flights, golden, fault):
 @pytest.mark.parametrize('seed', range(amount('rest', 16, 50)))
 def test_simulated_flights_have_no_premature_trigger_and_no_miss(seed):
     flight = simulate_flight(seed)
-    delay = detection_delay(flight)
-    assert delay is not None
-    assert PREMATURE < delay < (4.0 if flight.fault else 2.0)
+    found = judge(flight, ApogeeParams())
+    assert found['speed'] < PREMATURE
+    assert -0.5 < found['delay'] < (4.0 if flight.fault else 2.0)
