@@ -159,3 +159,16 @@ def test_simulated_flights_have_no_premature_trigger_and_no_miss(seed):
     found = judge(flight, ApogeeParams())
     assert found['speed'] < PREMATURE
     assert -0.5 < found['delay'] < (4.0 if flight.fault else 2.0)
+
+
+@pytest.mark.parametrize('seed', [
+    pytest.param(1446, id='stage after the altitude froze'),
+    pytest.param(5613, id='stage after the altitude was lost'),
+    pytest.param(5121, id='altitude frozen after Mach 0.88, drogue opens'),
+    pytest.param(11247, id='altitude lost after Mach 1.18'),
+    pytest.param(1573, id='stage in a gap'),
+])
+def test_flights_whose_velocity_or_newest_sample_shows_the_motion(seed):
+    found = judge(simulate_flight(seed), ApogeeParams())
+    assert found['speed'] < PREMATURE
+    assert -0.5 < found['delay'] < 1.5
