@@ -491,6 +491,10 @@ class ApogeeDetector:
             return
         speed, coast = self._velocity, self._coast
         is_live = speed.is_live(stamp_ns)
+        if is_live and coast.agrees and speed.latest < coast.velocity_at(stamp_ns):
+            # An engine may make it faster than the coast would be, but nothing slower.
+            sigma = coast.velocity_sigma + 0.5 * self._age(stamp_ns)
+            speed.compare(stamp_ns, coast.velocity_at(stamp_ns), sigma, learns=False)
         if is_live and self._fit is not None and self._altitude_ns is not None:
             last = self._fit.altitude(self._tracker.seconds(self._altitude_ns))
             self._ascent.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
