@@ -49,6 +49,7 @@ _KEPT_SPANS = 2.0  # windows that a gap may be long and still be fitted over
 _LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [m/s]
 _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
 _INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
+_SURE = 5.0  # largest sigma of the altitude's speed that judges the velocity input [m/s]
 _LASTING_FALL = 3.0  # that overrules every veto [s]
 _DEEP = 100.0  # least fall below the peak that shows a height, wherever the pad is [m]
 _STANDING = 10.0  # speed within which an altitude does not contradict two inertial inputs [m/s]
@@ -375,7 +376,8 @@ class ApogeeDetector:
         coast = self._coast
         if coast.agrees:
             velocity, sigma = coast.velocity_at(stamp_ns), coast.velocity_sigma
-        self._velocity.compare(stamp_ns, velocity, sigma, learns=coast.agrees)
+        if sigma < _SURE:
+            self._velocity.compare(stamp_ns, velocity, sigma, learns=coast.agrees)
 
     def _known(self, stamp_ns: int) -> Evidence:
         """Return what is known without a fit."""

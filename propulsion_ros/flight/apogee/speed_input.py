@@ -8,7 +8,6 @@ from propulsion_ros.flight.apogee.input_mean import InputMean
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _FAR = 12.0  # difference to the altitude's speed that is a wrong input [m/s]
-_SURE = 5.0  # largest sigma of the altitude's speed that judges the input [m/s]
 _FINE = 1.5  # largest sigma of the altitude's speed that the bias is learnt from [m/s]
 _SHARE_TIME = 4.0  # time constant of the share of values that are far [s]
 _WRONG, _RIGHT = 0.5, 0.2  # that share of an input that is off, after 2.8 s, and of one that is not
@@ -68,7 +67,7 @@ class SpeedInput(InputMean):
 
     def compare(self, stamp_ns: int, velocity: float, sigma: float, *, learns: bool) -> None:
         """Compare the latest value with the altitude's speed [m/s]; learn its bias from a coast."""
-        if not self.is_live(stamp_ns) or sigma > _SURE:
+        if not self.is_live(stamp_ns):
             return
         difference = self.latest - velocity
         is_far = abs(difference) > _FAR + 3.0 * sigma
