@@ -22,6 +22,11 @@ PREMATURE = 5.0
 its apogee. A time would not do: a stage that lights near an apogee makes another one later."""
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
 """What varies: which flight, and ``apogee.<parameter>`` of the detector."""
+_UNITS = {
+    'delay': 's', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
+    'apogee_altitude': 'm', 'sigma': 'm',
+}
+"""Of the results."""
 
 
 class ApogeeCases:
@@ -29,7 +34,10 @@ class ApogeeCases:
 
     def __init__(self, study: Study, folder: Path) -> None:
         self._study = study
-        known = [f'{_DETECTOR}.{each.key}' for each in parameters_of(ApogeeParams)]
+        known = {
+            f'{_DETECTOR}.{each.key}': each.spec.unit for each in parameters_of(ApogeeParams)
+        }
+        self._units = {**known, **_UNITS}
         for variable in study.vary:
             if variable.name not in (_FLIGHT, *known):
                 near = suggestion(variable.name, [_FLIGHT, *known])
@@ -57,6 +65,10 @@ class ApogeeCases:
         write_merged(path, None, {'flight_state': {
             key: value for key, value in case.values.items() if key != _FLIGHT
         }})
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where it has none."""
+        return self._units.get(name, '')
 
     def _params(self, case: Case) -> ApogeeParams:
         return build(ApogeeParams, case.values, f'{_DETECTOR}.')
