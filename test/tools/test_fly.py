@@ -178,7 +178,8 @@ def test_paused_actuator_is_flown_without_and_taken_up_again(graph, tmp_path):
         '/**/vehicle:\n  ros__parameters:\n    lockstep_timeout: 3.0\n    start_timeout: 60.0\n'
     )
     poses = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
-    with flying('hexacopter', '--params-file', str(settings)) as process:
+    bag = tmp_path / 'bag'
+    with flying('hexacopter', '--params-file', str(settings), '--record', str(bag)) as process:
         graph.until(lambda: len(poses) > 20 or process.poll() is not None, 'steps')
 
         def change(transition):
@@ -194,6 +195,10 @@ def test_paused_actuator_is_flown_without_and_taken_up_again(graph, tmp_path):
         assert process.poll() is None
     assert 'so it counts as no force until it publishes again' in process.said
     assert 'rotors/wrench: publishes again, so each step waits for it' in process.said
+    assert process.said.endswith('propulsion_ros fly: stopped\n')
+    with BagReader(bag) as reader:
+        # What was recorded stays where a signal ends the flight.
+        assert reader.count_of(['/vehicle/odometry']) > 100
 
 
 def test_controller_that_fails_ends_the_flight(tmp_path, capfd):
@@ -225,7 +230,7 @@ def test_mistake_is_one_line_before_anything_starts(options, line, capfd, tmp_pa
 
 def test_signal_that_ends_the_nodes_first_is_reported_too(capfd, monkeypatch):
     ended = subprocess.CompletedProcess([], 0)
-    ended.poll = lambda: 0
+    ended.poll = ended.wait = lambda *limit: 0
     monkeypatch.setattr('propulsion_ros.demos.flight.interrupts', lambda: nullcontext([2]))
     monkeypatch.setattr('propulsion_ros.demos.flight.stack', lambda *args: nullcontext(ended))
     assert cli.main(['fly', str(EXAMPLES / 'hexacopter' / 'hexacopter.urdf')]) == 0
