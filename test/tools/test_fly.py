@@ -15,6 +15,7 @@ from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import FluidPressure
 
+from propulsion_ros.graph.graph_options import checked_graph
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.replay.bags import BagReader
@@ -226,6 +227,25 @@ def test_mistake_is_one_line_before_anything_starts(options, line, capfd, tmp_pa
     err = capfd.readouterr().err
     assert line in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(('robot', 'line'), [
+    ('package://propulsion_ros/urdf/none.urdf', f'{README.parent}/urdf/none.urdf: cannot be read'),
+    ('package://nowhere/a.urdf', "package 'nowhere' is not installed"),
+    ('quadrotr', "is neither a file nor a vehicle, did you mean 'quadrotor'?"),
+])
+def test_robot_that_is_not_there_is_one_line(capsys, robot, line):
+    assert cli.main(['fly', robot]) == 1
+    err = capsys.readouterr().err
+    assert line in err
+    assert err.count('\n') == 1
+
+
+def test_blocks_of_a_vehicle_are_allocated_beside_its_own(capsys):
+    graph = checked_graph(['--vehicle', 'rov', '--allocate', 'fins'], [])
+    assert {'thrusters_allocator', 'fins_allocator'} < {spec.name for spec in graph.nodes}
+    assert cli.main(['fly', 'rov', '--allocate', 'fin']) == 1
+    assert "no plugin block 'fin', did you mean 'fins'?" in capsys.readouterr().err
 
 
 def test_signal_that_ends_the_nodes_first_is_reported_too(capfd, monkeypatch):
