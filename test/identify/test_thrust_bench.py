@@ -32,7 +32,9 @@ def test_the_page_has_what_the_example_gives(tmp_path, monkeypatch, capsys):
     assert f'{report["rms_before"]:.3f} to {report["rms"]:.3f} N' in PAGE.replace('\n', ' ')
     assert f'left out it is {report["cross_validation_rms"]:.3f} N' in PAGE
     Path('page.yaml').write_text(PAGE.partition('```yaml\n')[2].partition('```')[0])
-    on_page, fitted = (ParameterFile(Path(f'{name}.yaml')).of('rotors') for name in ('page', 'fitted'))
+    on_page, fitted = (
+        ParameterFile(Path(f'{name}.yaml')).of('rotors') for name in ('page', 'fitted')
+    )
     assert on_page.keys() == fitted.keys()
     for key, value in fitted.items():
         numbers = [[float(word) for word in str(each[0]).split()] for each in (value, on_page[key])]
