@@ -8,12 +8,14 @@ import os
 import signal
 import tempfile
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from parts import PART, PARTS, is_run
+from propulsion_ros.graph import share
 from propulsion_ros.tools.domains import own_network
 
 # Thousands of tests are read, and none of that is ever garbage.
@@ -92,6 +94,16 @@ def identification_data():
     if not folder.is_dir():
         pytest.skip(f'no recordings to fit: {folder} is absent')
     return folder
+
+
+def _each_once(expanded):
+    """Return an expansion of xacro that starts one process for each description of the package."""
+    kept = cache(expanded)
+    # No test writes into that folder.
+    return lambda path: (kept if Path(path).parent == REPOSITORY / 'urdf' else expanded)(path)
+
+
+share._expanded = _each_once(share._expanded)
 
 
 @pytest.fixture

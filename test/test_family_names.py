@@ -49,19 +49,19 @@ def literals(tree):
             yield node.value
 
 
-@pytest.mark.parametrize('file', [f for f in FILES if f not in CONFIGURATION])
-def test_no_module_names_a_family(file):
-    tree = ast.parse(FILES[file].read_text(encoding='utf-8'))
-    named = {match for text in literals(tree) for match in NAME.findall(text)}
-    if file in WORDS_OF_OTHERS:
-        assert len(named) == 1
-        named = set()
-    assert not named
-    rooms = {
-        node.module.split('.')[2] for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module.startswith('propulsion_ros.models.')
-    }
-    assert not rooms & ROOMS
+def test_no_module_names_a_family():
+    named, imported = {}, {}
+    for file in FILES.keys() - CONFIGURATION.keys():
+        tree = ast.parse(FILES[file].read_text(encoding='utf-8'))
+        named[file] = {match for text in literals(tree) for match in NAME.findall(text)}
+        rooms = {
+            node.module.split('.')[2] for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module.startswith('propulsion_ros.models.')
+        }
+        imported[file] = rooms & ROOMS
+    assert all(len(named.pop(file)) == 1 for file in WORDS_OF_OTHERS)
+    assert not {file: names for file, names in named.items() if names}
+    assert not {file: rooms for file, rooms in imported.items() if rooms}
 
 
 def test_every_exception_is_one():

@@ -62,7 +62,7 @@ def test_no_scheduler_is_one_line(tmp_path, monkeypatch):
 
 def test_without_distributed_the_line_names_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'distributed', None)
-    with pytest.raises(SourceError, match=r"needs distributed, pip install 'propulsion_ros\[study"):
+    with pytest.raises(SourceError, match=r"needs distributed, pip install 'distributed>="):
         Cluster(Squares(tmp_path), 'tcp://127.0.0.1:9')
 
 
