@@ -32,7 +32,7 @@ RUNS = (
     # Its extra is not among those that are installed here.
     'view flight --model {robot}.urdf --html view.html',
 )
-REFUSED = {'view': "pip install 'propulsion_ros[view]'"}
+REFUSED = {'view': "pip install 'meshcat"}
 LOG = 'time_s,altitude_m\n' + ''.join(
     f'{0.05 * i:.2f},{max(0.0, 60 * (0.05 * i - 1) - 4.9 * (0.05 * i - 1) ** 2):.2f}\n'
     for i in range(200)

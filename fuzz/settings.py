@@ -44,6 +44,9 @@ def _parameters(data: bytes) -> None:
     try:
         theirs = rcl.read(path)
     except ValueError as error:
+        if file.places.unquoted:
+            # Other releases of the parser take that.
+            return
         raise UnsoundError(f'ROS refuses what is read here: {error}') from error
     for name, given in theirs.items():
         pattern = f'/{name.strip("/")}'

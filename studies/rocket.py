@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from propulsion_ros.demos.rocket_guidance import RocketGuidance
 
@@ -17,6 +18,7 @@ class Controller:
     """Follows the launch sequence of `RocketGuidance`; its fields can be varied."""
 
     topics = ('boosters/tanks/main_tank', 'flight_state/flags')
+    units: ClassVar = {'delay': 's', 'apogee': 'm'}
 
     def __init__(self, seed, **guidance):
         self._guidance = RocketGuidance(**guidance)

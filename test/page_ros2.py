@@ -96,7 +96,8 @@ class Ros2:
             with inside(self._folder), reserved_domain() as domain:
                 rclpy.init(args=[name, *ros], context=context, domain_id=domain)
                 if name == 'stack':
-                    graph_options.graph_of(_stack_options(own))
+                    _check_stack_options(own)
+                    graph_options.checked_graph(own, [])
                     return
                 try:
                     nodes.append(stack.EXECUTABLES[name](context=context))
@@ -207,12 +208,12 @@ def _positional(words, with_value):
     return values
 
 
-def _stack_options(words):
+def _check_stack_options(words):
     parser = argparse.ArgumentParser(exit_on_error=False)
     parser.add_argument('--executor', choices=('events', 'single'))
     graph_options.add_graph_options(parser)
     try:
         with contextlib.redirect_stderr(io.StringIO()):
-            return parser.parse_args(words)
+            parser.parse_args(words)
     except (SystemExit, argparse.ArgumentError) as error:
         raise PageError(f'stack {" ".join(words)}: {error}') from None

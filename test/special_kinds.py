@@ -146,10 +146,7 @@ COMMANDS = {
 """Commands by what they read; the suffix is that of the file."""
 
 
-OF_BAGS = {
-    'folder': 'Expected metadata file', 'link to nothing': 'does not exist',
-    'no file at all': 'does not exist',
-}
+OF_BAGS = {'folder': 'expected a bag, got a folder without metadata.yaml'}
 """The same for bags, where it differs."""
 FOLDERS_OF_BAGS = tuple(
     ('folder', f'{name}.csv') for name in ('replay', 'plot', 'view', 'identify')

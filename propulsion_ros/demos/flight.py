@@ -14,11 +14,13 @@ import rclpy
 from rclpy.executors import Executor
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
+from std_msgs.msg import String
 
 from propulsion_ros.demos.demo import Demo
-from propulsion_ros.demos.pilot import Pilot
+from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Pilot
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.messages import qos
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.recorder import Recorder
@@ -73,17 +75,27 @@ def fly(
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
     options = ['--vehicle', vehicle, *(f'--wait-for={topic}' for topic in demo.wait_for)]
-    nodes = ', '.join(spec.name for spec in vehicle_graph(vehicle).nodes)
-    print(f'Starting {nodes} ...', flush=True)
+    graph = vehicle_graph(vehicle)
+    print(f'Starting {", ".join(spec.name for spec in graph.nodes)} ...', flush=True)
     with interrupts() as stopped, stack(options, configs, 'warn') as process, joined() as executor:
         pilot = demo.make_pilot()
         pilot.until = until
         executor.add_node(pilot)
-        # Before the pilot is announced no step is made, so nothing is missed.
-        with recorder(write, executor):
+        with recorder(write, executor, graph.robot_description) as settle:
+            settle(demo.wait_for, _STEP_LIMIT, lambda: _check(process, stopped))
+            # Before this no step is made, so nothing is missed.
             pilot.announce()
             _spin(pilot, executor, process, stopped)
         return pilot.recording
+
+
+def _check(process: subprocess.Popen[bytes], stopped: Sequence[int]) -> str:
+    """Raise where the flight cannot go on; '' else."""
+    if stopped:
+        raise StoppedError(stopped[0])
+    if process.poll() is not None:
+        raise RuntimeError('the other nodes stopped, see above')
+    return ''
 
 
 @contextmanager
@@ -122,16 +134,41 @@ def interrupts() -> Iterator[list[int]]:
 def recorder(
     write: Callable[[Recorded, Sequence[QoSProfile]], None] | None,
     executor: Executor,
-    topics: Sequence[str] = ('/clock', '/vehicle/odometry'),
-) -> Iterator[None]:
-    """Record all topics from before the first step until after the last."""
+    description: str,
+    prefix: str = '/',
+) -> Iterator[Callable[[Sequence[str], float, Callable[[], str]], None]]:
+    """Record all topics of a robot, and its description, until after the last step.
+
+    Parameters
+    ----------
+    write : callable or None
+        Gets every message; None where nothing is recorded.
+    executor : Executor
+        Spins.
+    description : str
+        URDF, which is published too.
+    prefix : str
+        Of all topics.
+
+    Yields
+    ------
+    callable
+        ``settle(commands, limit, absent)`` waits until all is recorded, see `Recorder.settle`;
+        before it returns, the recorder does not subscribe to `LAST_TOPIC`.
+    """
     if write is None:
-        yield
+        yield lambda commands, limit, absent: None
         return
-    node = Recorder(write, sim_time=True)
+    node = Recorder(write, sim_time=True, last=f'{prefix}{LAST_TOPIC}')
     executor.add_node(node)
-    node.settle(executor, topics, _STEP_LIMIT)
-    yield
+    latched = node.create_publisher(String, f'{prefix}robot_description', qos.LATCHED)
+    latched.publish(String(data=description))
+
+    def settle(commands: Sequence[str], limit: float, absent: Callable[[], str]) -> None:
+        topics = [ODOMETRY, *(topic.strip('/') for topic in commands)]
+        node.settle(executor, ['/clock', *(prefix + topic for topic in topics)], limit, absent)
+
+    yield settle
     drain(executor, node.counts.total)
     executor.remove_node(node)
     node.destroy_node()
@@ -191,12 +228,9 @@ def _spin(
     while not pilot.has_ended:
         executor.spin_once(timeout_sec=0.5)
         now = time.monotonic()
-        if stopped:
-            raise StoppedError(stopped[0])
+        _check(process, stopped)
         if pilot.steps > steps:
             steps, stepped = pilot.steps, now
-        if process.poll() is not None:
-            raise RuntimeError('the other nodes stopped, see above')
         if pilot.failure:
             raise RuntimeError(pilot.failure)
         if now - stepped > _STEP_LIMIT:

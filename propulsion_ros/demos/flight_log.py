@@ -13,6 +13,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 
 from propulsion_ros.demos.demo import page_of
+from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY
 from propulsion_ros.demos.plan import roll_pitch_yaw
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
@@ -20,8 +21,6 @@ from propulsion_ros.messages import qos
 from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.pictures.panels import Line, Page, Panel
 
-ODOMETRY = 'vehicle/odometry'
-"""Where the body publishes its motion."""
 _FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
 """Fields of an actuator's state that are shown."""
 _UNITS = {'pressure': ' [Pa]', 'temperature': ' [K]'}
@@ -53,9 +52,9 @@ class FlightLog(Node):
                 qos.LOCKSTEP,
             )
 
-    def announce(self, topic: str) -> None:
+    def announce(self) -> None:
         """Let the body know that all topics are open; it waits for a subscription to this one."""
-        self.create_subscription(Imu, f'vehicle/{topic}', lambda message: None, qos.LOCKSTEP)
+        self.create_subscription(Imu, LAST_TOPIC, lambda message: None, qos.LOCKSTEP)
 
     def _on_odometry(self, message: Odometry) -> None:
         self.received += 1

@@ -16,6 +16,9 @@ from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import set_stamp
 from propulsion_ros.models.common.motion import Motion
 
+ODOMETRY, LAST_TOPIC = 'vehicle/odometry', 'vehicle/imu'
+"""Where a body publishes its motion, and what is subscribed to when all else is."""
+
 
 def efforts(names: Sequence[str]) -> Callable[[Any], Iterable[float]]:
     """Return what takes the efforts of some names from a JointState [N]."""
@@ -73,7 +76,7 @@ class Pilot(Node):
         self._motion: Motion | None = None
         self._awaits_response = False
         self._sent: list[tuple[Any, Any]] = []
-        self.create_subscription(Odometry, 'vehicle/odometry', self._on_odometry, qos.LOCKSTEP)
+        self.create_subscription(Odometry, ODOMETRY, self._on_odometry, qos.LOCKSTEP)
 
     # What a subclass gives.
 
@@ -161,7 +164,7 @@ class Pilot(Node):
 
     def announce(self) -> None:
         """Let the vehicle know that all topics are open; it waits for this one."""
-        self.create_subscription(Imu, 'vehicle/imu', lambda message: None, qos.LOCKSTEP)
+        self.create_subscription(Imu, LAST_TOPIC, lambda message: None, qos.LOCKSTEP)
 
     def _on_odometry(self, message: Odometry) -> None:
         stamp_ns = stamp_to_ns(message.header.stamp)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.flight.legacy.apogee import LegacyApogeeDetector
 
 
 def make_detector(params: ApogeeParams) -> Detector:
     """Return the detector that ``params.method`` names."""
     if params.method == 'legacy':
+        # Its solver is slow to import.
+        from propulsion_ros.flight.legacy.apogee import LegacyApogeeDetector
+
         return LegacyApogeeDetector(params)
     return ApogeeDetector(params)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of a flight: message stamps, on a robot never faster than its steady clock."""
+"""The time of a flight: message stamps, on a robot within limits about its steady clock."""
 from __future__ import annotations
 
 from propulsion_ros.timing.flight_clock import FlightClock, Stamp
@@ -7,13 +7,17 @@ from propulsion_ros.timing.flight_clock import FlightClock, Stamp
 LEAD_NS = 100_000_000
 """How far flight time may be ahead of the steady clock, because messages come in bursts [ns]."""
 
+LAG_NS = 1_000_000_000
+"""How far it may be behind, because messages come late: the backup timer must not wait [ns]."""
+
 
 class FlightTime:
-    """A `FlightClock` that never runs faster than a steady clock.
+    """A `FlightClock` that goes with a steady clock, but for `LEAD_NS` and `LAG_NS`.
 
-    The limit counts from an anchor. The anchor is set again at each moment from which times are
+    The limits count from an anchor. The anchor is set again at each moment from which times are
     counted, such as liftoff. So the time since such a moment is never more than `LEAD_NS` too
-    long, also if the stamps were slow before it. Within that limit stamps that come in bursts or
+    long, also if the stamps were slow before it, and never more than `LAG_NS` too short, as it
+    would be where a queue of messages grows. Within these limits stamps that come in bursts or
     late lose no time. Without steady time, as in simulation and replay, only stamps count.
 
     Parameters
@@ -116,5 +120,6 @@ class FlightTime:
     def _advance_to(self, wanted_ns: int, steady_ns: int | None) -> None:
         if steady_ns is not None and self._anchor is not None:
             begun_ns, since_ns = self._anchor
-            wanted_ns = min(wanted_ns, since_ns + steady_ns - begun_ns + LEAD_NS)
+            steady_now_ns = since_ns + steady_ns - begun_ns
+            wanted_ns = min(max(wanted_ns, steady_now_ns - LAG_NS), steady_now_ns + LEAD_NS)
         self.now_ns = max(self.now_ns, wanted_ns)

@@ -7,11 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import Graph, Simulation, robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import (
+    Graph,
+    Simulation,
+    check_settings,
+    robot_graph,
+    vehicle_graph,
+)
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `graph_of` reads, and ``--namespace``."""
+    """Add the options that `checked_graph` reads."""
     parser.add_argument(
         '--vehicle', choices=VEHICLES, help='vehicle of the package, with its simulated body'
     )
@@ -68,15 +74,27 @@ def simulation_of(
     return Simulation(tuple(options.wait_for), settings, tuple(params_files), namespace)
 
 
-def graph_of(options: argparse.Namespace, params_files: Sequence[str] = ()) -> Graph:
-    """Return the selected graph; raise `ConfigError` where the options are wrong."""
+def checked_graph(words: Sequence[str], params_files: Sequence[str | Path]) -> Graph:
+    """Return the graph of a command line, whose other words are left to others.
+
+    Raises `ConfigError` where the options are wrong, or a parameter file is for other nodes.
+    """
+    parser = argparse.ArgumentParser(add_help=False)
+    add_graph_options(parser)
+    options, _ = parser.parse_known_args(words)
+    graph = _graph_of(options, params_files)
+    check_settings(graph, params_files, options.namespace)
+    return graph
+
+
+def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -> Graph:
     drawn_with = params_files if options.visualize else None
     simulation = simulation_of(options, params_files, options.namespace)
     if options.vehicle or not options.model:
         simulated = options.use_sim_time != 'false'
         return vehicle_graph(
             options.vehicle or next(iter(VEHICLES)), simulated, options.model, options.replay,
-            drawn_with, simulation,
+            drawn_with, simulation, options.allocate,
         )
     return robot_graph(
         options.model, options.use_sim_time == 'true', options.allocate, options.replay, drawn_with,

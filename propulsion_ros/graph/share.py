@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from propulsion_ros.graph.expand_xacro import SECONDS
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.xacro_places import places_from
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import check_file, printable, read_text
@@ -71,6 +72,25 @@ def _indexed(package: str = PACKAGE) -> Path | None:
     except (ImportError, LookupError, OSError):
         # Without AMENT_PREFIX_PATH, as beside the wheels of ROS 2, it raises OSError.
         return None
+
+
+def robot_files(robot: str) -> tuple[Path, list[Path]]:
+    """Return the description of a robot, and the parameter files that come with it.
+
+    Parameters
+    ----------
+    robot : str
+        A .urdf or .xacro file, ``package://NAME/FILE``, or the name of a vehicle of the package.
+
+    Raises
+    ------
+    SourceError
+        Where there is no such package.
+    """
+    if robot not in VEHICLES:
+        return located(robot), []
+    share = share_directory()
+    return share / 'urdf' / f'{robot}.urdf.xacro', [share / 'config' / f'{robot}.yaml']
 
 
 def load_robot_description(path: str | Path) -> str:

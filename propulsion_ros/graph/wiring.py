@@ -9,7 +9,7 @@ from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
 from propulsion_ros.graph.node_spec import NodeSpec
-from propulsion_ros.graph.share import read_description, share_directory
+from propulsion_ros.graph.share import read_description, robot_files, share_directory
 from propulsion_ros.graph.simulation import BODY, Simulation, simulated, tank_topics
 from propulsion_ros.graph.vehicles import VEHICLES, VehicleKit
 from propulsion_ros.models.registry import REGISTRY
@@ -98,6 +98,7 @@ def vehicle_graph(
     replay: bool = False,
     drawn_with: Sequence[str | Path] | None = None,
     simulation: Simulation | None = None,
+    allocated: Sequence[str] = (),
 ) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
@@ -115,15 +116,18 @@ def vehicle_graph(
         Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
     simulation : Simulation, optional
         How its body is simulated; its parameter files win over the vehicle's own.
+    allocated : sequence of str
+        Plugin blocks that are to be commanded by a wrench, beside those of the vehicle.
 
     Raises
     ------
     ConfigError
         Where the description or the name is wrong.
     """
-    share, kit = share_directory(), VEHICLES[vehicle]
-    description, blocks = _read(model or share / 'urdf' / f'{vehicle}.urdf.xacro')
-    settings = share / 'config' / f'{vehicle}.yaml'
+    kit = VEHICLES[vehicle]
+    kit = replace(kit, allocated=tuple(dict.fromkeys((*kit.allocated, *allocated))))
+    path, (settings,) = robot_files(vehicle)
+    description, blocks = _read(model or path)
     chosen = simulation or Simulation()
     return _graph(
         description, blocks, kit, settings,

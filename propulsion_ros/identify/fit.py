@@ -312,7 +312,8 @@ def _inverse(jacobian: FloatArray) -> tuple[BoolArray, FloatArray]:
     sizes = np.linalg.norm(jacobian, axis=0)
     unit = jacobian / np.where(sizes > 0.0, sizes, 1.0)
     _, values, vectors = np.linalg.svd(unit, full_matrices=False)
-    weak = values < _WEAK**0.5 * values[0]
+    # All are 0 where nothing that is fitted changes what was measured.
+    weak = values <= _WEAK**0.5 * values[0]
     # A direction that changes nothing hits each parameter that has a part in it.
     share = np.square(vectors[weak]).sum(axis=0) if weak.any() else np.zeros(len(sizes))
     known = (share < 0.01) & (sizes > 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from propulsion_ros.identify.recording import STATE, WRENCH
 from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import PUBLISHED
+from propulsion_ros.pictures.signals import PUBLISHED, with_unit
 from propulsion_ros.settings.quantity import FloatArray
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 _POINTS = 4000
 _ZOOM = 3.0
 _MOST = 3
-_WIDE = 110
+_FLAT = 0.01
+"""A prediction that moves less, over the largest one in its unit, has nothing to compare."""
+_TINY = 1e-6
+_WIDE = 125
 _COLOURS = {'measured': '#9aa3ab', 'before': '#e08a1e', 'after': '#1f5fa8'}
 _WORDS = {
     'thrust': 'thrust along', 'force': 'force along', 'torque': 'torque about',
@@ -50,31 +53,59 @@ def page_of_fit(result: Result) -> Page:
 
 
 def _title(result: Result) -> Iterator[str]:
-    """Yield which robot and recording it is, the errors, and what was found."""
+    """Yield what was found of which robot, the errors, and what is not drawn."""
     report, problem = result.report, result.fit.problem
-    of = f'{result.robot}: ' if result.robot else ''
-    fitted = ', '.join(dict.fromkeys(each.name.partition('.')[2] for each in problem.free))
-    yield f'{of}{fitted} fitted to {Path(problem.setup.recording.name).name}'
-    errors = [
-        ('before', 'rms_before'), ('after', 'rms'), ('on parts left out', 'cross_validation_rms'),
-    ]
-    yield 'error (rms): ' + ', '.join(
-        f'{report[key]:.3g} {report["unit"]} {when}' for when, key in errors
-        if report[key] is not None
-    )
     curves, found = report['curves'], []
     for name, each in report['estimates'].items():
         if each['value'] is not None and name.partition('[')[0] not in curves:
-            found.append(
-                f'{name.partition(".")[2]} = {each["value"]:.4g} \u00b1 {each["sd"]:.2g} '
-                f'{each["unit"]}'.strip().replace(' ', '\xa0')
-            )
+            found.append(with_unit(
+                f'{name.partition(".")[2]} = {each["value"]:.4g} \u00b1 {each["sd"]:.2g}',
+                each['unit'], '',
+            ))
     for name, curve in curves.items():
         found.append(
             f'{name.partition(".")[2]} = {_polynomial(curve["coefficients"])} {curve["unit"]} '
-            f'over the {curve["over"]} x'.replace(' ', '\xa0')
+            f'over the {curve["over"]} x'
         )
-    yield '   '.join(found) or 'nothing is identified'
+    of = f'{result.robot}: ' if result.robot else ''
+    # A number and its unit stay on one line.
+    yield of + (', '.join(each.replace(' ', '\xa0') for each in found) or 'nothing is identified')
+    errors = [
+        ('before the fit', 'rms_before'), ('after', 'rms'),
+        ('on parts left out', 'cross_validation_rms'),
+    ]
+    yield f'{Path(problem.setup.recording.name).name}: error (rms) ' + ', '.join(
+        f'{report[key]:.3g} {report["unit"]} {when}' for when, key in errors
+        if report[key] is not None
+    )
+    drawn = _drawn(result)
+    rest: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for i, channel in enumerate(problem.channels):
+        if i not in drawn:
+            stem, _, axis = _words(channel.name).rpartition(' ')
+            rest.setdefault((stem, channel.unit), []).append((axis, float(np.std(channel.value))))
+    if rest:
+        yield 'not drawn (standard deviations): ' + ', '.join(
+            with_unit(f'{stem} {" ".join(axes)} {max(sizes):.2g}'.strip(), unit, '')
+            for (stem, unit), each in rest.items() for axes, sizes in [zip(*each, strict=True)]
+        )
+
+
+def _drawn(result: Result) -> list[int]:
+    """Return which channels are drawn: a few of those that the model moves at all."""
+    channels = result.fit.problem.channels
+    moved = [
+        max(float(np.std(rows[i])) for rows in (result.before, result.after))
+        for i in range(len(channels))
+    ]
+    largest: dict[str, float] = {}
+    for channel, size in zip(channels, moved, strict=True):
+        largest[channel.unit] = max(largest.get(channel.unit, 0.0), size)
+    lively = [
+        i for i, channel in enumerate(channels)
+        if moved[i] > max(_FLAT * largest[channel.unit], _TINY * float(np.std(channel.value)))
+    ]
+    return (lively or [0])[:_MOST]
 
 
 def _polynomial(factors: Sequence[float]) -> str:
@@ -88,8 +119,8 @@ def _polynomial(factors: Sequence[float]) -> str:
 
 def _panels(result: Result, begin: float) -> Iterator[Panel]:
     """Yield for each channel what was measured and is predicted, and below it what is left."""
-    problem = result.fit.problem
-    for i, channel in enumerate(problem.channels[:_MOST]):
+    for i in _drawn(result):
+        channel = result.fit.problem.channels[i]
         before, after = (
             rows[i] + _offset(channel, rows[i]) for rows in (result.before, result.after)
         )
@@ -100,7 +131,7 @@ def _panels(result: Result, begin: float) -> Iterator[Panel]:
         inside = (channel.time >= first) & (channel.time <= last)
         for heading, rows in ((what, shown), (f'{what}: measured less predicted', left)):
             near = [(name, value[inside]) for name, value in rows]
-            scale = f'[{channel.unit}]' if channel.unit else ''
+            scale = with_unit('', channel.unit).strip()
             yield Panel(
                 heading, tuple(_lines(rows, channel.time, begin)), scale=scale, colours=_COLOURS
             )

@@ -57,6 +57,11 @@ def prepared(
     SourceError
         For a unit that is none.
     """
+    if not recording.measured:
+        raise SourceError(
+            recording.name, 'has commands alone, and nothing that was measured; columns of a table '
+            'are named in the parameter file, below identify: columns'
+        )
     found = list(recording.notes)
     skipped = list(recording.skipped)
     begin, end = span

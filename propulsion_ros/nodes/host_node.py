@@ -267,10 +267,10 @@ class HostNode(PropulsionNode):
         return int(self._outlets[outlet][0].get_subscription_count())
 
     def topics_without(self, node: str) -> Sequence[str]:
-        """Return the topics of other nodes that a node of this name does not subscribe to."""
+        """Return the topics that a node of this name could subscribe to and does not."""
         return [
-            topic for topic, _ in self.get_topic_names_and_types()
-            if not topic_or_service_is_hidden(topic)
+            topic for topic, kinds in self.get_topic_names_and_types()
+            if not topic_or_service_is_hidden(topic) and is_installed(kinds[0])
             and any(each.node_name != node for each in self.get_publishers_info_by_topic(topic))
             and all(each.node_name != node for each in self.get_subscriptions_info_by_topic(topic))
         ]

@@ -7,6 +7,7 @@ import itertools
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -72,7 +73,7 @@ def run(
         or a node could not be configured.
     """
     argv = list(sys.argv if args is None else args)
-    parser = argparse.ArgumentParser(prog=argv[0].rsplit('/', 1)[-1])
+    parser = argparse.ArgumentParser(prog=Path(argv[0]).stem)
     parser.add_argument(
         '--executor', choices=('events', 'single'), default='events',
         help='rclpy executor (default: %(default)s)',
@@ -115,7 +116,7 @@ def run(
             executor.spin_once(timeout_sec=_WAKE)
             for node in watched:
                 if node.has_ended:
-                    return _follow(node, parser.prog)
+                    return _follow(node)
         return 0
     finally:
         for node in nodes:
@@ -126,8 +127,10 @@ def run(
             signal.signal(number, signal.SIG_IGN)
 
 
-def _follow(node: PropulsionNode, program: str) -> int:
-    """Print that a vital node has ended, and return the exit code."""
-    reason = 'has failed' if node.has_failed else 'has ended'
-    print(f'{program}: {node.get_name()} {reason}, so every node stops', file=sys.stderr)
+def _follow(node: PropulsionNode) -> int:
+    """Log that a vital node has ended, and return the exit code."""
+    if node.has_failed:
+        node.get_logger().error('has failed, so every node stops')
+    else:
+        node.get_logger().info('has ended, so every node stops')
     return int(node.has_failed)

@@ -13,8 +13,8 @@ from typing import Any
 
 from rclpy.parameter import Parameter
 
-from propulsion_ros.graph.graph_options import add_graph_options, graph_of
-from propulsion_ros.graph.wiring import NodeSpec, check_settings
+from propulsion_ros.graph.graph_options import add_graph_options, checked_graph
+from propulsion_ros.graph.wiring import NodeSpec
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import PropulsionNode
@@ -72,13 +72,8 @@ def make_node(
 def main(args: Sequence[str] | None = None) -> None:
     """Run the graph of a vehicle."""
     argv = list(sys.argv if args is None else args)
-    parser = argparse.ArgumentParser(add_help=False)
-    add_graph_options(parser)
-    options, _ = parser.parse_known_args(argv[1:])
-    files = values_of('--params-file', argv)
     try:
-        graph = graph_of(options, files)
-        check_settings(graph, files, options.namespace)
+        graph = checked_graph(argv[1:], values_of('--params-file', argv))
     except ConfigError as error:
         sys.exit(str(error))
 

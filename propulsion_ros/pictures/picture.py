@@ -159,7 +159,7 @@ def _name_lines(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
         (lowest, f'{_SIGNS[role]} {panel.dashed if role == COMMAND else role}', _COLOURS['mark'])
         for role in sorted(roles)
     ]
-    for height, (_, text, colour) in zip(_apart([row[0] for row in rows]), rows, strict=True):
+    for height, (_, text, colour) in zip(apart([row[0] for row in rows]), rows, strict=True):
         axis.annotate(
             text, (1.0, height), (4, 0), xycoords='axes fraction', textcoords='offset points',
             color=colour, fontsize=8, va='center', annotation_clip=False,
@@ -176,16 +176,16 @@ def _end_of(axis: Any, panel: Panel, name: str) -> float:
     return 0.0
 
 
-def _apart(heights: Sequence[float]) -> list[float]:
+def apart(heights: Sequence[float], row: float = _ROW) -> list[float]:
     """Return heights, which do not rise, moved so that texts there do not touch: down, if need up.
 
-    All of them stay within 0 to 1, if there is room.
+    All of them stay within 0 to 1, if there is room for rows of that height.
     """
     moved: list[float] = []
     for height in heights:
-        moved.append(min(height, moved[-1] - _ROW) if moved else height)
+        moved.append(min(height, moved[-1] - row) if moved else height)
     for i in reversed(range(len(moved))):
-        moved[i] = max(moved[i], _ROW * (len(moved) - 1 - i))
+        moved[i] = max(moved[i], row * (len(moved) - 1 - i))
     return moved
 
 

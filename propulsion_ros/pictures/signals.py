@@ -2,6 +2,7 @@
 """What an input has that can be plotted: series by what they are, and what a flight was."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -14,6 +15,18 @@ LARGEST = 1e100
 
 Rows = Sequence[tuple[float, float]]
 """Time [s] and value."""
+
+
+_POWERS = str.maketrans('0123456789-', '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077'
+                        '\u2078\u2079\u207b')
+
+
+def with_unit(text: str, unit: str, around: str = '[]') -> str:
+    """Return a text with a unit behind it, as ``m/s^2`` is printed; around it are brackets."""
+    if not unit:
+        return text
+    printed = re.sub(r'\^(-?\d+)', lambda found: found[1].translate(_POWERS), unit)
+    return f'{text} {around[:1]}{printed}{around[1:]}'
 
 
 class Fit(NamedTuple):

@@ -25,6 +25,8 @@ from propulsion_ros.settings.files import (
 from propulsion_ros.settings.ros_yaml import FAST_LOADER
 from propulsion_ros.settings.yaml_file import YamlBudget
 
+SUFFIXES = ('.mcap', '.db3')
+"""Of the files of a bag."""
 _METADATA = 'metadata.yaml'
 _METADATA_LIMIT = 1024 * 1024
 _KEY = 'rosbag2_bagfile_information'
@@ -49,10 +51,13 @@ def checked(path: Path) -> Iterator[Path]:
         Naming the bag or its file.
     """
     kind = kind_of(path)
-    if kind == ABSENT or (kind == FOLDER and kind_of(path / _METADATA) == ABSENT):
-        # The library reports that.
-        yield path
-    elif kind == FOLDER:
+    if kind == FOLDER and kind_of(path / _METADATA) == ABSENT:
+        problem = f'expected a bag, got a folder without {_METADATA}'
+        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+        if files:
+            problem += f'; give {printable(files[0])}, of a recorder that was killed'
+        raise SourceError(printable(path), problem)
+    if kind == FOLDER:
         with TemporaryDirectory(prefix='propulsion_ros_bag_') as copy:
             yield _checked_folder(path, Path(copy))
     else:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.replay.bag_files import checked
+from propulsion_ros.replay.bag_files import SUFFIXES, checked
 from propulsion_ros.replay.bag_formats import (
     MCAP_KNOWN,
     append_mcap,
@@ -30,7 +30,6 @@ from propulsion_ros.settings.quantity import IntArray
 
 _REQUESTS = '/requests'
 _EARLY_NS = 1_000_000_000
-_SUFFIXES = ('.mcap', '.db3')
 ReaderT = TypeVar('ReaderT', bound='BagReader')
 
 
@@ -61,7 +60,7 @@ def is_bag(path: Path) -> bool:
     """Return whether a path names a bag: a folder, new or not, or a file of one of its formats."""
     kind = kind_of(path)
     is_new_folder = not path.suffix and kind == ABSENT
-    return kind == FOLDER or path.suffix in _SUFFIXES or is_new_folder
+    return kind == FOLDER or path.suffix in SUFFIXES or is_new_folder
 
 
 class BagReader:
@@ -206,7 +205,8 @@ class BagWriter:
     path : Path
         The folder; .db3 at its end means sqlite3, anything else MCAP.
     keeps : bool
-        Whether what was written stays where an error ends it; else the folder is removed.
+        Whether what was written stays where an error ends it; else the folder is removed, as it is
+        where nothing was written.
     """
 
     def __init__(self, path: Path, keeps: bool = False) -> None:
@@ -320,7 +320,7 @@ class BagWriter:
             keeps = False
             raise self._wrong('its end', failure) from failure
         finally:
-            if not keeps:
+            if not (keeps and self.count):
                 shutil.rmtree(self._path, ignore_errors=True)
 
 

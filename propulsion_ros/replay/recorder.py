@@ -22,11 +22,14 @@ from propulsion_ros.messages.graph_names import class_of, full_name
 from propulsion_ros.messages.rclpy_private import RCLError, reason_of
 from propulsion_ros.replay.bags import Recorded
 
+RECORDER = 'recorder'
+"""Name of the node."""
 _DEPTH = 10_000
 _SEARCH = 0.2  # how often new topics are looked for [s]
 _SETTLED = 1.0  # for how long no new one may come [s]
 _QUESTION = 'get_parameters'
 _REPEAT = 1.0  # of a request without a response [s]
+_PATIENCE = 10.0  # with nodes whose topics are not needed [s]
 
 
 class Recorder(Node):
@@ -41,6 +44,9 @@ class Recorder(Node):
         Full names; empty for all, those that come later too.
     sim_time : bool
         Whether /clock is the time, not the system's clock.
+    last : str
+        Topic that is subscribed to at the end of `settle`: who waits for this subscription begins
+        when all else is recorded.
 
     Attributes
     ----------
@@ -54,9 +60,11 @@ class Recorder(Node):
         topics: Collection[str] = (),
         sim_time: bool = False,
         context: rclpy.Context | None = None,
+        last: str = '',
     ) -> None:
-        super().__init__('recorder', context=context, start_parameter_services=False)
+        super().__init__(RECORDER, context=context, start_parameter_services=False)
         self._write, self._topics, self._sim_time = write, frozenset(topics), sim_time
+        self._last = last
         self._subscribed: dict[str, Any] = {}
         self._last_ns = 0
         self._clock_ns: int | None = None
@@ -74,35 +82,70 @@ class Recorder(Node):
         """Topics that are recorded."""
         return frozenset(self._subscribed)
 
-    def settle(self, executor: Executor, needed: Collection[str], limit: float) -> None:
+    def settle(
+        self,
+        executor: Executor,
+        needed: Collection[str],
+        limit: float,
+        absent: Callable[[], str] = lambda: '',
+    ) -> None:
         """Spin until some topics are received, no more come, and their publishers know of it.
 
-        More is whatever the graph has not reported yet: a topic, or a node to call. Raises
-        `TimeoutError` where one of them does not come, or a node does not reply, within a limit of
-        wall time [s].
+        More is whatever the graph has not reported yet: a topic, or a node to call. A node of
+        other topics that does not reply is named in a warning.
+
+        Parameters
+        ----------
+        executor : Executor
+            Has this node.
+        needed : collection of str
+            Full names of topics.
+        limit : float
+            Wall time after which it is not waited any more [s].
+        absent : callable
+            Returns what else is waited for, '' for nothing; what it raises ends the wait.
+
+        Raises
+        ------
+        TimeoutError
+            Where something does not come, or the publisher of a needed topic does not reply.
         """
         begun = changed = time.monotonic()
         known: tuple[int, set[str]] = -1, set()
-        while (now := time.monotonic()) - changed < _SETTLED or not self.topics.issuperset(needed):
+        while (now := time.monotonic()) - changed < _SETTLED or self._missing(needed, absent):
             if now - begun > limit:
-                missing = ', '.join(sorted(set(needed) - self.topics)) or 'new topics without end'
+                missing = self._missing(needed, absent) or 'new topics without end'
                 raise TimeoutError(f'not recorded within {limit:g} s: {missing}')
             if (found := (len(self._subscribed), self._publishing_nodes())) != known:
                 known, changed = found, now
             executor.spin_once(timeout_sec=_SEARCH)
-        for name in sorted(self._publishing_nodes()):
-            self._wait_for(name, executor, begun + limit)
+        required = self._publishing_nodes(needed)
+        for name in sorted(self._publishing_nodes(), key=lambda name: (name not in required, name)):
+            end = begun + limit if name in required else time.monotonic() + _PATIENCE
+            if not self._has_reply(name, executor, end, absent):
+                problem = f'{name}/{_QUESTION}: expected a response, got none'
+                if name in required:
+                    raise TimeoutError(problem)
+                self.get_logger().warning(f'{problem}, so its first messages may be missing')
+        self._last = ''
+        self._search()
 
-    def _publishing_nodes(self) -> set[str]:
-        """Return the names of the publishing nodes that have a service to call."""
+    def _missing(self, needed: Collection[str], absent: Callable[[], str]) -> str:
+        return absent() or ', '.join(sorted(set(needed) - self.topics - {self._last}))
+
+    def _publishing_nodes(self, topics: Collection[str] | None = None) -> set[str]:
+        """Return the names of the nodes with a service to call that publish some topics, or any."""
         nodes = {
             full_name(info)
-            for topic in self._subscribed for info in self.get_publishers_info_by_topic(topic)
+            for topic in self._subscribed if topics is None or topic in topics
+            for info in self.get_publishers_info_by_topic(topic)
         }
         services = {name for name, _ in self.get_service_names_and_types()}
         return {name for name in nodes if f'{name}/{_QUESTION}' in services}
 
-    def _wait_for(self, node: str, executor: Executor, end: float) -> None:
+    def _has_reply(
+        self, node: str, executor: Executor, end: float, absent: Callable[[], str]
+    ) -> bool:
         """Spin until a node replies, which shows that its publishers know the subscriptions here.
 
         It discovers readers in the order in which they were made, so that of the response comes
@@ -111,22 +154,21 @@ class Recorder(Node):
         client: Client[Any, Any] = self.create_client(GetParameters, f'{node}/{_QUESTION}')
         responses: list[Any] = []
         called = -_REPEAT
-        while not any(each.done() for each in responses):
-            now = time.monotonic()
-            if now > end:
-                raise TimeoutError(f'{node}/{_QUESTION}: expected a response, got none')
+        while not any(each.done() for each in responses) and (now := time.monotonic()) < end:
+            absent()
             if now - called >= _REPEAT:
                 called = now
                 responses.append(client.call_async(GetParameters.Request()))
             executor.spin_once(timeout_sec=_SEARCH)
         self.destroy_client(client)
+        return any(each.done() for each in responses)
 
     def _search(self) -> None:
         """Subscribe to the topics that are new."""
         for topic, types in self.get_topic_names_and_types():
             is_wanted = topic in self._topics or not self._topics
             publishers = self.get_publishers_info_by_topic(topic)
-            if topic in self._subscribed or not is_wanted or not publishers:
+            if topic in (*self._subscribed, self._last) or not is_wanted or not publishers:
                 continue
             self._subscribed[topic] = None
             try:

@@ -2,26 +2,42 @@
 """How to get packages that only some commands need."""
 from __future__ import annotations
 
+import re
+from importlib.metadata import PackageNotFoundError, requires
+
+_OWN = __name__.split('.')[0]
 _ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
-_PACKAGES = {
-    'matplotlib': ("'propulsion_ros[plot]'", 'python3-matplotlib'),
-    'rosbags': ("'propulsion_ros[bag]'", ''),
-    'meshcat': ("'propulsion_ros[view]'", ''),
-    'plotly': ("'propulsion_ros[view]'", ''),
-    'trimesh': ("'propulsion_ros[view]'", ''),
-    'collada': ("'propulsion_ros[view]'", ''),
-    'distributed': ("'propulsion_ros[study]'", 'python3-distributed'),
-    'xacro': ("'propulsion_ros[xacro]'", 'ros-$ROS_DISTRO-xacro'),
-    'rclpy': ("'ros-rclpy[fastrtps]'", 'ros-$ROS_DISTRO-rclpy'),
+_PIP = {'collada': 'pycollada', 'rclpy': 'ros-rclpy[fastrtps]'}
+_APT = {
+    'matplotlib': 'python3-matplotlib', 'distributed': 'python3-distributed',
+    'xacro': 'ros-$ROS_DISTRO-xacro', 'rclpy': 'ros-$ROS_DISTRO-rclpy',
 }
-"""Names for pip and for apt; '' where a package is not in it."""
+"""Names other than those of the modules, and of what apt has."""
 
 
-def how_to_get(module: str) -> str:
-    """Return the words that install the package of a module, by pip and, if it is there, by apt."""
+def how_to_get(*modules: str) -> str:
+    """Return the words that install some packages, by pip and, if all are there, by apt."""
+    pip, apt = zip(*map(_names, modules), strict=True)
+    return f'pip install {" ".join(pip)}' + f', or apt install {" ".join(apt)}' * all(apt)
+
+
+def _names(module: str) -> tuple[str, str]:
+    """Return what pip and apt install for a module, '' for what apt does not have."""
     package = module.partition('.')[0]
-    dashed = package.replace('_', '-')
-    is_of_ros = package.endswith(_ROS_SUFFIXES)
-    own = (f'ros-{dashed}', f'ros-$ROS_DISTRO-{dashed}') if is_of_ros else (package, '')
-    pip, apt = _PACKAGES.get(package, own)
-    return f'pip install {pip}' + f', or apt install {apt}' * bool(apt)
+    if package.endswith(_ROS_SUFFIXES):
+        dashed = package.replace('_', '-')
+        return f'ros-{dashed}', f'ros-$ROS_DISTRO-{dashed}'
+    # Its own extras cannot be named here: where it is a clone or a file, no index has it.
+    return _required(_PIP.get(package, package)), _APT.get(package, '')
+
+
+def _required(name: str) -> str:
+    """Return a requirement with the versions that the metadata of this package have for it."""
+    try:
+        lines = requires(_OWN) or ()
+    except PackageNotFoundError:
+        lines = ()
+    found = (line.partition(';')[0].strip() for line in lines)
+    matching = (line for line in found if re.fullmatch(rf'{re.escape(name)}[<>=!~, .\d]*', line))
+    requirement = next(matching, name)
+    return requirement if requirement.isidentifier() else f"'{requirement}'"

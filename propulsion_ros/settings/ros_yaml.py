@@ -50,20 +50,24 @@ class _Loader(FAST_LOADER):  # type: ignore[misc]
         return _UNTAGGED
 
 
-def node_of(text: str, is_ros: bool = True) -> yaml.Node | None:
-    """Return the one document of a text, None for none; ROS takes less within brackets.
+def node_of(text: str, unquoted: list[int]) -> yaml.Node | None:
+    """Return the one document of a text, None for none.
 
+    ``unquoted`` gets the lines of texts with ? or : in brackets, which libyaml takes from 0.2.5 on.
     Raises `yaml.YAMLError` for what ROS does not take, `SourceError` where it is nested too deeply.
     """
     brackets: list[bool] = []
     for event in yaml.parse(text, FAST_LOADER):
-        problem = _problem_of(event, is_ros and any(brackets))
+        problem = _problem_of(event)
         if problem:
             raise yaml.MarkedYAMLError(
                 problem=problem,
                 problem_mark=event.start_mark,  # type: ignore[arg-type]
             )
-        if isinstance(event, yaml.CollectionStartEvent):
+        if isinstance(event, yaml.ScalarEvent) and event.style not in _QUOTES and any(brackets):
+            if event.start_mark and re.search('[?:]', event.value):
+                unquoted.append(event.start_mark.line + 1)
+        elif isinstance(event, yaml.CollectionStartEvent):
             brackets.append(bool(event.flow_style))
         elif isinstance(event, yaml.CollectionEndEvent):
             brackets.pop()
@@ -73,7 +77,7 @@ def node_of(text: str, is_ros: bool = True) -> yaml.Node | None:
     return node
 
 
-def _problem_of(event: yaml.Event, in_brackets: bool) -> str:
+def _problem_of(event: yaml.Event) -> str:
     """Return why ROS does not take an event, '' where it does."""
     if isinstance(event, yaml.AliasEvent):
         return 'aliases (*name) are not taken, write the value again'
@@ -87,8 +91,6 @@ def _problem_of(event: yaml.Event, in_brackets: bool) -> str:
         return ''
     if not event.value:
         return 'a key without a value, which ROS does not take; write [] for no values'
-    if in_brackets and re.search('[?:]', event.value):
-        return 'a text with ? or : in brackets, which the parser of ROS refuses; put it in quotes'
     return ''
 
 

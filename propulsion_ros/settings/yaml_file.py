@@ -242,9 +242,12 @@ class KeyPlaces:
     ----------
     repeated : list of tuple
         Line and path of each key that is given again, and the line before.
+    unquoted : list of int
+        Lines of what older parsers refuse; see `node_of`.
     """
 
     def __init__(self) -> None:
+        self.unquoted: list[int] = []
         self._lines: dict[str, int] = {}
         self.repeated: list[tuple[int, str, int]] = []
         self._seen: set[tuple[int, str]] = set()
@@ -303,7 +306,7 @@ def document_of(
         Naming the file and the line of what is no YAML.
     """
     try:
-        tree = node_of(text, build is tree_of)
+        tree = node_of(text, places.unquoted)
         places.read(tree)
         return None if tree is None else build(tree)
     except SourceError as error:

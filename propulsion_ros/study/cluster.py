@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,7 +65,9 @@ class Cluster:
             return self._client.scatter(self._work, broadcast=True, hash=False)
         except (OSError, TimeoutError) as error:
             reason = ' '.join(str(error).split()) or type(error).__name__
-            raise SourceError('--scheduler', f'no longer replies: {reason}') from None
+            raise SourceError(
+                '--scheduler', f'no longer replies: {reason}; what is done is kept'
+            ) from None
 
     def submit(self, numbers: Sequence[int]) -> Any:
         """Begin some cases."""
@@ -96,8 +99,11 @@ def is_installed() -> bool:
 
 def _distributed() -> Any:
     try:
-        return importlib.import_module('distributed')
+        module = importlib.import_module('distributed')
     except ImportError as error:
         raise SourceError(
             '--scheduler', f"needs distributed, {how_to_get('distributed')}: {error}"
         ) from None
+    # It logs tracebacks of a scheduler that is gone, which is one line here.
+    logging.getLogger('distributed.client').setLevel(logging.CRITICAL)
+    return module

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -21,9 +22,12 @@ from propulsion_ros.settings.files import (
 )
 from propulsion_ros.study.work import Row
 
+_SYNC = 5.0
+"""How long rows may be in memory alone [s]: a loss of power loses those."""
+
 
 class Journal:
-    """A file of rows that only grows; a last line that is torn is dropped.
+    """A file of rows that only grows; it ends before the first line that is torn.
 
     Parameters
     ----------
@@ -47,6 +51,7 @@ class Journal:
 
     def __init__(self, path: Path, key: str, again: bool = False) -> None:
         self._path, self._head = path, {'study': key, 'version': __version__}
+        self._synced = time.monotonic()
         self.rows: dict[int, Row] = {}
         with writing(path):
             self._descriptor = descriptor_to_lock(path)
@@ -73,7 +78,8 @@ class Journal:
         whole = 0
         with opened(self._path, TABLE_LIMIT) as file:
             for line in file:
-                if not line.endswith(b'\n'):
+                # After a loss of power zeros may be where a line was.
+                if not line.endswith(b'\n') or b'\0' in line:
                     break
                 entry = self._entry(line, is_head=not whole)
                 if not whole:
@@ -103,10 +109,17 @@ class Journal:
             )
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add rows; they are in the file, though perhaps not on the disk, when this returns."""
+        """Add rows; they are in the file when this returns, and on the disk 5 s later."""
         rows = list(rows)
         self.rows.update((row['case'], row) for row in rows)
         self._write(rows)
+        if time.monotonic() - self._synced > _SYNC:
+            self._sync()
+
+    def _sync(self) -> None:
+        with writing(self._path):
+            os.fsync(self._descriptor)
+        self._synced = time.monotonic()
 
     def _write(self, entries: Iterable[Any]) -> None:
         text = ''.join(json.dumps(entry) + '\n' for entry in entries).encode()
@@ -121,5 +134,7 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        os.fsync(self._descriptor)
-        os.close(self._descriptor)
+        try:
+            self._sync()
+        finally:
+            os.close(self._descriptor)

@@ -2,9 +2,10 @@
 """The kinds of studies: what makes numbers of a case, in a process that has its files."""
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,11 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from propulsion_ros.graph.share import load_robot_description, located, share_directory
+from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
-from propulsion_ros.settings.files import opened_to_write, read_bytes
+from propulsion_ros.settings.files import FILE, kind_of, opened_to_write, read_bytes
+from propulsion_ros.settings.yaml_file import KeyPlaces, document_of
 from propulsion_ros.study.places import CONTROLLER, ROBOT, input_name, params_name
 from propulsion_ros.study.study import Case, Study
+from propulsion_ros.urdf.xml import parse_urdf
 
 _LARGEST = 256 * 1024 * 1024
 """Bytes of a file that goes to every worker."""
@@ -33,6 +37,9 @@ class Cases(Protocol):
 
     def write(self, path: Path, case: Case) -> None:
         """Write the parameter file of a case."""
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where none is known."""
 
 
 _KINDS = {
@@ -74,6 +81,38 @@ def files_of(study: Study) -> dict[str, bytes]:
     return found
 
 
+def named_in(study: Study, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files that parameters, robot and variables name, such as curves of motors.
+
+    Workers open these by their paths; here they are read for the fingerprint of the study alone.
+    """
+    texts, found = [variable.given for variable in study.vary], {}
+    if study.params.vehicle:
+        config = share_directory() / 'config'
+        shipped = config / f'{study.params.vehicle}.yaml'
+        texts += [str(shipped), str(config / VEHICLES[study.params.vehicle].flight_config)]
+        files = {**files, 'params_shipped.yaml': read_bytes(shipped, _LARGEST)}
+    for name, content in files.items():
+        if name == ROBOT:
+            texts += parse_urdf(content.decode()).itertext()
+        elif name.startswith('params_'):
+            texts.append(document_of(name, content.decode(), KeyPlaces()))
+    for text in _texts(texts):
+        path = os.path.expanduser(text.strip())
+        if kind_of(path) == FILE:
+            found[path] = read_bytes(path, _LARGEST)
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in values, lists and mappings."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
+
+
 def _near(folder: Path, name: str) -> Path:
     """Return the path of a file that a study names: beside the study, or in a ROS package."""
     return folder / located(name)
@@ -85,11 +124,13 @@ class StudyWork:
 
     study: Study
     files: Mapping[str, bytes]
+    named: Mapping[str, bytes] = field(default_factory=dict)
+    """Those of `named_in`."""
 
     @property
     def key(self) -> str:
         """What differs where the cases could differ."""
-        return self.study.fingerprint(self.files)
+        return self.study.fingerprint({**self.files, **self.named})
 
     def ready(self) -> OpenStudy:
         """Return what flies cases in this process."""
@@ -120,6 +161,10 @@ class OpenStudy:
     def write(self, path: Path, number: int) -> None:
         """Write the parameter file of a case, to fly it with nodes."""
         self._cases.write(path, self._study.case(number))
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where none is known."""
+        return self._cases.unit(name)
 
     def row(self, number: int) -> dict[str, Any]:
         """Return the row of a case; what it raises is in its column ``error``."""

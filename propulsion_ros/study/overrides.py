@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,10 @@ from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import write_text
-from propulsion_ros.settings.flat import build, suggestion
+from propulsion_ros.settings.flat import build, parameters_of, suggestion
 from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.study.draws import Variable
-from propulsion_ros.study.places import ROBOT
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
@@ -121,13 +121,6 @@ def with_mass(description: str, factor: float) -> str:
     return tostring(root, encoding='unicode')
 
 
-def write_with_mass(folder: Path, description: str, factor: float) -> Path:
-    """Write the robot description of a case whose mass varies; return its file."""
-    path = folder / f'case_{ROBOT}'
-    write_text(path, with_mass(description, factor))
-    return path
-
-
 def _scale(element: Any, names: Iterable[str], factor: float) -> None:
     for name in names:
         element.set(name, repr(float(element.get(name)) * factor))
@@ -155,14 +148,23 @@ class Base:
         given = settings_of(self._files, node)
         if key in given:
             return given[key]
-        if node not in self._built:
-            self._built[node] = list(self._settings(node, given))
-        for setting in self._built[node]:
-            try:
+        for setting in self._settings_of(node):
+            with suppress(AttributeError):
                 return np.asarray(attrgetter(key)(setting)).tolist()
-            except AttributeError:
-                continue
         raise SourceError(f'{node}.{key}', 'has no value in the files that a factor could change')
+
+    def unit(self, node: str, key: str) -> str:
+        """Return the unit of a parameter, '' where it has none."""
+        return next((
+            each.spec.unit for setting in self._settings_of(node)
+            for each in parameters_of(type(setting)) if each.key == key
+        ), '')
+
+    def _settings_of(self, node: str) -> list[Any]:
+        """Return the configurations of a node, which are built once."""
+        if node not in self._built:
+            self._built[node] = list(self._settings(node, settings_of(self._files, node)))
+        return self._built[node]
 
     def _settings(self, node: str, given: Mapping[str, Any]) -> Iterator[Any]:
         """Yield the configurations of a node."""

@@ -68,7 +68,7 @@ def run(
         flown = (*running.values(), *islice(again, 1))
         suspect = any(each.deaths > 1 for each in flown)
         most = 1 if suspect else _AHEAD * backend.workers
-        while len(running) < most and not (suspect and running):
+        while len(running) < most:
             given = again.popleft() if again else _Batch(tuple(islice(waiting, batch)))
             if not given.numbers:
                 break

@@ -11,7 +11,7 @@ from typing import Any
 from propulsion_ros.settings.files import make_folder
 from propulsion_ros.study.cluster import Cluster
 from propulsion_ros.study.journal import Journal
-from propulsion_ros.study.kinds import StudyWork, files_of
+from propulsion_ros.study.kinds import OpenStudy, StudyWork, files_of, named_in
 from propulsion_ros.study.pool import Pool
 from propulsion_ros.study.run import run
 from propulsion_ros.study.study import Study
@@ -49,13 +49,18 @@ class Session:
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self._work = StudyWork(study, files_of(study))
-        self._opened = self._work.ready()
+        files = files_of(study)
+        self._opened = OpenStudy(study, files)
         self._opened.check()
+        self._work = StudyWork(study, files, named_in(study, files))
 
     def row(self, number: int) -> Row:
         """Fly one case here, and return its row."""
         return self._opened.row(number)
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where none is known."""
+        return self._opened.unit(name)
 
     def write_case(self, path: Path, number: int) -> None:
         """Write the parameter file of a case."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,6 +57,14 @@ class Result:
     """First and last stamp that count [s]."""
     minus: float = 0.0
     """What is taken off the signal first, as a target."""
+
+    @property
+    def unit(self) -> str:
+        """Of the number, '' where it has none."""
+        if self.take.startswith('time_of'):
+            return 's'
+        unit = next((unit for parts, unit in _UNITS if parts.fullmatch(self.part)), '')
+        return f'{unit} s'.strip() if self.take == 'integral' else unit
 
     def of(self, rows: Iterable[tuple[float, float]]) -> float:
         """Return the number of rows of stamp [s] and value, NaN where there is none."""
@@ -224,3 +233,12 @@ _READERS: Mapping[str, Callable[[Any], dict[str, float]]] = {
     Kind.WRENCH: _wrench,
 }
 """What turns a message of each kind into numbers by part."""
+
+_UNITS = tuple((re.compile(parts), unit) for parts, unit in {
+    r'force\.[xyz]|.*\.effort': 'N', r'torque\.[xyz]': 'N m', r'.*/pressure\.position': 'Pa',
+    r'.*/temperature\.position': 'K', r'.*/fuel_ratio\.position': '', r'.*\.velocity': 'rad/s',
+    r'.*\.position|tilt': 'rad', r'(com\.)?[xyz]': 'm', 'v[xyz]|speed': 'm/s', 'a[xyz]': 'm/s^2',
+    'w[xyz]': 'rad/s', 'mass': 'kg', 'i(xx|yy|zz)': 'kg m^2', 'pressure': 'Pa', 'voltage': 'V',
+    'current': 'A',
+}.items())
+"""The unit of each part."""

@@ -142,16 +142,23 @@ class Study:
 
 
 def find_study(path: Path) -> Path:
-    """Return a file, or the study of that name that comes with the package."""
-    if kind_of(path) == ABSENT and path.name == str(path) and not path.suffix:
-        shipped = share_directory() / 'studies' / f'{path}.yaml'
-        if kind_of(shipped) != ABSENT:
-            return shipped
-    return path
+    """Return a file, or the study of that name that comes with the package.
+
+    Raises `SourceError` for the name of neither.
+    """
+    if kind_of(path) != ABSENT or path.name != str(path) or path.suffix:
+        return path
+    shipped = {each.stem: each for each in (share_directory() / 'studies').glob('*.yaml')}
+    if path.name not in shipped:
+        raise SourceError(
+            printable(path), f'no such file or study{suggestion(path.name, shipped)}; the package '
+            f'has {", ".join(sorted(shipped))}'
+        )
+    return shipped[path.name]
 
 
 def read_study(path: Path, **given: Any) -> Study:
-    """Return the study of a file; what is given wins over the keys of the file.
+    """Return the study of a file; options that are given win over its keys.
 
     Raises `SourceError` naming file, line and key of what is wrong.
     """
@@ -161,14 +168,17 @@ def read_study(path: Path, **given: Any) -> Study:
         raise SourceError(
             name, f'expected the keys of a study, kind among them, got {str(document)[:60]!r}'
         )
-    return _Reader(name, places, {**document, **given}).study(path)
+    return _Reader(name, places, document, given).study(path)
 
 
 class _Reader:
     """The document of a study, for errors with its lines."""
 
-    def __init__(self, name: str, places: KeyPlaces, document: Mapping[str, Any]) -> None:
-        self._name, self._places, self._document = name, places, document
+    def __init__(
+        self, name: str, places: KeyPlaces, document: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> None:
+        self._name, self._places, self._given = name, places, given
+        self._document = {**document, **given}
 
     def study(self, path: Path) -> Study:
         params = self._params()
@@ -181,6 +191,8 @@ class _Reader:
         )
 
     def _place(self, key: str) -> str:
+        if key in self._given:
+            return f'--{key}'
         return f'{self._name}{self._places.suffix_of("/" + key)}: {key.replace("/", ": ")}'
 
     def _params(self) -> StudyParams:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,10 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_lines, read_text, write_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
-from propulsion_ros.study.draws import Variable, generator
-from propulsion_ros.study.overrides import (
-    MASS,
-    Base,
-    parameters_of_case,
-    write_merged,
-    write_with_mass,
-)
+from propulsion_ros.study.draws import generator
+from propulsion_ros.study.overrides import write_merged
 from propulsion_ros.study.places import CASE, ROBOT, input_name, params_in
+from propulsion_ros.study.robot_cases import RobotCases
 from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.xml import SIZE_LIMIT
@@ -37,95 +32,56 @@ _EFFECTS = ('noise', 'offset', 'factor')
 """What can be done to a column of the input: ``noise`` is a standard deviation."""
 
 
-class TableCases:
-    """What replays and fits have in common: parameters, a robot and a table that vary.
+class TableCases(RobotCases):
+    """What replays and fits have in common: a table that varies too."""
 
-    Parameters
-    ----------
-    study : Study
-        What varies.
-    folder : Path
-        Has the files of the study, and gets those of the case.
-    """
+    other = _INPUT
 
     def __init__(self, study: Study, folder: Path) -> None:
-        self._study, self._params, self._folder = study, study.params, folder
-        files = params_in(folder)
-        self._merged = folder / 'given.yaml'
+        params, files, given = study.params, params_in(folder), folder / 'given.yaml'
         changes: dict[str, dict[str, Any]] = {}
         for path in files[1:]:
             for pattern, values in ParameterFile(path).entries:
                 changes.setdefault(pattern.rpartition('/')[2], {}).update(values)
-        write_merged(self._merged, ParameterFile(files[0]) if files else None, changes)
-        self._input = folder / input_name(study.params.input)
-        has_robot = bool(study.params.robot or study.params.vehicle)
-        self._description = read_text(folder / ROBOT, SIZE_LIMIT) if has_robot else ''
-        self._base = Base(self._description, [self._merged])
-        self._nodes = self._names()
-
-    def _names(self) -> list[str]:
-        """Return the names of the nodes whose parameters can vary."""
-        names = ParameterFile(self._merged).nodes
-        model = self._folder / ROBOT
-        if self._params.vehicle:
-            graph = vehicle_graph(self._params.vehicle, model=model, replay=True)
-        elif self._description:
-            graph = robot_graph(model, replay=True)
-        else:
-            return names
-        return list(dict.fromkeys([*names, *(spec.name for spec in graph.nodes), BODY]))
-
-    def write(self, path: Path, case: Case) -> None:
-        """Write the parameter file of a case."""
-        _, changes, _ = self._varied(case)
-        write_merged(
-            path, ParameterFile(self._merged), changes,
-            f'Case {case.number} of {self._study.path.name}.',
-        )
+        write_merged(given, ParameterFile(files[0]) if files else None, changes)
+        self._input = folder / input_name(params.input)
+        merged, model = ParameterFile(given), folder / ROBOT
+        has_robot = bool(params.robot or params.vehicle)
+        description = read_text(model, SIZE_LIMIT) if has_robot else ''
+        nodes = merged.nodes
+        if has_robot:
+            graph = (
+                vehicle_graph(params.vehicle, model=model, replay=True) if params.vehicle
+                else robot_graph(model, replay=True)
+            )
+            nodes = list(dict.fromkeys([*nodes, *(spec.name for spec in graph.nodes), BODY]))
+        super().__init__(study, folder, description, [given], nodes, merged)
 
     def _made(self, case: Case) -> tuple[Path | None, Path, Path]:
         """Return robot description, parameter file and table of a case."""
         model, changes, columns = self._varied(case)
         config = self._folder / CASE
-        write_merged(config, ParameterFile(self._merged), changes)
+        write_merged(config, self._file, changes)
         table = self._input
         if columns:
             table = self._folder / input_name('', 'case')
             write_text(table, self._spoilt(columns, case))
-        return model, config, table
+        return model if self._description else None, config, table
 
-    def _varied(
-        self, case: Case
-    ) -> tuple[Path | None, dict[str, dict[str, Any]], list[tuple[str, str, Variable]]]:
-        model = self._folder / ROBOT if self._description else None
-        drawn, columns = [], []
-        for variable in self._study.vary:
-            number = case.values[variable.name]
-            if variable.name == MASS:
-                model = write_with_mass(self._folder, self._description, number)
-            elif variable.name.startswith(f'{_INPUT}.'):
-                column, _, effect = variable.name.partition('.')[2].rpartition('.')
-                if effect not in _EFFECTS:
-                    raise SourceError(
-                        variable.name, 'expected input.<column>.<effect>, an effect of '
-                        f'{", ".join(_EFFECTS)}'
-                    )
-                columns.append((column, effect, variable))
-            else:
-                drawn.append((variable, number))
-        return model, parameters_of_case(drawn, self._nodes, self._base.value), columns
-
-    def _spoilt(self, columns: Sequence[tuple[str, str, Variable]], case: Case) -> str:
+    def _spoilt(self, columns: Mapping[str, Any], case: Case) -> str:
         """Return the text of the table with what varies in its columns."""
         rows = list(csv.reader(read_lines(self._input)))
         header = [name.strip() for name in rows[0]] if rows else []
-        for column, effect, variable in columns:
-            if column not in header:
+        for key, number in columns.items():
+            name, (column, _, effect) = f'{_INPUT}.{key}', key.rpartition('.')
+            if effect not in _EFFECTS:
                 raise SourceError(
-                    variable.name, f'no column {column!r}{suggestion(column, header)}'
+                    name, f'expected input.<column>.<effect>, an effect of {", ".join(_EFFECTS)}'
                 )
-            index, number = header.index(column), case.values[variable.name]
-            rng = generator(self._study.params.seed, case.number, f'{variable.name} of rows')
+            if column not in header:
+                raise SourceError(name, f'no column {column!r}{suggestion(column, header)}')
+            index = header.index(column)
+            rng = generator(self._params.seed, case.number, f'{name} of rows')
             for row in rows[1:]:
                 if index < len(row) and row[index].strip():
                     row[index] = repr(_spoil(effect, float(row[index]), number, rng))

@@ -64,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
             delays.append(row['delay'])
         if study.failed_limits(row):
             failures += 1
-            outcome = 'missed' if math.isnan(row['delay']) else f'{row["delay"]:+.2f} s'
+            decided = f'{row["delay"]:+.2f} s, at {row["speed"]:.1f} m/s upward'
+            outcome = 'missed' if math.isnan(row['delay']) else decided
             print(f'seed {row["flight.seed"]}: {outcome}, fault: {row["fault"] or "none"}')
     print(f'{args.flights} flights, {failures} premature or missed')
     if delays:

@@ -254,6 +254,10 @@ def _parameters(path: Path, model: Path | None, report: Report) -> None:
         report.warn(f'{printable(path)}:{line}', (
             f'{key}: is given again, and line {before} has no effect; remove one'
         ))
+    for line in dict.fromkeys(file.places.unquoted):
+        report.warn(f'{printable(path)}:{line}', (
+            'a text with ? or : in brackets, which ROS 2 from PyPI cannot read; put it in quotes'
+        ))
     blocks: list[ActuatorSpec] = []
     if model is not None:
         description = read_description(model)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import math
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.graph_options import add_simulation_options, simulation_of
+from propulsion_ros.graph.graph_options import add_simulation_options, checked_graph
+from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.graph.wiring import Graph, check_settings, robot_graph
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.wiring import Graph
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
@@ -21,9 +24,9 @@ from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'robot.urdf --params-file robot.yaml --controller controller.py'
-LAST_TOPIC = 'imu'
-"""The flight log subscribes to this topic of the body last."""
 _POLL = 0.1
+_START_LIMIT = 90.0
+"""Wall time until all is recorded, where no controller is waited for [s]."""
 _STOP_LIMIT = 10.0
 """Wall time for a controller to end by SIGTERM [s]."""
 
@@ -32,9 +35,16 @@ class _ControllerError(Exception):
     """The controller has ended with an error."""
 
 
+class _EndError(Exception):
+    """The flight has ended before its first step."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument('model', type=Path, metavar='ROBOT', help='robot (.urdf, .xacro)')
+    parser.add_argument(
+        'robot', metavar='ROBOT', help='robot description (.urdf, .xacro, package://NAME/FILE), '
+        'or rocket, quadrotor, rov, freeflyer or cubesat with all nodes of that vehicle'
+    )
     parser.add_argument(
         '--params-file', type=Path, action='append', default=[], metavar='YAML',
         help='parameters of body and actuators, which win over the description; may be repeated',
@@ -61,20 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run body, actuators and controller until the body stops; 0 where nothing has failed."""
     try:
-        graph = _graph_of(options)
-        from propulsion_ros.demos import flight
-    except ConfigError as error:
-        return fail('fly', error)
-    except ImportError as error:
-        return fail('fly', missing(error))
-    try:
-        _fly(options, graph)
+        _fly(options, _graph_of(options))
     except (ConfigError, RuntimeError, TimeoutError, _ControllerError) as error:
         return fail('fly', error)
     except ImportError as error:
         return fail('fly', missing(error))
-    except flight.StoppedError:
-        note('fly', 'stopped')
     return 0
 
 
@@ -85,10 +86,7 @@ def _graph_of(options: argparse.Namespace) -> Graph:
     if options.picture:
         # Before the flight, since it is drawn after that.
         require_target(options.picture)
-    simulation = simulation_of(options, options.params_file, options.namespace)
-    graph = robot_graph(options.model, allocated=options.allocate, simulation=simulation)
-    check_settings(graph, options.params_file, options.namespace)
-    return graph
+    return checked_graph(_words(options), options.params_file)
 
 
 def _fly(options: argparse.Namespace, graph: Graph) -> None:
@@ -98,37 +96,55 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
         stopped = stack.enter_context(flight.interrupts())
         write = stack.enter_context(BagWriter(options.record)).write if options.record else None
         nodes = stack.enter_context(flight.stack(
-            _words(options), options.params_file, 'info', _watched(options)
+            _words(options), options.params_file, 'info', _watched(options, graph)
         ))
-        spin = stack.enter_context(_observers(options, graph, write))
+        spin, settle = stack.enter_context(_observers(options, graph, write))
         controller = stack.enter_context(_controller(options.controller))
-        while nodes.poll() is None:
+
+        def has_ended() -> bool:
+            if stopped or nodes.poll() is not None:
+                return True
+            if controller is None or controller.poll() is None:
+                return False
+            if controller.returncode:
+                raise _ControllerError(
+                    f'{printable(options.controller)} ended with code {controller.returncode}'
+                )
+            return True
+
+        with suppress(_EndError):
+            settle(has_ended)
+        while not has_ended():
             spin()
-            if stopped:
-                raise flight.StoppedError(stopped[0])
-            if controller is not None and controller.poll() is not None:
-                if controller.returncode:
-                    raise _ControllerError(
-                        f'{printable(options.controller)} ended with code {controller.returncode}'
-                    )
-                return
         if stopped:
-            # The nodes got the signal too, and may have ended first.
-            raise flight.StoppedError(stopped[0])
+            note('fly', 'stopped')
 
 
-def _watched(options: argparse.Namespace) -> list[str]:
-    """Return the parameters with which no step is made before the flight log is connected."""
-    if not options.picture:
-        return []
-    given = settings_of(options.params_file, BODY, options.namespace or '/')
-    topics = [*given.get('wait_for_subscribers', ['clock']), LAST_TOPIC]
-    return [f'{BODY}:wait_for_subscribers:=[{", ".join(dict.fromkeys(topics))}]']
+def _watched(options: argparse.Namespace, graph: Graph) -> list[str]:
+    """Return the parameters with which no step is made before all that is recorded is connected."""
+    from propulsion_ros.demos.pilot import LAST_TOPIC
+    from propulsion_ros.replay.recorder import RECORDER
+
+    files = [*filter(None, [graph.params_file]), *options.params_file]
+    given = settings_of(files, BODY, options.namespace or '/')
+    own: dict[str, Any] = {}
+    if options.picture:
+        topics = [*given.get('wait_for_subscribers', ['clock']), LAST_TOPIC.rpartition('/')[2]]
+        own['wait_for_subscribers'] = f'[{", ".join(dict.fromkeys(topics))}]'
+    if options.record:
+        own['recorder'] = RECORDER
+        if 'start_timeout' not in given:
+            own['start_timeout'] = 2.0 * _START_LIMIT
+    return [f'{BODY}:{key}:={value}' for key, value in own.items()]
 
 
 def _words(options: argparse.Namespace) -> list[str]:
     """Return the options of ``stack``."""
-    words = ['--model', str(options.model), '--simulate', '--namespace', options.namespace]
+    words = ['--simulate', '--namespace', options.namespace]
+    if options.robot in VEHICLES:
+        words += ['--vehicle', options.robot]
+    else:
+        words += ['--model', str(robot_files(options.robot)[0])]
     words += [f'--wait-for={topic}' for topic in options.wait_for]
     words += ['--allocate', *options.allocate] if options.allocate else []
     for key in ('duration', 'real_time_factor'):
@@ -156,25 +172,42 @@ def _controller(path: Path | None) -> Iterator[subprocess.Popen[bytes] | None]:
 @contextmanager
 def _observers(
     options: argparse.Namespace, graph: Graph, write: Callable[..., Any] | None
-) -> Iterator[Callable[[], None]]:
-    """Record what was chosen; yields what to call again and again, and draws at the end."""
+) -> Iterator[tuple[Callable[[], None], Callable[[Callable[[], bool]], None]]]:
+    """Record what was chosen, and draw it at the end.
+
+    Yields what to call again and again, and ``settle(has_ended)``, which waits until all is
+    recorded, and raises `_EndError` where the flight has ended before.
+    """
     if write is None and not options.picture:
-        yield lambda: time.sleep(_POLL)
+        yield lambda: time.sleep(_POLL), lambda has_ended: None
         return
     from propulsion_ros.demos import flight
-    from propulsion_ros.demos.flight_log import ODOMETRY, FlightLog, flight_page
+    from propulsion_ros.demos.flight_log import FlightLog, flight_page
     from propulsion_ros.pictures.picture import draw
 
     with flight.joined() as executor:
         log = FlightLog(_state_topics(graph), options.namespace)
         executor.add_node(log)
-        log.announce(LAST_TOPIC)
-        # Where a controller is waited for, no step is made before it starts.
-        with flight.recorder(write, executor, ['/clock', log.resolve_topic_name(ODOMETRY)]):
-            yield lambda: executor.spin_once(timeout_sec=_POLL)
+        log.announce()
+        prefix = f'{log.get_namespace().rstrip("/")}/'
+        with flight.recorder(write, executor, graph.robot_description, prefix) as wait:
+            own = set(log.get_node_names()) | {spec.name for spec in graph.nodes}
+
+            def settle(has_ended: Callable[[], bool]) -> None:
+                def absent() -> str:
+                    if has_ended():
+                        raise _EndError
+                    has_joined = not set(log.get_node_names()) <= own
+                    is_awaited = options.controller and not options.wait_for
+                    return f'a node of {options.controller}' * (is_awaited and not has_joined)
+
+                wait(options.wait_for, math.inf if options.wait_for else _START_LIMIT, absent)
+
+            yield lambda: executor.spin_once(timeout_sec=_POLL), settle
             flight.drain(executor, lambda: log.received)
     if options.picture and log.recording.rows.get('motion'):
-        draw(flight_page(options.model.name.partition('.')[0], log.recording), options.picture)
+        title = Path(options.robot).name.partition('.')[0]
+        draw(flight_page(title, log.recording), options.picture)
         print(f'picture: {printable(options.picture)}')
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import time
 from pathlib import Path
@@ -61,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
             executor = make_executor('events')
             executor.add_node(recorder)
             name = printable(args.output)
-            note('record', f'{name}, until Ctrl-C')
+            limit = f'for {args.duration:g} s, or ' * math.isfinite(args.duration)
+            note('record', f'{name}, {limit}until Ctrl-C')
             end = time.monotonic() + args.duration
             while not stopped and time.monotonic() < end:
                 executor.spin_once(timeout_sec=_WAKE)
@@ -72,7 +74,8 @@ def run(args: argparse.Namespace) -> int:
         return fail('record', error)
     finally:
         rclpy.try_shutdown()
-    note('record', f'{name}: {counts.total()} messages of {len(counts)} topics')
+    if counts:
+        note('record', f'{name}: {counts.total()} messages of {len(counts)} topics')
     missed = sorted(set(topics) - set(counts))
     if missed or not counts:
         return fail('record', (

@@ -8,7 +8,8 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from propulsion_ros.replay.progress import progress
@@ -29,7 +30,7 @@ _BATCH = 10
 
 
 class _StoppedError(Exception):
-    """Ctrl-C ended the study; what is done is kept."""
+    """A signal ended the study; what is done is kept."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--cases', type=int, metavar='N', help="how many, in place of the file's")
     parser.add_argument('--seed', type=int, metavar='N', help="in place of the file's")
     parser.add_argument(
-        '--jobs', type=int, default=0, metavar='N', help='processes (default: one for each core)'
+        '--jobs', type=int, metavar='N', help='processes (default: one for each core)'
     )
     parser.add_argument(
         '--scheduler', default='', metavar='ADDRESS',
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'it can run any code here and there: see SECURITY.md',
     )
     parser.add_argument(
-        '--batch', type=int, default=0, metavar='N',
+        '--batch', type=int, metavar='N',
         help=f'cases that a worker gets at a time (default: 1, on a scheduler {_BATCH})',
     )
     parser.add_argument(
@@ -78,20 +79,21 @@ def run(args: argparse.Namespace) -> int:
             return _fly_one(session, args.case, folder)
         rows = _fly_all(session, args, folder)
         if not args.no_picture:
-            _draw(study, rows, folder / PICTURE)
+            _draw(session, rows, folder / PICTURE)
     except ConfigError as error:
         return fail('study', error)
     except _StoppedError as stopped:
-        print(file=sys.stderr)
-        note('study', stopped)
-        return 128 + signal.SIGINT
+        number, line = stopped.args
+        note('study', line)
+        return 128 + int(number)
     return _report(study, rows, folder)
 
 
 def _check(args: argparse.Namespace) -> None:
     for name in ('jobs', 'batch'):
-        if getattr(args, name) < 0:
-            raise SourceError(f'--{name}', f'expected at least 1, got {getattr(args, name)}')
+        number = getattr(args, name)
+        if number is not None and number < 1:
+            raise SourceError(f'--{name}', f'{number} is below 1')
 
 
 def _fly_one(session: Session, number: int, folder: Path) -> int:
@@ -112,33 +114,51 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
 
 
 def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[Row]:
-    """Fly what is not done; raise `_StoppedError` at Ctrl-C."""
+    """Fly what is not done; raise `_StoppedError` at Ctrl-C or SIGTERM."""
     where = Where(
         args.jobs or os.cpu_count() or 1, args.scheduler,
         args.batch or (_BATCH if args.scheduler else 1),
     )
     size, done = session.study.size, 0
 
+    def stopped(number: int) -> _StoppedError:
+        return _StoppedError(
+            number,
+            f'stopped after {done} of {size} cases, which are kept: the same command goes on',
+        )
+
     def at(count: int) -> None:
         nonlocal done
         done = count
         show(count)
+        if came:
+            raise stopped(signal.SIGTERM)
 
     try:
-        with progress('study', size) as show:
+        with progress('study', size) as show, _awaited(signal.SIGTERM) as came:
             return session.fly(folder, where, at, args.again)
     except KeyboardInterrupt:
-        raise _StoppedError(
-            f'stopped after {done} of {size} cases, which are kept: the same command goes on'
-        ) from None
+        print(file=sys.stderr)
+        raise stopped(signal.SIGINT) from None
 
 
-def _draw(study: Study, rows: Sequence[Row], path: Path) -> None:
+@contextmanager
+def _awaited(number: int) -> Iterator[list[int]]:
+    """Yield a list that a signal is put into, in place of what it did before."""
+    came: list[int] = []
+    before = signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield came
+    finally:
+        signal.signal(number, before)
+
+
+def _draw(session: Session, rows: Sequence[Row], path: Path) -> None:
     """Draw the results, where matplotlib is installed."""
     from propulsion_ros.study.page import draw_study
 
     try:
-        draw_study(study, rows, path)
+        draw_study(session.study, rows, session.unit, path)
     except ImportError as error:
         note('study', f"no picture: it needs matplotlib, {how_to_get('matplotlib')}: {error}")
 

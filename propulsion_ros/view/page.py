@@ -120,8 +120,9 @@ def html_of(data: dict[str, Any]) -> str:
 
 def require_libraries() -> None:
     """Raise `SourceError` where a library is not installed."""
-    for library in LIBRARIES:
-        _folder(library)
+    absent = [library.module for library in LIBRARIES if find_spec(library.module) is None]
+    if absent:
+        raise _absent(*absent)
 
 
 def write_page(path: Path, data: dict[str, Any]) -> None:
@@ -139,8 +140,12 @@ def _folder(library: Library) -> Path:
     """Return the folder of a library, whose Python code is not imported."""
     spec = find_spec(library.module)
     if spec is None or not spec.submodule_search_locations:
-        raise SourceError(library.module, f'is required for pages, {how_to_get(library.module)}')
+        raise _absent(library.module)
     return Path(spec.submodule_search_locations[0])
+
+
+def _absent(*modules: str) -> SourceError:
+    return SourceError('pages', f'need {" and ".join(modules)}, {how_to_get(*modules)}')
 
 
 def _packed(library: Library) -> str:

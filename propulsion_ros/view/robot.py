@@ -12,8 +12,7 @@ import numpy as np
 
 from propulsion_ros.drawing.drawn_blocks import DrawnBlock, drawn_blocks
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.share import located, read_description, share_directory
-from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.models.common.rotation import quaternion_of
 from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -114,13 +113,8 @@ def robot_of(model: str, params_files: Sequence[Path] = ()) -> Robot:
     SourceError
         Naming the file, where it cannot be read.
     """
-    if model in VEHICLES:
-        share = share_directory()
-        path = share / 'urdf' / f'{model}.urdf.xacro'
-        params_files = [share / 'config' / f'{model}.yaml', *params_files]
-    else:
-        path = located(model)
-    return Robot(read_description(path), path.resolve().parent, params_files)
+    path, own = robot_files(model)
+    return Robot(read_description(path), path.resolve().parent, [*own, *params_files])
 
 
 def robot_in(signals: Signals, model: str = '', params_files: Sequence[Path] = ()) -> Robot:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.flight.flight_time import LEAD_NS, FlightTime
+from propulsion_ros.flight.flight_time import LAG_NS, LEAD_NS, FlightTime
 from propulsion_ros.timing.flight_clock import Stamp
 
 S = 1_000_000_000
@@ -41,6 +41,12 @@ def gained(rows):
 def test_stamps_that_run_too_fast_are_held_to_the_steady_clock(step):
     flight, steady = gained(Fed().feed(500, step, 0.02).rows)
     assert steady <= flight <= steady + 0.1
+
+
+@pytest.mark.parametrize('step', [0.001, 0.004])
+def test_stamps_that_run_too_slow_are_held_to_the_steady_clock(step):
+    flight, steady = gained(Fed().feed(1000, step, 0.02).rows)
+    assert steady - LAG_NS / S <= flight < steady
 
 
 def test_stamps_that_jump_ahead_again_and_again_are_held_to_the_steady_clock():

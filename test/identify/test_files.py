@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from propulsion_ros import load
+from propulsion_ros.identify.page import page_of_fit
 from propulsion_ros.identify.reading import Names, read_recording
+from propulsion_ros.identify.robot import read_robot
+from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.replay.bags import BagWriter, Recorded
@@ -37,7 +40,7 @@ YAML = """/**/identify:
   ros__parameters:
     kept: true
 """
-DT = 0.004
+DT = 0.01
 
 
 @pytest.fixture(scope='module')
@@ -112,6 +115,51 @@ def test_the_page_of_pictures(bench, capsys, tmp_path):
     code, printed = identify(bench, capsys, '--picture', str(path))
     assert code == 0, printed.err
     assert path.read_bytes()[:8] == b'\x89PNG\r\n\x1a\n'
+
+
+def test_only_what_the_model_moves_is_drawn(bench, tmp_path):
+    """Of a whole wrench the page has the force of the thruster; the rest is one line."""
+    rng, rows = np.random.default_rng(1), (bench / 'bench.csv').read_text().splitlines()
+    names = ['force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z']
+    (tmp_path / 'six.csv').write_text('\n'.join([
+        ','.join([rows[0], *(f'wrench.{name}' for name in names)]),
+        *(','.join([row, *map(str, rng.normal(0.0, 0.02, 5))]) for row in rows[1:]), '',
+    ]))
+    fit = ['thrusters.time_constant', 'thrusters.rotor_constant']
+    robot = read_robot(bench / 'bench.urdf', bench / 'bench.yaml', fit)
+    request = Request(tmp_path / 'six.csv', fit, 'wrench', (None, 3.0))
+    page = page_of_fit(Session(robot, request).run())
+    assert len(page.panels) == 4
+    assert all(panel.heading.startswith('force along x') for panel in page.panels)
+    found, error, rest = page.title.split('\n')
+    assert found.startswith('bench: time_constant\xa0=\xa00.1')
+    assert found.endswith('N\xa0s²/rad²')
+    assert error.startswith('six.csv: error (rms) ')
+    assert rest == (
+        'not drawn (standard deviations): force along y z 0.022 N, torque about x y z 0.021 N m'
+    )
+
+
+@pytest.mark.parametrize(('command', 'message'), [
+    ('left.velocity', 'has commands alone, and nothing that was measured'),
+    ('speed', 'no column is known'),
+])
+def test_a_table_without_a_known_measurement_is_one_line(bench, tmp_path, capsys, command, message):
+    text = (bench / 'bench.csv').read_text().replace('speed', command)
+    (tmp_path / 'a.csv').write_text(text)
+    code = cli.main(['identify', str(tmp_path / 'a.csv'), '--model', str(bench / 'bench.urdf'),
+                     '--measured', 'wrench', '--fit', 'thrusters.rotor_constant'])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert code == 1
+    assert message in line
+
+
+@pytest.mark.filterwarnings('error')
+def test_a_parameter_that_the_conversion_does_not_use_is_not_identified(bench, capsys):
+    code, printed = identify(bench, capsys, '--fit', 'thrusters.rotor_constant_left', '--to', '4')
+    (line,) = printed.err.splitlines()
+    assert code == 0
+    assert 'not identified: it changes nothing that was measured' in line
 
 
 def test_a_place_without_a_folder_is_refused_before_the_fit(bench, capsys, tmp_path):

@@ -97,5 +97,5 @@ def test_without_matplotlib_one_line_says_so(draw, monkeypatch):
     monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.picture', raising=False)
     code, out, err, picture = draw(_throw())
     assert (code, out, err.count('\n')) == (1, '', 1)
-    assert "--picture needs matplotlib, pip install 'propulsion_ros[plot]'" in err
+    assert "--picture needs matplotlib, pip install 'matplotlib>=3.6'" in err
     assert not picture.exists()

@@ -57,4 +57,4 @@ def test_without_matplotlib_one_line_names_it(robot, tmp_path, capsys, monkeypat
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
     monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.layout', raising=False)
     assert cli.main(['check', str(robot), '--picture', str(tmp_path / 'layout.png')]) == 1
-    assert "pip install 'propulsion_ros[plot]'" in capsys.readouterr().err
+    assert "pip install 'matplotlib>=3.6'" in capsys.readouterr().err

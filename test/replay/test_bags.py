@@ -2,6 +2,7 @@
 """Bags are read as they were written, and what is wrong with one is said in one line."""
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 
 import numpy as np
@@ -145,6 +146,14 @@ def test_type_that_was_another_one_is_not_decoded(tmp_path):
         (first, *_) = reader.messages()
         with pytest.raises(SourceError, match=f'was recorded with another {KIND}'):
             reader.decode(first)
+
+
+def test_a_folder_of_a_recorder_that_was_killed_has_its_file_named(bag):
+    (bag / 'metadata.yaml').unlink()
+    (file,) = bag.iterdir()
+    problem = f'{bag}: expected a bag, got a folder without metadata.yaml; give {file}, of'
+    with pytest.raises(SourceError, match=re.escape(problem)), BagReader(bag):
+        pass
 
 
 def unknown():

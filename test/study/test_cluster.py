@@ -62,13 +62,13 @@ def test_no_scheduler_is_one_line(tmp_path, monkeypatch):
 
 def test_without_distributed_the_line_names_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'distributed', None)
-    with pytest.raises(SourceError, match=r"needs distributed, pip install 'propulsion_ros\[study"):
+    with pytest.raises(SourceError, match=r"needs distributed, pip install 'distributed>="):
         Cluster(Squares(tmp_path), 'tcp://127.0.0.1:9')
 
 
 @contextmanager
 def _cluster(tmp_path):
-    """Start a scheduler and two workers as processes; yields its address and their processes."""
+    """Start a scheduler and two workers as processes; yields its address and the processes."""
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
     started = []
 
@@ -89,7 +89,7 @@ def _cluster(tmp_path):
             time.sleep(0.05)
         for _ in range(2):
             start('dask_worker', '--scheduler-file', str(file), '--nthreads', '1', '--no-nanny')
-        yield json.loads(file.read_text())['address'], started[1:]
+        yield json.loads(file.read_text())['address'], started
     finally:
         for process in started:
             process.terminate()
@@ -107,14 +107,14 @@ def test_a_cluster_writes_the_bytes_of_one_process_though_a_worker_is_killed(
     (tmp_path / 'apogee.yaml').write_text(APOGEE)
     words = ['study', 'apogee.yaml', '--no-picture', '--output']
     assert main([*words, 'one', '--jobs', '1']) in (0, 1)
-    with _cluster(tmp_path) as (address, workers):
+    with _cluster(tmp_path) as (address, processes):
         killer = threading.Thread(target=_kill_after, args=(
-            tmp_path / 'many' / 'journal.jsonl', 3, workers[0].pid
+            tmp_path / 'many' / 'journal.jsonl', 3, processes[1].pid
         ))
         killer.start()
         code = main([*words, 'many', '--scheduler', address, '--batch', '1'])
         killer.join()
-        assert workers[0].wait(10) == -signal.SIGKILL
+        assert processes[1].wait(10) == -signal.SIGKILL
     assert code in (0, 1), capfd.readouterr().err
     one, many = ((tmp_path / name / 'results.csv').read_bytes() for name in ('one', 'many'))
     assert one == many
@@ -126,3 +126,25 @@ def _kill_after(journal, rows, pid):
             os.kill(pid, signal.SIGKILL)
             return
         time.sleep(0.05)
+
+
+@needs_dask
+@pytest.mark.slow
+@pytest.mark.part('kills')
+def test_a_scheduler_that_dies_is_one_line_and_what_is_done_is_kept(
+    tmp_path, monkeypatch, capfd
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cluster, '_PATIENCE', 2.0)
+    (tmp_path / 'apogee.yaml').write_text(APOGEE.replace('12', '1000'))
+    with _cluster(tmp_path) as (address, processes):
+        journal, words = tmp_path / 'dead' / 'journal.jsonl', ['study', 'apogee.yaml']
+        killer = threading.Thread(target=_kill_after, args=(journal, 3, processes[0].pid))
+        killer.start()
+        code = main([*words, '--output', 'dead', '--scheduler', address, '--batch', '1'])
+        killer.join()
+    assert code == 1
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith('propulsion_ros study: --scheduler: no longer replies: ')
+    assert line.endswith('; what is done is kept')
+    assert journal.read_bytes().count(b'\n') > 3

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 
 import pytest
 
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.study import journal as journal_module
 from propulsion_ros.study.journal import Journal
 
 ROWS = [{'case': 0, 'x': 0.1 + 0.2, 'error': ''}, {'case': 2, 'x': math.inf, 'error': 'a, "b"'}]
@@ -89,3 +91,23 @@ def test_a_second_head_is_refused_in_one_line(path):
     path.write_text(path.read_text() + path.read_text())
     with pytest.raises(SourceError, match='expected rows of a study'):
         Journal(path, 'one')
+
+
+def test_zeros_after_a_loss_of_power_end_it(path):
+    whole = path.read_bytes()
+    last = whole.rindex(b'\n', 0, -1) + 1
+    path.write_bytes(whole[:last] + b'\0' * 50 + whole[last:])
+    with Journal(path, 'one') as journal:
+        assert list(journal.rows) == [0]
+    assert path.read_bytes() == whole[:last]
+
+
+def test_rows_are_on_the_disk_after_some_seconds(path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, 'fsync', lambda descriptor: synced.append(path.read_bytes()))
+    with Journal(path, 'one', again=True) as journal:
+        journal.add(ROWS[:1])
+        assert synced == []
+        monkeypatch.setattr(journal_module, '_SYNC', -1.0)
+        journal.add(ROWS[1:])
+        assert synced == [path.read_bytes()]

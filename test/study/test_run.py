@@ -2,11 +2,14 @@
 """Every case is flown once, whatever becomes of the processes."""
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import Future
 from contextlib import closing
 
 import pytest
 from study_works import Squares
 
+from propulsion_ros.study import run as running
 from propulsion_ros.study.pool import DiedError, Pool
 from propulsion_ros.study.run import rows_in_order, run
 
@@ -39,3 +42,59 @@ def test_rows_come_in_order(tmp_path, jobs):
 def test_rows_in_order_end_where_a_case_kills(tmp_path):
     with pytest.raises(DiedError, match='3 times'):
         list(rows_in_order(Squares(tmp_path, always=(0,)), 2, 2))
+
+
+class Ticked:
+    """Two workers, each of which goes on by a tick; a guilty case kills all that is under way."""
+
+    workers = 2
+
+    def __init__(self, guilty, slow):
+        self._guilty, self._ticks = guilty, dict.fromkeys(slow, 9)
+        self._under_way, self._died = {}, set()
+        self.deaths, self.beside_suspects = Counter(), []
+
+    def submit(self, numbers):
+        self._under_way[future := Future()] = list(numbers)
+        cases = [n for under_way in self._under_way.values() for n in under_way]
+        if len(self._under_way) > 1 and any(self.deaths[n] > 1 for n in cases):
+            self.beside_suspects.append(cases)
+        return future
+
+    def result(self, future):
+        if future in self._died:
+            raise DiedError('killed')
+        return [{'case': n} for n in future.numbers]
+
+    def tick(self):
+        for future, numbers in list(self._under_way.items())[:self.workers]:
+            future.numbers, future.ticks = numbers, getattr(future, 'ticks', 0) + 1
+            if self._guilty & {*numbers} and future.ticks == 2:
+                self._die()
+                return
+            if future.ticks > max(self._ticks.get(n, 1) for n in numbers):
+                del self._under_way[future]
+                future.set_result(None)
+
+    def _die(self):
+        gone, self._under_way = self._under_way, {}
+        self.deaths.update(n for numbers in gone.values() for n in numbers)
+        self._died |= {*gone}
+        for future in gone:
+            future.set_result(None)
+
+
+@pytest.mark.parametrize('batch', [1, 3])
+@pytest.mark.parametrize(('guilty', 'slow'), [
+    ((0, 8), (7,)), ((0, 1), (2, 3)), ((13,), ()), ((0, 6, 7), (1, 5, 8)),
+])
+def test_what_flew_beside_a_killer_is_not_counted_dead(monkeypatch, guilty, slow, batch):
+    """A case that was under way at two deaths is flown with nothing beside it."""
+    monkeypatch.setattr(running, '_LOOK', 0.0)
+    workers, found = Ticked({*guilty}, slow), {}
+    for done in run(workers, range(14), batch):
+        found.update((number, error) for number, _, error in done)
+        workers.tick()
+    assert found == {n: 'killed, 3 times' if n in guilty else '' for n in range(14)}
+    assert workers.beside_suspects == []
+    assert all(workers.deaths[n] <= 3 for n in range(14))

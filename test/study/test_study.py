@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.study.kinds import files_of
+from propulsion_ros.study.kinds import files_of, named_in
 from propulsion_ros.study.study import find_study, read_study
 
 SHIPPED = sorted(Path(__file__).resolve().parents[2].glob('studies/*.yaml'))
@@ -103,3 +103,25 @@ def test_a_file_that_is_absent_is_named(study):
     found = study(FLIGHT + 'controller: nowhere.py\n')
     with pytest.raises(SourceError, match=r'nowhere\.py: cannot be read'):
         files_of(found)
+
+
+def test_files_that_a_study_names_belong_to_it(study, tmp_path):
+    """Of parameters, of the robot, of what varies, and of a vehicle of the package."""
+    names = [tmp_path / f'{name}.eng' for name in ('given', 'robot', 'drawn')]
+    for path in names:
+        path.write_text('; a motor')
+    (tmp_path / 'a.urdf').write_text(
+        f'<robot name="a"><link name="base_link"/><motor_file> {names[1]} </motor_file></robot>'
+    )
+    (tmp_path / 'a.yaml').write_text(
+        f'/**/boosters: {{ros__parameters: {{motor_file: ["", {names[0]}], names: [a, b]}}}}'
+    )
+    found = study(
+        'kind: flight\nrobot: a.urdf\nparams: [a.yaml]\ncontroller: a.yaml\n'
+        f'vary: {{boosters.motor_file: {{choice: [{names[2]}]}}}}\n'
+    )
+    assert sorted(named_in(found, files_of(found))) == sorted(map(str, names))
+    shipped = study('kind: flight\nvehicle: rocket\nresults: {top: {max: vehicle/odometry.z}}\n')
+    assert {Path(name).name for name in named_in(shipped, files_of(shipped))} == {
+        'rocket.yaml', 'rocket_flight.jsonc'
+    }

@@ -183,11 +183,26 @@ def test_a_study_that_changed_is_refused(folder, capsys, here):
     assert main([*command, '--again']) == 0
 
 
+def test_a_study_whose_motor_changed_is_refused(folder, capsys, here):
+    (folder / 'motor.eng').write_text('one')
+    (folder / 'more.yaml').write_text('/**/boosters: {ros__parameters: {motor_file: motor.eng}}')
+    (folder / 'flight.yaml').write_text(f'{FLIGHT}params: [more.yaml]\n')
+    command = ['study', 'flight.yaml', '--jobs', '1', '--no-picture']
+    assert main(command) == main(command) == 0
+    (folder / 'motor.eng').write_text('two')
+    assert main(command) == 1
+    assert 'has rows of another study' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(('words', 'message'), [
     (['none.yaml'], 'none.yaml: cannot be read: No such file'),
-    (['flight.yaml', '--cases', '0'], 'flight.yaml:6: cases: 0 is below 1'),
+    (['flight.yaml', '--cases', '0'], '--cases: 0 is below 1'),
     (['flight.yaml', '--case', '9'], '--case: expected 0 to 7, got 9'),
-    (['flight.yaml', '--jobs', '-1'], '--jobs: expected at least 1, got -1'),
+    (['flight.yaml', '--jobs', '0'], '--jobs: 0 is below 1'),
+    (['flight.yaml', '--batch', '0'], '--batch: 0 is below 1'),
+    (['flight.yaml', '--seed', '-1'], '--seed: -1 is below 0'),
+    (['flight.yaml', '--cases', '1000000000'], '--cases: 1e+09 is above 1e+08'),
+    (['quadrotr'], "quadrotr: no such file or study, did you mean 'quadrotor'?; the package has"),
 ])
 def test_a_mistake_is_one_line(folder, capsys, words, message):
     assert main(['study', *words]) == 1
@@ -250,15 +265,18 @@ def test_a_killed_study_goes_on_where_it_was(folder):
 
 @pytest.mark.slow
 @pytest.mark.part('kills')
-def test_ctrl_c_ends_in_one_line_and_can_go_on(folder):
+@pytest.mark.parametrize(('number', 'send'), [
+    # To the whole group, as a terminal sends it.
+    (signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg),
+])
+def test_a_signal_ends_in_one_line_and_can_go_on(folder, number, send):
     process = _start('apogee.yaml', '--output', 'stopped', '--jobs', '2')
     _wait_for_lines(folder / 'stopped' / 'journal.jsonl', 2)
-    # To the whole group, as a terminal sends it.
-    os.killpg(process.pid, signal.SIGINT)
+    send(process.pid, number)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert out == ''
-    (line,) = err.split('\n')[1:-1]
+    (line,) = err.strip('\n').split('\n')
     assert line.startswith('propulsion_ros study: stopped after ')
     assert line.endswith(' of 12 cases, which are kept: the same command goes on')
     again = _start('apogee.yaml', '--output', 'stopped', '--jobs', '2')

@@ -2,6 +2,7 @@
 """The examples, each flown in closed loop with its real nodes; and what a user gets wrong."""
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -16,9 +17,14 @@ from sensor_msgs.msg import FluidPressure
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
+from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.tools import cli
+from propulsion_ros.tools.plot import read_signals
+from propulsion_ros.view.robot import robot_in
 
 EXAMPLES = Path(__file__).parents[2] / 'examples'
+README = EXAMPLES.parent / 'README.md'
+_BLOCK = re.compile(r'```python\n(.*?)```', re.DOTALL)
 FLOWN = {
     'hexacopter': ['--allocate', 'rotors', '--wait-for', 'rotors_allocator/wrench_command'],
     'auv': ['--allocate', 'thrusters', '--wait-for', 'thrusters_allocator/wrench_command'],
@@ -133,6 +139,34 @@ def test_controllers_are_short():
     for name in FLOWN:
         text = (EXAMPLES / name / 'controller.py').read_text(encoding='utf-8')
         assert 40 <= len(text.splitlines()) <= 90
+
+
+def test_bag_of_a_flight_has_every_command_and_the_robot(tmp_path, capfd, monkeypatch):
+    pytest.importorskip('rosbags')
+    # A recorder that looks for new topics so seldom must wait for the controller's.
+    monkeypatch.setattr('propulsion_ros.replay.recorder._SEARCH', 1.5)
+    bag, script = tmp_path / 'bag', tmp_path / 'hold.py'
+    script.write_text(_BLOCK.search(README.read_text(encoding='utf-8'))[1], encoding='utf-8')
+    assert cli.main([
+        'fly', 'quadrotor', '--wait-for', 'rotors/command', '--controller', str(script),
+        '--duration', '0.2', '--real-time-factor', '0', '--record', str(bag),
+    ]) == 0
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert last.startswith('[INFO]')
+    assert last.endswith('[vehicle]: has ended, so every node stops')
+    stamps = {'/rotors/command': set(), '/vehicle/odometry': set()}
+    with BagReader(bag) as reader:
+        for message in reader.messages(stamps):
+            stamp = reader.decode(message).header.stamp
+            stamps[message.topic].add(stamp_to_ns(stamp))
+    end = 200_000_000
+    steps = set(range(0, end, 4_000_000))
+    # Nothing waits for the reply to the last step.
+    assert stamps['/rotors/command'] - {end} == steps
+    assert stamps['/vehicle/odometry'] - {end} == steps
+    robot = robot_in(read_signals(bag))
+    assert robot.notes == []
+    assert {block.name for block in robot.blocks} == {'rotors'}
 
 
 # What goes wrong.

@@ -501,7 +501,7 @@ def test_without_matplotlib_one_line_says_so(draw, inputs, monkeypatch):
     code, error, picture = draw(inputs['table'])
     assert (code, error.count('\n')) == (1, 1)
     assert (
-        "plots need matplotlib, pip install 'propulsion_ros[plot]', or apt install "
+        "plots need matplotlib, pip install 'matplotlib>=3.6', or apt install "
         'python3-matplotlib'
     ) in error
     assert not picture.exists()

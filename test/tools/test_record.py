@@ -55,6 +55,17 @@ def test_what_did_not_come_is_named(graph, tmp_path, capsys, topics, missed):
         assert reader.topics == {'/flag': 'std_msgs/msg/Bool'}
 
 
+def test_where_nothing_came_nothing_is_left(graph, tmp_path, capsys):
+    bag = tmp_path / 'bag'
+    assert cli.main(['record', str(bag), '--topic', 'none', '--duration', '0.5']) == 1
+    assert capsys.readouterr().err == (
+        f'propulsion_ros record: {bag}, for 0.5 s, or until Ctrl-C\n'
+        'propulsion_ros record: nothing was received of /none; is a node that publishes it in the '
+        'same ROS_DOMAIN_ID?\n'
+    )
+    assert not bag.exists()
+
+
 def test_duration_of_no_time_is_refused(tmp_path, capsys):
     assert cli.main(['record', str(tmp_path / 'bag'), '--duration', '0']) == 1
     assert '--duration: expected more than 0 s, got 0' in capsys.readouterr().err

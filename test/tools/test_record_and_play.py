@@ -146,7 +146,7 @@ def test_loop_begins_anew(graph, bag):
         assert said[topic] == expected[topic] * 2
 
 
-def test_recorder_waits_until_who_publishes_knows_it(graph):
+def test_recorder_waits_until_who_publishes_knows_it(graph, monkeypatch, capfd):
     graph.add(ActuatorNode, 'rotors', ROTORS)
     other = rclpy.Context()
     rclpy.init(args=[], context=other)
@@ -162,7 +162,10 @@ def test_recorder_waits_until_who_publishes_knows_it(graph):
         graph.until(lambda: said <= recorder.topics, 'what the idle node publishes')
         graph.until(lambda: knows(graph.probe, '/idle/wrench', '/idle'), 'the idle node')
         with pytest.raises(TimeoutError, match='/idle/get_parameters: expected a response'):
-            recorder.settle(graph.executor, OUTPUTS, 3.0)
+            recorder.settle(graph.executor, (*OUTPUTS, '/idle/wrench'), 3.0)
+        monkeypatch.setattr('propulsion_ros.replay.recorder._PATIENCE', 1.0)
+        recorder.settle(graph.executor, OUTPUTS, LIMIT)
+        assert 'its first messages may be missing' in capfd.readouterr().err
         answers = threading.Thread(target=spin_until, args=(executor, stop := threading.Event()))
         answers.start()
         try:

@@ -8,7 +8,8 @@ import warnings
 import pytest
 from rocketpy_flights import rocketpy_flight
 
-from propulsion_ros.study.apogee.cases import PREMATURE, detection_delay
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.study.apogee.cases import PREMATURE, judge
 
 FLIGHTS, EACH = 200, 10
 pytestmark = [pytest.mark.part('flights'), pytest.mark.slow]
@@ -24,8 +25,8 @@ def rocketpy():
 
 @pytest.mark.parametrize('first', range(0, FLIGHTS, EACH))
 def test_no_apogee_is_premature_or_missed(first):
-    delays = {
-        seed: detection_delay(rocketpy_flight(seed)) for seed in range(first, first + EACH)
+    flights = {
+        seed: judge(rocketpy_flight(seed), ApogeeParams()) for seed in range(first, first + EACH)
     }
-    failed = {seed: d for seed, d in delays.items() if d is None or d < PREMATURE}
+    failed = {seed: found for seed, found in flights.items() if not found['speed'] < PREMATURE}
     assert not failed

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,7 +30,9 @@ def libraries(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         (tmp_path / name / 'x.js').write_text(f'const {name} = 1;')
     monkeypatch.setattr(page, 'LIBRARIES', (Library('a', 'x.js', 'c'), Library('b', 'x.js', 'd')))
-    monkeypatch.setattr(page, '_folder', lambda library: tmp_path / library.module)
+    monkeypatch.setattr(page, 'find_spec', lambda module: SimpleNamespace(
+        submodule_search_locations=[str(tmp_path / module)]
+    ))
     monkeypatch.setattr(page, '_licence', lambda library: {
         'name': library.module, 'use': library.use, 'text': 'permission </script> is granted'})
 
@@ -210,10 +213,11 @@ def test_a_library_that_is_absent_is_named_with_the_words_for_pip(tmp_path, monk
     monkeypatch.setattr(page, 'find_spec', lambda name: None)
     (tmp_path / 'out.csv').write_text(TABLE)
     assert cli.main(['view', 'out.csv']) == 1
-    assert capsys.readouterr().err == (
-        'propulsion_ros view: meshcat: is required for pages, '
-        "pip install 'propulsion_ros[view]'\n"
+    err = capsys.readouterr().err
+    assert err.startswith(
+        "propulsion_ros view: pages: need meshcat and plotly, pip install 'meshcat"
     )
+    assert err.endswith(" 'plotly>=5.20'\n")
     assert not (tmp_path / 'view.html').exists()
 
 

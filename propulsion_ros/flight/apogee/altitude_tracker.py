@@ -249,7 +249,8 @@ class AltitudeTracker:
         total = float(np.add.reduce(weight))
         self._accept(parabola, weighted, float(weighted.dot(weighted)), total)
         recent = weight[min(int(time.searchsorted(now - _RECENT)), len(time) - 3):]
-        self.agrees = float(np.add.reduce(recent)) >= 0.5 * len(recent)
+        is_half = float(np.add.reduce(recent)) >= 0.5 * len(recent)
+        self.agrees = is_half and bool(weight[-1] >= _REJECTED)
 
     def _begin_anew(self, time: FloatArray, weight: FloatArray, now: float) -> bool:
         """Surrender to a long run of outliers at the end: keep only that run."""

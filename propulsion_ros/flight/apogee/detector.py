@@ -49,6 +49,7 @@ _KEPT_SPANS = 2.0  # windows that a gap may be long and still be fitted over
 _LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [m/s]
 _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
 _INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
+_SURE = 5.0  # largest sigma of the altitude's speed that judges the velocity input [m/s]
 _LASTING_FALL = 3.0  # that overrules every veto [s]
 _DEEP = 100.0  # least fall below the peak that shows a height, wherever the pad is [m]
 _STANDING = 10.0  # speed within which an altitude does not contradict two inertial inputs [m/s]
@@ -298,7 +299,7 @@ class ApogeeDetector:
             self._lockout.take_fit(stamp_ns, velocity, sigma)
         if tracker.agrees and tracker.length >= _SHORT:
             if not self._is_outvoted(stamp_ns, velocity, sigma):
-                self._velocity.compare(stamp_ns, velocity, sigma)
+                self._compare_input(stamp_ns, velocity, sigma)
             self._begin_coast(stamp_ns, fit, now)
         if ascent.has_moved and velocity < self._params.lockout_speed:
             # In the air and no longer fast: what pulls is gravity, within the drag.
@@ -370,15 +371,22 @@ class ApogeeDetector:
         stands = abs(velocity) < _STANDING + _CLEAR * sigma and not self._lockout.has_fallen
         return is_live and is_fast and stands and self._pair.is_coherent
 
+    def _compare_input(self, stamp_ns: int, velocity: float, sigma: float) -> None:
+        """Compare the velocity input with the coast, or with a fit, which lags behind an engine."""
+        coast = self._coast
+        if coast.agrees:
+            velocity, sigma = coast.velocity_at(stamp_ns), coast.velocity_sigma
+        if sigma < _SURE:
+            self._velocity.compare(stamp_ns, velocity, sigma, learns=coast.agrees)
+
     def _known(self, stamp_ns: int) -> Evidence:
         """Return what is known without a fit."""
-        coast, speed = self._coast, self._velocity
-        is_live = speed.is_live(stamp_ns)
+        coast = self._coast
         evidence = Evidence(
             self._params, has_moved=self._ascent.has_moved, height=self._height,
             is_locked=self._lockout.is_locked(stamp_ns),
             is_early=coast.is_early(stamp_ns, _EARLY),
-            speed=speed.corrected if is_live else math.nan, has_fallen=self._fall.has_lasted,
+            speed=self._velocity.at(stamp_ns), has_fallen=self._fall.has_lasted,
         )
         if coast.agrees:
             evidence.tracked, evidence.tracked_sigma = coast.velocity, coast.velocity_sigma
@@ -485,9 +493,10 @@ class ApogeeDetector:
             return
         speed, coast = self._velocity, self._coast
         is_live = speed.is_live(stamp_ns)
-        if is_live and coast.agrees:
-            velocity, sigma = coast.velocity_at(stamp_ns), coast.velocity_sigma
-            speed.compare(stamp_ns, velocity, sigma + 0.5 * self._age(stamp_ns))
+        if is_live and coast.agrees and speed.latest < coast.velocity_at(stamp_ns):
+            # An engine may make it faster than the coast would be, but nothing slower.
+            sigma = coast.velocity_sigma + 0.5 * self._age(stamp_ns)
+            speed.compare(stamp_ns, coast.velocity_at(stamp_ns), sigma, learns=False)
         if is_live and self._fit is not None and self._altitude_ns is not None:
             last = self._fit.altitude(self._tracker.seconds(self._altitude_ns))
             self._ascent.reckon(stamp_ns, self._altitude_ns, last, speed.latest)

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.blas import dasum
 
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -227,7 +226,7 @@ def has_outliers(residual: FloatArray, square_sum: float) -> bool:
         Sum of the squares of the residuals [m^2].
     """
     n = len(residual)
-    absolute = float(dasum(residual))
+    absolute = float(np.add.reduce(np.abs(residual)))
     limit = _GEARY_MEAN - 3.0 * _GEARY_SPREAD / math.sqrt(n)
     return absolute < limit * math.sqrt(n * square_sum)
 

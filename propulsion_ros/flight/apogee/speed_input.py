@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from propulsion_ros.flight.apogee.input_mean import InputMean
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _FAR = 12.0  # difference to the altitude's speed that is a wrong input [m/s]
 _FINE = 1.5  # largest sigma of the altitude's speed that the bias is learnt from [m/s]
@@ -12,13 +13,15 @@ _SHARE_TIME = 4.0  # time constant of the share of values that are far [s]
 _WRONG, _RIGHT = 0.5, 0.2  # that share of an input that is off, after 2.8 s, and of one that is not
 _MEMORY = 1.5  # of bias and scatter [s]
 _WILD = 6.0  # scatter about the bias that makes an input useless [m/s]
+_LATE = 1.0  # by which the longest coast must be over [s]
 
 
 class SpeedInput(InputMean):
     """A velocity input that is compared with the speed of the altitude.
 
     A difference that lasts longer than any error of static ports is an error of the input, which
-    then locks and contradicts nothing until the two have agreed for as long again.
+    then locks and contradicts nothing until the two have agreed for as long again. So is an upward
+    speed that lasts longer than the coast from its largest one could.
 
     Attributes
     ----------
@@ -36,19 +39,34 @@ class SpeedInput(InputMean):
         self._bias, self._square = 0.0, 0.0
         self._compared_ns: int | None = None
         self._far = 0.0
+        self._fastest, self._slowest = -math.inf, math.inf
+        self._fastest_ns = 0
 
-    @property
-    def corrected(self) -> float:
-        """Latest value without its bias [m/s]; NaN where it is not to be used."""
-        is_useful = self.is_believed and self._square < _WILD * _WILD
-        return self.latest - self._bias if is_useful else math.nan
+    def add(self, stamp_ns: int, value: float) -> None:
+        """Take a value; NaN and infinity are no value."""
+        super().add(stamp_ns, value)
+        if not math.isfinite(value):
+            return
+        if value > min(self._fastest, self._slowest + _FAR):
+            # Faster than before, or faster again: an engine burns, and the coast begins anew.
+            self._fastest, self._fastest_ns, self._slowest = value, stamp_ns, value
+        self._slowest = min(self._slowest, value)
+
+    def at(self, stamp_ns: int) -> float:
+        """Return the latest value without its bias [m/s]; NaN where it is not to be used."""
+        is_useful = self.is_live(stamp_ns) and self.is_believed and self._square < _WILD * _WILD
+        speed = self.latest - self._bias
+        since = (stamp_ns - self._fastest_ns) * 1e-9
+        is_over = since > self._fastest / STANDARD_GRAVITY + _LATE
+        return math.nan if not is_useful or (speed > 0.0 and is_over) else speed
 
     def shift(self, shift_ns: int) -> None:
         """Move all stamps by a clock jump."""
         self._compared_ns = None
+        self._fastest_ns += shift_ns
 
-    def compare(self, stamp_ns: int, velocity: float, sigma: float) -> None:
-        """Compare the latest value with the altitude's speed [m/s], and learn its bias."""
+    def compare(self, stamp_ns: int, velocity: float, sigma: float, *, learns: bool) -> None:
+        """Compare the latest value with the altitude's speed [m/s]; learn its bias from a coast."""
         if not self.is_live(stamp_ns):
             return
         difference = self.latest - velocity
@@ -60,7 +78,7 @@ class SpeedInput(InputMean):
             self.is_believed = False
         elif self._far < _RIGHT:
             self.is_believed = True
-        if not is_far and sigma < _FINE:
+        if learns and not is_far and sigma < _FINE:
             share = min(since / _MEMORY, 0.5)
             self._bias += share * (difference - self._bias)
             self._square += share * ((difference - self._bias) ** 2 - self._square)

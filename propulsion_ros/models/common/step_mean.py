@@ -70,26 +70,26 @@ class PiecewiseQuadratic(NamedTuple):
 
     def mean(self, run: LagRun) -> FloatArray:
         """Return the mean value on the way, (..., n)."""
-        shape = run.start.shape
-        knots, *factors = (
-            row if row.shape[:-1] == shape else np.broadcast_to(row, (*shape, row.shape[-1]))
-            for row in self
-        )
+        shape, pieces = run.start.shape, self.constant.shape[-1]
+        at = np.add.reduce((0.5 * (run.start + run.end))[..., None] >= self.knots, axis=-1)
+        # All rows one behind the other: numpy takes long to find out where several indices lead.
+        first = np.arange(0, self.constant.size, pieces).reshape(self.constant.shape[:-1])
+        here = [factor.take(first + at) for factor in self[1:]]
+        result = _mean_value(here, run.start, run.goal - run.start, run.moments)
         low = np.minimum(run.start, run.end)[..., None]
         high = np.maximum(run.start, run.end)[..., None]
-        at = np.count_nonzero(0.5 * (low + high) >= knots, axis=-1)
-        places = (*np.indices(shape, sparse=True), at)
-        here = [factor[places] for factor in factors]
-        result = _mean_value(here, run.start, run.goal - run.start, run.moments)
-        crosses = np.any((knots > low) & (knots < high), axis=-1)
-        if np.count_nonzero(crosses):
+        passed = (self.knots > low) & (self.knots < high)
+        if np.count_nonzero(passed):
+            crosses = passed.any(axis=-1)
             start, goal, tau = (
                 np.broadcast_to(row, shape)[crosses][:, None]
                 for row in (run.start, run.goal, run.time_constant)
             )
+            knots, *factors = (
+                np.broadcast_to(row, (*shape, row.shape[-1]))[crosses] for row in self
+            )
             result[crosses] = _mean_across(
-                knots[crosses], [factor[crosses] for factor in factors],
-                LagRun(start, goal, goal, tau, run.dt, run.moments),
+                knots, factors, LagRun(start, goal, goal, tau, run.dt, run.moments)
             )
         return result
 

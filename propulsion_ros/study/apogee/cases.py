@@ -17,10 +17,16 @@ from propulsion_ros.study.draws import Variable
 from propulsion_ros.study.overrides import write_merged
 from propulsion_ros.study.study import Case, Study, StudyParams
 
-PREMATURE = -0.5
-"""A detection earlier than this against the true apogee is premature [s]."""
+PREMATURE = 5.0
+"""A detection at more than this true speed upward is premature [m/s]; a coast has it 0.5 s before
+its apogee. A time would not do: a stage that lights near an apogee makes another one later."""
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
 """What varies: which flight, and ``apogee.<parameter>`` of the detector."""
+_UNITS = {
+    'delay': 's', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
+    'apogee_altitude': 'm', 'sigma': 'm',
+}
+"""Of the results."""
 
 
 class ApogeeCases:
@@ -28,7 +34,10 @@ class ApogeeCases:
 
     def __init__(self, study: Study, folder: Path) -> None:
         self._study = study
-        known = [f'{_DETECTOR}.{each.key}' for each in parameters_of(ApogeeParams)]
+        known = {
+            f'{_DETECTOR}.{each.key}': each.spec.unit for each in parameters_of(ApogeeParams)
+        }
+        self._units = {**known, **_UNITS}
         for variable in study.vary:
             if variable.name not in (_FLIGHT, *known):
                 near = suggestion(variable.name, [_FLIGHT, *known])
@@ -45,16 +54,8 @@ class ApogeeCases:
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return what the detector made of a flight: its errors are those to the truth."""
         flight = simulate_flight(int(case.values.get(_FLIGHT, case.seed)))
-        found = watch(flight, self._params(case))
-        delay, error, height = math.nan, math.nan, math.nan
-        if found is not None and found.detected_ns is not None:
-            delay = found.detected_ns / 1e9 - flight.apogee_time
-            if found.apogee_ns is not None:
-                error = found.apogee_ns / 1e9 - flight.apogee_time
-            height = found.apogee_altitude - flight.apogee_altitude
         return {
-            'delay': delay, 'time_error': error, 'altitude_error': height,
-            'reason': found.reason if found is not None else 'missed',
+            **judge(flight, self._params(case)),
             'apogee_time': flight.apogee_time, 'apogee_altitude': flight.apogee_altitude,
             'sigma': flight.sigma, 'fault': flight.fault,
         }
@@ -64,6 +65,10 @@ class ApogeeCases:
         write_merged(path, None, {'flight_state': {
             key: value for key, value in case.values.items() if key != _FLIGHT
         }})
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, '' where it has none."""
+        return self._units.get(name, '')
 
     def _params(self, case: Case) -> ApogeeParams:
         return build(ApogeeParams, case.values, f'{_DETECTOR}.')
@@ -76,7 +81,7 @@ def trials(flights: int, seed: int) -> Study:
     """
     return Study(
         Path('apogee'), StudyParams(kind='apogee', cases=flights),
-        (Variable(_FLIGHT, 'counter', seed),), limits={'delay': (PREMATURE, math.inf)},
+        (Variable(_FLIGHT, 'counter', seed),), limits={'speed': (-math.inf, PREMATURE)},
     )
 
 
@@ -93,9 +98,17 @@ def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | Non
     return None
 
 
-def detection_delay(flight: SimulatedFlight) -> float | None:
-    """Return detection less true apogee [s], None for a miss."""
-    estimate = watch(flight, ApogeeParams())
-    if estimate is None or estimate.detected_ns is None:
-        return None
-    return estimate.detected_ns / 1e9 - flight.apogee_time
+def judge(flight: SimulatedFlight, params: ApogeeParams) -> dict[str, float | str]:
+    """Return what the detector makes of a flight: delay, errors, and true speed when it decides."""
+    found = watch(flight, params)
+    delay, speed, error, height = math.nan, math.nan, math.nan, math.nan
+    if found is not None and found.detected_ns is not None:
+        decided = found.detected_ns / 1e9
+        delay, speed = decided - flight.apogee_time, flight.speed(decided)
+        if found.apogee_ns is not None:
+            error = found.apogee_ns / 1e9 - flight.apogee_time
+        height = found.apogee_altitude - flight.apogee_altitude
+    return {
+        'delay': delay, 'speed': speed, 'time_error': error, 'altitude_error': height,
+        'reason': found.reason if found is not None else 'missed',
+    }

@@ -16,6 +16,18 @@ _FAULTS = ('altitude frozen', 'altitude lost', 'velocity lost', 'velocity stuck'
 
 
 @dataclass(frozen=True)
+class Truth:
+    """What really happened: index of the apogee, and rows at even times."""
+
+    apogee: int
+    time: FloatArray
+    altitude: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    mach: FloatArray
+
+
+@dataclass(frozen=True)
 class SimulatedFlight:
     """One flight as its sensors saw it, and the truth."""
 
@@ -32,18 +44,11 @@ class SimulatedFlight:
     """Altitude noise that was added [m]."""
     fault: str
     """The sensor fault, '' for none."""
+    truth: Truth
 
-
-@dataclass(frozen=True)
-class Truth:
-    """What really happened: index of the apogee, and rows at even times."""
-
-    apogee: int
-    time: FloatArray
-    altitude: FloatArray
-    velocity: FloatArray
-    acceleration: FloatArray
-    mach: FloatArray
+    def speed(self, time: float) -> float:
+        """Return the true vertical speed at a time, up positive [m/s]."""
+        return float(np.interp(time, self.truth.time, self.truth.velocity))
 
 
 def simulate_flight(seed: int) -> SimulatedFlight:
@@ -141,7 +146,7 @@ def measure(rng: np.random.Generator, truth: Truth) -> SimulatedFlight:
     return SimulatedFlight(
         tuple(round(t * 1e9) for t in time[kept].tolist()),
         altitude[kept], velocity[kept], acceleration[kept],
-        apogee_time, float(truth.altitude[truth.apogee]), sigma, fault,
+        apogee_time, float(truth.altitude[truth.apogee]), sigma, fault, truth,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from parts import amount, few_of
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.study.apogee.cases import PREMATURE, detection_delay
+from propulsion_ros.study.apogee.cases import PREMATURE, judge
 from propulsion_ros.study.apogee.simulated_flights import simulate_flight
 from propulsion_ros.tools.apogee import apogee_of_log
 
@@ -156,6 +156,19 @@ def test_faults_that_misled_the_original(flights, golden, fault):
 @pytest.mark.parametrize('seed', range(amount('rest', 16, 50)))
 def test_simulated_flights_have_no_premature_trigger_and_no_miss(seed):
     flight = simulate_flight(seed)
-    delay = detection_delay(flight)
-    assert delay is not None
-    assert PREMATURE < delay < (4.0 if flight.fault else 2.0)
+    found = judge(flight, ApogeeParams())
+    assert found['speed'] < PREMATURE
+    assert -0.5 < found['delay'] < (4.0 if flight.fault else 2.0)
+
+
+@pytest.mark.parametrize('seed', [
+    pytest.param(1446, id='stage after the altitude froze'),
+    pytest.param(5613, id='stage after the altitude was lost'),
+    pytest.param(5121, id='altitude frozen after Mach 0.88, drogue opens'),
+    pytest.param(11247, id='altitude lost after Mach 1.18'),
+    pytest.param(1573, id='stage in a gap'),
+])
+def test_flights_whose_velocity_or_newest_sample_shows_the_motion(seed):
+    found = judge(simulate_flight(seed), ApogeeParams())
+    assert found['speed'] < PREMATURE
+    assert -0.5 < found['delay'] < 1.5

@@ -228,11 +228,21 @@ def test_nothing_is_foreseen_while_a_stage_may_still_light():
 @pytest.mark.parametrize('value', [math.nan, 120.0], ids=['lost', 'frozen'])
 def test_a_live_velocity_decides_where_the_altitude_is_lost(value):
     time, altitude, velocity, _ = _throw()
-    altitude[int(np.searchsorted(time, 3.0)):] = value
+    altitude[int(np.searchsorted(time, 2.0)):] = value
     velocity = velocity + np.random.default_rng(1).normal(0.0, 0.5, len(time))
     estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude, velocity)
     assert estimates[-1].reason == 'velocity'
     assert 0.0 < _delay(estimates) < 1.2
+
+
+def test_a_velocity_that_climbs_for_longer_than_a_coast_contradicts_no_more():
+    time, altitude, velocity, _ = _throw()
+    lost = time >= 3.0
+    altitude[lost] = math.nan
+    velocity[lost] = 40.0 + np.random.default_rng(1).normal(0.0, 0.5, np.count_nonzero(lost))
+    estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude, velocity)
+    assert estimates[-1].reason == 'foreseen'
+    assert 0.8 < _delay(estimates) < 2.0
 
 
 def test_a_sensor_that_holds_for_a_second_is_not_premature():
