@@ -187,7 +187,7 @@ class FlightState:
         self._course = Course()
         self._clock.reset()
         self._climb.reset()
-        self._is_climbing = False
+        self._is_climbing = self._is_ascending = False
         self._skipped_ns = 0
         self._frozen.reset()
         self._mach.reset()
@@ -332,6 +332,9 @@ class FlightState:
         return Permits(
             self.may_deploy and not self._is_time_doubtful, self._may_ignite,
             is_grounded=self.ascent is None and not self._is_legacy,
+            is_ascending=(
+                self._is_ascending or self._is_legacy or self.phase is not Phase.FLIGHT
+            ),
         )
 
     @property
@@ -351,6 +354,10 @@ class FlightState:
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._range.update(now_ns, sample.altitude)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
+        self._is_ascending = (
+            velocity > self._params.resume_velocity if self._rest.sees_velocity(now_ns)
+            else self._is_climbing
+        )
         is_recorded = self._record.is_held and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
             self._liftoff.update(

@@ -667,6 +667,41 @@ def test_sustainer_lights_in_a_climb():
     assert vehicle.thrust == 1000.0
 
 
+def level_from(time):
+    """Return a motion whose altitude and speed stay as they were, as of a blocked barometer."""
+    return lambda t: Motion()(t) if t < time else (Motion()(time)[0], 0.0, -9.8)
+
+
+@pytest.mark.parametrize(('sensors', 'dead', 'motion', 'lights'), [
+    pytest.param(BARO, {}, Motion(), True, id='barometer'),
+    pytest.param(BARO, {}, level_from(3.2), False, id='barometer is blocked'),
+    pytest.param(BARO, {ALTITUDE: (3.2, NAN)}, Motion(), False, id='barometer is silent'),
+    pytest.param(BARO, {ALTITUDE: (3.2, 150.0)}, Motion(), False, id='barometer is stuck'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, NAN)}, Motion(), True, id='speed is lost'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, 80.0)}, Motion(), True, id='speed is stuck'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, 80.0), ALTITUDE: (3.2, NAN)}, Motion(), False,
+                 id='speed is stuck, altitude is lost'),
+    pytest.param(ODOMETRY, {ALTITUDE: (3.2, NAN)}, Motion(), True, id='altitude is lost'),
+    pytest.param(ODOMETRY, {ALTITUDE: (3.2, 150.0)}, Motion(), True, id='altitude is stuck'),
+])
+def test_sustainer_lights_only_while_something_alive_shows_a_climb(sensors, dead, motion, lights):
+    vehicle = armed(sensors, dead, events=(SUSTAINER,)).fly(8.0, motion)
+    assert vehicle.state.phase is Phase.FLIGHT
+    assert vehicle.thrust == (1000.0 if lights else 0.0)
+
+
+def test_sustainer_waits_for_the_climb_to_be_seen_again():
+    vehicle = armed(BARO, events=(SUSTAINER,))
+    vehicle.fly(5.0, lambda t: (NAN, NAN, NAN) if 3.2 < t < 5.0 else Motion()(t))
+    assert vehicle.thrust == 0.0
+    assert vehicle.fly(7.0, Motion()).thrust == 1000.0
+
+
+def test_engine_of_a_landing_lights_in_flight_without_a_climb():
+    late = dataclasses.replace(SUSTAINER, lands=True)
+    assert armed(BARO, events=(late,)).fly(8.0, level_from(3.2)).thrust == 1000.0
+
+
 def test_engine_of_a_landing_lights_on_the_way_down():
     motion = Motion()
     engine = dataclasses.replace(ENGINE, landing=True)

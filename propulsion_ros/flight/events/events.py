@@ -90,6 +90,8 @@ class EventSpec:
         How old a value may be that the sample itself does not give [ns].
     max_climb : float
         Upward speed above which it waits after an abort or override [m/s].
+    lands : bool
+        Whether the engines that it lights may be lit on the way down.
     """
 
     id: int
@@ -102,6 +104,7 @@ class EventSpec:
     dwell_ns: int = 0
     max_age_ns: int = 0
     max_climb: float = math.inf
+    lands: bool = False
 
     @cached_property
     def deploys(self) -> bool:
@@ -120,7 +123,11 @@ class EventSpec:
 
     def is_permitted(self, permits: Permits) -> bool:
         """Return whether the flight allows it now."""
-        may_ignite = permits.ignite and (self.follows_ignition or not permits.is_grounded)
+        may_ignite = (
+            permits.ignite
+            and (self.follows_ignition or not permits.is_grounded)
+            and (self.lands or permits.is_ascending)
+        )
         return (
             (permits.deploy or not self.deploys)
             and (may_ignite or not self.ignites)
