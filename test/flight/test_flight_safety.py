@@ -697,6 +697,34 @@ def test_sustainer_waits_for_the_climb_to_be_seen_again():
     assert vehicle.fly(7.0, Motion()).thrust == 1000.0
 
 
+class Turned(Vehicle):
+    """A vehicle whose attitude is measured: tilted by an angle for each time, or not at all."""
+
+    def take(self, sample, **options):
+        angle = self.tilt(sample.stamp_ns / S - self.offset)
+        rotation = (math.sin(angle / 2.0), 0.0, 0.0, math.cos(angle / 2.0))
+        super().take(dataclasses.replace(sample, rotation=rotation), **options)
+
+
+@pytest.mark.parametrize(('tilt', 'is_robot', 'lights'), [
+    pytest.param(lambda t: wiggle(round(t * RATE)), True, True, id='alive'),
+    pytest.param(lambda t: 1e-3 * math.floor(t / 0.4), True, True, id='alive and slow'),
+    pytest.param(lambda t: 0.02, True, False, id='stuck'),
+    pytest.param(lambda t: 0.02 if t % 0.6 < 0.3 else NAN, True, False, id='stuck and silent'),
+    pytest.param(lambda t: 0.02, False, True, id='a simulated body that does not turn'),
+    pytest.param(lambda t: 1.2 if t > 3.5 else 0.0, False, False, id='a simulated one tumbled'),
+])
+def test_engine_with_a_limit_of_tilt_lights_only_while_the_attitude_is_alive(
+    tilt, is_robot, lights
+):
+    condition = All((SUSTAINER.condition, LessThan('Tilt', 0, 0.3)))
+    vehicle = Turned(
+        events=(dataclasses.replace(SUSTAINER, condition=condition),), may_settle=is_robot
+    )
+    vehicle.tilt = tilt
+    assert vehicle.arm().fly(8.0, Motion()).thrust == (1000.0 if lights else 0.0)
+
+
 def test_engine_of_a_landing_lights_in_flight_without_a_climb():
     late = dataclasses.replace(SUSTAINER, lands=True)
     assert armed(BARO, events=(late,)).fly(8.0, level_from(3.2)).thrust == 1000.0
