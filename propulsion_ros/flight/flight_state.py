@@ -15,7 +15,7 @@ from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec
 from propulsion_ros.flight.events.permits import Permits
-from propulsion_ros.flight.events.variables import Sample, sane
+from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
 from propulsion_ros.flight.landing import LandingDetector
@@ -74,7 +74,8 @@ class FlightState:
         stamps are earlier than its first one, as those of a sensor that restarts with a wrong
         time. In a simulation such stamps mean that it has started again, so the flight ends.
     may_settle : bool
-        Whether a sensor may start and settle while the vehicle is armed; see `Fall`.
+        Whether a sensor may start and settle while the vehicle is armed, see `Fall`, and an
+        attitude that repeats itself is that of a stuck sensor: a simulated body need not turn.
 
     Raises
     ------
@@ -108,6 +109,8 @@ class FlightState:
         self._clock = FlightTime(params.longest_step, reanchors=keeps_flight)
         # 1 ns less, because a feed counts as frozen at the limit itself.
         self._frozen = Held(round(params.frozen_time * 1e9) - 1)
+        self._attitude = Held(round(params.frozen_time * 1e9) - 1)
+        self._may_stick = may_settle and not self._is_legacy
         self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params, may_settle=may_settle)
         self._burn = BurnMonitor()
@@ -190,9 +193,10 @@ class FlightState:
         self._clock.reset()
         self._climb.reset()
         self._regained.reset()
-        self._is_climbing = False
+        self._is_climbing = self._is_ascending = False
         self._skipped_ns = 0
         self._frozen.reset()
+        self._attitude.reset()
         self._mach.reset()
         self._sample: Sample | None = None
         self._circuits: dict[int, bool] = {}
@@ -283,6 +287,8 @@ class FlightState:
             self._restart(sample.stamp_ns)
         elif verdict is Stamp.JUMPED and before_ns is not None:
             self._note_jump(sample.stamp_ns - before_ns)
+        if self._is_attitude_stuck(sample):
+            sample = replace(sample, rotation=UNKNOWN_ROTATION)
         known = self._watch.see(
             sample, self._mach.update(sample), is_silence=is_silence,
             may_light=self._events.may_ignite,
@@ -343,6 +349,9 @@ class FlightState:
         return Permits(
             self.may_deploy and not self._is_time_doubtful, self._may_ignite,
             is_grounded=self.ascent is None and not self._is_legacy,
+            is_ascending=(
+                self._is_ascending or self._is_legacy or self.phase is not Phase.FLIGHT
+            ),
         )
 
     @property
@@ -356,6 +365,13 @@ class FlightState:
         may_light = self.ignition is not None or not self._is_rearmed
         return self.ascent is not None and may_light
 
+    def _is_attitude_stuck(self, sample: Sample) -> bool:
+        """Return whether the attitude has repeated itself for too long; no attitude is no news."""
+        if not self._may_stick or not all(map(math.isfinite, sample.rotation)):
+            return False
+        self._attitude.repeats(self._clock.now_ns, sample.rotation)
+        return self._attitude.is_held(self._clock.now_ns)
+
     def _sense(self, sample: Sample, velocity: float) -> None:
         """Detect motion and rest, in every phase that uses them; velocity must be measured."""
         now_ns = self._clock.now_ns
@@ -365,6 +381,10 @@ class FlightState:
         self._is_climbing = self._climb.update(process_ns, sample.altitude)
         self._regained.update(
             process_ns, sample.altitude, descends=self.phase is Phase.RECOVERY
+        )
+        self._is_ascending = (
+            velocity > self._params.resume_velocity if self._rest.sees_velocity(now_ns)
+            else self._is_climbing
         )
         is_recorded = self._record.is_held and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
@@ -470,6 +490,7 @@ class FlightState:
             phase = self.phase.value
             self._notify(f'time has started again: {phase} is over, request launch again')
         self._frozen.reset()
+        self._attitude.reset()
         self._mach.reset()
         self._watch.reset()
         self._trigger('time restarted', Mark(stamp_ns, self._clock.now_ns, 'restart'))

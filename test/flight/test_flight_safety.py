@@ -731,6 +731,69 @@ def test_sustainer_lights_in_a_climb():
     assert vehicle.thrust == 1000.0
 
 
+def level_from(time):
+    """Return a motion whose altitude and speed stay as they were, as of a blocked barometer."""
+    return lambda t: Motion()(t) if t < time else (Motion()(time)[0], 0.0, -9.8)
+
+
+@pytest.mark.parametrize(('sensors', 'dead', 'motion', 'lights'), [
+    pytest.param(BARO, {}, Motion(), True, id='barometer'),
+    pytest.param(BARO, {}, level_from(3.2), False, id='barometer is blocked'),
+    pytest.param(BARO, {ALTITUDE: (3.2, NAN)}, Motion(), False, id='barometer is silent'),
+    pytest.param(BARO, {ALTITUDE: (3.2, 150.0)}, Motion(), False, id='barometer is stuck'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, NAN)}, Motion(), True, id='speed is lost'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, 80.0)}, Motion(), True, id='speed is stuck'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, 80.0), ALTITUDE: (3.2, NAN)}, Motion(), False,
+                 id='speed is stuck, altitude is lost'),
+    pytest.param(ODOMETRY, {ALTITUDE: (3.2, NAN)}, Motion(), True, id='altitude is lost'),
+    pytest.param(ODOMETRY, {ALTITUDE: (3.2, 150.0)}, Motion(), True, id='altitude is stuck'),
+])
+def test_sustainer_lights_only_while_something_alive_shows_a_climb(sensors, dead, motion, lights):
+    vehicle = armed(sensors, dead, events=(SUSTAINER,)).fly(8.0, motion)
+    assert vehicle.state.phase is Phase.FLIGHT
+    assert vehicle.thrust == (1000.0 if lights else 0.0)
+
+
+def test_sustainer_waits_for_the_climb_to_be_seen_again():
+    vehicle = armed(BARO, events=(SUSTAINER,))
+    vehicle.fly(5.0, lambda t: (NAN, NAN, NAN) if 3.2 < t < 5.0 else Motion()(t))
+    assert vehicle.thrust == 0.0
+    assert vehicle.fly(7.0, Motion()).thrust == 1000.0
+
+
+class Turned(Vehicle):
+    """A vehicle whose attitude is measured: tilted by an angle for each time, or not at all."""
+
+    def take(self, sample, **options):
+        angle = self.tilt(sample.stamp_ns / S - self.offset)
+        rotation = (math.sin(angle / 2.0), 0.0, 0.0, math.cos(angle / 2.0))
+        super().take(dataclasses.replace(sample, rotation=rotation), **options)
+
+
+@pytest.mark.parametrize(('tilt', 'is_robot', 'lights'), [
+    pytest.param(lambda t: wiggle(round(t * RATE)), True, True, id='alive'),
+    pytest.param(lambda t: 1e-3 * math.floor(t / 0.4), True, True, id='alive and slow'),
+    pytest.param(lambda t: 0.02, True, False, id='stuck'),
+    pytest.param(lambda t: 0.02 if t % 0.6 < 0.3 else NAN, True, False, id='stuck and silent'),
+    pytest.param(lambda t: 0.02, False, True, id='a simulated body that does not turn'),
+    pytest.param(lambda t: 1.2 if t > 3.5 else 0.0, False, False, id='a simulated one tumbled'),
+])
+def test_engine_with_a_limit_of_tilt_lights_only_while_the_attitude_is_alive(
+    tilt, is_robot, lights
+):
+    condition = All((SUSTAINER.condition, LessThan('Tilt', 0, 0.3)))
+    vehicle = Turned(
+        events=(dataclasses.replace(SUSTAINER, condition=condition),), may_settle=is_robot
+    )
+    vehicle.tilt = tilt
+    assert vehicle.arm().fly(8.0, Motion()).thrust == (1000.0 if lights else 0.0)
+
+
+def test_engine_of_a_landing_lights_in_flight_without_a_climb():
+    late = dataclasses.replace(SUSTAINER, lands=True)
+    assert armed(BARO, events=(late,)).fly(8.0, level_from(3.2)).thrust == 1000.0
+
+
 def test_engine_of_a_landing_lights_on_the_way_down():
     motion = Motion()
     engine = dataclasses.replace(ENGINE, landing=True)
