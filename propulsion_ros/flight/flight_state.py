@@ -579,6 +579,8 @@ class FlightState:
         )
         if self.phase is Phase.LAUNCH:
             self._is_rearmed = True
+            # Ignition was commanded before the restart, and what it lit then is not lit again.
+            self._events.spend_ignitions()
             if found is not None:
                 self._lift_off(sample, Liftoff(now_ns - age_ns, found.source))
             elif record.is_aloft:
