@@ -20,6 +20,9 @@ IN_THE_AIR = ('flight', 'recovery')
 ON_THE_WAY_UP = ('launch', 'flight')
 """Where an event that moves an engine is evaluated by default, unless it deploys too."""
 
+LONGEST_GAP = 5.0
+"""Samples that know that a condition holds agree only if they are no further apart [s]."""
+
 
 @dataclass(frozen=True)
 class Action:
@@ -81,11 +84,14 @@ class EventSpec:
     phases : tuple of str
         Phases or sub-phases in which it is evaluated; () for every armed phase.
     dwell_ns : int
-        For how long the condition must hold [ns], on samples that know it.
+        For how long the condition must hold [ns], on samples that know it; samples that do not
+        neither count nor begin it anew.
     max_age_ns : int
         How old a value may be that the sample itself does not give [ns].
     max_climb : float
         Upward speed above which it waits after an abort or override [m/s].
+    lands : bool
+        Whether the engines that it lights may be lit on the way down.
     """
 
     id: int
@@ -98,6 +104,7 @@ class EventSpec:
     dwell_ns: int = 0
     max_age_ns: int = 0
     max_climb: float = math.inf
+    lands: bool = False
 
     @cached_property
     def deploys(self) -> bool:
@@ -116,7 +123,11 @@ class EventSpec:
 
     def is_permitted(self, permits: Permits) -> bool:
         """Return whether the flight allows it now."""
-        may_ignite = permits.ignite and (self.follows_ignition or not permits.is_grounded)
+        may_ignite = (
+            permits.ignite
+            and (self.follows_ignition or not permits.is_grounded)
+            and (self.lands or permits.is_ascending)
+        )
         return (
             (permits.deploy or not self.deploys)
             and (may_ignite or not self.ignites)
@@ -165,7 +176,10 @@ class EventFired:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """What must outlive a restart: a single event that fired, and how long ago [ns]."""
+    """What must outlive a restart: an event that is spent, and how long ago [ns] it fired.
+
+    A count of 0 is of one that is spent and has not fired.
+    """
 
     id: int
     since_ns: int
@@ -198,6 +212,9 @@ class Engine(Protocol):
     def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
 
+    def spend_ignitions(self) -> None:
+        """Spend each event that lights an engine by the time since ignition."""
+
 
 @dataclass
 class _Record:
@@ -208,6 +225,7 @@ class _Record:
     since_ns: int | None = None
     acted_ns: int | None = None
     count: int = 0
+    is_spent: bool = False
     words: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -230,7 +248,10 @@ class EventEngine:
     def reset(self) -> None:
         """Arm every event again and forget what fired."""
         self._records = [
-            _Record(Dwell(event.dwell_ns * 1e-9), words=frozenset(event.phases))
+            _Record(
+                Dwell(event.dwell_ns * 1e-9, longest_gap=LONGEST_GAP),
+                words=frozenset(event.phases),
+            )
             for event in self._events
         ]
         self._clock_ns: int | None = None
@@ -263,7 +284,7 @@ class EventEngine:
         self._count_time(variables.clock_ns)
         fired = []
         for event, record, why in zip(self._events, self._records, self._sentences, strict=True):
-            if event.single_fire and record.since_ns is not None:
+            if _is_spent(event, record):
                 continue
             known = aged(event.max_age_ns) if aged and event.max_age_ns else variables
             was_held = record.held
@@ -284,10 +305,16 @@ class EventEngine:
     def records(self) -> tuple[EventRecord, ...]:
         """Return the single events that are spent; a repeating one starts anew after a restart."""
         return tuple(
-            EventRecord(event.id, record.since_ns, record.count)
+            EventRecord(event.id, record.since_ns or 0, record.count)
             for event, record in zip(self._events, self._records, strict=True)
-            if event.single_fire and record.since_ns is not None
+            if _is_spent(event, record)
         )
+
+    def spend_ignitions(self) -> None:
+        """Spend each event that lights an engine by the time since ignition."""
+        for event, record in zip(self._events, self._records, strict=True):
+            if event.ignites and event.follows_ignition:
+                record.is_spent = True
 
     def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
@@ -295,9 +322,11 @@ class EventEngine:
         self._clock_ns = clock_ns
         for spent in records:
             record = self._records[spent.id]
-            record.held = True
-            record.since_ns = spent.since_ns + gap_ns
+            record.is_spent = True
             record.count = spent.count
+            if spent.count:
+                record.held = True
+                record.since_ns = spent.since_ns + gap_ns
 
     def _holds(self, event: EventSpec, record: _Record, variables: Variables) -> bool | None:
         """Return whether an event is triggered, None where that is unknown."""
@@ -306,8 +335,8 @@ class EventEngine:
             record.dwell.reset()
             return None
         value = event.condition(variables)
-        has_dwelt = record.dwell.update(variables.clock_ns, value is True)
-        return has_dwelt if value else value
+        # Between two samples of a slow sensor a condition is unknown, and that ends nothing.
+        return None if value is None else record.dwell.update(variables.clock_ns, value)
 
     def _count_time(self, clock_ns: int) -> None:
         step_ns = 0 if self._clock_ns is None else clock_ns - self._clock_ns
@@ -323,3 +352,8 @@ class EventEngine:
         if not event.actions and was_held:
             return False
         return record.acted_ns is None or clock_ns - record.acted_ns > event.cooldown_ns
+
+
+def _is_spent(event: EventSpec, record: _Record) -> bool:
+    """Return whether an event acts no more in this flight."""
+    return record.is_spent or (event.single_fire and record.since_ns is not None)

@@ -331,7 +331,7 @@ class FlightLoop:
         if report.notice:
             self._host.log('warn', report.notice)
         self._announce()
-        self._record.settle(report.phase)
+        self._record.settle(is_resumed=report.is_resumed)
         if self._actuation.plan(report.events, report.phase, report.subphase):
             self._record.keep_first()
         self._outputs.publish(self._state, report, previous_ns)

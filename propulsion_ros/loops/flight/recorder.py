@@ -9,7 +9,7 @@ from pathlib import Path
 from propulsion_ros.flight.estimation.state import stage_of
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.home import Home
-from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.phases.phases import Subphase
 from propulsion_ros.loops.flight.actuation import FlightActuation
 from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.estimation import FlightEstimation
@@ -141,13 +141,13 @@ class FlightRecorder:
         """Return the age of a record [s], infinity where it is unknown."""
         return self._boot.age(record.boot_id, record.boot_ns) if self._trusts_age else math.inf
 
-    def settle(self, phase: Phase) -> None:
+    def settle(self, *, is_resumed: bool) -> None:
         """Take up the offered record, or drop it, as the flight state decided by a sample."""
         record = self._offered
         if record is None or self._state.is_resuming:
             return
         self._actuation.is_waiting = False
-        if phase.is_armed:
+        if is_resumed:
             self._offered = None
             self._actuation.resume(
                 record.pulses, self._age_of(record), record.snapshot.events

@@ -42,6 +42,24 @@ def test_live_request_is_of_now(seconds, is_taken, is_simulated):
         )
 
 
+@pytest.mark.parametrize('name', ['launch', 'ignition', 'debug', 'liftoff_override'])
+@pytest.mark.parametrize('is_simulated', [False, True])
+def test_request_without_a_stamp_is_refused(name, is_simulated):
+    """Those of a recording that was played beside the robot armed it and lit its engine."""
+    computer = rested(is_simulated=is_simulated)
+    if name == 'ignition':
+        computer.command('launch')
+    phase = computer.flags['phase']
+    ask_now(computer, name, 0, 'laptop')
+    computer.feed(2.0, 3.0, motion=lambda t: 0.0)
+    assert computer.flags['phase'] == phase
+    assert not computer.fired
+    assert computer.warnings[-1] == (
+        f"request '{name}' of 'laptop' is refused: it has no stamp, as one of a recording may; "
+        f'give it a stamp of now, or call the service ~/{name}'
+    )
+
+
 @pytest.mark.parametrize('seconds', [-9.5, 9.5])
 def test_replayed_request_takes_effect_at_its_stamp_whenever_it_comes(seconds):
     computer = rested(replay=True)
