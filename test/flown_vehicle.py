@@ -114,12 +114,13 @@ class Vehicle:
     semantics: str = 'safe'
     deployers: Sequence[DeployerSpec] = DEPLOYERS
     controllers: Sequence[PidSpec] = ()
+    may_settle: bool = True
 
     def __post_init__(self) -> None:
         self.state = FlightState(
             FlightParams(**self.params), ApogeeDetector(ApogeeParams()), self.events,
             self.deployers, self.controllers, semantics=self.semantics, required=self.required,
-            keeps_flight=self.keeps_flight,
+            keeps_flight=self.keeps_flight, may_settle=self.may_settle,
         )
         self.actuators = Actuators(self.deployers, self.engines)
         self.dead: dict[int, tuple[float, float]] = {}

@@ -15,13 +15,14 @@ from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec
 from propulsion_ros.flight.events.permits import Permits
-from propulsion_ros.flight.events.variables import Sample, sane
+from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
 from propulsion_ros.flight.landing import LandingDetector
 from propulsion_ros.flight.liftoff import CERTAIN_RISE, DOUBTFUL, Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.extremes import Extremes
+from propulsion_ros.flight.motion.regained import RegainedAltitude
 from propulsion_ros.flight.motion.rest import RestWatch
 from propulsion_ros.flight.phases.course import Course
 from propulsion_ros.flight.phases.mark import Mark, Vertex
@@ -69,11 +70,12 @@ class FlightState:
     required : collection of str
         Checks of `readiness` that refuse a launch; the others only report.
     keeps_flight : bool
-        Whether a flight that is armed and has not landed, or a recorded one, continues when
+        Whether a flight that is armed, or a recorded one, continues when
         stamps are earlier than its first one, as those of a sensor that restarts with a wrong
         time. In a simulation such stamps mean that it has started again, so the flight ends.
     may_settle : bool
-        Whether a sensor may start and settle while the vehicle is armed; see `Fall`.
+        Whether a sensor may start and settle while the vehicle is armed, see `Fall`, and an
+        attitude that repeats itself is that of a stuck sensor: a simulated body need not turn.
 
     Raises
     ------
@@ -107,6 +109,8 @@ class FlightState:
         self._clock = FlightTime(params.longest_step, reanchors=keeps_flight)
         # 1 ns less, because a feed counts as frozen at the limit itself.
         self._frozen = Held(round(params.frozen_time * 1e9) - 1)
+        self._attitude = Held(round(params.frozen_time * 1e9) - 1)
+        self._may_stick = may_settle and not self._is_legacy
         self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params, may_settle=may_settle)
         self._burn = BurnMonitor()
@@ -114,6 +118,7 @@ class FlightState:
         self._rest = RestWatch(params)
         self._range = Extremes(math.inf)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
+        self._regained = RegainedAltitude(params.landed_band, params.landed_velocity)
         self._asked = AskedTwice(params.ask_again_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
         self._host_checks: dict[str, str] = {}
@@ -187,9 +192,11 @@ class FlightState:
         self._course = Course()
         self._clock.reset()
         self._climb.reset()
-        self._is_climbing = False
+        self._regained.reset()
+        self._is_climbing = self._is_ascending = False
         self._skipped_ns = 0
         self._frozen.reset()
+        self._attitude.reset()
         self._mach.reset()
         self._sample: Sample | None = None
         self._circuits: dict[int, bool] = {}
@@ -280,6 +287,8 @@ class FlightState:
             self._restart(sample.stamp_ns)
         elif verdict is Stamp.JUMPED and before_ns is not None:
             self._note_jump(sample.stamp_ns - before_ns)
+        if self._is_attitude_stuck(sample):
+            sample = replace(sample, rotation=UNKNOWN_ROTATION)
         known = self._watch.see(
             sample, self._mach.update(sample), is_silence=is_silence,
             may_light=self._events.may_ignite,
@@ -296,7 +305,7 @@ class FlightState:
         self._consider_record(known, velocity)
         self._observe(known)
         controls, fired = self._events.update(
-            self._clock.now_ns, known if self._is_legacy else self._watch.filtered(known),
+            self._clock.now_ns, known if self._is_legacy else self._for_events(known),
             self._course, self.subphase, is_frozen,
             self._permits,
         )
@@ -304,11 +313,19 @@ class FlightState:
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls
         )
 
+    def _for_events(self, sample: Sample) -> Sample:
+        """Return a sample as events see it: no altitude after a descent that may be over.
+
+        Who stands beside a vehicle that has landed may carry it below the altitude of a charge.
+        """
+        if self.subphase is Subphase.LANDED or self._regained.is_doubtful:
+            return replace(sample, altitude=math.nan)
+        return self._watch.filtered(sample)
+
     @property
     def _may_restart(self) -> bool:
-        """Whether stamps may end a flight that is armed and not landed, or waits to be resumed."""
-        is_committed = self.phase.is_armed and self.subphase is not Subphase.LANDED
-        return not (self._keeps_flight and (is_committed or self.holds_record))
+        """Whether stamps may end a flight that is armed or waits to be resumed."""
+        return not (self._keeps_flight and (self.phase.is_armed or self.holds_record))
 
     @property
     def _climbs_in_doubt(self) -> bool:
@@ -332,6 +349,9 @@ class FlightState:
         return Permits(
             self.may_deploy and not self._is_time_doubtful, self._may_ignite,
             is_grounded=self.ascent is None and not self._is_legacy,
+            is_ascending=(
+                self._is_ascending or self._is_legacy or self.phase is not Phase.FLIGHT
+            ),
         )
 
     @property
@@ -345,12 +365,27 @@ class FlightState:
         may_light = self.ignition is not None or not self._is_rearmed
         return self.ascent is not None and may_light
 
+    def _is_attitude_stuck(self, sample: Sample) -> bool:
+        """Return whether the attitude has repeated itself for too long; no attitude is no news."""
+        if not self._may_stick or not all(map(math.isfinite, sample.rotation)):
+            return False
+        self._attitude.repeats(self._clock.now_ns, sample.rotation)
+        return self._attitude.is_held(self._clock.now_ns)
+
     def _sense(self, sample: Sample, velocity: float) -> None:
         """Detect motion and rest, in every phase that uses them; velocity must be measured."""
         now_ns = self._clock.now_ns
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._range.update(now_ns, sample.altitude)
-        self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
+        process_ns = now_ns - self._skipped_ns
+        self._is_climbing = self._climb.update(process_ns, sample.altitude)
+        self._regained.update(
+            process_ns, sample.altitude, descends=self.phase is Phase.RECOVERY
+        )
+        self._is_ascending = (
+            velocity > self._params.resume_velocity if self._rest.sees_velocity(now_ns)
+            else self._is_climbing
+        )
         is_recorded = self._record.is_held and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
             self._liftoff.update(
@@ -455,6 +490,7 @@ class FlightState:
             phase = self.phase.value
             self._notify(f'time has started again: {phase} is over, request launch again')
         self._frozen.reset()
+        self._attitude.reset()
         self._mach.reset()
         self._watch.reset()
         self._trigger('time restarted', Mark(stamp_ns, self._clock.now_ns, 'restart'))

@@ -134,6 +134,7 @@ class EventReader:
             dwell_ns=round(self._dwell_ms(values, condition, actions) * 1e6),
             max_age_ns=round(values.get('max_age_ms', 0.0) * 1e6),
             max_climb=self._max_climb(actions),
+            lands=self._lands(actions),
         )
 
     def _dwell_ms(
@@ -162,6 +163,13 @@ class EventReader:
         lit = [self._engine(action) for action in actions if action.ignites]
         limits = dict.fromkeys(limit for engine in lit for limit in engine.limits)
         return All((condition, *limits)) if limits else condition
+
+    def _lands(self, actions: tuple[Action, ...]) -> bool:
+        """Return whether every engine that is lit may be lit on the way down."""
+        engines = self._devices.engines
+        return engines is not None and all(
+            engines[action.target].landing for action in actions if action.ignites
+        )
 
     def _engine(self, action: Action) -> EngineSpec:
         return (self._devices.engines or ())[action.target]

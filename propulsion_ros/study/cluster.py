@@ -46,8 +46,7 @@ class Cluster:
                 address, timeout=_PATIENCE, set_as_default=False, name='propulsion_ros'
             )
         except (OSError, ValueError, TimeoutError) as error:
-            reason = ' '.join(str(error).split()) or type(error).__name__
-            raise SourceError('--scheduler', f'{address}: no scheduler replies: {reason}') from None
+            raise _refused(f'{address}: no scheduler replies', error) from None
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
@@ -64,10 +63,7 @@ class Cluster:
         try:
             return self._client.scatter(self._work, broadcast=True, hash=False)
         except (OSError, TimeoutError) as error:
-            reason = ' '.join(str(error).split()) or type(error).__name__
-            raise SourceError(
-                '--scheduler', f'no longer replies: {reason}; what is done is kept'
-            ) from None
+            raise _refused('what is done is kept; it no longer replies', error) from None
 
     def submit(self, numbers: Sequence[int]) -> Any:
         """Begin some cases."""
@@ -90,6 +86,11 @@ class Cluster:
     def close(self) -> None:
         """Leave the cluster; what was begun is cancelled there."""
         self._client.close()
+
+
+def _refused(what: str, error: Exception) -> SourceError:
+    reason = ' '.join(str(error).split()) or type(error).__name__
+    return SourceError('--scheduler', f'{what}: {reason}')
 
 
 def is_installed() -> bool:

@@ -2,6 +2,8 @@
 """Whether a condition has lasted."""
 from __future__ import annotations
 
+import math
+
 
 class Dwell:
     """Time for which a condition has held.
@@ -16,6 +18,8 @@ class Dwell:
         How long it must hold [s]; 0 is satisfied by the first update.
     counts_gaps : bool
         Whether every step counts in full.
+    longest_gap : float
+        Updates further apart do not agree with each other: it starts over [s].
 
     Attributes
     ----------
@@ -23,8 +27,11 @@ class Dwell:
         When it began to hold, None where it does not.
     """
 
-    def __init__(self, duration: float, *, counts_gaps: bool = False) -> None:
+    def __init__(
+        self, duration: float, *, counts_gaps: bool = False, longest_gap: float = math.inf
+    ) -> None:
         self._duration_ns = round(duration * 1e9)
+        self._longest_gap_ns = longest_gap * 1e9
         self._longest_step_ns = None if counts_gaps else (self._duration_ns + 1) // 2
         self.reset()
 
@@ -39,6 +46,8 @@ class Dwell:
         if not holds:
             self.reset()
             return False
+        if clock_ns - self._last_ns > self._longest_gap_ns:
+            self.reset()
         if self.start_ns is None:
             self.start_ns = clock_ns
         else:

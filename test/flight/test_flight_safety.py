@@ -29,7 +29,7 @@ from parts import few_of
 from propulsion_ros.flight.events.conditions import All, Any, LessThan, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.readiness import REQUIRED, required_checks
 from propulsion_ros.loops.flight.record_file import FlightRecord, decode, encode
 from propulsion_ros.rml.config import load_flight_config
@@ -505,6 +505,70 @@ def test_detection_and_timer_hold_no_charge_whatever_the_speed_says():
     assert len(vehicle.fired) == 1
 
 
+# Who stands beside a vehicle that has landed.
+
+
+BELOW = dataclasses.replace(
+    MAIN, condition=All((APOGEE, MoreThan('Position', 2, -100.0))), dwell_ns=300_000_000
+)
+"""Fires at 100 m, as a main parachute does."""
+
+
+@pytest.mark.parametrize('value', [
+    pytest.param(NAN, id='silent'), pytest.param(140.0, id='stuck'),
+])
+def test_main_whose_altitude_was_lost_under_the_drogue_never_fires_on_the_ground(value):
+    motion = Motion(push=40.0)
+    vehicle = armed(BARO, events=(DROGUE, BELOW)).fly(motion.apogee + 5.0, motion)
+    assert (vehicle.names, motion(vehicle.t)[0] > 150.0) == (['drogue'], True)
+    vehicle.dead = {ALTITUDE: (vehicle.t, value)}
+    vehicle.fly(motion.landing + 60.0, motion)
+    vehicle.dead = {}
+    vehicle.fly(motion.landing + 180.0, motion)
+    assert vehicle.names == ['drogue']
+
+
+@pytest.mark.parametrize('lost', [2.0, 9.0, 20.0], ids=lambda lost: f'{lost:g} s')
+def test_main_whose_altitude_was_lost_and_comes_back_in_the_air_fires(lost):
+    motion = Motion(push=60.0, burn=4.0)
+    vehicle = armed(BARO, events=(DROGUE, BELOW)).fly(motion.apogee + 5.0, motion)
+    vehicle.dead = {ALTITUDE: (vehicle.t, NAN)}
+    vehicle.fly(vehicle.t + lost, motion)
+    vehicle.dead = {}
+    vehicle.fly(motion.landing, motion)
+    assert vehicle.names == ['drogue', 'main']
+    assert 85.0 < motion(vehicle.fired[-1][1])[0] < 100.0
+
+
+def test_main_of_a_vehicle_that_landed_above_its_altitude_does_not_fire_when_it_is_carried_down():
+    motion, hill = Motion(), 130.0
+
+    def at(t):
+        height, velocity, acceleration = motion(t)
+        if t < motion.apogee or height > hill:
+            return height, velocity, acceleration
+        walked = max(t - motion.landing - 30.0, 0.0)
+        return max(hill - 0.8 * walked, 0.0), -0.8 * (0.0 < walked < hill / 0.8), 0.0
+
+    vehicle = armed(ODOMETRY, events=(DROGUE, BELOW)).fly(motion.landing + 300.0, at)
+    assert vehicle.names == ['drogue']
+    assert vehicle.report.subphase is Subphase.LANDED
+
+
+def test_clock_set_back_after_a_landing_that_was_none_does_not_end_the_flight():
+    motion = Motion(push=60.0, burn=4.0)
+    pause = motion.apogee + 5.0
+
+    def blocked(t):
+        return motion(t) if t < pause or t > pause + 8.0 else motion(pause)
+
+    vehicle = armed(BARO, events=(DROGUE, BELOW)).fly(pause + 7.0, blocked)
+    assert vehicle.report.subphase is Subphase.LANDED
+    vehicle.offset -= 100.0
+    vehicle.fly(motion.landing, blocked)
+    assert vehicle.names == ['drogue', 'main']
+
+
 # The clock on the pad. Restarts are in test_resumption.py.
 
 
@@ -665,6 +729,69 @@ def test_sustainer_does_not_light_under_the_drogue(event):
 def test_sustainer_lights_in_a_climb():
     vehicle = Vehicle(events=(SUSTAINER,)).arm().fly(4.5, Motion())
     assert vehicle.thrust == 1000.0
+
+
+def level_from(time):
+    """Return a motion whose altitude and speed stay as they were, as of a blocked barometer."""
+    return lambda t: Motion()(t) if t < time else (Motion()(time)[0], 0.0, -9.8)
+
+
+@pytest.mark.parametrize(('sensors', 'dead', 'motion', 'lights'), [
+    pytest.param(BARO, {}, Motion(), True, id='barometer'),
+    pytest.param(BARO, {}, level_from(3.2), False, id='barometer is blocked'),
+    pytest.param(BARO, {ALTITUDE: (3.2, NAN)}, Motion(), False, id='barometer is silent'),
+    pytest.param(BARO, {ALTITUDE: (3.2, 150.0)}, Motion(), False, id='barometer is stuck'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, NAN)}, Motion(), True, id='speed is lost'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, 80.0)}, Motion(), True, id='speed is stuck'),
+    pytest.param(ODOMETRY, {VELOCITY: (3.2, 80.0), ALTITUDE: (3.2, NAN)}, Motion(), False,
+                 id='speed is stuck, altitude is lost'),
+    pytest.param(ODOMETRY, {ALTITUDE: (3.2, NAN)}, Motion(), True, id='altitude is lost'),
+    pytest.param(ODOMETRY, {ALTITUDE: (3.2, 150.0)}, Motion(), True, id='altitude is stuck'),
+])
+def test_sustainer_lights_only_while_something_alive_shows_a_climb(sensors, dead, motion, lights):
+    vehicle = armed(sensors, dead, events=(SUSTAINER,)).fly(8.0, motion)
+    assert vehicle.state.phase is Phase.FLIGHT
+    assert vehicle.thrust == (1000.0 if lights else 0.0)
+
+
+def test_sustainer_waits_for_the_climb_to_be_seen_again():
+    vehicle = armed(BARO, events=(SUSTAINER,))
+    vehicle.fly(5.0, lambda t: (NAN, NAN, NAN) if 3.2 < t < 5.0 else Motion()(t))
+    assert vehicle.thrust == 0.0
+    assert vehicle.fly(7.0, Motion()).thrust == 1000.0
+
+
+class Turned(Vehicle):
+    """A vehicle whose attitude is measured: tilted by an angle for each time, or not at all."""
+
+    def take(self, sample, **options):
+        angle = self.tilt(sample.stamp_ns / S - self.offset)
+        rotation = (math.sin(angle / 2.0), 0.0, 0.0, math.cos(angle / 2.0))
+        super().take(dataclasses.replace(sample, rotation=rotation), **options)
+
+
+@pytest.mark.parametrize(('tilt', 'is_robot', 'lights'), [
+    pytest.param(lambda t: wiggle(round(t * RATE)), True, True, id='alive'),
+    pytest.param(lambda t: 1e-3 * math.floor(t / 0.4), True, True, id='alive and slow'),
+    pytest.param(lambda t: 0.02, True, False, id='stuck'),
+    pytest.param(lambda t: 0.02 if t % 0.6 < 0.3 else NAN, True, False, id='stuck and silent'),
+    pytest.param(lambda t: 0.02, False, True, id='a simulated body that does not turn'),
+    pytest.param(lambda t: 1.2 if t > 3.5 else 0.0, False, False, id='a simulated one tumbled'),
+])
+def test_engine_with_a_limit_of_tilt_lights_only_while_the_attitude_is_alive(
+    tilt, is_robot, lights
+):
+    condition = All((SUSTAINER.condition, LessThan('Tilt', 0, 0.3)))
+    vehicle = Turned(
+        events=(dataclasses.replace(SUSTAINER, condition=condition),), may_settle=is_robot
+    )
+    vehicle.tilt = tilt
+    assert vehicle.arm().fly(8.0, Motion()).thrust == (1000.0 if lights else 0.0)
+
+
+def test_engine_of_a_landing_lights_in_flight_without_a_climb():
+    late = dataclasses.replace(SUSTAINER, lands=True)
+    assert armed(BARO, events=(late,)).fly(8.0, level_from(3.2)).thrust == 1000.0
 
 
 def test_engine_of_a_landing_lights_on_the_way_down():

@@ -97,7 +97,7 @@ def test_whole_flight(graph, source):
     flight = Flight(graph, source)
     flight.feed(0.0, 2.0)
     assert flight.command('launch').success
-    flight.feed(2.0, APOGEE + 30.0)
+    flight.feed(2.0, APOGEE + 10.0)
     graph.until(lambda: len(flight.events) == 2, 'two events')
     require_what_a_flight_has(flight)
     require_that_pyros_are_on_for_their_time_and_never_latched(flight)
@@ -139,7 +139,7 @@ def require_that_pyros_are_on_for_their_time_and_never_latched(flown):
 
 def test_nothing_fires_before_launch_is_commanded(graph):
     flight = Flight(graph)
-    flight.feed(0.0, APOGEE + 30.0)
+    flight.feed(0.0, APOGEE + 10.0)
     assert not flight.events
     assert [message.data for message in flight.phases][-1] == 'preflight'
 

@@ -85,6 +85,14 @@ def test_phases_in_which_devices_never_act_are_refused(action, phases, engine, e
     assert str(caught.value) == error
 
 
+@pytest.mark.parametrize(('action', 'landing', 'lands'), [
+    pytest.param(LIGHT, True, True, id='for the landing'),
+    pytest.param([COMMAND, LIGHT], False, False, id='for the ascent'),
+])
+def test_events_know_whether_what_they_light_may_be_lit_on_the_way_down(action, landing, lands):
+    assert read(action, engine={'landing': landing})[0].lands is lands
+
+
 LIMITS = {'max_tilt': 0.35, 'min_height': 500, 'max_height': 4000, 'earliest': 3000, 'latest': 9000}
 
 

@@ -20,6 +20,9 @@ IN_THE_AIR = ('flight', 'recovery')
 ON_THE_WAY_UP = ('launch', 'flight')
 """Where an event that moves an engine is evaluated by default, unless it deploys too."""
 
+LONGEST_GAP = 5.0
+"""Samples that know that a condition holds agree only if they are no further apart [s]."""
+
 
 @dataclass(frozen=True)
 class Action:
@@ -81,11 +84,14 @@ class EventSpec:
     phases : tuple of str
         Phases or sub-phases in which it is evaluated; () for every armed phase.
     dwell_ns : int
-        For how long the condition must hold [ns], on samples that know it.
+        For how long the condition must hold [ns], on samples that know it; samples that do not
+        neither count nor begin it anew.
     max_age_ns : int
         How old a value may be that the sample itself does not give [ns].
     max_climb : float
         Upward speed above which it waits after an abort or override [m/s].
+    lands : bool
+        Whether the engines that it lights may be lit on the way down.
     """
 
     id: int
@@ -98,6 +104,7 @@ class EventSpec:
     dwell_ns: int = 0
     max_age_ns: int = 0
     max_climb: float = math.inf
+    lands: bool = False
 
     @cached_property
     def deploys(self) -> bool:
@@ -116,7 +123,11 @@ class EventSpec:
 
     def is_permitted(self, permits: Permits) -> bool:
         """Return whether the flight allows it now."""
-        may_ignite = permits.ignite and (self.follows_ignition or not permits.is_grounded)
+        may_ignite = (
+            permits.ignite
+            and (self.follows_ignition or not permits.is_grounded)
+            and (self.lands or permits.is_ascending)
+        )
         return (
             (permits.deploy or not self.deploys)
             and (may_ignite or not self.ignites)
@@ -237,7 +248,10 @@ class EventEngine:
     def reset(self) -> None:
         """Arm every event again and forget what fired."""
         self._records = [
-            _Record(Dwell(event.dwell_ns * 1e-9), words=frozenset(event.phases))
+            _Record(
+                Dwell(event.dwell_ns * 1e-9, longest_gap=LONGEST_GAP),
+                words=frozenset(event.phases),
+            )
             for event in self._events
         ]
         self._clock_ns: int | None = None
@@ -321,8 +335,8 @@ class EventEngine:
             record.dwell.reset()
             return None
         value = event.condition(variables)
-        has_dwelt = record.dwell.update(variables.clock_ns, value is True)
-        return has_dwelt if value else value
+        # Between two samples of a slow sensor a condition is unknown, and that ends nothing.
+        return None if value is None else record.dwell.update(variables.clock_ns, value)
 
     def _count_time(self, clock_ns: int) -> None:
         step_ns = 0 if self._clock_ns is None else clock_ns - self._clock_ns

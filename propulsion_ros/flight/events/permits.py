@@ -31,12 +31,15 @@ class Permits(NamedTuple):
         Upward speed for which events with a limit wait [m/s]; minus infinity for none.
     is_grounded : bool
         Whether no ascent was seen: engines are lit by the time since ignition alone.
+    is_ascending : bool
+        Whether engines may be lit that are none of the landing.
     """
 
     deploy: bool = True
     ignite: bool = True
     climb: float = -math.inf
     is_grounded: bool = False
+    is_ascending: bool = True
 
 
 ANYTHING = Permits()

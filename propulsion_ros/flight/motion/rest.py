@@ -83,6 +83,10 @@ class RestWatch:
         """Return whether the altitude is that of a sensor that is alive."""
         return self._altitude.is_alive(clock_ns)
 
+    def sees_velocity(self, clock_ns: int) -> bool:
+        """Return whether the vertical speed is that of a sensor that is alive."""
+        return self._velocity.is_alive(clock_ns)
+
     def _is_moving(
         self, clock_ns: int, altitude: float, velocity: float, acceleration: float
     ) -> bool:

@@ -227,10 +227,25 @@ def test_unknown_event_has_no_time_since(event_id):
     assert engine.time_since(event_id) is None
 
 
-def test_condition_must_hold_for_its_time_on_samples_that_know_it():
+KNOWN, OTHER, UNKNOWN = 6.0, 0.0, math.nan
+
+
+@pytest.mark.parametrize(('downs', 'step_ms', 'expected'), [
+    pytest.param([KNOWN] * 5, 100, 300, id='each sample'),
+    pytest.param([KNOWN, KNOWN, OTHER] + [KNOWN] * 4, 100, 600, id='another value begins anew'),
+    pytest.param([KNOWN, KNOWN, UNKNOWN, KNOWN, KNOWN], 100, 400, id='one sample is unknown'),
+    pytest.param([KNOWN, *[UNKNOWN] * 9] * 3, 100, 2000, id='1 Hz, with ticks of silence'),
+    pytest.param([KNOWN] * 3, 1000, 2000, id='1 Hz'),
+    pytest.param([KNOWN, *[UNKNOWN] * 4] * 3, 1000, 10_000, id='as slow as may be'),
+    pytest.param([KNOWN, *[UNKNOWN] * 5] * 9, 1000, None, id='too slow to agree'),
+    pytest.param([KNOWN, KNOWN] + [UNKNOWN] * 600 + [KNOWN, KNOWN], 100, None, id='a minute'),
+    pytest.param([KNOWN, UNKNOWN, KNOWN, OTHER] * 9, 100, None, id='contradicted in time'),
+    pytest.param([KNOWN, KNOWN] + [UNKNOWN] * 30, 100, None, id='unknown never counts'),
+])
+def test_condition_must_hold_for_its_time_on_samples_that_know_it(downs, step_ms, expected):
     engine = EventEngine([EventSpec(0, 'falls', FALLS, FIRE, dwell_ns=300 * MS)])
-    downs = [6.0, 6.0, 0.0, 6.0, 6.0, math.nan, 6.0, 6.0, 6.0, 6.0, 6.0]
-    assert fired_at(engine, downs) == [(900, 0)]
+    fired = [time for time, _ in fired_at(engine, downs, step_ms)]
+    assert fired == ([] if expected is None else [expected])
 
 
 def test_guarded_event_is_unknown_outside_its_phases():
