@@ -51,13 +51,6 @@ _KINDS = {
 """Module and class of each kind; a worker imports its own alone."""
 
 
-def _opened(study: Study, folder: Path) -> Cases:
-    """Return what flies the cases of a study whose files are in a folder."""
-    module, name = _KINDS[study.params.kind]
-    made: Cases = getattr(import_module(f'propulsion_ros.study.{module}'), name)(study, folder)
-    return made
-
-
 def files_of(study: Study) -> dict[str, bytes]:
     """Return every file that a study names, by the name that it has for workers.
 
@@ -148,7 +141,9 @@ class OpenStudy:
         for name, content in files.items():
             with opened_to_write(self._folder / name) as file:
                 file.write(content)
-        self._cases = _opened(study, self._folder)
+        name, made = _KINDS[study.params.kind]
+        module = import_module(f'propulsion_ros.study.{name}')
+        self._cases: Cases = getattr(module, made)(study, self._folder)
 
     def check(self) -> None:
         """Raise `ConfigError` for what is wrong before any case can be flown."""

@@ -177,7 +177,8 @@ def test_not_a_number_is_survived(graph):
     pytest.param({'altitude_source': 'gps'},
                  "expected one of odometry, pressure, sensors, got 'gps'", id='unknown source'),
     pytest.param({'required_checks': ['hom']}, 'expected one of altitude, config, home, estimator,'
-                 " circuits, frozen, backup_timer, record, clocks, got 'hom'", id='unknown check'),
+                 " circuits, frozen, backup_timer, record, clocks, publishers, got 'hom'",
+                 id='unknown check'),
     pytest.param({'apogee.window': -1.0}, "parameter 'apogee.window': -1 must be above 0 s",
                  id='negative window'),
     pytest.param({'apogee.windw': 1.0}, "unknown, did you mean 'apogee.window'?", id='misspelt'),
