@@ -21,7 +21,7 @@ ON_THE_WAY_UP = ('launch', 'flight')
 """Where an event that moves an engine is evaluated by default, unless it deploys too."""
 
 LONGEST_GAP = 5.0
-"""Samples of which each knows that a condition holds agree only if they are no further apart [s]."""
+"""Samples on which a condition holds agree with each other only if they are no further apart [s]."""
 
 
 @dataclass(frozen=True)
