@@ -20,6 +20,7 @@ from propulsion_ros.rml.deployers import MOST, read_deployers
 from propulsion_ros.rml.document import LEGACY_NESTING, parse
 from propulsion_ros.rml.engines import read_engines
 from propulsion_ros.rml.events import Devices, EventReader
+from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.rml.sensors import (
     OrientationConfig,
     SensorsConfig,
@@ -64,7 +65,9 @@ class FlightConfig:
     """Differs where the text or the semantics differ."""
 
 
-def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfig:
+def load_flight_config(
+    path: str | Path, semantics: str = 'safe', source: str = ''
+) -> FlightConfig:
     """Read a configuration file.
 
     Parameters
@@ -73,6 +76,9 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
         The file; a ``~`` is the user's folder.
     semantics : str
         'safe', or 'legacy' to take what the flown software takes and to mean what it meant.
+    source : str
+        The ``altitude_source`` with which it is flown: an event that deploys and can never fire
+        is refused; '' for none.
 
     Raises
     ------
@@ -81,7 +87,10 @@ def load_flight_config(path: str | Path, semantics: str = 'safe') -> FlightConfi
     """
     text = read_text(expand_user(path), SIZE_LIMIT)
     try:
-        return read_flight_config(text, semantics)
+        config = read_flight_config(text, semantics)
+        if source and semantics == 'safe':
+            _check_firing(config.events, source)
+        return config
     except SourceError as e:
         # What is no JSON has no paths, and may be anything.
         line = line_in(e) if e.key == 'document' else line_of(text, e.key)
@@ -128,6 +137,25 @@ def read_flight_config(
         unread, engines, controllers, sensors, orientation, semantics,
         hashlib.sha256(f'{semantics}\n{text}'.encode()).hexdigest(),
     )
+
+
+def _check_firing(events: tuple[EventSpec, ...], source: str) -> None:
+    for event, reason in never_fires(events, source):
+        raise SourceError(
+            f'Events[{event.id}].condition', f"'{event.name}' can never fire: {reason}"
+        )
+
+
+def doubtful_events(config: FlightConfig, source: str) -> list[str]:
+    """Return a line for each event that deploys only where the vehicle falls below the pad."""
+    if config.semantics != 'safe':
+        return []
+    certain = {event.id for event, _ in never_fires(config.events, source)}
+    return [
+        f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
+        'Position the altitude is negative, as -450 for 450 m above the pad'
+        for event, _ in never_fires(config.events, source, deepest=0.0) if event.id not in certain
+    ]
 
 
 def _check_channels(

@@ -190,14 +190,17 @@ def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
 
 
 def _flight(path: Path, model: Path | None, report: Report) -> None:
-    _check_flight_config(path)
+    # Nothing is known of the sensors, so that they may give anything.
+    for doubt in _check_flight_config(path, 'safe', 'sensors'):
+        report.warn(printable(path), doubt)
 
 
-def _check_flight_config(path: str | Path, semantics: str = 'safe') -> None:
+def _check_flight_config(path: str | Path, semantics: str, source: str) -> list[str]:
+    """Raise what is wrong with a flight configuration, and return what is doubtful."""
     # Most files need nothing of it, and its import is a fifth of what `check` takes.
-    from propulsion_ros.rml.config import load_flight_config
+    from propulsion_ros.rml.config import doubtful_events, load_flight_config
 
-    load_flight_config(path, semantics)
+    return doubtful_events(load_flight_config(path, semantics, source), source)
 
 
 def _robot(path: Path, model: Path | None, report: Report) -> None:
@@ -324,7 +327,9 @@ def _check_schema(name: str, values: dict[str, Any], faults: FaultList) -> None:
     _warn(parameters_of(cls), values, faults)
     if not faults.errors and values.get('config_file'):
         params = build(cls, {**_FROM_LAUNCH.get(name, {}), **values})
-        _check_flight_config(params.config_file, params.semantics)
+        source = '' if params.replay else params.altitude_source
+        for doubt in _check_flight_config(params.config_file, params.semantics, source):
+            faults.warn('config_file', doubt)
 
 
 def _warn(parameters: Iterable[Parameter], values: dict[str, Any], faults: FaultList) -> None:

@@ -41,6 +41,12 @@ def test_settings_of_families_have_no_faults(name, capsys):
     assert check(SHARE / 'config' / f'{name}.yaml') == 0, capsys.readouterr().out
 
 
+NEVER = (
+    '{"Events": [{"id": 0, "action": {"type": "deployment", "id": 0, "param": 1000}, "condition": '
+    '{"operator": "LESSTHAN", "flightVar": "TimeSinceApogee", "threshold": 0}}]}'
+)
+
+
 @pytest.mark.parametrize(('name', 'text', 'lines'), [
     pytest.param('a.yaml', ROTORS + '    motor_constant: [1e-5]\n', [], id='right'),
     pytest.param('a.yaml', ROTORS + '    motor_constant: [1e-5]\n'
@@ -73,6 +79,8 @@ def test_settings_of_families_have_no_faults(name, capsys):
                  ['booster[name=b]/max_thrust: -1 must be above 0'], id='wrong value'),
     pytest.param('a.jsonc', '{"Events": []}', ['expected at least one event'], id='no events'),
     pytest.param('a.jsonc', '{', ['is not JSON'], id='no JSON'),
+    pytest.param('a.jsonc', NEVER, ["Events[0].condition: 'event 0' can never fire: never time "
+                 'since apogee < 0 s'], id='a charge that never fires'),
     pytest.param('a.txt', '', ['expected a name that ends in one of'], id='suffix'),
     pytest.param('none.urdf', None, ['cannot be read: No such file'], id='no file'),
 ])
@@ -184,3 +192,24 @@ def test_flight_configuration_is_read_as_its_node_reads_it(tmp_path, semantics, 
         f'    semantics: {semantics}\n'
     )
     assert check(path) == faults
+
+
+@pytest.mark.parametrize(('source', 'variable', 'is_fault', 'warns'), [
+    pytest.param('pressure', '"Tilt", "threshold": 1.5', True, False, id='never by a barometer'),
+    pytest.param('odometry', '"Tilt", "threshold": 1.5', False, False, id='by an odometry'),
+    pytest.param('pressure', '"Position", "component": 2, "threshold": 450', False, True,
+                 id='below the pad'),
+])
+def test_a_charge_that_never_fires_is_a_fault(tmp_path, capsys, source, variable, is_fault, warns):
+    flight, path = tmp_path / 'flight.jsonc', tmp_path / 'a.yaml'
+    comparison = f'"MORETHAN", "flightVar": {variable}'
+    flight.write_text(NEVER.replace(
+        '"LESSTHAN", "flightVar": "TimeSinceApogee", "threshold": 0', comparison
+    ))
+    path.write_text(
+        f'flight_state:\n  ros__parameters: {{config_file: {flight}, altitude_source: {source}}}\n'
+    )
+    assert check(path) == int(is_fault)
+    out, err = capsys.readouterr()
+    assert ("'event 0' can never fire: tilt is unknown" in out) is is_fault
+    assert ("'event 0' fires only below the pad" in err) is warns

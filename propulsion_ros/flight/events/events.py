@@ -21,7 +21,7 @@ ON_THE_WAY_UP = ('launch', 'flight')
 """Where an event that moves an engine is evaluated by default, unless it deploys too."""
 
 LONGEST_GAP = 5.0
-"""Samples that know that a condition holds agree only if they are no further apart [s]."""
+"""Two samples on which a condition holds agree only if they are no further apart than this [s]."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from propulsion_ros.loops.flight.setup import (
     read_config,
 )
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
-from propulsion_ros.rml.config import UNITS, FlightConfig
+from propulsion_ros.rml.config import UNITS, FlightConfig, doubtful_events
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.sample_time import SampleTime
@@ -71,6 +71,8 @@ def make_flight_loop(
         host.log(
             'info', f'{len(config.events)} events, {config.semantics} semantics, {UNITS}{unread}'
         )
+        for doubt in doubtful_events(config, params.altitude_source):
+            host.log('warn', doubt)
     return FlightLoop(params, config, host, boot, open_writer)
 
 

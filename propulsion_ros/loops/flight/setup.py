@@ -26,7 +26,9 @@ def read_config(params: FlightLoopParams) -> FlightConfig:
     """
     if not params.config_file:
         return FlightConfig((), ())
-    return load_flight_config(params.config_file, params.semantics)
+    # What was flown is replayed as it was.
+    source = '' if params.replay else params.altitude_source
+    return load_flight_config(params.config_file, params.semantics, source)
 
 
 def make_flight_state(

@@ -16,6 +16,7 @@ from flight_computer import (
     MS,
     TOP,
     Computer,
+    altitude,
     interrupted,
     odometry,
     request,
@@ -365,6 +366,48 @@ def test_before_the_first_sample_the_health_has_where_it_should_come_from():
 def test_configuration_that_cannot_be_read_is_refused():
     with pytest.raises(ConfigError, match=r'/nowhere/x\.jsonc'):
         Computer(config_file='/nowhere/x.jsonc')
+
+
+@pytest.mark.parametrize(('variable', 'stops'), [
+    pytest.param({'flightVar': 'Tilt', 'threshold': 1.5}, True, id='certain'),
+    pytest.param({'flightVar': 'Position', 'component': 2, 'threshold': 450}, False, id='doubtful'),
+])
+def test_charge_that_can_never_fire_stops_the_start_where_that_is_certain(
+    tmp_path, variable, stops
+):
+    path = tmp_path / 'flight.jsonc'
+    path.write_text(json.dumps({'Events': [{
+        'id': 0, 'action': {'type': 'deployment', 'id': 0, 'param': 1000},
+        'condition': {'operator': 'MORETHAN', **variable},
+    }]}))
+    settings = {'config_file': str(path), 'source': 'pressure'}
+    if stops:
+        with pytest.raises(ConfigError, match='can never fire: tilt is unknown'):
+            Computer(**settings)
+        Computer(**settings, replay=True)
+    else:
+        assert any('fires only below the pad' in text for text in Computer(**settings).warnings)
+
+
+@pytest.mark.parametrize('sees', [
+    pytest.param(lambda t: t % 1.0 < 0.05, id='1 Hz'),
+    pytest.param(lambda t: t < 17.0 or t % 0.8 < 0.2, id='silent 0.6 s of each 0.8 s'),
+])
+def test_slow_or_interrupted_barometer_fires_the_main_parachute(sees):
+    computer = Computer(source='pressure', **{'flight.max_ascent_time': 25.0})
+    start_ns = computer.host.now
+    for k in range(600):
+        computer.wait(0.05)
+        if sees(k * 0.05):
+            _, pressure = temperature_and_pressure(120.0 + altitude(k * 0.05))
+            computer.host.deliver('~/pressure', message(
+                computer.host.now, fluid_pressure=float(pressure)
+            ))
+        if k == 50:
+            computer.command('launch')
+    (_, _), (name, time) = computer.fired
+    assert name == 'main parachute'
+    assert time - start_ns * 1e-9 == pytest.approx(MAIN, abs=3.0)
 
 
 def test_topics_are_declared_once():

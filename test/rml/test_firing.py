@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events that can never fire, and events that only look so."""
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+
+import pytest
+
+from propulsion_ros.flight.events.conditions import All, Any, Between, LessThan, MoreThan, Not
+from propulsion_ros.flight.events.events import Action, EventSpec
+from propulsion_ros.flight.events.variables import Variables
+from propulsion_ros.rml.config import doubtful_events, load_flight_config, read_flight_config
+from propulsion_ros.rml.firing import never_fires
+from propulsion_ros.settings.errors import SourceError
+
+MS, HOUR = 1_000_000, 3_600_000.0
+FIRE = {'type': 'deployment', 'id': 0, 'param': 1000}
+
+
+def more(variable, threshold, **component):
+    return {'operator': 'MORETHAN', 'flightVar': variable, 'threshold': threshold, **component}
+
+
+def less(variable, threshold, **component):
+    return {**more(variable, threshold, **component), 'operator': 'LESSTHAN'}
+
+
+def all_of(*conditions):
+    return {'operator': 'AND', 'condition': list(conditions)}
+
+
+def any_of(*conditions):
+    return {'operator': 'OR', 'condition': list(conditions)}
+
+
+def negated(condition):
+    return {'operator': 'NOT', 'condition': condition}
+
+
+def text_of(condition, *others, **event):
+    events = [{'action': FIRE, 'condition': condition, **event}, *others]
+    return json.dumps({'Events': [{'id': i, **event} for i, event in enumerate(events)]})
+
+
+def reasons(text, source='pressure', **options):
+    return [reason for _, reason in never_fires(read_flight_config(text).events, source, **options)]
+
+
+APOGEE = more('TimeSinceApogee', 0)
+DOWN = {'component': 2}
+LOW = more('Position', -450, **DOWN)
+TILTED = more('Tilt', 1.5)
+AFTER_0 = more('TimeSinceEvent', 100, component=0)
+AFTER_1 = more('TimeSinceEvent', 100, component=1)
+
+
+@pytest.mark.parametrize(('text', 'source', 'reason'), [
+    pytest.param(text_of(TILTED), 'pressure', 'tilt is unknown with altitude_source pressure',
+                 id='tilt of a barometer'),
+    pytest.param(text_of(more('Position', -1e5, component=1)), 'pressure',
+                 'distance east is unknown with altitude_source pressure',
+                 id='position of a barometer'),
+    pytest.param(text_of(more('Velocity', 5, component=-1)), 'pressure',
+                 'speed is unknown with altitude_source pressure', id='speed of a barometer'),
+    pytest.param(text_of(all_of(APOGEE, more('Acceleration', -100, **DOWN))), 'odometry',
+                 'upward acceleration is unknown with altitude_source odometry',
+                 id='acceleration of an odometry'),
+    pytest.param(text_of(any_of(TILTED, all_of(LOW, negated(TILTED)))), 'pressure',
+                 'tilt is unknown with altitude_source pressure', id='tilt in every alternative'),
+    pytest.param(text_of(APOGEE, phases=['boost']), 'pressure',
+                 'time since apogee is unknown before recovery', id='after apogee, in boost'),
+    pytest.param(text_of(APOGEE, for_ms=1e8), 'pressure',
+                 'no flight lasts for 100000 s, its for_ms', id='for longer than a flight'),
+    pytest.param(text_of(more('TimeSinceLiftoff', 25 * HOUR)), 'pressure',
+                 'never time since liftoff >= 90000 s', id='later than any flight'),
+    pytest.param(text_of(less('TimeSinceApogee', 0)), 'pressure',
+                 'never time since apogee < 0 s', id='before it is known'),
+    pytest.param(text_of(more('Tilt', 3.2)), 'odometry', 'never tilt >= 183.3464944 deg',
+                 id='tilt of more than half a turn'),
+    pytest.param(text_of(all_of(more('Position', -400, **DOWN), less('Position', -500, **DOWN))),
+                 'odometry', 'never altitude <= 400 m together with its other limits',
+                 id='low and high at once'),
+    pytest.param(text_of(all_of(LOW, negated(LOW))), 'odometry',
+                 'never altitude <= 450 m together with its other limits', id='and not'),
+    pytest.param(text_of({'operator': 'BETWEEN', 'flightVar': 'TimeSinceApogee', 'lower': 0,
+                          'upper': 100}, for_ms=300), 'odometry',
+                 'time since apogee is in its limits for less than for_ms, 300 ms',
+                 id='window shorter than the dwell'),
+    pytest.param(text_of(AFTER_0), 'odometry',
+                 'time since event 0 is unknown, since that event does not fire before',
+                 id='after itself'),
+    pytest.param(text_of(AFTER_1, {'action': None, 'condition': AFTER_0}), 'odometry',
+                 'time since event 1 is unknown, since that event does not fire before',
+                 id='after each other'),
+    pytest.param(text_of(AFTER_1, {'action': None, 'condition': TILTED}), 'pressure',
+                 'time since event 1 is unknown, since that event does not fire before',
+                 id='after one that never fires'),
+])
+def test_event_that_can_never_fire(text, source, reason):
+    assert reasons(text, source) == [reason]
+
+
+@pytest.mark.parametrize(('text', 'source'), [
+    pytest.param(text_of(APOGEE), 'pressure', id='after apogee'),
+    pytest.param(text_of(APOGEE, for_ms=HOUR), 'pressure', id='a balloon that falls for hours'),
+    pytest.param(text_of(all_of(APOGEE, LOW)), 'pressure', id='altitude'),
+    pytest.param(text_of(more('Velocity', 5, **DOWN)), 'pressure', id='fitted velocity'),
+    pytest.param(text_of(any_of(TILTED, LOW)), 'pressure', id='one alternative is known'),
+    pytest.param(text_of(negated(all_of(TILTED, LOW))), 'pressure', id='not both'),
+    pytest.param(text_of(all_of(APOGEE, TILTED)), 'odometry', id='tilt of an odometry'),
+    pytest.param(text_of(more('Acceleration', -100, **DOWN)), 'sensors', id='all sensors'),
+    pytest.param(text_of(more('TimeSinceIgnition', 9000), phases=['boost']), 'pressure',
+                 id='timed from ignition'),
+    pytest.param(text_of(any_of(APOGEE, AFTER_0)), 'pressure', id='itself, or apogee'),
+    pytest.param(text_of(AFTER_1, {'action': None, 'condition': LOW}), 'pressure',
+                 id='after a later one of the list'),
+    pytest.param(text_of(all_of({'localPyroChannel': 0, 'continuity': True}, APOGEE)), 'pressure',
+                 id='circuit'),
+    pytest.param(text_of(APOGEE, {'action': None, 'condition': TILTED}), 'pressure',
+                 id='what deploys nothing may never happen'),
+    pytest.param(text_of(more('Position', 450, **DOWN)), 'pressure', id='below the pad'),
+])
+def test_event_that_may_fire(text, source):
+    assert reasons(text, source) == []
+
+
+def test_event_that_would_take_too_long_to_judge_may_fire():
+    either = any_of(*[less('Position', -500 - i, **DOWN) for i in range(8)])
+    text = text_of(all_of(LOW, *[either] * 40))
+    assert reasons(text) == []
+
+
+@pytest.mark.parametrize('source', ['pressure', 'odometry', 'sensors'])
+def test_it_is_refused_where_it_is_loaded_for_a_source_of_the_altitude(tmp_path, source):
+    path = tmp_path / 'flight.jsonc'
+    path.write_text(text_of(TILTED, name='drogue'))
+    load_flight_config(path)
+    load_flight_config(path, 'safe', 'odometry')
+    if source == 'pressure':
+        with pytest.raises(SourceError) as caught:
+            load_flight_config(path, 'safe', source)
+        assert str(caught.value) == (
+            f"{path}:1: Events[0].condition: 'drogue' can never fire: tilt is unknown with "
+            'altitude_source pressure'
+        )
+    else:
+        load_flight_config(path, 'safe', source)
+
+
+@pytest.mark.parametrize(('condition', 'is_doubtful'), [
+    pytest.param(more('Position', 450, **DOWN), True, id='sign forgotten'),
+    pytest.param(LOW, False, id='above the pad'),
+    pytest.param(TILTED, False, id='certain'),
+])
+def test_event_that_fires_only_below_the_pad_is_doubtful(condition, is_doubtful):
+    config = read_flight_config(text_of(condition, name='main'))
+    doubts = doubtful_events(config, 'pressure')
+    assert bool(doubts) is is_doubtful
+    assert all("'main' fires only below the pad, since its condition is" in d for d in doubts)
+
+
+VALUES = [i / 2.0 for i in range(9)]
+
+
+def random_condition(rng, depth=0):
+    kind = rng.randrange(6 if depth < 4 else 3)
+    if kind < 3:
+        variable, component = rng.choice([('Position', 2), ('Tilt', 0), ('TimeSinceApogee', 0)])
+        limits = sorted(rng.choice(VALUES[:6]) for _ in range(2))
+        return (
+            MoreThan(variable, component, limits[0]), LessThan(variable, component, limits[0]),
+            Between(variable, component, *limits),
+        )[kind]
+    parts = tuple(random_condition(rng, depth + 1) for _ in range(rng.randrange(1, 4)))
+    return (All(parts), Any(parts), Not(parts[0]))[kind - 3]
+
+
+def may_hold(condition):
+    return any(
+        condition(Variables(
+            round(time * MS), position=(math.nan, math.nan, down), tilt=tilt, apogee_ns=0,
+        ))
+        for down, tilt, time in itertools.product(VALUES, VALUES[:7], VALUES)
+    )
+
+
+def test_no_event_that_can_fire_is_refused():
+    rng, found = random.Random(1), 0
+    for _ in range(150):
+        condition = random_condition(rng)
+        spec = EventSpec(0, 'e', condition, (Action('deployment', 0, 1.0),))
+        is_never = bool(list(never_fires([spec], 'sensors')))
+        found += is_never
+        assert not (is_never and may_hold(condition)), condition
+    assert found > 10
