@@ -141,7 +141,8 @@ class FlightLoop:
         self._record = FlightRecorder(
             host, '' if params.replay else params.state_file,
             hashlib.sha256(flown.encode()).hexdigest(), self._state, self._actuation, self._home,
-            boot or Boot(), self._clocks, open_writer, trusts_age=self._is_robot, estimation=self._estimation,
+            boot or Boot(), self._clocks, open_writer, trusts_age=self._is_robot,
+            estimation=self._estimation,
         )
         self._report: FlightReport | None = None
         self._estimate: EstimatorState | None = None

@@ -313,10 +313,10 @@ def test_recording_beside_the_sensor_refuses_the_launch_until_it_ends(tmp_path, 
     computer.command('launch')
     computer.play(30.0, 0.0, is_first)
     assert computer.flags['phase'] == 'launch'
-    assert computer.loop.stamp_ns == computer.host.now, 'it is nearer to the computer\'s clock'
+    assert computer.loop.stamp_ns == computer.host.now, "it is nearer to the computer's clock"
 
 
-@pytest.mark.parametrize('ahead', [0.0, -1.6e9], ids=['the time of now', 'the time since its start'])
+@pytest.mark.parametrize('ahead', [0.0, -1.6e9], ids=['time of now', 'time since its start'])
 @pytest.mark.parametrize('is_first', [True, False], ids=['recording first', 'sensor first'])
 @pytest.mark.parametrize('late', [0.0, 2.0], ids=['both at once', 'sensor connected late'])
 def test_recording_beside_the_sensor_fires_nothing_after_a_restart(
