@@ -49,16 +49,25 @@ def write_version(version: str, today: str) -> None:
     """Write version, date and addresses into every file that has them."""
     if not re.fullmatch(VERSION, version):
         fail(f'VERSION: expected three numbers such as 1.0.0, came {version!r}')
-    title = f'{version} ({today})'
-    if rewrite('CHANGELOG.rst', r'^Forthcoming\n-+$', f'{title}\n{"-" * len(title)}') == 0:
+    forthcoming, title = r'^(Forthcoming\n-+)$', f'{version} ({today})'
+    if found('CHANGELOG.rst', forthcoming) == 'none':
         fail('CHANGELOG.rst: expected a section Forthcoming, which becomes that of the version')
-    for name, pattern in PLACES.items():
-        if name != 'CHANGELOG.rst':
-            replace_group(name, pattern, version)
-    replace_group('CITATION.cff', r'^date-released: (.*)$', today)
-    for name, patterns in COPIES.items():
-        for key, pattern in patterns.items():
-            replace_group(name, pattern, addresses()[key])
+    changes = [
+        ('CHANGELOG.rst', forthcoming, f'{title}\n{"-" * len(title)}'),
+        *((name, PLACES[name], version) for name in PLACES if name != 'CHANGELOG.rst'),
+        ('CITATION.cff', r'^date-released: (.*)$', today),
+        *((name, pattern, addresses()[key])
+          for name, patterns in COPIES.items() for key, pattern in patterns.items()),
+    ]
+    texts = {name: text_of(name) for name, _, _ in changes}
+    for name, pattern, new in changes:
+        match = re.search(pattern, texts[name], re.MULTILINE)
+        if match is None:
+            fail(f'{name}: expected a line that fits {pattern}')
+        texts[name] = texts[name][:match.start(1)] + new + texts[name][match.end(1):]
+    # Only now: where one file is wrong, none is written.
+    for name, text in texts.items():
+        (ROOT / name).write_text(text, encoding='utf-8')
     print(f'version: {version}, {today}; read the changelog and commit')
 
 
@@ -98,22 +107,6 @@ def found(name: str, pattern: str) -> str:
     """Return the group of the first line that fits."""
     match = re.search(pattern, text_of(name), re.MULTILINE)
     return match[1] if match else 'none'
-
-
-def rewrite(name: str, pattern: str, new: str) -> int:
-    """Replace what fits by a text, and return how often it did."""
-    text, count = re.subn(pattern, lambda _: new, text_of(name), flags=re.MULTILINE)
-    (ROOT / name).write_text(text, encoding='utf-8')
-    return count
-
-
-def replace_group(name: str, pattern: str, new: str) -> None:
-    """Replace the group of the first line that fits."""
-    match = re.search(pattern, text_of(name), re.MULTILINE)
-    if match is None:
-        fail(f'{name}: expected a line that fits {pattern}')
-    text = text_of(name)
-    (ROOT / name).write_text(text[:match.start(1)] + new + text[match.end(1):], encoding='utf-8')
 
 
 # What is uploaded.

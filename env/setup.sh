@@ -69,6 +69,8 @@ if command -v flock >/dev/null; then flock 8; fi
 PYTHONWARNINGS=ignore "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
   --no-deps --no-build-isolation --editable "$root" || fail 'propulsion_ros could not be installed'
 "$venv/bin/python" -c 'import rclpy' || fail "rclpy cannot be imported in $venv, see above"
-# matplotlib lists the fonts once, and prints that in the midst of a demo or a test.
-"$venv/bin/python" -c 'import matplotlib.font_manager' || fail 'matplotlib cannot be imported'
+# matplotlib lists the fonts once, and prints that in the midst of a demo or a test. Python compiles
+# once, and here, what pip has not and what each test process would compile at the same time.
+"$venv/bin/python" -c 'import gymnasium, hypothesis, matplotlib.pyplot, pytest, rosbags.rosbag2, scipy.stats' \
+  || fail 'what the tests need cannot be imported, see above'
 echo "$want" > "$venv/ready"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -63,13 +64,7 @@ def full(family: str, values: Values) -> dict[str, Any]:
     """Return every flat parameter of a family."""
     params = FAMILIES[family].Params
     built = build(params, values)
-    found = {}
-    for parameter in parameters_of(params):
-        value = built
-        for part in parameter.key.split('.'):
-            value = getattr(value, part)
-        found[parameter.key] = value
-    return found
+    return {each.key: attrgetter(each.key)(built) for each in parameters_of(params)}
 
 
 def recorded(bench: Bench, truth: Values, rng: np.random.Generator) -> Recording:

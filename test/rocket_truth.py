@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -15,11 +16,11 @@ FINE = 500.0  # steps of the truth a second
 SITE = (47.0, 11.0, 600.0)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Truth:
-    """Runs of a flight: arrays of shape (samples, runs, ...), east north up."""
+    """Runs of a flight: arrays of shape (samples, runs, ...), east north up, that are read only."""
 
-    stamp_ns: list[int]
+    stamp_ns: tuple[int, ...]
     position: np.ndarray
     velocity: np.ndarray
     attitude: np.ndarray  # x, y, z, w
@@ -50,6 +51,7 @@ def turn(attitude, vector):
     return vector + scalar * cross + np.cross(axis, cross)
 
 
+@cache
 def fly(seed, runs, rate=100.0, burn=2.0, push=60.0, duration=14.0, drag=5e-4, chute=8.0):
     """Return a boost, a coast and a descent under a parachute, integrated finely."""
     rng = np.random.default_rng(seed)
@@ -89,8 +91,10 @@ def fly(seed, runs, rate=100.0, burn=2.0, push=60.0, duration=14.0, drag=5e-4, c
         position = position + velocity * dt + 0.5 * world * dt**2
         velocity = velocity + world * dt
         falls |= (velocity[:, 2] < -chute) & (t > burn)
-    stamps = [round(k * 1e9 / rate) for k in range(len(rows['p']))]
-    return Truth(stamps, *(np.array(rows[key]) for key in 'pvqwf'))
+    columns = [np.array(rows[key]) for key in 'pvqwf']
+    for column in columns:
+        column.flags.writeable = False
+    return Truth(tuple(round(k * 1e9 / rate) for k in range(len(columns[0]))), *columns)
 
 
 def pressure_of(altitude):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that hang, never end, or are not what their name says; run in processes with limits.
 
-``python test/special_files.py GROUP FOLDER EVERY`` makes the files of one case in EVERY of a group
-in a folder, gives each to its command, and prints one JSON object for each case.
+``python test/special_files.py GROUP,GROUP FOLDER EVERY`` makes the files of one case in EVERY of
+some groups in a folder, gives each to its command, and prints one JSON object for each case.
 """
 from __future__ import annotations
 
@@ -135,14 +135,15 @@ def faults(case, code, output, usage):
         yield f'{peak:.0f} MB'
 
 
-def main(group, folder, every=1, *words):
-    """Run one case in so many of a group, of those whose ids have some words."""
+def main(groups, folder, every=1, *words):
+    """Run one case in so many of some groups, of those whose ids have some words."""
     for name in NEEDED:
         importlib.import_module(name)
-    cases = [case for make in GROUPS[group] for case in make()]
-    for i, case in list(enumerate(cases))[::int(every)]:
-        if all(word in case.id for word in words):
-            print(json.dumps(tried(case, os.path.join(folder, str(i)))), flush=True)
+    for group in groups.split(','):
+        cases = [case for make in GROUPS[group] for case in make()]
+        for i, case in list(enumerate(cases))[::int(every)]:
+            if all(word in case.id for word in words):
+                print(json.dumps(tried(case, os.path.join(folder, f'{group}_{i}'))), flush=True)
 
 
 if __name__ == '__main__':

@@ -102,6 +102,15 @@ def test_version_without_news_is_refused(tree):
         release.write_version('1.2.4', '2027-01-03')
 
 
+def test_nothing_is_written_where_one_file_is_wrong(tree):
+    write_addresses(tree)
+    (tree / 'CITATION.cff').write_text('version: new\n', encoding='utf-8')
+    before = {name: (tree / name).read_bytes() for name in release.PLACES}
+    with pytest.raises(SystemExit, match=r'CITATION\.cff: expected a line that fits'):
+        release.write_version('1.2.3', '2027-01-02')
+    assert {name: (tree / name).read_bytes() for name in release.PLACES} == before
+
+
 @IN_CLONE
 def test_addresses_stand_in_one_file_and_its_copies():
     release.check_addresses(placeholders=True)

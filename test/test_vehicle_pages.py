@@ -15,7 +15,7 @@ from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.settings.flat import build
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
-from topic_tables import PAGES
+from topic_tables import PAGES, topics_of
 
 SHARE = share_directory()
 NUMBER = r'-?\d+(?:\.\d+)?'
@@ -77,3 +77,21 @@ def test_timeout_is_that_of_the_blocks(text, description):
         if spec.family != 'inverse_fam'
     }
     assert timeouts == {float(said)}
+
+
+def test_page_of_the_nodes_has_the_types_of_the_graphs():
+    known = {}
+    for vehicle in VEHICLES:
+        for topic, kind in topics_of(vehicle).items():
+            known.setdefault(topic.rpartition('/')[2], set()).add(kind)
+    text = (PAGES.parent / 'nodes.md').read_text(encoding='utf-8')
+    rows = re.findall(r'^\|[^|]*\| ([^|]*`~?/[^|]*) \| ([^|]*) \|', text, re.MULTILINE)
+    checked = set()
+    for topics, kinds in rows:
+        names, types = re.findall(r'`~?/(\w+)`', topics), kinds.split(', ')
+        if len(types) == 1:
+            types *= len(names)
+        for name, kind in zip(names, types, strict=True):
+            assert {kind} == known.get(name, {kind}), name
+        checked.update(names)
+    assert len(checked & known.keys()) > 25

@@ -188,7 +188,7 @@ def start_python(words: Sequence[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, *words])  # noqa: S603  a list of words, no shell
 
 
-def stop(process: subprocess.Popen[bytes], limit: float) -> int:
+def stop(process: subprocess.Popen[bytes], limit: float = _STOP_LIMIT) -> int:
     """End a process, with force after some time [s], and return its exit code."""
     if process.poll() is None:
         process.terminate()
@@ -215,7 +215,7 @@ def stack(
     try:
         yield process
     finally:
-        code = stop(process, _STOP_LIMIT)
+        code = stop(process)
     if code:
         raise RuntimeError(f'the other nodes ended with code {code}')
 

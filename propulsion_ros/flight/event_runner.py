@@ -122,6 +122,10 @@ class EventRunner:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
         self._events.restore(records, clock_ns, gap_ns)
 
+    def spend_ignitions(self) -> None:
+        """Spend each event that lights an engine by the time since ignition."""
+        self._events.spend_ignitions()
+
 
 def _check_targets(events: Sequence[EventSpec], counts: dict[str, int]) -> None:
     """Refuse what could only fail in flight."""

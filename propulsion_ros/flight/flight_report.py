@@ -62,3 +62,8 @@ class FlightReport:
     notice: str = ''
     ascent: Mark | None = None
     vertex: Vertex | None = None
+
+    @property
+    def is_resumed(self) -> bool:
+        """Whether a recorded flight was resumed now."""
+        return any(change.trigger.startswith('resumed in ') for change in self.phase_changes)

@@ -22,6 +22,7 @@ from propulsion_ros.flight.landing import LandingDetector
 from propulsion_ros.flight.liftoff import CERTAIN_RISE, DOUBTFUL, Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.extremes import Extremes
+from propulsion_ros.flight.motion.regained import RegainedAltitude
 from propulsion_ros.flight.motion.rest import RestWatch
 from propulsion_ros.flight.phases.course import Course
 from propulsion_ros.flight.phases.mark import Mark, Vertex
@@ -69,7 +70,7 @@ class FlightState:
     required : collection of str
         Checks of `readiness` that refuse a launch; the others only report.
     keeps_flight : bool
-        Whether a flight that is armed and has not landed, or a recorded one, continues when
+        Whether a flight that is armed, or a recorded one, continues when
         stamps are earlier than its first one, as those of a sensor that restarts with a wrong
         time. In a simulation such stamps mean that it has started again, so the flight ends.
     may_settle : bool
@@ -117,6 +118,7 @@ class FlightState:
         self._rest = RestWatch(params)
         self._range = Extremes(math.inf)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
+        self._regained = RegainedAltitude(params.landed_band, params.landed_velocity)
         self._asked = AskedTwice(params.ask_again_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
         self._host_checks: dict[str, str] = {}
@@ -190,6 +192,7 @@ class FlightState:
         self._course = Course()
         self._clock.reset()
         self._climb.reset()
+        self._regained.reset()
         self._is_climbing = self._is_ascending = False
         self._skipped_ns = 0
         self._frozen.reset()
@@ -302,7 +305,7 @@ class FlightState:
         self._consider_record(known, velocity)
         self._observe(known)
         controls, fired = self._events.update(
-            self._clock.now_ns, known if self._is_legacy else self._watch.filtered(known),
+            self._clock.now_ns, known if self._is_legacy else self._for_events(known),
             self._course, self.subphase, is_frozen,
             self._permits,
         )
@@ -310,11 +313,19 @@ class FlightState:
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls
         )
 
+    def _for_events(self, sample: Sample) -> Sample:
+        """Return a sample as events see it: no altitude after a descent that may be over.
+
+        Who stands beside a vehicle that has landed may carry it below the altitude of a charge.
+        """
+        if self.subphase is Subphase.LANDED or self._regained.is_doubtful:
+            return replace(sample, altitude=math.nan)
+        return self._watch.filtered(sample)
+
     @property
     def _may_restart(self) -> bool:
-        """Whether stamps may end a flight that is armed and not landed, or waits to be resumed."""
-        is_committed = self.phase.is_armed and self.subphase is not Subphase.LANDED
-        return not (self._keeps_flight and (is_committed or self.holds_record))
+        """Whether stamps may end a flight that is armed or waits to be resumed."""
+        return not (self._keeps_flight and (self.phase.is_armed or self.holds_record))
 
     @property
     def _climbs_in_doubt(self) -> bool:
@@ -366,7 +377,11 @@ class FlightState:
         now_ns = self._clock.now_ns
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._range.update(now_ns, sample.altitude)
-        self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
+        process_ns = now_ns - self._skipped_ns
+        self._is_climbing = self._climb.update(process_ns, sample.altitude)
+        self._regained.update(
+            process_ns, sample.altitude, descends=self.phase is Phase.RECOVERY
+        )
         self._is_ascending = (
             velocity > self._params.resume_velocity if self._rest.sees_velocity(now_ns)
             else self._is_climbing
@@ -564,6 +579,8 @@ class FlightState:
         )
         if self.phase is Phase.LAUNCH:
             self._is_rearmed = True
+            # Ignition was commanded before the restart, and what it lit then is not lit again.
+            self._events.spend_ignitions()
             if found is not None:
                 self._lift_off(sample, Liftoff(now_ns - age_ns, found.source))
             elif record.is_aloft:

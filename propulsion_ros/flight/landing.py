@@ -8,7 +8,7 @@ from propulsion_ros.flight.motion.slope import Slope
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.timing.dwell import Dwell
 
-_MOVES_WINDOW = 1.5  # over which a vehicle that seemed to have landed is seen to move [s]
+_MOVES_WINDOW = 2.0  # over which a vehicle that seemed to have landed is seen to move [s]
 _READING_NS = 50_000_000  # between two readings of that, at least
 
 

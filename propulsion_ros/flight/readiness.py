@@ -18,13 +18,18 @@ CHECKS: Mapping[str, str] = {
     'frozen': 'altitude, speed and acceleration have repeated themselves for `flight.frozen_time`',
     'backup_timer': '`flight.max_ascent_time` is 0',
     'record': 'a `state_file` is set and cannot be written',
-    'clocks': 'sensors or pyro receivers have another time than this computer, or one topic has '
-    'messages with two times',
+    'clocks': 'sensors or pyro receivers have another time than this computer, or their stamps '
+    'stand still',
+    'publishers': 'one topic has messages with two times, as where a recording is played beside a '
+    'sensor',
 }
 """The checks, and what each finds."""
 
-REQUIRED = ('altitude', 'config', 'home', 'estimator', 'circuits', 'backup_timer', 'record')
-"""Checks that refuse a launch by default; `altitude` always does."""
+ALWAYS = ('altitude', 'publishers')
+"""Checks that refuse a launch whatever is chosen."""
+
+REQUIRED = (*ALWAYS, 'config', 'home', 'estimator', 'circuits', 'backup_timer', 'record')
+"""Checks that refuse a launch by default."""
 
 
 def required_checks(
@@ -43,7 +48,7 @@ def required_checks(
         launch was accepted already.
     """
     is_timed = semantics == 'safe' and is_live
-    return frozenset(chosen) - (frozenset() if is_timed else {'backup_timer'})
+    return frozenset((*ALWAYS, *chosen)) - (frozenset() if is_timed else {'backup_timer'})
 
 
 _NO_TIMER = (

@@ -47,9 +47,11 @@ _WAIT, _RESUME = Verdict(Outcome.WAIT), Verdict(Outcome.RESUME)
 class Resumption:
     """Judges from the first samples after a restart.
 
-    A flight goes on where the vehicle is high above its pad and moves up or down, or is in free
-    fall; where the altitude is dead, motion is enough. One that was armed on its pad goes on once
-    an ascent is seen, or where it is high and moves for three times as long after short restarts.
+    A flight goes on where the vehicle is far above or below its pad and moves up or down, or is in
+    free fall; where the altitude is dead, motion is enough. Far from the pad it need not move if
+    its ascent was seen, and not its apogee, and the process was away shortly. One that was armed
+    on its pad goes on once an ascent is seen, or where it is high and moves for three times as
+    long after short restarts.
     Of a vehicle that was not certainly flying within the last minute, an altitude that sinks is
     believed as `Fall` does: a barometer that settles after a start sinks too.
     A flight that was not yet at its apogee also goes on where a push is seen that is an ascent.
@@ -114,7 +116,7 @@ class Resumption:
         }
         self._rest_slope = Slope(_REST_WINDOW)
         self._fall, self._calm = Fall(), Dwell(time)
-        self._high = Repeated(time)
+        self._away = Repeated(time)
         self._lowest_high = math.inf
         self._rest = Dwell(params.resume_time)
 
@@ -173,8 +175,10 @@ class Resumption:
             return Verdict(Outcome.DROP, reason)
         self._sense(clock_ns, altitude, velocity, acceleration)
         rests = self._rests(clock_ns, altitude, velocity, acceleration)
-        is_high = self._high.update(clock_ns, altitude, altitude > self._params.resume_height)
         is_pad = self.snapshot.phase is Phase.LAUNCH
+        # From its apogee a vehicle may fall below the level of its pad.
+        height = altitude if is_pad else abs(altitude)
+        is_away = self._away.update(clock_ns, altitude, height > self._params.resume_height)
         is_certain = not is_pad and self._is_certain(clock_ns, stamp_ns)
         is_fresh = is_certain and self.gap_ns(clock_ns, stamp_ns) < _FRESH_NS
         moves = self._moves(
@@ -183,11 +187,13 @@ class Resumption:
         )
         if is_pad:
             self.is_aloft = (
-                moves and is_high and not self.is_aside
+                moves and is_away and not self.is_aside
                 and self._heartbeat_age < _CHAIN * self._params.resume_heartbeat
             )
             return self._judge_pad(rests, altitude, ascent)
-        if moves and (is_high or not self._altitude.is_alive(clock_ns)):
+        if is_away and (moves or self._was_ascending_shortly):
+            return _RESUME
+        if moves and not self._altitude.is_alive(clock_ns):
             return _RESUME
         if self.snapshot.phase is Phase.FLIGHT and ascent is not None and ascent.source in PUSHES:
             return _RESUME
@@ -213,6 +219,15 @@ class Resumption:
         if is_near and self._was_away_shortly:
             return _RESUME
         return Verdict(Outcome.SET_ASIDE, 'the vehicle rests')
+
+    @property
+    def _was_ascending_shortly(self) -> bool:
+        """Whether an ascent was seen and not its apogee, and the process was away shortly.
+
+        What is level far from the pad is then no rest, but a sensor that is blocked.
+        """
+        is_ascent = self.snapshot.phase is Phase.FLIGHT and self._is_flown
+        return is_ascent and self._was_away_shortly
 
     @property
     def _was_away_shortly(self) -> bool:

@@ -324,25 +324,3 @@ def build_family(
     _, setting = _read_given(name, kind.node_params, given, spec)
     loop_params = setting.build(kind.loop_params)
     return setting.build_family(batch), loop_params
-
-
-def build_allocator(
-    node: str, given: Mapping[str, Any], spec: ActuatorSpec | None
-) -> tuple[Allocatable, Allocator]:
-    """Return the group of an allocator, and what shares a wrench among it, as its node would.
-
-    Parameters
-    ----------
-    node : str
-        Name of the allocator.
-    given : mapping
-        Its flat parameters.
-    spec : ActuatorSpec or None
-        Plugin block of the group.
-
-    Raises
-    ------
-    ConfigError
-        Naming the parameter or the XML path of what is wrong.
-    """
-    return allocator_of(*_read_given(node, AllocatorNodeParams, given, spec))

@@ -12,7 +12,8 @@ from propulsion_ros.graph.expand_xacro import SECONDS
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.xacro_places import places_from
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import check_file, printable, read_text
+from propulsion_ros.settings.files import ABSENT, check_file, kind_of, printable, read_text
+from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
@@ -85,12 +86,15 @@ def robot_files(robot: str) -> tuple[Path, list[Path]]:
     Raises
     ------
     SourceError
-        Where there is no such package.
+        Where there is no such package, or nearly the name of a vehicle.
     """
-    if robot not in VEHICLES:
-        return located(robot), []
-    share = share_directory()
-    return share / 'urdf' / f'{robot}.urdf.xacro', [share / 'config' / f'{robot}.yaml']
+    if robot in VEHICLES:
+        share = share_directory()
+        return share / 'urdf' / f'{robot}.urdf.xacro', [share / 'config' / f'{robot}.yaml']
+    path, near = located(robot), suggestion(robot, VEHICLES)
+    if near and kind_of(path) == ABSENT:
+        raise SourceError(printable(robot), f'is neither a file nor a vehicle{near}')
+    return path, []
 
 
 def load_robot_description(path: str | Path) -> str:

@@ -69,8 +69,8 @@ def unidentified(fit: Fit) -> dict[str, str]:
         elif twin := _twin(fit, i, is_rough=bool(sd[i] > _ROUGH * abs(values[i]))):
             reason = (
                 f'only together with {twin}: their correlation is '
-                f'{fit.covariance[i, problem.names.index(twin)] / sd[i] / _sd(fit, twin):.3f}; '
-                f'with {twin} given it is fitted'
+                f'{fit.correlation(i, problem.names.index(twin)):.3f}; with {twin} given it is '
+                'fitted'
             )
         elif (low := _poor_channels(fit, i, shares)):
             reason = f'too little excited: the model explains {low} of what moves'
@@ -83,19 +83,13 @@ def unidentified(fit: Fit) -> dict[str, str]:
     return found
 
 
-def _sd(fit: Fit, name: str) -> float:
-    return float(fit.sd[fit.problem.names.index(name)])
-
-
 def _twin(fit: Fit, i: int, *, is_rough: bool) -> str:
     """Return another parameter that data of this kind do not separate from one, '' for none."""
-    sd, problem = fit.sd, fit.problem
+    problem = fit.problem
     for j, name in enumerate(problem.names):
-        is_other = problem.free_of(i) is not problem.free_of(j)
-        both = sd[i] * sd[j]
-        if not is_other or not np.isfinite(both) or both <= 0.0:
+        if problem.free_of(i) is problem.free_of(j):
             continue
-        alike = abs(fit.covariance[i, j]) / both
+        alike = abs(fit.correlation(i, j))
         is_ratio = {problem.free_of(k).keys[0] for k in (i, j)} == _RATIO
         if (is_rough and alike > _SAME) or (is_ratio and alike > _RATIO_ALIKE):
             return name
@@ -142,16 +136,14 @@ def correlations(fit: Fit) -> dict[str, dict[str, float]]:
     known = [i for i in range(len(sd)) if np.isfinite(sd[i]) and sd[i] > 0.0]
     names = fit.problem.names
     return {
-        names[i]: {
-            names[j]: round(float(fit.covariance[i, j] / (sd[i] * sd[j])), 4)
-            for j in known if j != i
-        } for i in known
+        names[i]: {names[j]: round(fit.correlation(i, j), 4) for j in known if j != i}
+        for i in known
     }
 
 
 def remarks(fit: Fit) -> Iterator[str]:
     """Yield what a user should know of a result."""
-    problem, sd = fit.problem, fit.sd
+    problem = fit.problem
     for i, name in enumerate(problem.names):
         low, high = problem.lower[i], problem.upper[i]
         near = 1e-3 * problem.scale[i]
@@ -159,14 +151,12 @@ def remarks(fit: Fit) -> Iterator[str]:
             if np.isfinite(bound) and bound and abs(fit.place[i] - bound) < near:
                 yield f'{name}: at its {word} value, {bound:.4g}: the bound holds it'
         for j in range(i):
-            if np.isfinite(sd[i]) and np.isfinite(sd[j]) and sd[i] * sd[j] > 0.0:
-                both = fit.covariance[i, j] / (sd[i] * sd[j])
-                same = problem.free_of(i) is problem.free_of(j)
-                if abs(both) > _TIED and not same:
-                    yield (
-                        f'{problem.names[j]} and {name}: correlated by {both:.3f}, so that an '
-                        'error of one is one of the other'
-                    )
+            both = fit.correlation(i, j)
+            if abs(both) > _TIED and problem.free_of(i) is not problem.free_of(j):
+                yield (
+                    f'{problem.names[j]} and {name}: correlated by {both:.3f}, so that an error '
+                    'of one is one of the other'
+                )
 
 
 def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:

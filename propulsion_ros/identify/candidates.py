@@ -24,7 +24,6 @@ from propulsion_ros.settings.quantity import (
     spec_of,
 )
 
-FIELDS = ('position', 'velocity', 'effort')
 _WARM = 60
 _WARM_STEP = 0.25
 """Steps before the first sample, and how long each is [s]: what lags follows its first command."""

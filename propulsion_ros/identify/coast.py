@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.identify.free import BODY, Free
+from propulsion_ros.identify.free import BODY, Free, numbers
 from propulsion_ros.identify.problem import Channel, Problem, Setup
 from propulsion_ros.identify.recording import ALTITUDE, CLIMB, Recording, Series
 from propulsion_ros.models.body.mass import MassProperties
@@ -127,10 +127,8 @@ class CoastProblem(Problem):
 def start_of(speed: Series, begin: float) -> Free:
     """Return the vertical speed at the beginning of a coast, which no sensor has exactly."""
     value = float(np.interp(begin, speed.time, speed.value))
-    one = np.ones(1)
-    return Free(
-        'start.climb', ('climb',), BODY, ('start.climb',), 'm/s', value * one, 0.5 * value * one,
-        1.5 * value * one, 0.1 * value * one, np.eye(1), lambda x: {},
+    return numbers(
+        'start.climb', ('climb',), BODY, 'm/s', [value], 0.5 * value, 1.5 * value, 0.1 * value
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.signal import fftconvolve
 
-from propulsion_ros.identify.problem import Problem
+from propulsion_ros.identify.problem import Problem, rms
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -66,6 +66,11 @@ class Fit:
     def sd(self) -> FloatArray:
         """Their standard deviations, (p,)."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    def correlation(self, i: int, j: int) -> float:
+        """Return the correlation of two estimates, 0 where one of them is not known."""
+        both = self.sd[i] * self.sd[j]
+        return float(self.covariance[i, j] / both) if 0.0 < both < np.inf else 0.0
 
 
 class Search:
@@ -278,7 +283,7 @@ def _reweigh(search: Search, x: FloatArray) -> None:
     for i, (cut, weight) in enumerate(zip(problem.cuts, problem.weights, strict=True)):
         part = residuals[cut] / weight
         spread = _TO_NORMAL * float(np.median(np.abs(part - np.median(part))))
-        spread = max(spread, 0.2 * float(np.sqrt(np.mean(np.square(part)))), 1e-12)
+        spread = max(spread, 0.2 * rms(part), 1e-12)
         problem.weights[i] = 1.0 / spread
 
 

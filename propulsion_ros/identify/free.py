@@ -112,7 +112,7 @@ def free_parameters(
 
 def delay() -> Free:
     """Return the time from a command until the actuator takes it."""
-    return _numbers(DELAY, (DELAY,), DELAY, 's', [0.01], 0.0, 0.2, 0.005)
+    return numbers(DELAY, (DELAY,), DELAY, 's', [0.01], 0.0, 0.2, 0.005)
 
 
 def _of_body(name: str, key: str, body: Mapping[str, float]) -> Free:
@@ -125,7 +125,7 @@ def _of_body(name: str, key: str, body: Mapping[str, float]) -> Free:
     start = body.get(key) or (0.01 if key == 'drag_area' else 0.0)
     if start <= 0.0:
         raise SourceError('--fit', f'{name!r}: the robot description has none to begin with')
-    return _numbers(name, (key,), BODY, unit, [start], 1e-3 * start, 1e3 * start, start)
+    return numbers(name, (key,), BODY, unit, [start], 1e-3 * start, 1e3 * start, start)
 
 
 def _of_group(
@@ -198,7 +198,7 @@ def _plain(
         rows[int(index) if index.isdigit() else slice(None)] = x if index == '*' else x[0]
         return dict.fromkeys(keys, float(rows[0]) if spec.shape == () else rows.tolist())
 
-    free = _numbers(
+    free = numbers(
         name, keys, name.partition('.')[0], spec.unit, np.clip(chosen, low, high), low, high,
         scale, changes,
     )
@@ -213,10 +213,11 @@ def _unchanged(x: FloatArray) -> dict[str, Any]:
     return {}
 
 
-def _numbers(
+def numbers(
     name: str, keys: tuple[str, ...], owner: str, unit: str, start: Any, low: Any, high: Any,
     scale: Any, changes: Callable[[FloatArray], dict[str, Any]] = _unchanged,
 ) -> Free:
+    """Return what is searched as it is, with one name for each of its numbers."""
     begin = np.array(start, dtype=float)
     k = len(begin)
     return Free(

@@ -21,7 +21,8 @@ _GAP, _GAP_FACTOR = 0.02, 5.0
 """A silence is a gap where it is longer than this [s], and than this times the usual one."""
 _AFTER_GAP = 0.3
 _SLOW = 0.5
-_CLIPPED = 0.02
+_CLIPPED, _MORE = 0.02, 3.0
+"""The share of the largest command that is clipped, in itself and over that of a level."""
 _SMALL, _BRIEF = 1e-3, 0.01
 _IN_G = 0.3, 3.0
 _OFF_G = 0.02
@@ -185,7 +186,8 @@ def _clipped(recording: Recording, largest: float) -> Iterator[str]:
         top = float(np.nanmax(kept)) if len(kept) else 0.0
         share = float(np.mean(kept >= top)) if len(kept) and top > 0.0 else 0.0
         levels = len(np.unique(kept))
-        if share > _CLIPPED and levels > 20:
+        # Of steps each level has its share.
+        if share > max(_CLIPPED, _MORE / max(levels, 1)) and levels > 20:
             yield (
                 f'command of {name}: {share:.0%} of its values are {top:.4g}, its largest: clipped;'
                 ' what the actuator gets may be less than what a controller wanted'

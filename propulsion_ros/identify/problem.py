@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -91,10 +92,10 @@ class Problem:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.free = setup.free
-        self.start = np.concatenate([each.start for each in self.free] or [np.zeros(0)])
-        self.lower = np.concatenate([each.lower for each in self.free] or [np.zeros(0)])
-        self.upper = np.concatenate([each.upper for each in self.free] or [np.zeros(0)])
-        self.scale = np.concatenate([each.scale for each in self.free] or [np.zeros(0)])
+        self.start, self.lower, self.upper, self.scale = (
+            np.concatenate([np.zeros(0), *(getattr(each, name) for each in self.free)])
+            for name in ('start', 'lower', 'upper', 'scale')
+        )
         self.names = [name for each in self.free for name in each.names]
         # Some quantities of a state are given once, or never while it is compared.
         self.channels = [each for each in self._channels() if len(each.time) > 1]
@@ -120,8 +121,7 @@ class Problem:
     @property
     def cuts(self) -> list[slice]:
         """Where the residuals of each channel are."""
-        ends = np.cumsum([self._count(each) for each in self.channels]).tolist()
-        return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        return _cuts(map(self._count, self.channels))
 
     @property
     def main_cuts(self) -> list[tuple[slice, float]]:
@@ -165,9 +165,13 @@ class Problem:
     def rms_of(self, residuals: FloatArray) -> dict[str, float]:
         """Return the root mean square of each channel's weighted residuals, (r,), in its unit."""
         return {
-            each.name: float(np.sqrt(np.mean(np.square(residuals[cut] / weight))))
+            each.name: rms(residuals[cut] / weight)
             for each, cut, weight in zip(self.channels, self.cuts, self.weights, strict=True)
         }
+
+    def main_rms(self, residuals: FloatArray) -> float:
+        """Return the root mean square of the first kind of quantity, in its unit."""
+        return rms(np.concatenate([residuals[cut] / weight for cut, weight in self.main_cuts]))
 
     def estimates(self, place: FloatArray) -> FloatArray:
         """Return the parameters at a place of the search, (p,)."""
@@ -176,36 +180,35 @@ class Problem:
     @functools.cached_property
     def to_estimates(self) -> FloatArray:
         """Matrix from places of the search to parameters, (p, p)."""
-        size = len(self.start)
-        matrix, at = np.zeros((size, size)), 0
-        for each in self.free:
-            k = len(each.start)
-            matrix[at:at + k, at:at + k] = each.estimates
-            at += k
+        matrix = np.zeros((len(self.start),) * 2)
+        for each, cut in self._parts:
+            matrix[cut, cut] = each.estimates
         return matrix
+
+    @functools.cached_property
+    def _parts(self) -> list[tuple[Free, slice]]:
+        """What is free, each with where its numbers are in a place of the search."""
+        return list(zip(self.free, _cuts(len(each.start) for each in self.free), strict=True))
 
     def changes(self, place: FloatArray) -> dict[str, Any]:
         """Return the flat parameters of the family at a place of the search."""
         result: dict[str, Any] = {}
-        at = 0
-        for each in self.free:
+        for each, cut in self._parts:
             if each.owner not in (BODY, DELAY):
-                result.update(each.changes(place[at:at + len(each.start)]))
-            at += len(each.start)
+                result.update(each.changes(place[cut]))
         return result
 
     def body_at(self, place: FloatArray) -> dict[str, float]:
         """Return mass [kg], moments of inertia [kg m^2] and delay [s] at a place of the search."""
-        body, at = self.setup.body, 0
+        body = self.setup.body
         found = {
             'mass': body.mass, **{
                 f'i{axis}{axis}': float(body.inertia[i, i]) for i, axis in enumerate('xyz')
             }, DELAY: self.setup.delay,
         }
-        for each in self.free:
+        for each, cut in self._parts:
             if each.owner in (BODY, DELAY):
-                found[each.keys[0]] = float(place[at])
-            at += len(each.start)
+                found[each.keys[0]] = float(place[cut.start])
         return found
 
     def is_refused(self, place: FloatArray) -> bool:
@@ -448,6 +451,17 @@ class Problem:
             if (key := f'gyro_{axis}') in measured else np.zeros(len(self._time))
             for axis in 'xyz'
         ], axis=1)
+
+
+def rms(values: FloatArray) -> float:
+    """Return the root mean square of some values."""
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def _cuts(sizes: Iterable[int]) -> list[slice]:
+    """Return where parts of some sizes are that follow each other."""
+    ends = [0, *accumulate(sizes)]
+    return [slice(*pair) for pair in pairwise(ends)]
 
 
 def _unit_of(state: str) -> str:

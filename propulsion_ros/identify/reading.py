@@ -21,6 +21,7 @@ from propulsion_ros.identify.recording import (
     Recording,
     Series,
 )
+from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import STAMP
@@ -38,7 +39,6 @@ from propulsion_ros.settings.quantity import FloatArray
 
 _TIMES = (STAMP, 'time_s')
 _MOST_ROWS = 2_000_000
-_FIELDS = ('position', 'velocity', 'effort')
 _OF_TANK = '/pressure'
 
 
@@ -68,7 +68,7 @@ class Names:
     def known(self) -> dict[str, str]:
         """Every name that a column may have, with the key of its series."""
         own = {f'{name}.{field}': name for name, field in self.commands.items()}
-        states = {f'{name}.{field}' for name in self.states for field in _FIELDS}
+        states = {f'{name}.{field}' for name in self.states for field in FIELDS}
         measured = {
             *IMU, ALTITUDE, CLIMB, *FLOW, *(WRENCH + name for name in WRENCH_NAMES),
             *(STATE + name for name in states),
@@ -265,7 +265,7 @@ def _of_bag(path: Path, names: Names) -> Recording:
 def _joints(topic: str, message: Any, names: Names) -> Any:
     """Yield the commands or states of a JointState."""
     is_command = topic.endswith('/command')
-    for field in _FIELDS:
+    for field in FIELDS:
         for name, value in zip(message.name, getattr(message, field), strict=False):
             if is_command and names.commands.get(name) == field:
                 yield name, value

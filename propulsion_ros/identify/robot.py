@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,8 @@ class Robot:
         if self.setting is None:
             return {}
         params = self.setting.build(self.setting.family_type.Params)
-        found = {}
-        for parameter in parameters_of(self.setting.family_type.Params):
-            value = params
-            for part in parameter.key.split('.'):
-                value = getattr(value, part)
-            found[parameter.key] = value
-        return found
+        keys = [each.key for each in parameters_of(self.setting.family_type.Params)]
+        return {key: attrgetter(key)(params) for key in keys}
 
     @property
     def properties(self) -> dict[str, float]:

@@ -38,7 +38,7 @@ from propulsion_ros.identify.free import (
     over_throttle,
 )
 from propulsion_ros.identify.prepare import prepared
-from propulsion_ros.identify.problem import Problem, Setup
+from propulsion_ros.identify.problem import Problem, Setup, rms
 from propulsion_ros.identify.reading import Names, read_recording
 from propulsion_ros.identify.recording import STATE, Recording
 from propulsion_ros.identify.robot import Robot
@@ -230,7 +230,7 @@ class Session:
 
     def _report(self, fit: Fit, before: list[Any], found: list[str]) -> dict[str, Any]:
         problem = fit.problem
-        rms = problem.rms_of(fit.residuals)
+        rms_of = problem.rms_of(fit.residuals)
         unknown = unidentified(fit)
         found += remarks(fit)
         found += geometry_doubts(fit)
@@ -247,19 +247,17 @@ class Session:
                     strict=True,
                 ))
             },
-            'rms': _main(problem, rms), 'unit': problem.channels[0].unit, 'check_rms': None,
+            'rms': _main(problem, rms_of), 'unit': problem.channels[0].unit, 'check_rms': None,
             'rms_before': _main_before(problem, before),
             'cross_validation_rms': _finite(float(np.sqrt(np.mean(squares)))),
-            'rms_of': rms,
+            'rms_of': rms_of,
             'explained': {name: round(share, 4) for name, share in explained(fit).items()},
             'delay': problem.body_at(fit.place)[DELAY],
             'curves': dict(self._curves(fit)),
             'correlations': correlations(fit),
             'whiteness': whiteness_of(fit),
             'unidentified': unknown,
-            'seconds': round(sum(
-                _seconds(channel.time) for channel in problem.channels[:1]
-            ), 2),
+            'seconds': round(_seconds(problem.channels[0].time), 2),
         }
         self._check(fit, report, found)
         report['delays'] = self._delays(fit, found)
@@ -298,15 +296,15 @@ class Session:
             self._note(f'check {path.name}')
             recording, doubts = self._read(path, span)
             other = Problem(dataclasses.replace(fit.problem.setup, recording=recording))
-            rms = other.rms_of(other.residuals(fit.place[None])[0])
-            checks.append((_main(other, rms), len(other.channels[0].time)))
+            rms_of = other.rms_of(other.residuals(fit.place[None])[0])
+            checks.append((_main(other, rms_of), len(other.channels[0].time)))
             found += [f'{path.name}: {line}' for line in doubts]
         if checks:
-            squares = sum(rms**2 * count for rms, count in checks)
+            squares = sum(error**2 * count for error, count in checks)
             report['check_rms'] = float(np.sqrt(squares / sum(count for _, count in checks)))
             report['checks'] = [
-                {'file': path.name, 'from': span[0], 'to': span[1], 'rms': rms}
-                for (path, span), (rms, _) in zip(self._request.checks, checks, strict=True)
+                {'file': path.name, 'from': span[0], 'to': span[1], 'rms': error}
+                for (path, span), (error, _) in zip(self._request.checks, checks, strict=True)
             ]
 
     def _curves(self, fit: Fit) -> Iterator[tuple[str, Any]]:
@@ -351,19 +349,14 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     """Return lag and error at each of some delays, and note a clock that is wrong."""
     problem = fit.problem
     with_delay = [each for each in problem.free if each.owner != DELAY]
-    start = np.concatenate([
-        fit.place[i:i + 1] for i in range(len(fit.place))
-        if problem.free_of(i).owner != DELAY
-    ])
+    start = fit.place[[problem.free_of(i).owner != DELAY for i in range(len(fit.place))]]
     free_delay = dataclasses.replace(
         delay(), lower=np.array([-0.15]), upper=np.array([0.15]), start=np.array([0.0])
     )
     other = problem.with_free([*with_delay, free_delay])
     search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
-    now = float(np.sqrt(np.mean(np.square(
-        search.residuals(np.append(start, problem.setup.delay))
-    ))))
-    then = float(np.sqrt(np.mean(np.square(search.residuals(place)))))
+    now = rms(search.residuals(np.append(start, problem.setup.delay)))
+    then = rms(search.residuals(place))
     best = float(place[-1])
     if DELAY not in [each.owner for each in problem.free] and then < 0.9 * now and (
         best < -0.004 or best > 0.03
@@ -394,32 +387,31 @@ def _at_delays(
             )
     rows = []
     for at, (residuals, _) in zip(places, search.at_all(places), strict=True):
-        own = np.concatenate([residuals[cut] / weight for cut, weight in problem.main_cuts])
         estimates = problem.estimates(at)
         rows.append({
             'delay': float(at[-1]), **{
                 name: float(estimates[i]) for i, name in enumerate(problem.names)
                 if problem.free_of(i).is_lag
-            }, 'rms': float(np.sqrt(np.mean(np.square(own)))),
+            }, 'rms': problem.main_rms(residuals),
         })
     return rows
 
 
-def _main(problem: Problem, rms: dict[str, float]) -> float:
+def _main(problem: Problem, rms_by_name: dict[str, float]) -> float:
     """Return the error of the first kind of quantity, of all its channels together."""
     unit = problem.channels[0].unit
-    own = [(rms[each.name], len(each.time)) for each in problem.channels if each.unit == unit]
+    own = [
+        (rms_by_name[each.name], len(each.time)) for each in problem.channels if each.unit == unit
+    ]
     total = sum(count for _, count in own)
     return float(np.sqrt(sum(value**2 * count for value, count in own) / total))
 
 
 def _main_before(problem: Problem, before: list[Any]) -> float:
-    rms = {
-        each.name: float(np.sqrt(np.mean(np.square(
-            problem.compared(each, (each.value - rows)[None])[0]
-        )))) for each, rows in zip(problem.channels, before, strict=True)
-    }
-    return _main(problem, rms)
+    return _main(problem, {
+        each.name: rms(problem.compared(each, (each.value - rows)[None])[0])
+        for each, rows in zip(problem.channels, before, strict=True)
+    })
 
 
 def _finite(value: float) -> float | None:

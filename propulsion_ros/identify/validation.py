@@ -111,12 +111,11 @@ def variants(
         except ConfigError:
             continue
         squares = cross_validated(search, place)
-        training = [search.residuals(place)[cut] / weight for cut, weight in other.main_cuts]
         rms = float(np.sqrt(np.mean(squares)))
         spread = float(np.std(squares, ddof=1) / np.sqrt(FOLDS) / (2.0 * rms))
         found.append(Variant(
             name, len(place), rms, spread,
-            float(np.sqrt(np.mean(np.square(np.concatenate(training))))),
+            other.main_rms(search.residuals(place)),
             dict(zip(other.names, other.estimates(place).tolist(), strict=True)),
         ))
     return found

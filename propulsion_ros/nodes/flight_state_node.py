@@ -34,7 +34,8 @@ NavSatFix
         is closed, 0 open.
     ~/request : diagnostic_msgs/DiagnosticArray
         What a service would request, by the name of a status; takes effect after the sample of
-        its stamp, on arrival where that is 0. A recording of ~/requests is replayed here.
+        its stamp. One without a stamp is refused, but for an abort, which takes effect on
+        arrival, and in a replay. A recording of ~/requests is replayed here.
 
     Publishers
     ----------

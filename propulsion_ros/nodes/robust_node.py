@@ -50,16 +50,18 @@ class RobustNode(LenientLifecycleNode):
 
     def steadfast(self, publisher: Any) -> Any:
         """Let a publisher complain where it would raise, so that overload ends no node."""
-        publish, topic = publisher.publish, publisher.topic_name
+        publisher.publish = self._complaining(publisher.topic_name, publisher.publish)
+        return publisher
 
-        def try_publish(message: Any) -> None:
+    def _complaining(self, topic: str, send: Callable[..., None]) -> Callable[..., None]:
+        """Return what sends to a topic, and complains where that fails."""
+        def try_send(*args: Any) -> None:
             try:
-                publish(message)
+                send(*args)
             except RCLError as error:
                 self.complain('unsent', f'{topic} not published: {reason_of(error)}')
 
-        publisher.publish = try_publish
-        return publisher
+        return try_send
 
     def sender(
         self, publisher: Any, encode: Callable[[int, Any], Any]
@@ -69,7 +71,7 @@ class RobustNode(LenientLifecycleNode):
         Without a subscription nothing is encoded, unless a later one would still receive it, or the
         middleware is none of which it is known that it counts every subscription.
         """
-        handle, publish, topic = publisher.handle, publisher.publish, publisher.topic_name
+        handle, publish = publisher.handle, publisher.publish
         # What the layers above it would do again for each message is done here once.
         publish_bytes, subscriptions = handle.publish_raw, handle.get_subscription_count
         is_kept = publisher.qos_profile.durability != DurabilityPolicy.VOLATILE
@@ -78,19 +80,16 @@ class RobustNode(LenientLifecycleNode):
         def send(stamp_ns: int, payload: Any) -> None:
             if not publisher.is_activated:
                 return
-            try:
-                with handle:
-                    if not (always or subscriptions()):
-                        return
-                    message = encode(stamp_ns, payload)
-                    if type(message) is bytes:
-                        publish_bytes(message)
-                    else:
-                        publish(message)
-            except RCLError as error:
-                self.complain('unsent', f'{topic} not published: {reason_of(error)}')
+            with handle:
+                if not (always or subscriptions()):
+                    return
+                message = encode(stamp_ns, payload)
+                if type(message) is bytes:
+                    publish_bytes(message)
+                else:
+                    publish(message)
 
-        return send
+        return self._complaining(publisher.topic_name, send)
 
     def complain(self, key: str, line: str) -> None:
         """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""

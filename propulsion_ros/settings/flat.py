@@ -106,7 +106,7 @@ def _required(key: str, spec: Quantity) -> ConfigError:
 
 
 def all_faults(
-    cls: type, values: Mapping[str, Any], known: Collection[str] = (), prefix: str = ''
+    cls: type, values: Mapping[str, Any], known: Collection[str] = ()
 ) -> Iterator[ConfigError]:
     """Yield what is wrong with each flat value, where `build` raises the first fault.
 
@@ -120,19 +120,17 @@ def all_faults(
         Flat values.
     known : collection of str
         Keys whose values have a fault that is reported already.
-    prefix : str
-        Of the keys.
     """
     try:
         values = with_files(cls, values)
     except ConfigError as error:
         yield error
         return
-    found = list(_value_faults(cls, values, known, prefix))
+    found = list(_value_faults(cls, values, known, ''))
     yield from found
     if not found and not known:
         try:
-            build(cls, values, prefix)
+            build(cls, values)
         except ConfigError as error:
             yield error
 

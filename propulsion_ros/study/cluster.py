@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from propulsion_ros.settings.errors import SourceError
@@ -16,6 +17,7 @@ from propulsion_ros.study.work import Row, Work, rows_of
 _SCHEMES = ('tcp://', 'tls://')
 _PATIENCE = 10.0
 """Wall time for the scheduler to reply, and for a first worker [s]."""
+_GONE = 'what is done is kept; it no longer replies'
 
 
 class Cluster:
@@ -41,13 +43,10 @@ class Cluster:
                 '--scheduler', f'expected tcp://HOST:PORT or tls://HOST:PORT, got {address!r}'
             )
         self._work, self._key = work, work.key
-        try:
+        with _replying(f'{address}: no scheduler replies'):
             self._client = self._dask.Client(
                 address, timeout=_PATIENCE, set_as_default=False, name='propulsion_ros'
             )
-        except (OSError, ValueError, TimeoutError) as error:
-            reason = ' '.join(str(error).split()) or type(error).__name__
-            raise SourceError('--scheduler', f'{address}: no scheduler replies: {reason}') from None
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
@@ -58,16 +57,12 @@ class Cluster:
     @property
     def workers(self) -> int:
         """How many threads the workers have by now."""
-        return max(sum(map(int, self._client.nthreads().values())), 1)
+        with _replying(_GONE):
+            return max(sum(map(int, self._client.nthreads().values())), 1)
 
     def _send(self) -> Any:
-        try:
+        with _replying(_GONE):
             return self._client.scatter(self._work, broadcast=True, hash=False)
-        except (OSError, TimeoutError) as error:
-            reason = ' '.join(str(error).split()) or type(error).__name__
-            raise SourceError(
-                '--scheduler', f'no longer replies: {reason}; what is done is kept'
-            ) from None
 
     def submit(self, numbers: Sequence[int]) -> Any:
         """Begin some cases."""
@@ -76,8 +71,9 @@ class Cluster:
     def result(self, future: Any) -> list[Row]:
         """Return the rows of a future that is done; raise `DiedError` where its workers died."""
         if future.status == 'finished':
-            rows: list[Row] = future.result()
-            return rows
+            with _replying(_GONE):
+                rows: list[Row] = future.result()
+                return rows
         if future.status in ('cancelled', 'lost'):
             # The workers that had the work may be gone.
             self._sent = self._send()
@@ -90,6 +86,16 @@ class Cluster:
     def close(self) -> None:
         """Leave the cluster; what was begun is cancelled there."""
         self._client.close()
+
+
+@contextmanager
+def _replying(what: str) -> Iterator[None]:
+    """Raise `SourceError` in place of the errors of a connection."""
+    try:
+        yield
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise SourceError('--scheduler', f'{what}: {reason}') from None
 
 
 def is_installed() -> bool:

@@ -51,13 +51,6 @@ _KINDS = {
 """Module and class of each kind; a worker imports its own alone."""
 
 
-def _opened(study: Study, folder: Path) -> Cases:
-    """Return what flies the cases of a study whose files are in a folder."""
-    module, name = _KINDS[study.params.kind]
-    made: Cases = getattr(import_module(f'propulsion_ros.study.{module}'), name)(study, folder)
-    return made
-
-
 def files_of(study: Study) -> dict[str, bytes]:
     """Return every file that a study names, by the name that it has for workers.
 
@@ -141,26 +134,27 @@ class OpenStudy:
     """A study in the process that flies its cases, with its files in a folder of its own."""
 
     def __init__(self, study: Study, files: Mapping[str, bytes]) -> None:
-        self._study = study
+        self.study = study
         # It is removed with this object, at the latest when the process ends.
         self._place = tempfile.TemporaryDirectory(prefix='study_')
-        folder = Path(self._place.name)
+        self._folder = Path(self._place.name)
         for name, content in files.items():
-            with opened_to_write(folder / name) as file:
+            with opened_to_write(self._folder / name) as file:
                 file.write(content)
-        self._folder = folder
-        self._cases = _opened(study, folder)
+        name, made = _KINDS[study.params.kind]
+        module = import_module(f'propulsion_ros.study.{name}')
+        self._cases: Cases = getattr(module, made)(study, self._folder)
 
     def check(self) -> None:
         """Raise `ConfigError` for what is wrong before any case can be flown."""
         try:
-            self._cases.check(self._study.case(0))
+            self._cases.check(self.study.case(0))
         except ConfigError as error:
-            raise SourceError(str(self._study.path), self._without_folder(str(error))) from None
+            raise SourceError(str(self.study.path), self._without_folder(str(error))) from None
 
     def write(self, path: Path, number: int) -> None:
         """Write the parameter file of a case, to fly it with nodes."""
-        self._cases.write(path, self._study.case(number))
+        self._cases.write(path, self.study.case(number))
 
     def unit(self, name: str) -> str:
         """Return the unit of a column, '' where none is known."""
@@ -168,7 +162,7 @@ class OpenStudy:
 
     def row(self, number: int) -> dict[str, Any]:
         """Return the row of a case; what it raises is in its column ``error``."""
-        case = self._study.case(number)
+        case = self.study.case(number)
         row: dict[str, Any] = {'case': number, 'seed': case.seed, **case.values}
         try:
             results = {name: _plain(name, got) for name, got in self._cases.fly(case).items()}

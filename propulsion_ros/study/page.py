@@ -30,19 +30,7 @@ Unit = Callable[[str], str]
 
 
 def draw_study(study: Study, rows: Sequence[Row], unit: Unit, path: Path) -> None:
-    """Write the page as a PNG; raise `SourceError` where it cannot be written.
-
-    Parameters
-    ----------
-    study : Study
-        What was flown.
-    rows : sequence of mapping
-        Of all cases.
-    unit : callable
-        Returns the unit of a column, '' for none.
-    path : Path
-        The file.
-    """
+    """Write the page as a PNG; raise `SourceError` where it cannot be written."""
     # It needs matplotlib, which a study does not.
     from propulsion_ros.pictures.picture import write_figure
 
@@ -93,9 +81,10 @@ def _finding(study: Study, rows: Sequence[Row]) -> str:
     of = f'of {len(rows):,} cases'
     if not failed + beyond:
         return f'{study.name}: none {of} failed' + ' or left its limits' * bool(study.limits)
-    counts = ((failed, 'failed'), (beyond, 'left the limits'))
-    first, *more = [f'{count:,} {{}}{what}' for count, what in counts if count]
-    return f'{study.name}: ' + ', '.join([first.format(f'{of} '), *(x.format('') for x in more)])
+    words = [f'{failed:,} {of} failed'] * bool(failed)
+    if beyond:
+        words.append(f'{beyond:,} {"" if failed else f"{of} "}left the limits')
+    return f'{study.name}: {", ".join(words)}'
 
 
 def _range_of(column: Column, unit: str) -> str:

@@ -33,8 +33,8 @@ class Where:
     """Cases that a worker gets at a time."""
 
 
-class Session:
-    """A study that can be flown.
+class Session(OpenStudy):
+    """A study that can be flown, here or by others.
 
     Parameters
     ----------
@@ -48,23 +48,10 @@ class Session:
     """
 
     def __init__(self, study: Study) -> None:
-        self.study = study
         files = files_of(study)
-        self._opened = OpenStudy(study, files)
-        self._opened.check()
+        super().__init__(study, files)
+        self.check()
         self._work = StudyWork(study, files, named_in(study, files))
-
-    def row(self, number: int) -> Row:
-        """Fly one case here, and return its row."""
-        return self._opened.row(number)
-
-    def unit(self, name: str) -> str:
-        """Return the unit of a column, '' where none is known."""
-        return self._opened.unit(name)
-
-    def write_case(self, path: Path, number: int) -> None:
-        """Write the parameter file of a case."""
-        self._opened.write(path, number)
 
     def fly(
         self, folder: Path, where: Where, at: Callable[[int], None], again: bool = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -128,23 +128,15 @@ def read_result(place: str, name: str, given: Any) -> Result:
     )
 
 
-@dataclass
 class Signals:
-    """Collects the signals of some results from what is published.
+    """Collects the signals of some results from what is published."""
 
-    Parameters
-    ----------
-    results : sequence of Result
-        What is kept at the end.
-    """
-
-    results: tuple[Result, ...]
-    _rows: dict[tuple[str, str], list[tuple[float, float]]] = field(init=False)
-    _wanted: dict[str, list[str]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._rows = {(f'/{each.topic}', each.part): [] for each in self.results}
-        self._wanted = {}
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._results = results
+        self._rows: dict[tuple[str, str], list[tuple[float, float]]] = {
+            (f'/{each.topic}', each.part): [] for each in results
+        }
+        self._wanted: dict[str, list[str]] = {}
         for topic, part in self._rows:
             self._wanted.setdefault(topic, []).append(part)
 
@@ -169,7 +161,7 @@ class Signals:
     def numbers(self) -> dict[str, float]:
         """Return every result; NaN where nothing was published in its time."""
         return {
-            each.name: each.of(self._rows[f'/{each.topic}', each.part]) for each in self.results
+            each.name: each.of(self._rows[f'/{each.topic}', each.part]) for each in self._results
         }
 
 

@@ -116,6 +116,8 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
             settle(has_ended)
         while not has_ended():
             spin()
+        # Before the last messages are taken: else there would be no last one.
+        flight.stop(nodes)
         if stopped:
             note('fly', 'stopped')
 
@@ -197,9 +199,10 @@ def _observers(
                 def absent() -> str:
                     if has_ended():
                         raise _EndError
+                    if options.wait_for or not options.controller:
+                        return ''
                     has_joined = not set(log.get_node_names()) <= own
-                    is_awaited = options.controller and not options.wait_for
-                    return f'a node of {options.controller}' * (is_awaited and not has_joined)
+                    return '' if has_joined else f'a node of {printable(options.controller)}'
 
                 wait(options.wait_for, math.inf if options.wait_for else _START_LIMIT, absent)
 

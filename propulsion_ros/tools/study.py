@@ -103,7 +103,7 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
         raise SourceError('--case', f'expected 0 to {size - 1}, got {number}')
     make_folder(folder)
     path = folder / f'case_{number}.yaml'
-    session.write_case(path, number)
+    session.write(path, number)
     row = session.row(number)
     print(json.dumps({
         key: None if isinstance(value, float) and not math.isfinite(value) else value

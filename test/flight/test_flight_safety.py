@@ -29,7 +29,7 @@ from parts import few_of
 from propulsion_ros.flight.events.conditions import All, Any, LessThan, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.readiness import REQUIRED, required_checks
 from propulsion_ros.loops.flight.record_file import FlightRecord, decode, encode
 from propulsion_ros.rml.config import load_flight_config
@@ -503,6 +503,70 @@ def test_detection_and_timer_hold_no_charge_whatever_the_speed_says():
     vehicle = held(params={'max_ascent_time': 6.0}).fly(7.0, motion)
     assert vehicle.state.apogee.source == 'timer'
     assert len(vehicle.fired) == 1
+
+
+# Who stands beside a vehicle that has landed.
+
+
+BELOW = dataclasses.replace(
+    MAIN, condition=All((APOGEE, MoreThan('Position', 2, -100.0))), dwell_ns=300_000_000
+)
+"""Fires at 100 m, as a main parachute does."""
+
+
+@pytest.mark.parametrize('value', [
+    pytest.param(NAN, id='silent'), pytest.param(140.0, id='stuck'),
+])
+def test_main_whose_altitude_was_lost_under_the_drogue_never_fires_on_the_ground(value):
+    motion = Motion(push=40.0)
+    vehicle = armed(BARO, events=(DROGUE, BELOW)).fly(motion.apogee + 5.0, motion)
+    assert (vehicle.names, motion(vehicle.t)[0] > 150.0) == (['drogue'], True)
+    vehicle.dead = {ALTITUDE: (vehicle.t, value)}
+    vehicle.fly(motion.landing + 60.0, motion)
+    vehicle.dead = {}
+    vehicle.fly(motion.landing + 180.0, motion)
+    assert vehicle.names == ['drogue']
+
+
+@pytest.mark.parametrize('lost', [2.0, 9.0, 20.0], ids=lambda lost: f'{lost:g} s')
+def test_main_whose_altitude_was_lost_and_comes_back_in_the_air_fires(lost):
+    motion = Motion(push=60.0, burn=4.0)
+    vehicle = armed(BARO, events=(DROGUE, BELOW)).fly(motion.apogee + 5.0, motion)
+    vehicle.dead = {ALTITUDE: (vehicle.t, NAN)}
+    vehicle.fly(vehicle.t + lost, motion)
+    vehicle.dead = {}
+    vehicle.fly(motion.landing, motion)
+    assert vehicle.names == ['drogue', 'main']
+    assert 85.0 < motion(vehicle.fired[-1][1])[0] < 100.0
+
+
+def test_main_of_a_vehicle_that_landed_above_its_altitude_does_not_fire_when_it_is_carried_down():
+    motion, hill = Motion(), 130.0
+
+    def at(t):
+        height, velocity, acceleration = motion(t)
+        if t < motion.apogee or height > hill:
+            return height, velocity, acceleration
+        walked = max(t - motion.landing - 30.0, 0.0)
+        return max(hill - 0.8 * walked, 0.0), -0.8 * (0.0 < walked < hill / 0.8), 0.0
+
+    vehicle = armed(ODOMETRY, events=(DROGUE, BELOW)).fly(motion.landing + 300.0, at)
+    assert vehicle.names == ['drogue']
+    assert vehicle.report.subphase is Subphase.LANDED
+
+
+def test_clock_set_back_after_a_landing_that_was_none_does_not_end_the_flight():
+    motion = Motion(push=60.0, burn=4.0)
+    pause = motion.apogee + 5.0
+
+    def blocked(t):
+        return motion(t) if t < pause or t > pause + 8.0 else motion(pause)
+
+    vehicle = armed(BARO, events=(DROGUE, BELOW)).fly(pause + 7.0, blocked)
+    assert vehicle.report.subphase is Subphase.LANDED
+    vehicle.offset -= 100.0
+    vehicle.fly(motion.landing, blocked)
+    assert vehicle.names == ['drogue', 'main']
 
 
 # The clock on the pad. Restarts are in test_resumption.py.

@@ -110,6 +110,27 @@ def test_what_is_high_and_moving_is_resumed_whatever_the_clock_says(rows, clock)
     assert resumed(rows, start=clock)
 
 
+@pytest.mark.parametrize('heartbeat', [0.5, math.inf], ids=['killed', 'booted'])
+def test_descent_below_the_level_of_the_pad_is_resumed(heartbeat):
+    rows = climb(-102.0, speed=-40.0)
+    assert resumed(rows, DESCENDING, heartbeat=heartbeat)
+
+
+@pytest.mark.parametrize(('snapshot', 'heartbeat', 'height', 'goes_on'), [
+    pytest.param(FLYING, 1.0, 135.0, True, id='high, shortly'),
+    pytest.param(FLYING, 9.0, 135.0, False, id='high, for long'),
+    pytest.param(FLYING, 1.0, 5.0, False, id='on its pad'),
+    pytest.param(DESCENDING, 1.0, 135.0, False, id='after its apogee, as on a hill'),
+    pytest.param(replace(FLYING, ascent=None), 1.0, 135.0, False, id='ascent not seen'),
+])
+def test_level_altitude_far_from_the_pad_ends_no_ascent_after_a_short_restart(
+    snapshot, heartbeat, height, goes_on
+):
+    """A blocked port shows no motion either, and the backup timer must fire."""
+    rows = only(rest(height), 0)
+    assert resumed(rows, snapshot, heartbeat=heartbeat) == goes_on
+
+
 @pytest.mark.parametrize(('start', 'time'), [
     pytest.param(1.0, 0.5, id='age known'), pytest.param(-100.0, 2.02, id='age unknown'),
 ])

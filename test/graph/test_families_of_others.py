@@ -11,9 +11,10 @@ from fake_packages import FakePackages
 
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
 from propulsion_ros.graph.family_params import AllocatorNodeParams, loop_params_of
-from propulsion_ros.graph.node_config import build_allocator, build_family
+from propulsion_ros.graph.node_config import allocator_of, build_family, read_setting
 from propulsion_ros.graph.wiring import gazebo_graph, robot_graph
 from propulsion_ros.gz.model import gazebo_robot
+from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
@@ -119,14 +120,18 @@ def test_nodes_are_joined_as_their_families_declare(model):
 
 
 def test_only_a_family_with_limits_is_allocated():
-    spec = blocks()['props']
-    _, allocator = build_allocator('props', {}, spec)
+    def allocated(group):
+        given = GivenParameters(group, {})
+        own, setting = read_setting(given, AllocatorNodeParams, lambda own: blocks()[group])
+        return allocator_of(own, setting)
+
+    _, allocator = allocated('props')
     np.testing.assert_allclose(
         allocator.allocate(np.array([0.0, 0.0, 4.0, 0.0, 0.0, 0.0])).effort, [4.0]
     )
-    allocated = 'boosters or rotors or thrusters or jets'
-    with pytest.raises(ConfigError, match=f"expected {allocated}, got 'vanes'"):
-        build_allocator('vanes', {}, blocks()['vanes'])
+    known = 'boosters or rotors or thrusters or jets'
+    with pytest.raises(ConfigError, match=f"expected {known}, got 'vanes'"):
+        allocated('vanes')
     assert AllocatorNodeParams().method == 'bounded'
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from parts import few_of
 from propulsion_ros.identify.candidates import Candidates, Ticks
+from propulsion_ros.identify.prepare import prepared
+from propulsion_ros.identify.recording import Recording, Series
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.models.rotors.rotors import Rotors
@@ -117,6 +119,17 @@ def test_clipped_commands_are_named(flight, tmp_path):
     report = report_of(written(tmp_path / 'a.csv', columns))
     assert named(report, 'command of m2:')
     assert named(report, 'its largest: clipped')
+
+
+def test_the_largest_of_many_steps_is_not_clipped():
+    time = np.arange(0.0, 30.0, 0.01)
+    steps = np.random.default_rng(1).uniform(0.1, 1.0, 30)[time.astype(int)]
+    for command, is_clipped in ((steps, False), (np.minimum(steps, 0.8), True)):
+        recording = Recording('bench', 0.0, {'m': Series(time, command)}, {
+            'wrench.force.z': Series(time, command),
+        })
+        _, found = prepared(recording, 'wrench', (None, None), np.nan)
+        assert any('clipped' in line for line in found) == is_clipped
 
 
 @pytest.mark.parametrize(('shift', 'words'), few_of([

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from fake_host import MS, FakeHost, message, wrench_message
-from propulsion_ros.graph.node_config import build_allocator
+from propulsion_ros.graph.family_params import AllocatorNodeParams
+from propulsion_ros.graph.node_config import allocator_of, read_setting
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
+from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.ports import OK, WARN
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
@@ -213,7 +215,8 @@ def boosters_loop(**given):
         'family': 'boosters', 'names': ['left', 'right'], 'max_thrust': [100.0],
         'max_fuel_rate': [1.0], 'position': [0.0, 1.0, 0.0, 0.0, -1.0, 0.0], **given,
     }
-    family, allocator = build_allocator('boosters_allocator', setting, None)
+    given = GivenParameters('boosters_allocator', setting)
+    family, allocator = allocator_of(*read_setting(given, AllocatorNodeParams, lambda own: None))
     host.run(AllocatorLoop(family, allocator, 'base_link', host))
     return host
 

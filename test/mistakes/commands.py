@@ -211,7 +211,7 @@ MISTAKES = [
     Mistake(
         'no bag',
         'propulsion_ros play: bag',
-        "is not a readable bag: File 'bag' does not exist.",
+        'cannot be read: No such file or directory',
         '',
         command='play bag',
     ),

@@ -29,7 +29,7 @@ from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
 COUNT = 500
-SETS = amount('rest', 4, 40)
+SETS = amount('rest', 2, 40)
 DENORMAL = 1e-290
 """Products of anything smaller may have no digits left."""
 FULL = 1.0 + 1e-12

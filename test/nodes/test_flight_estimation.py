@@ -2,6 +2,8 @@
 """The flight state node on raw sensors of a flight whose truth is known."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -34,7 +36,7 @@ class Flight:
 
     def __init__(self, graph, **settings):
         self.graph = graph
-        self.truth = fly(7, 1, rate=float(RATE), duration=16.0)
+        self.truth = fly(7, 1, rate=float(RATE), duration=13.0)
         rng = np.random.default_rng(8)
         samples = len(self.truth.stamp_ns)
         self.rate = self.truth.rate[:, 0] + rng.normal(0.0, 0.005, (samples, 3))
@@ -203,8 +205,9 @@ def test_time_that_jumps_back_in_coast_does_not_silence_the_estimates(graph, is_
     flight.fly(end=4.0)
     stamps = flight.truth.stamp_ns
     first = next(k for k, ns in enumerate(stamps) if ns * 1e-9 - PAD_TIME > 4.0)
-    flight.truth.stamp_ns = [ns - 3_000_000_000 if k >= first else ns
-                             for k, ns in enumerate(stamps)]
+    flight.truth = replace(flight.truth, stamp_ns=[
+        ns - 3_000_000_000 if k >= first else ns for k, ns in enumerate(stamps)
+    ])
     for k in range(first, first + 150):
         flight.send(k)
         # On a robot the new time is followed after half a second.

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import closing, contextmanager
+from types import SimpleNamespace
 
 import pytest
 from study_works import Squares
@@ -64,6 +65,22 @@ def test_without_distributed_the_line_names_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'distributed', None)
     with pytest.raises(SourceError, match=r"needs distributed, pip install 'distributed>="):
         Cluster(Squares(tmp_path), 'tcp://127.0.0.1:9')
+
+
+@pytest.mark.parametrize('call', [
+    lambda backend, future: backend.workers,
+    lambda backend, future: backend.result(future('finished')),
+    # What was lost is sent again.
+    lambda backend, future: backend.result(future('lost')),
+])
+def test_a_connection_that_breaks_is_one_line(call):
+    def broken(*args, **options):
+        raise OSError('Stream\nis closed')
+
+    backend = Cluster.__new__(Cluster)
+    backend._work, backend._client = None, SimpleNamespace(nthreads=broken, scatter=broken)
+    with pytest.raises(SourceError, match=r'it no longer replies: Stream is closed$'):
+        call(backend, lambda status: SimpleNamespace(status=status, result=broken))
 
 
 @contextmanager
@@ -145,6 +162,5 @@ def test_a_scheduler_that_dies_is_one_line_and_what_is_done_is_kept(
         killer.join()
     assert code == 1
     (line,) = capfd.readouterr().err.splitlines()
-    assert line.startswith('propulsion_ros study: --scheduler: no longer replies: ')
-    assert line.endswith('; what is done is kept')
+    assert line.startswith('propulsion_ros study: --scheduler: what is done is kept; it no longer ')
     assert journal.read_bytes().count(b'\n') > 3

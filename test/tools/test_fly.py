@@ -15,6 +15,7 @@ from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import FluidPressure
 
+from propulsion_ros.graph.graph_options import checked_graph
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.replay.bags import BagReader
@@ -178,7 +179,8 @@ def test_paused_actuator_is_flown_without_and_taken_up_again(graph, tmp_path):
         '/**/vehicle:\n  ros__parameters:\n    lockstep_timeout: 3.0\n    start_timeout: 60.0\n'
     )
     poses = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
-    with flying('hexacopter', '--params-file', str(settings)) as process:
+    bag = tmp_path / 'bag'
+    with flying('hexacopter', '--params-file', str(settings), '--record', str(bag)) as process:
         graph.until(lambda: len(poses) > 20 or process.poll() is not None, 'steps')
 
         def change(transition):
@@ -194,6 +196,10 @@ def test_paused_actuator_is_flown_without_and_taken_up_again(graph, tmp_path):
         assert process.poll() is None
     assert 'so it counts as no force until it publishes again' in process.said
     assert 'rotors/wrench: publishes again, so each step waits for it' in process.said
+    assert process.said.endswith('propulsion_ros fly: stopped\n')
+    with BagReader(bag) as reader:
+        # What was recorded stays where a signal ends the flight.
+        assert reader.count_of(['/vehicle/odometry']) > 100
 
 
 def test_controller_that_fails_ends_the_flight(tmp_path, capfd):
@@ -223,9 +229,28 @@ def test_mistake_is_one_line_before_anything_starts(options, line, capfd, tmp_pa
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(('robot', 'line'), [
+    ('package://propulsion_ros/urdf/none.urdf', f'{README.parent}/urdf/none.urdf: cannot be read'),
+    ('package://nowhere/a.urdf', "package 'nowhere' is not installed"),
+    ('quadrotr', "is neither a file nor a vehicle, did you mean 'quadrotor'?"),
+])
+def test_robot_that_is_not_there_is_one_line(capsys, robot, line):
+    assert cli.main(['fly', robot]) == 1
+    err = capsys.readouterr().err
+    assert line in err
+    assert err.count('\n') == 1
+
+
+def test_blocks_of_a_vehicle_are_allocated_beside_its_own(capsys):
+    graph = checked_graph(['--vehicle', 'rov', '--allocate', 'fins'], [])
+    assert {'thrusters_allocator', 'fins_allocator'} < {spec.name for spec in graph.nodes}
+    assert cli.main(['fly', 'rov', '--allocate', 'fin']) == 1
+    assert "no plugin block 'fin', did you mean 'fins'?" in capsys.readouterr().err
+
+
 def test_signal_that_ends_the_nodes_first_is_reported_too(capfd, monkeypatch):
     ended = subprocess.CompletedProcess([], 0)
-    ended.poll = lambda: 0
+    ended.poll = ended.wait = lambda *limit: 0
     monkeypatch.setattr('propulsion_ros.demos.flight.interrupts', lambda: nullcontext([2]))
     monkeypatch.setattr('propulsion_ros.demos.flight.stack', lambda *args: nullcontext(ended))
     assert cli.main(['fly', str(EXAMPLES / 'hexacopter' / 'hexacopter.urdf')]) == 0

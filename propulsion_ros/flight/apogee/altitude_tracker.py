@@ -248,9 +248,8 @@ class AltitudeTracker:
         weighted = residual * np.sqrt(weight)
         total = float(np.add.reduce(weight))
         self._accept(parabola, weighted, float(weighted.dot(weighted)), total)
-        recent = weight[min(int(time.searchsorted(now - _RECENT)), len(time) - 3):]
-        is_half = float(np.add.reduce(recent)) >= 0.5 * len(recent)
-        self.agrees = is_half and bool(weight[-1] >= _REJECTED)
+        recent = weight[int(time.searchsorted(now - _RECENT)):]
+        self.agrees = float(np.add.reduce(recent)) >= 0.5 * len(recent)
 
     def _begin_anew(self, time: FloatArray, weight: FloatArray, now: float) -> bool:
         """Surrender to a long run of outliers at the end: keep only that run."""

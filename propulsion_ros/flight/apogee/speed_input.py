@@ -13,7 +13,8 @@ _SHARE_TIME = 4.0  # time constant of the share of values that are far [s]
 _WRONG, _RIGHT = 0.5, 0.2  # that share of an input that is off, after 2.8 s, and of one that is not
 _MEMORY = 1.5  # of bias and scatter [s]
 _WILD = 6.0  # scatter about the bias that makes an input useless [m/s]
-_LATE = 1.0  # by which the longest coast must be over [s]
+_RISE = 8.0  # of the input that an engine must have made [m/s]
+_LATE = 3.0  # by which the longest coast must be over, for an engine too weak for such a rise [s]
 
 
 class SpeedInput(InputMean):
@@ -39,16 +40,15 @@ class SpeedInput(InputMean):
         self._bias, self._square = 0.0, 0.0
         self._compared_ns: int | None = None
         self._far = 0.0
-        self._fastest, self._slowest = -math.inf, math.inf
-        self._fastest_ns = 0
+        self._fastest, self._fastest_ns, self._slowest = 0.0, 0, -math.inf
 
     def add(self, stamp_ns: int, value: float) -> None:
         """Take a value; NaN and infinity are no value."""
         super().add(stamp_ns, value)
         if not math.isfinite(value):
             return
-        if value > min(self._fastest, self._slowest + _FAR):
-            # Faster than before, or faster again: an engine burns, and the coast begins anew.
+        if value > self._slowest + _RISE:
+            # An engine burns, and the coast begins anew.
             self._fastest, self._fastest_ns, self._slowest = value, stamp_ns, value
         self._slowest = min(self._slowest, value)
 

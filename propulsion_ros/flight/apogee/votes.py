@@ -157,7 +157,7 @@ def _velocity_falls(e: Evidence) -> bool:
 
 
 def _is_overdue(e: Evidence) -> bool:
-    return e.is_high and e.overdue >= 0.0 and not e.speed > _SPEED
+    return e.is_high and e.overdue >= 0.0 and not e.speed > 0.0
 
 
 VOTES: tuple[Vote, ...] = (

@@ -21,7 +21,11 @@ ON_THE_WAY_UP = ('launch', 'flight')
 """Where an event that moves an engine is evaluated by default, unless it deploys too."""
 
 LONGEST_GAP = 5.0
+<<<<<<< HEAD
 """Two samples on which a condition holds agree only if they are no further apart than this [s]."""
+=======
+"""Samples that know that a condition holds agree only if they are no further apart [s]."""
+>>>>>>> main
 
 
 @dataclass(frozen=True)
@@ -176,7 +180,10 @@ class EventFired:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """What must outlive a restart: a single event that fired, and how long ago [ns]."""
+    """What must outlive a restart: an event that is spent, and how long ago [ns] it fired.
+
+    A count of 0 is of one that is spent and has not fired.
+    """
 
     id: int
     since_ns: int
@@ -209,6 +216,9 @@ class Engine(Protocol):
     def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
 
+    def spend_ignitions(self) -> None:
+        """Spend each event that lights an engine by the time since ignition."""
+
 
 @dataclass
 class _Record:
@@ -219,6 +229,7 @@ class _Record:
     since_ns: int | None = None
     acted_ns: int | None = None
     count: int = 0
+    is_spent: bool = False
     words: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -277,7 +288,7 @@ class EventEngine:
         self._count_time(variables.clock_ns)
         fired = []
         for event, record, why in zip(self._events, self._records, self._sentences, strict=True):
-            if event.single_fire and record.since_ns is not None:
+            if _is_spent(event, record):
                 continue
             known = aged(event.max_age_ns) if aged and event.max_age_ns else variables
             was_held = record.held
@@ -298,10 +309,16 @@ class EventEngine:
     def records(self) -> tuple[EventRecord, ...]:
         """Return the single events that are spent; a repeating one starts anew after a restart."""
         return tuple(
-            EventRecord(event.id, record.since_ns, record.count)
+            EventRecord(event.id, record.since_ns or 0, record.count)
             for event, record in zip(self._events, self._records, strict=True)
-            if event.single_fire and record.since_ns is not None
+            if _is_spent(event, record)
         )
+
+    def spend_ignitions(self) -> None:
+        """Spend each event that lights an engine by the time since ignition."""
+        for event, record in zip(self._events, self._records, strict=True):
+            if event.ignites and event.follows_ignition:
+                record.is_spent = True
 
     def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
@@ -309,9 +326,11 @@ class EventEngine:
         self._clock_ns = clock_ns
         for spent in records:
             record = self._records[spent.id]
-            record.held = True
-            record.since_ns = spent.since_ns + gap_ns
+            record.is_spent = True
             record.count = spent.count
+            if spent.count:
+                record.held = True
+                record.since_ns = spent.since_ns + gap_ns
 
     def _holds(self, event: EventSpec, record: _Record, variables: Variables) -> bool | None:
         """Return whether an event is triggered, None where that is unknown."""
@@ -337,3 +356,8 @@ class EventEngine:
         if not event.actions and was_held:
             return False
         return record.acted_ns is None or clock_ns - record.acted_ns > event.cooldown_ns
+
+
+def _is_spent(event: EventSpec, record: _Record) -> bool:
+    """Return whether an event acts no more in this flight."""
+    return record.is_spent or (event.single_fire and record.since_ns is not None)

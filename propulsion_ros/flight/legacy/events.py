@@ -88,6 +88,9 @@ class LegacyEventEngine:
             if event.single_fire and record.has_fired
         )
 
+    def spend_ignitions(self) -> None:
+        """Spend nothing: the flown software did not."""
+
     def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
         self.reset()

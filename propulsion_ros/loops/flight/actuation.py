@@ -198,7 +198,8 @@ class FlightActuation:
         """Command again what spent events left servos and engines at; no engine is lit."""
         specs = {event.id: event for event in self._config.events}
         latest: dict[tuple[str, int], Action] = {}
-        for record in sorted(spent, key=lambda record: -record.since_ns):
+        acted = [record for record in spent if record.count]
+        for record in sorted(acted, key=lambda record: -record.since_ns):
             for action in specs[record.id].actions:
                 latest[action.kind, action.target] = action
         for (kind, target), action in latest.items():

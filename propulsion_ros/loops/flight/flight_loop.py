@@ -141,7 +141,7 @@ class FlightLoop:
         self._record = FlightRecorder(
             host, '' if params.replay else params.state_file,
             hashlib.sha256(flown.encode()).hexdigest(), self._state, self._actuation, self._home,
-            boot or Boot(), open_writer, trusts_age=self._is_robot, estimation=self._estimation,
+            boot or Boot(), self._clocks, open_writer, trusts_age=self._is_robot, estimation=self._estimation,
         )
         self._report: FlightReport | None = None
         self._estimate: EstimatorState | None = None
@@ -279,7 +279,7 @@ class FlightLoop:
     def _watch(self) -> None:
         """Look at the clocks, at what was requested twice, and whether samples still come."""
         self._requests.follow_second()
-        self._state.set_check('clocks', self._clocks.problem)
+        self._check_clocks()
         if self._params.silence_timeout and (self._report or self._state.is_resuming):
             self._watch_silence()
 
@@ -292,9 +292,13 @@ class FlightLoop:
     def _prepare(self, name: str) -> None:
         """Find out what only a launch must know."""
         if name == 'launch' and not self._state.phase.is_armed:
-            self._state.set_check('clocks', self._clocks.problem)
+            self._check_clocks()
             self._record.probe()
             self._state.set_check('record', self._record.problem)
+
+    def _check_clocks(self) -> None:
+        self._state.set_check('clocks', self._clocks.problem)
+        self._state.set_check('publishers', self._clocks.rivals)
 
     @property
     def _is_silent(self) -> bool:
@@ -332,8 +336,8 @@ class FlightLoop:
             self._time.go_on(sample.stamp_ns)
         if report.notice:
             self._host.log('warn', report.notice)
-        self._announce()
-        self._record.settle(report.phase)
+        self._announce(is_resumed=report.is_resumed)
+        self._record.settle(is_resumed=report.is_resumed)
         if self._actuation.plan(report.events, report.phase, report.subphase):
             self._record.keep_first()
         self._outputs.publish(self._state, report, previous_ns)
@@ -356,11 +360,11 @@ class FlightLoop:
         self._announce()
         self._record.keep()
 
-    def _announce(self) -> None:
+    def _announce(self, *, is_resumed: bool = False) -> None:
         self._actuation.follow(self._state.phase, may_deploy=self._state.may_deploy)
         if self._state.phase is not self._phase:
             if self._state.phase.is_armed and not self._phase.is_armed:
-                self._clocks.settle()
+                self._clocks.settle(is_resumed=is_resumed)
             self._phase = self._state.phase
             self._requests.drop_waiting(self._phase.value)
         # While a recorded flight waits, its estimator has begun in the air.

@@ -55,7 +55,8 @@ class FlightLoopParams:
     required_checks: tuple[str, ...] = quantity(
         REQUIRED, kind=str, shape=('*',),
         choices=('altitude', *CHECKS),
-        doc='what must be in order for ~/launch, altitude always; what others find is a warning',
+        doc='what must be in order for ~/launch, altitude and publishers always; what others find '
+        'is a warning',
     )
     replay: bool = quantity(
         False, doc='replay a recording: its requests take effect at their stamps whenever they '

@@ -64,6 +64,8 @@ class FlightRecord:
         Boot of the computer that wrote it, '' where it is unknown.
     boot_ns : int
         When it was written, since that boot [ns].
+    clocks : tuple of (str, int)
+        How far each sensor that was followed was ahead of the computer's clock [ns].
     """
 
     config: str
@@ -73,6 +75,7 @@ class FlightRecord:
     pulses: tuple[OwedPulse, ...] = ()
     boot_id: str = ''
     boot_ns: int = 0
+    clocks: tuple[tuple[str, int], ...] = ()
 
 
 def encode(record: FlightRecord) -> bytes:
@@ -88,6 +91,7 @@ def encode(record: FlightRecord) -> bytes:
         'pulses': [dataclasses.asdict(pulse) for pulse in record.pulses],
         'boot_id': record.boot_id,
         'boot_ns': record.boot_ns,
+        'clocks': [list(clock) for clock in record.clocks],
     }
     document = {'format': _FORMAT, 'sha256': _digest(flight), 'flight': flight}
     return json.dumps(document, indent=1, allow_nan=False).encode() + b'\n'
@@ -124,6 +128,7 @@ def decode(content: bytes) -> FlightRecord:
         tuple(_pulse(item) for item in flight['pulses'].items()),
         flight['boot_id'].text(),
         flight['boot_ns'].integer(_NS),
+        tuple(_clock(item) for item in flight.get('clocks', []).items()),
     )
 
 
@@ -191,6 +196,11 @@ def _pulse(node: JsonNode) -> OwedPulse:
         node['event'].integer(range(2**16)), node['deployer'].integer(range(2**16)),
         node['on_time_ns'].integer(range(1, 2**63)), node['attempts'].integer(range(1, 2**16)),
     )
+
+
+def _clock(node: JsonNode) -> tuple[str, int]:
+    name, offset_ns = _pair(node)
+    return name.text(), offset_ns.integer(_NS)
 
 
 def _pair(node: JsonNode) -> list[JsonNode]:

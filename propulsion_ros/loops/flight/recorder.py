@@ -9,12 +9,13 @@ from pathlib import Path
 from propulsion_ros.flight.estimation.state import stage_of
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.home import Home
-from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.phases.phases import Subphase
 from propulsion_ros.loops.flight.actuation import FlightActuation
 from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.estimation import FlightEstimation
 from propulsion_ros.loops.flight.record_file import FlightRecord, read_state
 from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
+from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
 from propulsion_ros.loops.ports import Host
 from propulsion_ros.settings.errors import SourceError
 
@@ -41,6 +42,8 @@ class FlightRecorder:
         What is recorded and resumed.
     boot : Boot
         Of this computer.
+    clocks : SensorClocks
+        Of the sensors that the flight follows.
     open_writer : callable
         ``open_writer(path)`` returns what writes.
     trusts_age : bool
@@ -58,6 +61,7 @@ class FlightRecorder:
         actuation: FlightActuation,
         home: Home,
         boot: Boot,
+        clocks: SensorClocks,
         open_writer: Callable[[Path], Writer] = RecordWriter,
         trusts_age: bool = True,
         estimation: FlightEstimation | None = None,
@@ -66,7 +70,7 @@ class FlightRecorder:
         self._path = Path(path).expanduser() if path else None
         self._state, self._actuation, self._home = state, actuation, home
         self._boot, self._open_writer, self._trusts_age = boot, open_writer, trusts_age
-        self._estimation = estimation
+        self._estimation, self._clocks = estimation, clocks
         self._writer: Writer | None = None
         self._closed: Writer | None = None
         self._forget()
@@ -126,6 +130,8 @@ class FlightRecorder:
             return
         self._offered = record
         self._actuation.is_waiting = True
+        # A recording that is played beside the sensor is not taken for it, people may be near.
+        self._clocks.expect(record.clocks, waits=record.snapshot.ascent is None)
         if self._estimation is None:
             self._home.restore(record.pad_altitude, record.home)
         else:
@@ -141,13 +147,13 @@ class FlightRecorder:
         """Return the age of a record [s], infinity where it is unknown."""
         return self._boot.age(record.boot_id, record.boot_ns) if self._trusts_age else math.inf
 
-    def settle(self, phase: Phase) -> None:
+    def settle(self, *, is_resumed: bool) -> None:
         """Take up the offered record, or drop it, as the flight state decided by a sample."""
         record = self._offered
         if record is None or self._state.is_resuming:
             return
         self._actuation.is_waiting = False
-        if phase.is_armed:
+        if is_resumed:
             self._offered = None
             self._actuation.resume(
                 record.pulses, self._age_of(record), record.snapshot.events
@@ -214,7 +220,7 @@ class FlightRecorder:
         self._written = self._essence()
         self._number = writer.put(FlightRecord(
             self._config, self._state.snapshot(), self._pad_altitude, self._home.position,
-            self._actuation.pulses, self._boot.id, self._boot.now_ns(),
+            self._actuation.pulses, self._boot.id, self._boot.now_ns(), self._clocks.offsets,
         ))
         return self._number
 

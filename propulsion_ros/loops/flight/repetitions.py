@@ -48,9 +48,7 @@ class Repetitions:
         """Forget every request."""
         self._chains: dict[tuple[str, Hashable], _Chain] = {}
 
-    def take(
-        self, name: str, source: Hashable, now_ns: int, *, may_repeat: bool = True
-    ) -> int | None:
+    def take(self, name: str, source: Hashable, now_ns: int) -> int | None:
         """Take a request and return when it is followed [ns]; None where it is not.
 
         Parameters
@@ -61,8 +59,6 @@ class Repetitions:
             What distinguishes one sender from another.
         now_ns : int
             On a steady clock [ns].
-        may_repeat : bool
-            Whether it is certainly none that came before, delivered again.
 
         Raises
         ------
@@ -75,7 +71,7 @@ class Repetitions:
             return None
         gap_ns, chain.last_ns = now_ns - chain.last_ns, now_ns
         chain.count += 1
-        is_second = chain.count == 2 and gap_ns >= LEAST_NS and may_repeat
+        is_second = chain.count == 2 and gap_ns >= LEAST_NS
         chain.is_stream = chain.is_stream or not is_second
         chain.due_ns = None
         if not chain.is_stream:

@@ -32,17 +32,16 @@ class _Message(NamedTuple):
 
     name: str
     sender: str
-    is_stamped: bool
 
 
 class FlightRequests:
     """Follows requests, or refuses them with a reason.
 
-    A service is followed at once, a message after the sample of its stamp, at once where that
-    is 0. Live requests are of now, and none outlives the phase in which it was made; an abort is
-    followed once, as it comes, whatever its stamp, and drops what waits and what is older. What
-    must be made twice is followed by the rule of `Repetitions`, the same for services and messages;
-    a repetition needs a stamp of its own. A replay takes recorded requests of any time.
+    A service is followed at once, a message after the sample of its stamp. Live requests are of
+    now, which a message shows by its stamp, and none outlives the phase in which it was made; an
+    abort is followed once, as it comes, whatever its stamp, and drops what waits and what is
+    older. What must be made twice is followed by the rule of `Repetitions`, the same for services
+    and messages. A replay takes recorded requests of any time, at once where their stamp is 0.
 
     Parameters
     ----------
@@ -124,15 +123,15 @@ class FlightRequests:
         name, stamp_ns = status.name, stamp_to_ns(message.header.stamp)
         sender = getattr(status, 'hardware_id', '') or message.header.frame_id
         sender = sender[:_LONGEST_NAME]
-        request = _Message(name, sender, bool(stamp_ns))
+        request = _Message(name, sender)
         is_live = self._now is not None
         if is_live and name in (*AT_ONCE, *TWICE) and self._is_known(request, stamp_ns):
             if name in TWICE:
                 self._host.complain('refused', f"request '{name}' came before: not taken again")
-        elif not stamp_ns or (is_live and name in AT_ONCE):
+        elif (is_live and name in AT_ONCE) or not (is_live or stamp_ns):
             self.follow(request)
             self._drop_before(name, stamp_ns)
-        elif self._now is None or self._is_of_now(name, sender, stamp_ns - self._now()):
+        elif self._is_of_now(name, sender, stamp_ns):
             self._asides.push(REQUEST, message, request)
 
     def _is_known(self, request: _Message, stamp_ns: int) -> bool:
@@ -144,8 +143,17 @@ class FlightRequests:
             self._known.append(key)
         return False
 
-    def _is_of_now(self, name: str, sender: str, offset_ns: int) -> bool:
+    def _is_of_now(self, name: str, sender: str, stamp_ns: int) -> bool:
+        if self._now is None:
+            return True
         of = f' of {sender!r}' if sender else ''
+        if not stamp_ns:
+            self._host.complain('refused', (
+                f"request '{name}'{of} is refused: it has no stamp, as one of a recording may; "
+                f'give it a stamp of now, or call the service ~/{name}'
+            ))
+            return False
+        offset_ns = stamp_ns - self._now()
         if OLDEST_NS <= offset_ns <= NEWEST_NS:
             return not self._is_aborted(f"'{name}'{of}", offset_ns)
         self._host.complain('refused', (
@@ -190,7 +198,7 @@ class FlightRequests:
     def follow(self, request: _Message) -> None:
         """Follow a request that is due now, or complain."""
         try:
-            self._consider(request.name, request.sender, may_repeat=request.is_stamped)
+            self._consider(request.name, request.sender)
         except CommandError as error:
             self._host.complain('refused', str(error))
 
@@ -208,7 +216,7 @@ class FlightRequests:
         if not self._host.is_active:
             return False, f"'{name}' is refused: not active"
         try:
-            return True, self._consider(name, None, may_repeat=True)
+            return True, self._consider(name, None)
         except CommandError as error:
             self._host.counts['refused'] += 1
             self._host.log('warn', str(error))
@@ -216,7 +224,7 @@ class FlightRequests:
         finally:
             self._drop_before(name)
 
-    def _consider(self, name: str, source: str | None, *, may_repeat: bool) -> str:
+    def _consider(self, name: str, source: str | None) -> str:
         """Return how a request is followed, or raise `CommandError` with the reason why not.
 
         Parameters
@@ -225,8 +233,6 @@ class FlightRequests:
             Of the request.
         source : str or None
             Sender of a message; None for a service.
-        may_repeat : bool
-            Whether it may be the second of two.
         """
         if name not in TWICE:
             return self._follow(name)
@@ -240,7 +246,7 @@ class FlightRequests:
                 self._followed(name, stamp_ns)
                 raise
             now_ns = self._host.steady_ns()
-            due_ns = self._repetitions.take(name, source, now_ns, may_repeat=may_repeat)
+            due_ns = self._repetitions.take(name, source, now_ns)
             if due_ns is None and not self._repetitions.is_stream(name, source):
                 raise
         if due_ns is None:

@@ -13,6 +13,9 @@ from propulsion_ros.loops.flight.time_lines import TimeLines
 from propulsion_ros.loops.ports import Host
 from propulsion_ros.loops.stamped import stamp_of
 
+Offsets = tuple[tuple[str, int], ...]
+"""How far sensors are ahead of the clock of a computer [ns], each with its name."""
+
 
 class SensorClocks:
     """Judges the stamps of sensors by when their messages come; in a simulation all are right.
@@ -35,18 +38,35 @@ class SensorClocks:
         self._stamps: defaultdict[str, StuckStamps] = defaultdict(StuckStamps)
         self._offsets = ClockOffsets()
 
-    def settle(self) -> None:
-        """Give the publishers that are followed now precedence over all others."""
+    def settle(self, *, is_resumed: bool) -> None:
+        """Give the publishers that are followed now precedence, or those of a resumed flight."""
         for line in self._lines.values():
-            line.settle()
+            line.settle(is_resumed=is_resumed)
+
+    @property
+    def offsets(self) -> Offsets:
+        """How far the sensors that are followed are ahead of the computer's clock [ns], by name."""
+        clock_ns = self._host.now_ns() - self._host.steady_ns()
+        found = [(name, line.offset_ns(clock_ns)) for name, line in self._lines.items()]
+        return tuple((name, offset_ns) for name, offset_ns in found if offset_ns is not None)
+
+    def expect(self, offsets: Offsets, *, waits: bool) -> None:
+        """Give those publishers precedence that were followed before a restart; see `TimeLines`."""
+        for name, offset_ns in offsets:
+            self._lines[name].expect(offset_ns, waits=waits)
+
+    @property
+    def rivals(self) -> str:
+        """Which sensors have two publishers, '' for none."""
+        steady_ns = self._host.steady_ns()
+        two = ' and '.join(name for name, line in self._lines.items() if line.has_two(steady_ns))
+        return f'{two} has two publishers with different clocks' if two else ''
 
     @property
     def problem(self) -> str:
         """What is wrong with the clocks, '' for nothing."""
-        two = ' and '.join(name for name, line in self._lines.items() if line.has_two)
         stuck = ' and '.join(name for name, stamps in self._stamps.items() if stamps.is_stuck)
         return '; '.join(filter(None, (
-            f'{two} has two publishers with different clocks' if two else '',
             f'the stamps of {stuck} stand still' if stuck else '',
             self._offsets.problem,
         )))
@@ -97,7 +117,7 @@ class SensorClocks:
         """Return whether a message is of the publisher that is followed."""
         line = self._lines[source]
         changes = line.changes
-        is_taken = line.takes(stamp_ns, steady_ns)
+        is_taken = line.takes(stamp_ns, steady_ns, self._host.now_ns())
         if not is_taken:
             self._host.complain('other_publisher', (
                 f'{source} not taken: of another publisher or clock, {line.offset:+.3f} s from the '

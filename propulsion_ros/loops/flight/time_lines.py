@@ -15,6 +15,8 @@ BESIDE_NS = 10_000_000_000
 ALONE_NS = 200_000_000
 """For how long only messages of other lines must have arrived then [ns]."""
 _GAP_NS = 100_000_000
+_LASTING = 3
+"""Messages, at least, that make a line which is nearer to the computer's clock."""
 _RATE_CHANGE = 2.5
 _LONGEST_INTERVAL_NS = 2_000_000_000
 _MOST = 8
@@ -29,13 +31,19 @@ class _Line:
         Stamp and arrival of the newest message, arrival of the first one.
     wait_ns : int
         How long the followed line must be silent before this one takes its place.
+    count : int
+        Messages; 0 of one that is only expected.
     """
 
-    def __init__(self, stamp_ns: int, steady_ns: int, wait_ns: int) -> None:
-        self.stamp_ns, self.steady_ns, self.begun_ns = stamp_ns, steady_ns, steady_ns
-        self.wait_ns = wait_ns
-        self._offset_ns = stamp_ns - steady_ns
+    def __init__(self, stamp_ns: int, steady_ns: int, wait_ns: int, count: int = 1) -> None:
+        self.begun_ns, self.wait_ns, self.count = steady_ns, wait_ns, count
         self._interval_ns = self._last_interval_ns = 0
+        self.place(stamp_ns, steady_ns)
+
+    def place(self, stamp_ns: int, steady_ns: int) -> None:
+        """Begin where a message of now would have a stamp."""
+        self.stamp_ns, self.steady_ns = stamp_ns, steady_ns
+        self._offset_ns = stamp_ns - steady_ns
 
     def fits(self, stamp_ns: int, steady_ns: int) -> bool:
         """Return whether a stamp goes on from this line.
@@ -59,6 +67,12 @@ class _Line:
         self._last_interval_ns = interval_ns
         self._offset_ns = max(self._offset_ns, stamp_ns - steady_ns)
         self.stamp_ns, self.steady_ns = stamp_ns, steady_ns
+        self.count += 1
+
+    @property
+    def lead_ns(self) -> int:
+        """How far its newest stamp is ahead of the steady clock."""
+        return self.stamp_ns - self.steady_ns
 
     def is_silent(self, steady_ns: int, longer_than_ns: int) -> bool:
         """Return whether no message has come for a time, and for longer than at its rate."""
@@ -70,7 +84,7 @@ class _Line:
 
 
 class TimeLines:
-    """Accepts the messages of the publisher of a topic that was there first, while it publishes.
+    """Accepts the messages of one publisher of a topic, while it publishes.
 
     A message does not name its sender. The stamps of one publisher continue each other, and are
     here called a line; stamps of two clocks that alternate do not. Another line takes the place of
@@ -80,10 +94,13 @@ class TimeLines:
     together, since those are two publishers. The first line gets its place back with its first
     message that is on time.
 
+    The first line is the one that was there first, until a line goes on beside it that is nearer
+    to the clock of the computer. Once it is settled, when the vehicle is armed, it stays the first.
+    After a restart it is the one that is expected by the record. Where that one must be waited
+    for, another one takes its place only when it has gone on for `RESTARTED_NS` as the only one.
+
     Attributes
     ----------
-    refused : int
-        Messages of another line in a row.
     offset : float
         How far the line of the last message that was refused, or whose line took the place of
         another, is ahead of the other one [s].
@@ -100,37 +117,99 @@ class TimeLines:
         self._followed: _Line | None = None
         self._others: list[_Line] = []
         self._others_ns: int | None = None
-        self._refused_ns = 0
-        self.refused = self.changes = 0
+        self._is_settled = False
+        self._expected_ns = self._refused = self._refused_ns = self.changes = 0
         self.offset = 0.0
 
-    def settle(self) -> None:
-        """Take the line that is followed now for the first one."""
-        self._first = self._followed
+    def settle(self, *, is_resumed: bool = False) -> None:
+        """Take the line that is followed now for the first one, unless a record has that."""
+        if not (is_resumed and self._is_settled):
+            self._first, self._is_settled = self._followed, True
 
-    @property
-    def has_two(self) -> bool:
-        """Whether messages of another line alternate with those of the accepted one."""
-        return self.refused > 1
+    def expect(self, offset_ns: int, *, waits: bool) -> None:
+        """Take the line for the first one that is so far ahead of the computer's clock.
 
-    def takes(self, stamp_ns: int, steady_ns: int) -> bool:
-        """Return whether a message that arrives now belongs to the accepted line."""
-        followed = self._followed
+        Parameters
+        ----------
+        offset_ns : int
+            How far [ns].
+        waits : bool
+            Whether other lines must go on alone before one is followed.
+        """
+        self.reset()
+        self._expected_ns = offset_ns
+        self._first, self._is_settled = _Line(0, 0, SILENT_NS, 0), True
+        if waits:
+            self._followed = self._first
+
+    def offset_ns(self, clock_ns: int) -> int | None:
+        """Return how far the line that is followed is ahead of the computer's clock [ns].
+
+        None without one; ``clock_ns`` is how far that clock is ahead of the steady one.
+        """
+        line = self._followed
+        if line is None:
+            return None
+        return line.lead_ns - clock_ns if line.count else self._expected_ns
+
+    def has_two(self, steady_ns: int) -> bool:
+        """Return whether messages of another line have come beside the accepted one."""
+        return self._refused > 1 and steady_ns - self._refused_ns <= RESTARTED_NS
+
+    def takes(self, stamp_ns: int, steady_ns: int, now_ns: int | None = None) -> bool:
+        """Return whether a message that arrives now belongs to the accepted line.
+
+        Parameters
+        ----------
+        stamp_ns, steady_ns : int
+            Of the message, and when it came on the steady clock [ns].
+        now_ns : int, optional
+            When it came by the computer's clock [ns]; where it is unknown, no line is nearer.
+        """
+        followed, first = self._followed, self._first
+        if first is not None and not first.count and now_ns is not None:
+            # The computer's clock may be set while its first message is waited for.
+            first.place(now_ns + self._expected_ns, steady_ns)
         if followed is None:
-            self._first = self._followed = _Line(stamp_ns, steady_ns, SILENT_NS)
+            self._followed = self._begin(stamp_ns, steady_ns)
             return True
         line = self._line_of(followed, stamp_ns, steady_ns)
         if line is not followed:
             self.offset = (stamp_ns - followed.stamp_ns) * 1e-9
-            if line is not self._first and not self._is_over(followed, line, steady_ns):
+            if now_ns is not None and self._is_nearer(line, followed, now_ns - steady_ns):
+                self._first = line
+            elif line is not self._first and not self._is_over(followed, line, steady_ns):
                 self._refuse(steady_ns)
                 return False
             self._change(followed, line)
         for other in self._others:
             other.wait_ns = BESIDE_NS
         self._others_ns = None
-        self._forget_refused(steady_ns)
         return True
+
+    def _begin(self, stamp_ns: int, steady_ns: int) -> _Line:
+        """Return the line of the first message that is taken."""
+        first = self._first
+        if first is not None and first.is_on_time(stamp_ns, steady_ns):
+            first.take(stamp_ns, steady_ns)
+            return first
+        line = _Line(stamp_ns, steady_ns, SILENT_NS)
+        self._first = first or line
+        return line
+
+    def _is_nearer(self, line: _Line, followed: _Line, clock_ns: int) -> bool:
+        """Return whether a line certainly goes on, and nearer to the computer's clock.
+
+        Parameters
+        ----------
+        line, followed : _Line
+            Of a message now, and the one that is followed.
+        clock_ns : int
+            How far the computer's clock is ahead of the steady one [ns].
+        """
+        is_lasting = line.count >= _LASTING and line.steady_ns - line.begun_ns >= ALONE_NS
+        gain_ns = abs(followed.lead_ns - clock_ns) - abs(line.lead_ns - clock_ns)
+        return not self._is_settled and is_lasting and gain_ns > NEAR_NS
 
     def _line_of(self, followed: _Line, stamp_ns: int, steady_ns: int) -> _Line:
         """Return the line that a message belongs to, with this message."""
@@ -167,6 +246,12 @@ class TimeLines:
         """Return whether another line has gone on alone for long enough after the followed one."""
         if self._others_ns is None:
             return False
+        if not followed.count:
+            is_only = not any(
+                other.count > 1 and not other.is_silent(steady_ns, RESTARTED_NS)
+                for other in self._others if other is not line
+            )
+            return is_only and steady_ns - line.begun_ns >= RESTARTED_NS
         # Messages that were delayed arrive in one burst, those of the followed line too.
         alone_ns = steady_ns - self._others_ns
         if alone_ns >= ALONE_NS and followed.is_silent(steady_ns, BESIDE_NS):
@@ -180,15 +265,13 @@ class TimeLines:
         if followed is not self._first:
             self._others.append(followed)
         self._followed = line
-        self.refused = 0
+        self._refused = 0
         self.changes += 1
 
     def _refuse(self, steady_ns: int) -> None:
-        self.refused += 1
+        if steady_ns - self._refused_ns > RESTARTED_NS:
+            self._refused = 0
+        self._refused += 1
         self._refused_ns = steady_ns
         if self._others_ns is None:
             self._others_ns = steady_ns
-
-    def _forget_refused(self, steady_ns: int) -> None:
-        if self.refused and steady_ns - self._refused_ns > SILENT_NS:
-            self.refused = 0

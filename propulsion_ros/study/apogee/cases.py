@@ -23,7 +23,7 @@ its apogee. A time would not do: a stage that lights near an apogee makes anothe
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
 """What varies: which flight, and ``apogee.<parameter>`` of the detector."""
 _UNITS = {
-    'delay': 's', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
+    'delay': 's', 'speed': 'm/s', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
     'apogee_altitude': 'm', 'sigma': 'm',
 }
 """Of the results."""

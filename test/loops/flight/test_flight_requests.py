@@ -8,6 +8,7 @@ import pytest
 from flight_computer import APOGEE, MAIN, MS, Computer, altitude, odometry, request
 
 from fake_host import message
+from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 
 
@@ -40,6 +41,24 @@ def test_live_request_is_of_now(seconds, is_taken, is_simulated):
         assert line.startswith(
             f"request 'launch' of 'laptop' is refused: stamped {abs(seconds):.3f} s {side} this"
         )
+
+
+@pytest.mark.parametrize('name', ['launch', 'ignition', 'debug', 'liftoff_override'])
+@pytest.mark.parametrize('is_simulated', [False, True])
+def test_request_without_a_stamp_is_refused(name, is_simulated):
+    """Those of a recording that was played beside the robot armed it and lit its engine."""
+    computer = rested(is_simulated=is_simulated)
+    if name == 'ignition':
+        computer.command('launch')
+    phase = computer.flags['phase']
+    ask_now(computer, name, 0, 'laptop')
+    computer.feed(2.0, 3.0, motion=lambda t: 0.0)
+    assert computer.flags['phase'] == phase
+    assert not computer.fired
+    assert computer.warnings[-1] == (
+        f"request '{name}' of 'laptop' is refused: it has no stamp, as one of a recording may; "
+        f'give it a stamp of now, or call the service ~/{name}'
+    )
 
 
 @pytest.mark.parametrize('seconds', [-9.5, 9.5])
@@ -217,7 +236,7 @@ def test_replay_fires_nothing_on_the_pad(stall):
 ])
 def test_replay_at_rest_does_not_disturb_a_flight(stall):
     """Both charges fired 5 s early, and after the stall at liftoff the phase stayed launch."""
-    computer = with_replay(altitude, lambda t: 0.0, 1.0, stall)
+    computer = with_replay(altitude, lambda t: 0.0, 3.0, stall)
     assert computer.flags['apogee_source'] == 'detected'
     (drogue, main) = (t - 1_700_000_000 for _, t in computer.fired)
     assert drogue == pytest.approx(APOGEE, abs=0.5)
@@ -245,6 +264,108 @@ def test_publisher_that_is_followed_at_the_launch_has_precedence():
     assert not computer.fired
     assert computer.flags['phase'] == 'launch'
     assert computer.loop.stamp_ns == computer.host.now
+
+
+# A recording beside a sensor, before the launch and over a restart.
+
+
+class Pad(Computer):
+    """A computer beside whose sensor a recording of a flight is played, whose stamps are old."""
+
+    def __init__(self, path, clock, ahead=0.0, **settings):
+        boot = Boot('boot', lambda: clock[0] + self.host.steady - self.begun)
+        self.begun, self._clock, self._ahead = 5 * 10**9, clock, ahead
+        super().__init__('pressure', boot=boot, state_file=str(path), **settings)
+        self.host.now += clock[0]
+
+    def play(self, seconds, recorded=None, is_first=False, has_sensor=True, period=0.02):
+        """Deliver the sensor at rest, and the recording from some second of its flight on."""
+        for k in range(round(seconds / period)):
+            self.wait(period)
+            at_rest = [self._ahead, 0.02 * (k % 2)] if has_sensor else None
+            flown = None
+            if recorded is not None:
+                t = recorded + k * period
+                flown = [t - 1e8 - (self.host.now - 1_700_000_000 * 10**9) / 1e9, altitude(t)]
+            for ahead, height in filter(None, (flown, at_rest)[::1 if is_first else -1]):
+                _, pressure = temperature_and_pressure(120.0 + height)
+                stamp_ns = self.host.now + round(ahead * 1e9)
+                self.host.deliver('~/pressure', message(stamp_ns, fluid_pressure=float(pressure)))
+
+    def killed(self, path, away=0.5, **settings):
+        """Return the computer that is started after this one was killed."""
+        self._clock[0] += self.host.steady - self.begun + round(away * 1e9)
+        return Pad(path, self._clock, self._ahead, **settings)
+
+
+@pytest.mark.parametrize('is_first', [True, False], ids=['recording first', 'sensor first'])
+@pytest.mark.parametrize('period', [0.02, 0.5])
+def test_recording_beside_the_sensor_refuses_the_launch_until_it_ends(tmp_path, is_first, period):
+    """It was a warning, and the flight of the recording was flown."""
+    computer = Pad(tmp_path / 'f.json', [0])
+    computer.play(5.0, 0.0, is_first, period=period)
+    refusal = (False, "'launch' is refused: pressure has two publishers with different clocks")
+    assert computer.call('launch') == refusal
+    assert 'publishers' in computer.flags['not_ready'].split()
+    computer.play(2.5)
+    assert computer.call('launch') == refusal, 'it may begin again'
+    computer.play(1.0)
+    computer.command('launch')
+    computer.play(30.0, 0.0, is_first)
+    assert computer.flags['phase'] == 'launch'
+    assert computer.loop.stamp_ns == computer.host.now, 'it is nearer to the computer\'s clock'
+
+
+@pytest.mark.parametrize('ahead', [0.0, -1.6e9], ids=['the time of now', 'the time since its start'])
+@pytest.mark.parametrize('is_first', [True, False], ids=['recording first', 'sensor first'])
+@pytest.mark.parametrize('late', [0.0, 2.0], ids=['both at once', 'sensor connected late'])
+def test_recording_beside_the_sensor_fires_nothing_after_a_restart(
+    tmp_path, ahead, is_first, late
+):
+    """Its message came first, the sensor was refused from then on, and both charges fired."""
+    path = tmp_path / 'f.json'
+    computer = Pad(path, [0], ahead)
+    computer.play(3.0)
+    computer.command('launch')
+    computer.play(6.0, 0.0, is_first)
+    assert computer.flags['phase'] == 'launch'
+    computer = computer.killed(path)
+    if late:
+        computer.play(late, 6.5, has_sensor=False)
+    computer.play(25.0, 6.5 + late, is_first)
+    assert computer.flags['phase'] == 'launch'
+    assert not computer.fired
+    assert computer.loop.stamp_ns == computer.host.now + round(ahead * 1e9)
+
+
+def test_two_publishers_of_which_none_is_known_are_not_judged_until_one_ends(tmp_path):
+    path = tmp_path / 'f.json'
+    computer = Pad(path, [0])
+    computer.play(3.0)
+    computer.command('launch')
+    computer.play(1.0)
+    # The sensor has lost its clock too.
+    computer._ahead = -1.5e9
+    computer = computer.killed(path)
+    computer.play(20.0, 6.0, is_first=True)
+    assert computer.loop._state.is_resuming
+    assert not computer.fired
+    computer.play(9.0)
+    assert computer.flags['phase'] in ('launch', 'preflight')
+    assert not computer.loop._state.is_resuming
+    assert not computer.fired
+
+
+@pytest.mark.parametrize('ahead', [0.0, -1e9, 3.0, 1e8])
+def test_one_publisher_of_any_time_is_launched_and_armed_again(tmp_path, ahead):
+    path = tmp_path / 'f.json'
+    computer = Pad(path, [0], ahead)
+    computer.play(3.0)
+    computer.command('launch')
+    computer.play(1.0)
+    computer = computer.killed(path)
+    computer.play(4.0)
+    assert computer.flags['phase'] == 'launch'
 
 
 def test_publisher_whose_clock_was_set_goes_on_alone():

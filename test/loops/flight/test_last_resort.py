@@ -16,7 +16,7 @@ from fake_host import message
 from parts import amount
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 
-WALKS = amount('walks', 2, 300)
+WALKS = amount('walks', 2, 100)
 pytestmark = pytest.mark.part('walks')
 
 LIMIT = 16.0  # of the backup timer [s]

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A flight computer that a restart armed again on its pad lights nothing."""
+"""A flight computer that a restart armed again on its pad lights nothing that waited for that."""
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
-from flight_computer import Computer
+import pytest
+from flight_computer import CONFIG, Computer
 
 from propulsion_ros.loops.flight.boot import Boot
 
@@ -35,3 +37,43 @@ def test_rearmed_it_refuses_ignition_and_an_override_lights_no_engine(tmp_path):
     rows = [row for _, row in second.host.of('~/engines')]
     assert all(np.nanmax(np.asarray(row.effort, float), initial=0.0) == 0.0 for row in rows)
     assert not second.fired
+
+
+def climb(t):
+    return 15.0 * t**2
+
+
+@pytest.mark.parametrize(('motion', 'commands', 'restarts'), [
+    pytest.param(pad, ['liftoff_override'], 1, id='an override on the pad'),
+    pytest.param(climb, [], 1, id='a climb'),
+    pytest.param(climb, [], 2, id='a climb after two restarts'),
+])
+@pytest.mark.parametrize('is_single', [True, False], ids=['single', 'repeating'])
+def test_event_that_waited_for_ignition_is_spent(tmp_path, motion, commands, restarts, is_single):
+    """Killed between the command and the event that it triggers, it lit the engine later."""
+    path, now = str(tmp_path / 'flight.json'), [100.0]
+    config = tmp_path / 'rocket.jsonc'
+    text = Path(CONFIG).read_text()
+    single = '"single_fire": true' if is_single else '"single_fire": false'
+    assert text.count('"single_fire": true') > 2
+    config.write_text(text.replace('"single_fire": true', single))
+    boot = Boot('boot', lambda: round(now[0] * 1e9))
+    settings = {'boot': boot, 'state_file': path, 'config_file': str(config)}
+    computer = Computer('pressure', **settings)
+    computer.feed(0.0, 2.0, motion=pad)
+    computer.command('launch')
+    computer.feed(2.0, 4.0, motion=pad)
+    computer.command('ignition')
+    t = 4.0
+    for _ in range(restarts):
+        now[0] += 0.5
+        computer = Computer('pressure', **settings)
+        computer.feed(t + 0.5, t + 5.0, motion=pad)
+        t += 5.0
+        assert computer.flags['phase'] == 'launch'
+    computer.command(*commands)
+    begun = computer.loop.stamp_ns * 1e-9
+    computer.feed(begun + 0.02, begun + 8.0, motion=lambda t: motion(t - begun))
+    assert computer.flags['phase'] == 'flight'
+    assert 'ignition' not in [name for name, _ in computer.fired]
+    assert not any(1.0 in list(row.effort) for row in computer.values('~/engines'))

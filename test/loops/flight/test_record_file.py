@@ -39,12 +39,12 @@ RECORDS = st.builds(
         OwedPulse, st.integers(0, 99), st.integers(0, 31), st.integers(1, 10**10),
         st.integers(1, 3),
     ), max_size=3).map(tuple),
-    st.text(max_size=20), NS,
+    st.text(max_size=20), NS, st.lists(st.tuples(st.text(max_size=20), NS), max_size=3).map(tuple),
 )
 RECORD = FlightRecord(
     'abc', Snapshot(5, 3, Phase.RECOVERY, False, False, None, Mark(1, 1, 'climb'),
                     Mark(4, 2, 'detected'), (EventRecord(0, 1, 1),)),
-    123.456, (1.5, -2.5), (OwedPulse(1, 0, 700, 2),), 'boot', 99,
+    123.456, (1.5, -2.5), (OwedPulse(1, 0, 700, 2),), 'boot', 99, (('pressure', -5),),
 )
 
 

@@ -117,7 +117,31 @@ def test_shutdown_that_a_kill_may_have_lost_is_commanded_again_after_the_restart
     assert rows(second, 'engine/ox_vent_valve', 'position')[-1] == pytest.approx(math.pi)
 
 
+@pytest.mark.parametrize('is_restarted', [False, True], ids=['no restart', 'record set aside'])
+def test_launch_closes_the_valves_also_after_a_record_was_set_aside(tmp_path, is_restarted):
+    """It was taken for the resumption of the record, and nothing was commanded to the valves."""
+    path = str(tmp_path / 'flight.json')
+    computer = Computer(config_file=THANOS, state_file=path)
+    computer.feed(0.0, 2.0, motion=rest)
+    computer.command('launch')
+    computer.feed(2.0, 3.0, motion=rest)
+    if is_restarted:
+        computer = Computer(config_file=THANOS, state_file=path)
+        computer.feed(14.0, 19.0, motion=rest)
+        assert 'was_armed' in computer.flags['flags']
+        computer.command('launch')
+        computer.feed(19.0, 20.0, motion=rest)
+    assert computer.flags['phase'] == 'launch'
+    assert rows(computer, 'engine', 'effort')[-1] == 0.0
+    for valve in VALVES:
+        assert rows(computer, f'engine/{valve}', 'position')[-1] == 0.0
+
+
 # After the landing.
+
+
+def rest(t):
+    return 0.02 * (round(50.0 * t) % 2)
 
 
 def landed(tmp_path, clock):

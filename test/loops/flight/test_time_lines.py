@@ -167,6 +167,52 @@ def test_good_data_is_never_refused_for_long(publishers, within):
     assert 20.0 <= times[0] <= 20.0 + within
 
 
+@pytest.mark.parametrize(('ahead', 'name'), [
+    pytest.param(0.0, 'A', id='first, and as near'), pytest.param(-2e5, 'B', id='first, and far'),
+    pytest.param(2e5, 'B', id='first, and far ahead'),
+])
+@pytest.mark.parametrize('is_settled', [False, True])
+def test_line_that_is_nearer_to_the_clock_is_followed_until_one_is_settled(
+    ahead, name, is_settled
+):
+    lines = TimeLines()
+    both = sorted(
+        [*publisher(end=20.0, ahead=ahead), *others(end=20.0, ahead=-0.7, begin=2.007)],
+        key=lambda message: message[2],
+    )
+    found = []
+    for k, (own, stamp, arrival) in enumerate(both):
+        if k == 50 and is_settled:
+            lines.settle()
+        if lines.takes(stamp, arrival, arrival - BOOT + 1_000_000 * S):
+            found.append((own, (arrival - BOOT) / S))
+    assert {own for own, t in found if t > 2.5} == {'A' if is_settled else name}
+    assert lines.has_two(both[-1][2])
+    assert not lines.has_two(both[-1][2] + 4 * S)
+
+
+@pytest.mark.parametrize(('rival', 'waits', 'taken_from'), [
+    pytest.param(others(begin=0.007), True, None, id='beside the one that is expected'),
+    pytest.param(others(begin=0.007), False, None, id='beside it, in the air'),
+    pytest.param(publisher(name='B', ahead=-2e5), True, 3.0, id='alone'),
+    pytest.param(publisher(name='B', ahead=-2e5), False, 0.0, id='alone, in the air'),
+])
+def test_line_that_is_expected_is_followed(rival, waits, taken_from):
+    expected = [] if taken_from is not None else publisher(begin=0.5)
+    lines = TimeLines()
+    lines.expect(0, waits=waits)
+    taken = []
+    for own, stamp, arrival in sorted([*rival, *expected], key=lambda message: message[2]):
+        if lines.takes(stamp, arrival, arrival - BOOT + 1_000_000 * S):
+            taken.append((own, (arrival - BOOT) / S))
+    if taken_from is None:
+        assert [m for m in taken if m[0] == 'A'] == [('A', (m[2] - BOOT) / S) for m in expected]
+        assert all(t < 0.5 for own, t in taken if own == 'B')
+        assert not (waits and taken[0][0] == 'B')
+    else:
+        assert taken[0][1] == pytest.approx(taken_from, abs=0.1)
+
+
 def test_line_that_is_followed_when_it_settles_has_precedence_over_the_one_before():
     lines = TimeLines()
     first, second = publisher(end=20.0), others(end=40.0)
