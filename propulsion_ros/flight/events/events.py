@@ -21,11 +21,7 @@ ON_THE_WAY_UP = ('launch', 'flight')
 """Where an event that moves an engine is evaluated by default, unless it deploys too."""
 
 LONGEST_GAP = 5.0
-<<<<<<< HEAD
-"""Two samples on which a condition holds agree only if they are no further apart than this [s]."""
-=======
 """Samples that know that a condition holds agree only if they are no further apart [s]."""
->>>>>>> main
 
 
 @dataclass(frozen=True)
