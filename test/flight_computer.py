@@ -83,13 +83,15 @@ class Disk:
 
 
 class Computer:
-    """A flight computer and its sensor."""
+    """A flight computer and its sensor, which begins at a time [s]."""
 
-    def __init__(self, source='odometry', *, is_simulated=False, boot=None, disk=None, **settings):
+    def __init__(
+        self, source='odometry', *, is_simulated=False, boot=None, disk=None, at=0.0, **settings
+    ):
         self.host, self.source = FakeHost(), source
         self.disk = disk or Disk(Path(settings.get('state_file', '')))
         self.host.is_simulated = is_simulated
-        self.host.now, self.host.steady = 1_700_000_000 * 10**9, 5 * 10**9
+        self.host.now, self.host.steady = round((1_700_000_000 + at) * 1e9), 5 * 10**9
         params = build(FlightLoopParams, {
             'config_file': CONFIG, 'altitude_source': source, 'on_time_clock': 'stamps',
             'required_checks': ('altitude',), **settings,

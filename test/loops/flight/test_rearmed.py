@@ -24,7 +24,7 @@ def test_rearmed_it_refuses_ignition_and_an_override_lights_no_engine(tmp_path):
     first.command('launch')
     first.feed(2.0, 4.0, motion=pad)
     now[0] += 0.5
-    second = Computer('pressure', boot=boot, state_file=path)
+    second = Computer('pressure', boot=boot, state_file=path, at=4.5)
     second.feed(4.5, 9.0, motion=pad)
     assert second.flags['phase'] == 'launch'
     success, text = second.call('ignition')
@@ -67,7 +67,7 @@ def test_event_that_waited_for_ignition_is_spent(tmp_path, motion, commands, res
     t = 4.0
     for _ in range(restarts):
         now[0] += 0.5
-        computer = Computer('pressure', **settings)
+        computer = Computer('pressure', at=t + 0.5, **settings)
         computer.feed(t + 0.5, t + 5.0, motion=pad)
         t += 5.0
         assert computer.flags['phase'] == 'launch'

@@ -126,7 +126,7 @@ def test_launch_closes_the_valves_also_after_a_record_was_set_aside(tmp_path, is
     computer.command('launch')
     computer.feed(2.0, 3.0, motion=rest)
     if is_restarted:
-        computer = Computer(config_file=THANOS, state_file=path)
+        computer = Computer(config_file=THANOS, state_file=path, at=14.0)
         computer.feed(14.0, 19.0, motion=rest)
         assert 'was_armed' in computer.flags['flags']
         computer.command('launch')
