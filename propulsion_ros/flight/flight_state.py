@@ -305,22 +305,13 @@ class FlightState:
         self._consider_record(known, velocity)
         self._observe(known)
         controls, fired = self._events.update(
-            self._clock.now_ns, known if self._is_legacy else self._for_events(known),
+            self._clock.now_ns, known if self._is_legacy else self._watch.filtered(known),
             self._course, self.subphase, is_frozen,
             self._permits,
         )
         return self._report(
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls
         )
-
-    def _for_events(self, sample: Sample) -> Sample:
-        """Return a sample as events see it: no altitude after a descent that may be over.
-
-        Who stands beside a vehicle that has landed may carry it below the altitude of a charge.
-        """
-        if self.subphase is Subphase.LANDED or self._regained.is_doubtful:
-            return replace(sample, altitude=math.nan)
-        return self._watch.filtered(sample)
 
     @property
     def _may_restart(self) -> bool:
@@ -352,6 +343,7 @@ class FlightState:
             is_ascending=(
                 self._is_ascending or self._is_legacy or self.phase is not Phase.FLIGHT
             ),
+            may_rest=self.subphase is Subphase.LANDED or self._regained.is_doubtful,
         )
 
     @property
@@ -377,11 +369,8 @@ class FlightState:
         now_ns = self._clock.now_ns
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._range.update(now_ns, sample.altitude)
-        process_ns = now_ns - self._skipped_ns
-        self._is_climbing = self._climb.update(process_ns, sample.altitude)
-        self._regained.update(
-            process_ns, sample.altitude, descends=self.phase is Phase.RECOVERY
-        )
+        self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
+        self._regained.update(now_ns, sample.altitude, descends=self.phase is Phase.RECOVERY)
         self._is_ascending = (
             velocity > self._params.resume_velocity if self._rest.sees_velocity(now_ns)
             else self._is_climbing
@@ -492,6 +481,9 @@ class FlightState:
         self._frozen.reset()
         self._attitude.reset()
         self._mach.reset()
+        self._climb.reset()
+        self._regained.reset()
+        self._skipped_ns = 0
         self._watch.reset()
         self._trigger('time restarted', Mark(stamp_ns, self._clock.now_ns, 'restart'))
         self._begin_flight()
@@ -503,7 +495,7 @@ class FlightState:
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
             self._landing.has_landed, self.ignition, self.liftoff, self.apogee,
-            self._events.records(), self.ascent, self.vertex,
+            self._events.records(), self.ascent, self.vertex, self._regained.known_ns,
         )
 
     def offer(
@@ -574,6 +566,7 @@ class FlightState:
         self._events.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
         self._landing.reset(has_landed=snapshot.has_landed)
+        self._regained.reset(snapshot.altitude_ns)
         self._notify(
             f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
         )

@@ -30,6 +30,8 @@ class Snapshot:
         First evidence of an ascent, or the override that counts as one.
     vertex : Vertex or None
         Where the flight was highest, once that is decided.
+    altitude_ns : int or None
+        When the altitude counted last, on the flight clock [ns]; see `RegainedAltitude`.
     """
 
     stamp_ns: int
@@ -43,6 +45,7 @@ class Snapshot:
     events: tuple[EventRecord, ...] = ()
     ascent: Mark | None = None
     vertex: Vertex | None = None
+    altitude_ns: int | None = None
 
     @property
     def essence(self) -> tuple[object, ...]:

@@ -555,6 +555,41 @@ def test_main_of_a_vehicle_that_landed_above_its_altitude_does_not_fire_when_it_
     assert vehicle.report.subphase is Subphase.LANDED
 
 
+def test_engine_of_a_vehicle_that_hovered_is_shut_down_at_its_altitude():
+    """A hover looks like a landing, in which the altitude is hidden from charges alone."""
+    motion, low = Motion(), 20.0
+    shutdown = EventSpec(
+        2, 'off', MoreThan('Position', 2, -0.5), (Action('engine', 0, 0.0),), phases=('recovery',)
+    )
+
+    def at(t):
+        height, velocity, acceleration = motion(t)
+        if t < motion.apogee or height > low:
+            return height, velocity, acceleration
+        sunk = max(t - motion.landing - 10.0, 0.0)
+        return max(low - sunk, 0.0), -1.0 * (0.0 < sunk < low), 0.0
+
+    vehicle = armed(ODOMETRY, events=(DROGUE, shutdown)).fly(motion.landing + 40.0, at)
+    assert vehicle.names == ['drogue', 'off']
+
+
+def test_stage_lights_after_time_has_started_again_before_the_launch():
+    motion = Motion(burn=4.0)
+    stage = EventSpec(
+        1, 'stage', MoreThan('TimeSinceLiftoff', 0, 5000.0), (Action('engine', 0, 1.0),),
+        phases=('flight',),
+    )
+    lit = []
+    for back in (0.0, 75.0):
+        vehicle = Vehicle(sensors=BARO, events=(DROGUE, stage), keeps_flight=False)
+        vehicle.t = -80.0
+        vehicle.fly(-10.0, at_rest)
+        vehicle.offset -= back
+        lit.append(vehicle.arm().fly(motion.apogee, motion).fired)
+    assert [name for name, _ in lit[0]] == ['stage']
+    assert lit[1] == [('stage', pytest.approx(lit[0][0][1]))]
+
+
 def test_clock_set_back_after_a_landing_that_was_none_does_not_end_the_flight():
     motion = Motion(push=60.0, burn=4.0)
     pause = motion.apogee + 5.0

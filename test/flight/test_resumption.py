@@ -584,6 +584,27 @@ def test_essence_is_what_must_be_written_again():
         assert changed.essence != FLYING.essence
 
 
+@pytest.mark.parametrize(('known_ns', 'fires'), [
+    pytest.param(35 * S, True, id='alive'), pytest.param(20 * S, False, id='lost'),
+    pytest.param(None, True, id='of a record that has no such time'),
+])
+def test_what_the_altitude_was_before_a_restart_counts_after_it(known_ns, fires):
+    """Silence after a restart is no loss of a sensor, and a loss does not end by a restart."""
+    main = EventSpec(
+        2, 'main', MoreThan('Position', 2, -450.0), (Action('deployment', 1, 1.0),),
+        phases=('recovery',),
+    )
+    flight = FlightState(
+        FlightParams(), ApogeeDetector(ApogeeParams()), (*EVENTS[:2], main), PYROS,
+        keeps_flight=True,
+    )
+    flight.offer(replace(DESCENDING, altitude_ns=known_ns), 0.5)
+    reports = feed(flight, [(NAN, NAN, NAN)] * 140, start=0.5)
+    assert reports[-1].phase is Phase.RECOVERY
+    reports = feed(flight, climb(400.0, -30.0, 1.0), start=3.3)
+    assert any(event.name == 'main' for report in reports for event in report.events) == fires
+
+
 def test_clock_set_back_after_the_restart_is_still_the_same_flight():
     flight = state()
     flight.offer(FLYING)

@@ -168,6 +168,7 @@ def _snapshot(node: JsonNode) -> Snapshot:
         tuple(_event(item) for item in node['events'].items()),
         _mark(node['ascent']) if node.has('ascent') else None,
         _vertex(node['vertex']) if node.has('vertex') else None,
+        node['altitude_ns'].integer(_NS) if node.has('altitude_ns') else None,
     )
 
 

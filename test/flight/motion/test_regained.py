@@ -48,6 +48,28 @@ def test_altitude_that_comes_back_on_the_ground_never_counts(ground, how):
     assert doubted(ground, 600.0, how=how) == math.inf
 
 
+@pytest.mark.parametrize('silence', [1.0, 4.0, 8.0], ids=lambda silence: f'{silence:g} s')
+@pytest.mark.parametrize('error', [300.0, 30.0, -300.0], ids=lambda error: f'{error:g} m')
+def test_loose_plug_on_the_ground_never_counts(error, silence):
+    def at(t):
+        since = t - 0.3 - silence
+        if t >= 0.3 and since < 0.0:
+            return NAN
+        return error * math.exp(-max(since, 0.0) / 0.6) if since >= 0.0 else 0.0
+
+    assert doubted(at, 60.0) == math.inf
+
+
+def test_loss_goes_on_over_a_restart():
+    regained = RegainedAltitude(band=5.0, velocity=2.0)
+    regained.reset(known_ns=80 * S)
+    regained.update(100 * S, 0.1, descends=True)
+    assert regained.is_doubtful
+    regained.reset(known_ns=95 * S)
+    regained.update(100 * S, 0.1, descends=True)
+    assert not regained.is_doubtful
+
+
 @pytest.mark.parametrize(('rate', 'latest'), [
     pytest.param(50.0, 4.5, id='50 Hz'), pytest.param(20.0, 4.5, id='20 Hz'),
     pytest.param(2.0, 5.5, id='2 Hz'), pytest.param(1.0, 7.0, id='1 Hz'),
