@@ -86,6 +86,7 @@ def place(pose):
     return p.x, p.y, p.z
 
 
+@pytest.mark.slow
 def test_hexacopter_hovers_and_its_picture_is_drawn(graph, tmp_path):
     pytest.importorskip('matplotlib')
     picture = tmp_path / 'hexacopter.png'
