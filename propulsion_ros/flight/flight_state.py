@@ -70,9 +70,9 @@ class FlightState:
     required : collection of str
         Checks of `readiness` that refuse a launch; the others only report.
     keeps_flight : bool
-        Whether a flight that is armed, or a recorded one, continues when
-        stamps are earlier than its first one, as those of a sensor that restarts with a wrong
-        time. In a simulation such stamps mean that it has started again, so the flight ends.
+        Whether a flight that is armed, or a recorded one, continues when stamps are earlier than
+        its first one, as those of a sensor that restarts with a wrong time. In a simulation such
+        stamps mean that it has started again, so the flight ends.
     may_settle : bool
         Whether a sensor may start and settle while the vehicle is armed, see `Fall`, and an
         attitude that repeats itself is that of a stuck sensor: a simulated body need not turn.
@@ -191,13 +191,7 @@ class FlightState:
         """Return to preflight and clear all data."""
         self._course = Course()
         self._clock.reset()
-        self._climb.reset()
-        self._regained.reset()
-        self._is_climbing = self._is_ascending = False
-        self._skipped_ns = 0
-        self._frozen.reset()
-        self._attitude.reset()
-        self._mach.reset()
+        self._forget_sensors()
         self._sample: Sample | None = None
         self._circuits: dict[int, bool] = {}
         self._is_frozen = False
@@ -478,15 +472,19 @@ class FlightState:
         if self.phase.is_armed:
             phase = self.phase.value
             self._notify(f'time has started again: {phase} is over, request launch again')
-        self._frozen.reset()
-        self._attitude.reset()
-        self._mach.reset()
-        self._climb.reset()
-        self._regained.reset()
-        self._skipped_ns = 0
+        self._forget_sensors()
         self._watch.reset()
         self._trigger('time restarted', Mark(stamp_ns, self._clock.now_ns, 'restart'))
         self._begin_flight()
+
+    def _forget_sensors(self) -> None:
+        """Forget what was measured before time began, or has started again."""
+        for sensed in (
+            self._climb, self._regained, self._frozen, self._attitude, self._mach
+        ):
+            sensed.reset()
+        self._is_climbing = self._is_ascending = False
+        self._skipped_ns: int = 0
 
     # The record of a flight, for a restart of the computer.
 

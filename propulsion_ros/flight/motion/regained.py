@@ -7,7 +7,7 @@ import math
 from propulsion_ros.timing.dwell import Dwell
 
 _LOST_NS = 10_000_000_000
-"""What has not changed for so long is lost; nobody stands beside what landed in less [ns]."""
+"""What has not changed for so long is lost; sooner no person can be where it landed [ns]."""
 _SETTLES_NS = 3_000_000_000
 """A sensor that starts may run to its value for so long, and is silent before it [ns]."""
 _SINKS = 1.0
