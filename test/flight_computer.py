@@ -13,7 +13,9 @@ from propulsion_ros.loops.flight.record_file import encode
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
+from propulsion_ros.study.bench_host import odometry, xyz
 
+__all__ = ['odometry', 'xyz']
 MS = 1_000_000
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 PERIOD = 0.02
@@ -35,18 +37,6 @@ def altitude(t):
     if t < APOGEE + 2.0:
         return TOP - 0.5 * GRAVITY * (t - APOGEE) ** 2
     return max(TOP - 0.5 * GRAVITY * 4.0 - DESCENT * (t - APOGEE - 2.0), 0.0)
-
-
-def xyz(x=0.0, y=0.0, z=0.0):
-    return {'x': x, 'y': y, 'z': z}
-
-
-def odometry(stamp_ns, height, climb=0.0, east=0.0, north_speed=0.0):
-    pose = {'position': xyz(east, 0.0, height), 'orientation': {**xyz(), 'w': 1.0}}
-    twist = {'linear': xyz(0.0, north_speed, climb), 'angular': xyz()}
-    return message(
-        stamp_ns, pose={'pose': pose}, twist={'twist': twist}, child_frame_id='base_link'
-    )
 
 
 def request(stamp_ns, name):

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host of one loop without ROS: it keeps what the loop publishes, and its clocks are set."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from propulsion_ros.loops.ports import Loop, Outlet, Port, Timer
+
+
+class BenchHost:
+    """Connects one loop, which `run` takes; nothing happens but what its user calls."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.is_simulated = False
+        self.is_active = self.has_failed = False
+        self.published: list[tuple[str, int, Any]] = []
+        self.lines: list[tuple[str, str]] = []
+        self.publishers: Counter[str] = Counter()
+        self.subscriptions: Counter[str] = Counter({'~/deployers': 1})
+        self.unrecorded: Sequence[str] = []
+        self.now = self.steady = 0
+        self.loop: Any = None
+
+    def run(self, loop: Loop) -> Any:
+        """Connect and start a loop, and return it."""
+        self.loop = loop
+        self._due = [self.steady + self._period(timer) for timer in loop.timers]
+        self.is_active = True
+        loop.start()
+        return loop
+
+    # What a loop calls.
+
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        """Keep what is published."""
+        self.published.append((outlet.topic, stamp_ns, payload))
+
+    def complain(self, key: str, line: str) -> None:
+        """Count and keep a complaint."""
+        self.counts[key] += 1
+        self.lines.append(('warn', line))
+
+    def log(self, level: str, line: str) -> None:
+        """Keep a line."""
+        self.lines.append((level, line))
+
+    def now_ns(self) -> int:
+        """Return the time of messages [ns]."""
+        return self.now
+
+    def steady_ns(self) -> int:
+        """Return the time that is never set back [ns]."""
+        return self.steady
+
+    def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
+        """Return that nothing has come."""
+        return 'warn', f'no {what}'
+
+    def resolve_topic_name(self, topic: str) -> str:
+        """Return the name as it is."""
+        return topic
+
+    def publishers_of(self, topic: str) -> int:
+        """Return how many publishers were set."""
+        return self.publishers[topic]
+
+    def subscriptions_to(self, outlet: Outlet) -> int:
+        """Return how many subscriptions were set."""
+        return self.subscriptions[outlet.topic]
+
+    def topics_without(self, node: str) -> Sequence[str]:
+        """Return the topics that were set."""
+        return self.unrecorded
+
+    def deactivate(self) -> None:
+        """Stop after a failure."""
+        self.has_failed = True
+        self.finish()
+
+    def finish(self) -> None:
+        """Stop."""
+        self.loop.stop()
+        self.is_active = False
+
+    # What its user calls.
+
+    def deliver(self, topic: str, message: Any) -> None:
+        """Give a message to every port of a topic."""
+        for port in self.loop.ports:
+            if port.topic == topic and (self.is_active or port.while_inactive):
+                port.take(message)
+
+    def wait(self, seconds: float) -> None:
+        """Let the steady clock run, and call each timer when it is due."""
+        end = self.steady + round(seconds * 1e9)
+        while self.is_active and min(self._due, default=end) <= end:
+            first = min(range(len(self._due)), key=self._due.__getitem__)
+            timer = self.loop.timers[first]
+            self.steady = self._due[first]
+            self._due[first] += self._period(timer)
+            timer.call()
+        self.steady = end
+
+    def of(self, topic: str) -> list[tuple[int, Any]]:
+        """Return stamp [ns] and payload of all that was published on a topic."""
+        return [(stamp_ns, payload) for own, stamp_ns, payload in self.published if own == topic]
+
+    def said(self, level: str) -> list[str]:
+        """Return the lines of a level."""
+        return [line for own, line in self.lines if own == level]
+
+    @staticmethod
+    def _period(timer: Timer) -> int:
+        return round(timer.period * 1e9)
+
+
+def message(stamp_ns: int = 0, frame: str = '', **fields: Any) -> SimpleNamespace:
+    """Return what looks like a stamped message; a mapping becomes an object with attributes."""
+    sec, nanosec = divmod(stamp_ns, 1_000_000_000)
+    stamp = SimpleNamespace(sec=sec, nanosec=nanosec)
+    header = SimpleNamespace(stamp=stamp, frame_id=frame)
+    return SimpleNamespace(header=header, **{key: _plain(value) for key, value in fields.items()})
+
+
+def xyz(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> dict[str, float]:
+    """Return a vector for `message`."""
+    return {'x': x, 'y': y, 'z': z}
+
+
+def odometry(
+    stamp_ns: int, height: float, climb: float = 0.0, east: float = 0.0, north_speed: float = 0.0
+) -> SimpleNamespace:
+    """Return what looks like an Odometry of what stands upright."""
+    pose = {'position': xyz(east, 0.0, height), 'orientation': {**xyz(), 'w': 1.0}}
+    twist = {'linear': xyz(0.0, north_speed, climb), 'angular': xyz()}
+    return message(
+        stamp_ns, pose={'pose': pose}, twist={'twist': twist}, child_frame_id='base_link'
+    )
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return SimpleNamespace(**{key: _plain(item) for key, item in value.items()})

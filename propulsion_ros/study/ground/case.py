@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One case: a situation, the source of the altitude, faults and restarts, all drawn of a seed."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.study.draws import Variable, generator
+from propulsion_ros.study.ground.faults import FAULTS
+from propulsion_ros.study.ground.flights import FLIGHTS
+from propulsion_ros.study.ground.sensors import (
+    FIX,
+    IMU,
+    ODOMETRY,
+    PRESSURE,
+    SENSORS,
+    Stream,
+    Streams,
+    measure,
+    odometry_of,
+)
+from propulsion_ros.study.ground.situations import GROUND, Scene, Situation
+
+SITUATIONS: Mapping[str, Situation] = {**GROUND, **FLIGHTS}
+SOURCES: Mapping[str, tuple[str, ...]] = {
+    'pressure': (PRESSURE,), 'odometry': (ODOMETRY,), 'sensors': (IMU, PRESSURE),
+    'sensors and fix': (IMU, PRESSURE, FIX),
+}
+"""What each configuration reads; the first word is its ``altitude_source``."""
+CLASSES = ('none', 'beside', 'only', 'two')
+"""No fault, one beside a sound second source, one of the only source, two."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is flown; the same case is always the same flight.
+
+    Attributes
+    ----------
+    situation : str
+        One of `SITUATIONS`.
+    source : str
+        One of `SOURCES`.
+    seed : int
+        Of all that is drawn.
+    faults : int or sequence of (str, str)
+        How many are drawn, or which ones: the source and one of `FAULTS`.
+    restarts : int
+        Of the computer, with its record kept.
+    stages : int
+        Two where an engine is lit in flight as well.
+    pins : mapping
+        Drawn numbers that are given: of the situation, the sensors, and ``<fault>.<name>``;
+        ``<fault>.at`` is when it begins, ``restart.at`` when the computer restarts [s].
+    """
+
+    situation: str
+    source: str
+    seed: int
+    faults: int | Sequence[tuple[str, str]] = 0
+    restarts: int = 0
+    stages: int = 1
+    pins: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for key, known in (('situation', SITUATIONS), ('source', SOURCES)):
+            value = getattr(self, key)
+            if value not in known:
+                near = suggestion(value, known)
+                raise SourceError(key, f'expected one of {", ".join(known)}, got {value!r}{near}')
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A case with all that was drawn.
+
+    Attributes
+    ----------
+    scene : Scene
+        The truth.
+    streams : mapping
+        Of all sensors, with their faults.
+    faults : tuple of (str, str)
+        Source and kind of each.
+    restarts : tuple of (float, float)
+        When, and for how long the computer is away [s].
+    numbers : mapping
+        What was drawn, by name.
+    """
+
+    scene: Scene
+    streams: Streams
+    faults: tuple[tuple[str, str], ...]
+    restarts: tuple[tuple[float, float], ...]
+    numbers: Mapping[str, Any]
+
+    def fault_class(self, source: str) -> str:
+        """Return which of `CLASSES` it is for a configuration."""
+        if not self.faults:
+            return 'none'
+        if len(self.faults) > 1:
+            return 'two'
+        return 'beside' if len(SOURCES[source]) > 1 else 'only'
+
+
+def draw(case: Case) -> Drawn:
+    """Return the truth and the readings of a case.
+
+    Raises `SourceError` for a fault that a source cannot have.
+    """
+    situation, numbers = SITUATIONS[case.situation], {}
+
+    def value(variable: Variable, prefix: str = '') -> Any:
+        name = prefix + variable.name
+        drawn = Variable(name, variable.kind, variable.given).draw(case.seed, 0)
+        numbers[name] = found = case.pins.get(name, drawn)
+        return found
+
+    def rng(name: str) -> np.random.Generator:
+        return generator(case.seed, 0, f'{name} of a case')
+
+    scene = situation.make(
+        rng('motion'), {each.name: value(each) for each in situation.vary}
+    )
+    kit = {each.name: value(each) for each in SENSORS}
+    streams = measure(scene.motion, rng('noise'), kit)
+    window = 'uniform', [scene.begin, max(scene.end, scene.begin + 0.1)]
+    chosen = _faults(case, rng('faults'))
+    # What an odometry is made of has its faults before it.
+    for source, name in sorted(chosen, key=lambda each: each[0] == ODOMETRY):
+        if source not in streams and source == ODOMETRY:
+            streams[ODOMETRY] = odometry_of(streams, scene.motion, kit)
+        fault, begin = FAULTS[name], value(Variable('at', *window), f'{name}.')
+        drawn = {each.name: value(each, f'{name}.') for each in fault.vary}
+        streams[source] = _ordered(fault.spoil(rng(name), streams[source], begin, drawn))
+    if ODOMETRY in SOURCES[case.source] and ODOMETRY not in streams:
+        streams[ODOMETRY] = odometry_of(streams, scene.motion, kit)
+    restarts = tuple(sorted(
+        (value(Variable('at', *window), f'restart{i or ""}.'),
+         value(Variable('away', 'loguniform', [0.3, 20.0]), f'restart{i or ""}.'))
+        for i in range(case.restarts)
+    ))
+    return Drawn(scene, streams, tuple(chosen), restarts, numbers)
+
+
+def _faults(case: Case, rng: np.random.Generator) -> list[tuple[str, str]]:
+    if not isinstance(case.faults, int):
+        for source, name in case.faults:
+            if name not in FAULTS or source not in FAULTS[name].sources:
+                known = ', '.join(key for key, each in FAULTS.items() if source in each.sources)
+                raise SourceError('faults', f'{source} has {known or "none"}, not {name!r}')
+        return list(case.faults)
+    possible = [
+        (source, name) for source in SOURCES[case.source] for name, fault in FAULTS.items()
+        if source in fault.sources
+    ]
+    rows = rng.choice(len(possible), min(case.faults, len(possible)), replace=False)
+    return [possible[row] for row in rows.tolist()]
+
+
+def _ordered(stream: Stream) -> Stream:
+    return stream.kept(np.argsort(stream.arrival, kind='stable'))
+
+
+def readings_of(case: Case) -> dict[str, dict[str, FloatArray]]:
+    """Return the raw readings of a case's sources, as arrays.
+
+    Returns
+    -------
+    dict
+        Of each source ``stamp`` and ``arrival`` (n,) [s], and what it measures: ``force`` [m/s^2]
+        and ``rate`` [rad/s] (n, 3) of the inertial sensor; of others the ``height`` above the pad
+        (n,) [m], and beside it ``pressure`` [Pa] or ``speed`` [m/s] (n,).
+    """
+    drawn = draw(case)
+    found: dict[str, dict[str, FloatArray]] = {}
+    for source in SOURCES[case.source]:
+        stream = drawn.streams[source]
+        values = stream.values
+        found[source] = {'stamp': stream.stamp, 'arrival': stream.arrival}
+        if source == PRESSURE:
+            found[source]['pressure'] = stream.pascal
+        if source == IMU:
+            found[source].update(force=values[:, :3], rate=values[:, 3:])
+        else:
+            found[source]['height'] = values[:, 0]
+        if source == ODOMETRY:
+            found[source]['speed'] = values[:, 1]
+    return found
+
+
+def stacked(cases: Sequence[Case]) -> dict[str, dict[str, FloatArray]]:
+    """Return the readings of cases together, with the cases as the first axis of what they measure.
+
+    For many hours before a batch of vehicles: their rates are those of the first case, what delays
+    them is none, and they end with the shortest.
+    """
+    rates = {each.name: each.given[0] for each in SENSORS if each.name.endswith('_rate')}
+    rates = {name: cases[0].pins.get(name, rate) for name, rate in rates.items()}
+    every = [
+        readings_of(Case(**{**vars(case), 'pins': {**case.pins, **rates, 'delay': 0.0}}))
+        for case in cases
+    ]
+    found: dict[str, dict[str, FloatArray]] = {}
+    for source in every[0]:
+        rows = min(len(each[source]['stamp']) for each in every)
+        found[source] = {
+            key: np.stack([each[source][key][:rows] for each in every]) for key in every[0][source]
+        }
+    return found

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real flight computer before a case, and what its charges and engines did to the truth."""
+from __future__ import annotations
+
+import functools
+import json
+import math
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import json5
+
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.flight_loop import make_flight_loop
+from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.flight.record_file import FlightRecord, encode
+from propulsion_ros.loops.ports import Outlet
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import replace_durably
+from propulsion_ros.settings.flat import build
+from propulsion_ros.study.bench_host import BenchHost, message, odometry, xyz
+from propulsion_ros.study.ground.case import SOURCES, Case, Drawn, draw
+from propulsion_ros.study.ground.sensors import FIX, IMU, ODOMETRY, PRESSURE, SITE
+from propulsion_ros.study.ground.situations import LAUNCH
+
+PREMATURE = 1.0
+"""A drogue so long before the apogee is premature [s], if it rises as fast as a coast does then."""
+LATE = 2.0
+"""After the apogee, or when it could be known at last [s]."""
+MAIN_HEIGHT = 450.0
+"""At which the shipped configuration fires the main [m]."""
+_COAST = 5.0  # upward speed below which nothing is premature [m/s]
+_TOUCH = 1.0  # a charge so shortly after the touchdown was late, and is none into what rests [s]
+_LOWEST = {'pressure': 150.0}  # apogees below which a drogue may be missed [m]
+_EPOCH = 1_700_000_000
+_DROGUE, _MAIN = 'drogue parachute', 'main parachute'
+VERDICTS = ('fired_on_ground', 'lit_on_ground', 'twice', 'missed', 'premature', 'late')
+"""Columns with how often something was wrong."""
+
+
+class _Disk:
+    """Keeps the newest record, and writes it when the process dies."""
+
+    error = ''
+
+    def __init__(self, path: Path) -> None:
+        self._path, self.written = path, 0
+        self._record: FlightRecord | None = None
+
+    def put(self, record: FlightRecord) -> int:
+        self._record = record
+        self.written += 1
+        return self.written
+
+    def wait(self, number: int, seconds: float) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass
+
+    def give_up(self) -> None:
+        pass
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        call()
+
+    def write(self) -> None:
+        """Bring the record to the path."""
+        if self._record is not None:
+            replace_durably(self._path, encode(self._record))
+
+
+class _Bench(BenchHost):
+    """Notes when charges and engines go on, and forgets the rest of what is published."""
+
+    def __init__(self, notes: _Notes) -> None:
+        super().__init__()
+        self._notes = notes
+
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        take = _TAKEN.get(outlet.topic)
+        if take is not None:
+            take(self._notes, outlet, payload)
+
+    def log(self, level: str, line: str) -> None:
+        pass
+
+    def complain(self, key: str, line: str) -> None:
+        self.counts[key] += 1
+
+
+class _Notes:
+    """What a flight computer did, restarts included."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.phases: list[tuple[float, str]] = []
+        self.events: list[tuple[float, str]] = []
+        self.pulses: list[tuple[float, str]] = []
+        self.lit: list[tuple[float, str]] = []
+        self.refusals: list[str] = []
+        self._on: set[str] = set()
+
+    def restart(self) -> None:
+        """Forget what was on: a computer without power has nothing on."""
+        self._on = set()
+
+    def phase(self, outlet: Outlet, payload: Any) -> None:
+        if not self.phases or self.phases[-1][1] != payload:
+            self.phases.append((self.now, payload))
+
+    def event(self, outlet: Outlet, payload: Any) -> None:
+        self.events += [(self.now, status.name) for status in payload]
+
+    def pulse(self, outlet: Outlet, payload: Any) -> None:
+        self._switch(self.pulses, zip(outlet.names, payload.effort, strict=True))
+
+    def engine(self, outlet: Outlet, payload: Any) -> None:
+        rows = zip(payload.names, payload.effort, strict=True)
+        self._switch(self.lit, ((name, effort) for name, effort in rows if '/' not in name))
+
+    def _switch(self, to: list[tuple[float, str]], rows: Any) -> None:
+        for name, effort in rows:
+            if effort != 1.0:
+                self._on.discard(name)
+            elif name not in self._on:
+                self._on.add(name)
+                to.append((self.now, name))
+
+    def first(self, event: str) -> float:
+        """Return when an event fired first [s], NaN where it did not."""
+        return next((time for time, name in self.events if name == event), math.nan)
+
+
+_TAKEN = {
+    '~/phase': _Notes.phase, '~/events': _Notes.event, '~/deployers': _Notes.pulse,
+    '~/engines': _Notes.engine,
+}
+
+
+@functools.cache
+def _config(stages: int) -> str:
+    """Return the shipped configuration, with a second stage where there are two."""
+    shipped = share_directory() / 'config' / 'rocket_flight.jsonc'
+    if stages == 1:
+        return str(shipped)
+    document = json5.loads(shipped.read_text())
+    (ignition,) = [each for each in document['Events'] if each['name'] == 'ignition']
+    sustainer = ignition['action'].pop()
+    # Lit by time and height, as a team would: when the first stage is burnt out and went well.
+    document['Events'].append({
+        'id': 3, 'name': 'second stage', 'single_fire': True, 'cooldown': 0,
+        'action': [sustainer],
+        'condition': {'operator': 'AND', 'condition': [
+            {'operator': 'MORETHAN', 'flightVar': 'TimeSinceLiftoff', 'threshold': 3000},
+            {'operator': 'LESSTHAN', 'flightVar': 'Position', 'component': 2, 'threshold': -30},
+        ]},
+        'phases': ['flight'],
+    })
+    folder = tempfile.TemporaryDirectory(prefix='two_stages_')
+    _KEPT.append(folder)
+    path = Path(folder.name) / 'two_stages.jsonc'
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+_KEPT: list[Any] = []
+"""Folders of configurations, which last as long as the process."""
+
+
+def messages_of(drawn: Drawn, source: str) -> Iterator[tuple[float, str, Any]]:
+    """Yield arrival [s], topic and message of every reading of a configuration, in order."""
+    rows: list[tuple[float, int, str, float, Any]] = []
+    for rank, name in enumerate(SOURCES[source]):
+        stream = drawn.streams[name]
+        values = stream.pascal if name == PRESSURE else stream.values
+        rows += zip(
+            stream.arrival.tolist(), [rank] * len(values), [name] * len(values),
+            stream.stamp.tolist(), values.tolist(), strict=True,
+        )
+    rows.sort(key=lambda row: row[:2])
+    for arrival, _, name, stamp, value in rows:
+        yield arrival, f'~/{name}', _MESSAGES[name](round((stamp + _EPOCH) * 1e9), value)
+
+
+def _imu(stamp_ns: int, value: list[float]) -> Any:
+    return message(
+        stamp_ns, linear_acceleration=xyz(*value[:3]), angular_velocity=xyz(*value[3:])
+    )
+
+
+def _fix(stamp_ns: int, value: list[float]) -> Any:
+    return message(
+        stamp_ns, status={'status': 0}, latitude=SITE[0], longitude=SITE[1],
+        altitude=SITE[2] + value[0], position_covariance=[4.0, 0, 0, 0, 4.0, 0, 0, 0, 16.0],
+    )
+
+
+_MESSAGES: Mapping[str, Callable[[int, Any], Any]] = {
+    PRESSURE: lambda stamp, value: message(stamp, fluid_pressure=value, variance=0.0),
+    IMU: _imu, FIX: _fix,
+    ODOMETRY: lambda stamp, value: odometry(stamp, SITE[2] + value[0], value[1]),
+}
+
+
+class _Computer:
+    """A flight computer on a robot, which loses its power now and then."""
+
+    def __init__(self, case: Case, drawn: Drawn, notes: _Notes, folder: Path) -> None:
+        self._notes, self._path = notes, folder / 'flight.json'
+        self._params = build(FlightLoopParams, {
+            'config_file': _config(case.stages), 'altitude_source': case.source.split()[0],
+            'state_file': str(self._path), 'flight.max_ascent_time': drawn.scene.timer,
+        })
+        self._disk: _Disk | None = None
+        self.start(0.0)
+
+    def start(self, now: float) -> None:
+        """Boot at a time [s]; the clock since boot goes on, as of a process that is begun anew."""
+        self._host = host = _Bench(self._notes)
+        self._notes.restart()
+        host.now, host.steady = round((_EPOCH + now) * 1e9), round(now * 1e9) + 5 * 10**9
+
+        def open_disk(path: Path) -> _Disk:
+            self._disk = _Disk(path)
+            return self._disk
+
+        boot = Boot('bench', lambda: host.steady)
+        host.run(make_flight_loop(self._params, host, boot, open_disk))
+
+    def kill(self) -> None:
+        """End at once."""
+        if self._disk is not None:
+            self._disk.write()
+        self._host.is_active = False
+
+    def pass_to(self, now: float) -> None:
+        """Let both clocks run until a time [s]."""
+        host = self._host
+        self._notes.now = now
+        host.now = round((_EPOCH + now) * 1e9)
+        host.wait(now + 5.0 - host.steady * 1e-9)
+
+    def deliver(self, topic: str, sample: Any) -> None:
+        """Give it a message."""
+        self._host.deliver(topic, sample)
+
+    def call(self, name: str) -> bool:
+        """Call a service, and return whether it was followed."""
+        (request,) = [each for each in self._host.loop.requests if each.topic == f'~/{name}']
+        success, text = request.serve(True)
+        if not success:
+            self._notes.refusals.append(f'{self._notes.now:.1f} {text}')
+        return bool(success)
+
+
+def fly(case: Case) -> tuple[Drawn, _Notes]:
+    """Have the flight computer fly a case, and return the truth and what it did."""
+    drawn, notes = draw(case), _Notes()
+    with tempfile.TemporaryDirectory(prefix='ground_') as folder:
+        computer = _Computer(case, drawn, notes, Path(folder))
+        _run(computer, drawn, case)
+    return drawn, notes
+
+
+def _run(computer: _Computer, drawn: Drawn, case: Case) -> None:
+    scene = drawn.scene
+    agenda: list[tuple[float, str]] = [(LAUNCH, 'launch'), *scene.requests]
+    for at, away in drawn.restarts:
+        agenda += [(at, 'kill'), (at + away, 'start')]
+    agenda.sort(key=lambda row: row[0])
+    step, on = 0.05, True
+    now = 0.0
+
+    def pass_to(until: float) -> None:
+        nonlocal now
+        # Where nothing comes, the clocks go on in steps, so that what happens has its time.
+        while on and now + step < until:
+            now += step
+            computer.pass_to(now)
+        now = max(now, until)
+        if on:
+            computer.pass_to(now)
+
+    def follow(until: float) -> None:
+        nonlocal on
+        while agenda and agenda[0][0] <= until:
+            at, name = agenda.pop(0)
+            pass_to(at)
+            if name == 'kill':
+                computer.kill()
+                on = False
+            elif name == 'start':
+                on = True
+                computer.start(now)
+            elif on and not computer.call(name) and name == 'launch' and at < scene.last_launch:
+                agenda.append((at + 0.5, 'launch'))
+                agenda.sort(key=lambda row: row[0])
+
+    for arrival, topic, sample in messages_of(drawn, case.source):
+        follow(arrival)
+        pass_to(arrival)
+        if on:
+            computer.deliver(topic, sample)
+    follow(scene.motion.end)
+    pass_to(scene.motion.end)
+
+
+def judge(case: Case) -> dict[str, Any]:
+    """Return the row of a case: what happened, and what of it was wrong.
+
+    Returns
+    -------
+    dict
+        What was flown; when it was armed, and what its charges and engines did; the verdicts of
+        `VERDICTS`.
+
+    Raises
+    ------
+    SourceError
+        For a case that is none, or one that was never armed.
+    """
+    drawn, notes = fly(case)
+    if not any(phase == 'launch' for _, phase in notes.phases):
+        raise SourceError('launch', f'was refused: {"; ".join(notes.refusals[:1])}')
+    scene, motion = drawn.scene, drawn.scene.motion
+    drogue, main = notes.first(_DROGUE), notes.first(_MAIN)
+    counts = Counter(name for _, name in notes.events)
+    return {
+        'situation': case.situation, 'source': case.source,
+        'class': drawn.fault_class(case.source),
+        'faults': ' + '.join(f'{source} {name}' for source, name in drawn.faults),
+        'restarts': len(drawn.restarts), 'stages': case.stages,
+        'phases': ' '.join(f'{phase}@{time:.2f}' for time, phase in notes.phases),
+        'fired': ' '.join(_told(motion, *pulse) for pulse in notes.pulses),
+        'lit': ' '.join(_told(motion, *pulse) for pulse in notes.lit),
+        'refused': '; '.join(notes.refusals[:3]),
+        'hours': motion.end / 3600.0,
+        'drogue': drogue, 'delay': drogue - scene.apogee,
+        'main_height': float(motion.height[motion.at(main)]) if main == main else math.nan,
+        'fired_on_ground': sum(motion.rested(time) > _TOUCH for time, _ in notes.pulses),
+        'lit_on_ground': sum(_is_unbidden(drawn, *row) for row in notes.lit),
+        'twice': sum(count > 1 for count in counts.values()),
+        **_of_flight(drawn, case.source.split()[0], drogue, main),
+    }
+
+
+def _told(motion: Any, time: float, name: str) -> str:
+    """Return when something went on, at which height and speed, and on what."""
+    row = motion.at(time)
+    on = 'aloft' if motion.is_aloft[row] else 'supported'
+    return f'{name}@{time:.2f}:{motion.height[row]:.0f}m:{motion.speed[row]:.1f}m/s:{on}'
+
+
+def _is_unbidden(drawn: Drawn, time: float, name: str) -> bool:
+    """Return whether an engine was lit of what rests, other than by the request to light it."""
+    asked = [at for at, request in drawn.scene.requests if request == 'ignition']
+    is_bidden = any(at <= time < at + 1.0 for at in asked)
+    return not is_bidden and drawn.scene.motion.rested(time) > _TOUCH
+
+
+def _of_flight(drawn: Drawn, source: str, drogue: float, main: float) -> dict[str, int]:
+    """Return what was wrong about the charges of a flight, from liftoff to touchdown."""
+    scene, motion = drawn.scene, drawn.scene.motion
+    top = float(motion.height.max())
+    if math.isnan(scene.apogee) or top < _LOWEST.get(source, 100.0):
+        return {'missed': 0, 'premature': 0, 'late': 0}
+    is_bidden = any(name == 'abort' and at < scene.touchdown for at, name in scene.requests)
+    due = scene.apogee if math.isnan(scene.due) else scene.due
+    low = (motion.time >= due) & (motion.height < MAIN_HEIGHT)
+    main_due = float(motion.time[low.argmax()])
+    ends = scene.touchdown
+    must_main = main_due + LATE < ends
+    early = drogue < scene.apogee - PREMATURE and motion.speed[motion.at(drogue)] > _COAST
+    return {
+        'missed': int(not drogue <= ends) + int(must_main and not main <= ends),
+        'premature': int(early and not is_bidden),
+        'late': int(due + LATE < drogue <= ends) + int(
+            must_main and max(main_due, drogue) + LATE < main <= ends
+        ),
+    }

@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Situations of a vehicle that is armed: on the ground, carried, and after a landing."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY as G
+from propulsion_ros.study.draws import Rng, Variable
+from propulsion_ros.study.ground.motion import (
+    Flight,
+    Motion,
+    Rocket,
+    carried,
+    fly,
+    gusts,
+    rattle,
+    rest,
+)
+from propulsion_ros.study.ground.sensors import PRESSURE
+
+Drawn = Mapping[str, Any]
+PAD = 8.0
+"""Rest before anything happens [s]; it is armed in it."""
+LAUNCH = 6.0
+"""When the launch is requested [s]."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What happens in a case, before sensors measure it.
+
+    Attributes
+    ----------
+    motion : Motion
+        From power on.
+    begin, end : float
+        Between which faults begin and the computer restarts [s].
+    timer : float
+        ``flight.max_ascent_time`` as a team would set it [s].
+    requests : tuple of (float, str)
+        When which service is called beside launch [s].
+    apogee, touchdown : float
+        Of a flight [s], NaN without one.
+    due : float
+        When the drogue must have a reason to fire at the latest [s]; NaN for the apogee.
+    last_launch : float
+        Until when the launch is requested again where it is refused [s].
+    """
+
+    motion: Motion
+    begin: float
+    end: float
+    timer: float = 20.0
+    requests: tuple[tuple[float, str], ...] = ()
+    apogee: float = math.nan
+    touchdown: float = math.nan
+    due: float = math.nan
+
+    @property
+    def last_launch(self) -> float:  # noqa: D102
+        return PAD - 1.0 if math.isfinite(self.apogee) else self.begin + 20.0
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One kind of situation.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(rng, drawn)`` returns a scene.
+    vary : tuple of Variable
+        What is drawn.
+    beyond : tuple of str
+        Sources that alone cannot tell it from a flight.
+    faults : tuple of (str, str)
+        Source and kind of faults that it always has.
+    """
+
+    make: Callable[[Rng, Drawn], Scene]
+    vary: tuple[Variable, ...] = ()
+    beyond: tuple[str, ...] = ()
+    faults: tuple[tuple[str, str], ...] = ()
+
+
+def _u(name: str, low: float, high: float) -> Variable:
+    return Variable(name, 'uniform', [low, high])
+
+
+def _log(name: str, low: float, high: float) -> Variable:
+    return Variable(name, 'loguniform', [low, high])
+
+
+def _either(name: str, *values: Any) -> Variable:
+    return Variable(name, 'choice', list(values))
+
+
+_LENGTH = Variable('length', 'choice', [300.0])
+"""Of situations that have no end of their own [s]; a study pins it."""
+
+
+def _ground(motion: Motion) -> Scene:
+    whole = rest(PAD).then(motion)
+    return Scene(whole, LAUNCH + 1.0, whole.end - 1.0)
+
+
+def _still(rng: Rng, drawn: Drawn) -> Scene:
+    return _ground(rest(drawn['length'], drawn['tilt']))
+
+
+def _wind(rng: Rng, drawn: Drawn) -> Scene:
+    scene = _still(rng, {**drawn, 'tilt': 0.05})
+    time = scene.motion.time
+    error = gusts(rng, time, drawn['wind'], drawn['intensity'], drawn['cp'])
+    shaken = rattle(rng, time, drawn['rattle'], 0.3)
+    shaken[time < PAD] = 0.0
+    return replace(scene, motion=scene.motion.with_port(error).with_force(shaken))
+
+
+def _wind_of(rng: Rng, drawn: Drawn) -> Scene:
+    """Return wind of a given rms on the ports, with a rail that rattles."""
+    scene = _wind(rng, {**drawn, 'wind': 12.0, 'intensity': 0.25, 'cp': 1.0})
+    error = scene.motion.port * (drawn['rms'] / scene.motion.port.std())
+    return replace(scene, motion=replace(scene.motion, port=error))
+
+
+def _heating(rng: Rng, drawn: Drawn) -> Scene:
+    """Return the sun on a box: the barometer's offset and the accelerometer's follow slowly."""
+    scene = _still(rng, {**drawn, 'tilt': 0.0})
+    grown = 1.0 - np.exp(-np.maximum(scene.motion.time - PAD, 0.0) / drawn['constant'])
+    force = np.outer(grown * drawn['force'], [0.3, 0.3, 0.9])
+    return replace(scene, motion=scene.motion.with_port(drawn['error'] * grown).with_force(force))
+
+
+def _weather(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a tendency of the pressure, and a front that passes within minutes."""
+    scene = _still(rng, {**drawn, 'tilt': 0.0})
+    time, metres = scene.motion.time, 8.3
+    middle = rng.uniform(PAD, scene.motion.end)
+    front = np.tanh((time - middle) / drawn['front_time'])
+    error = metres * (drawn['tendency'] / 3600.0 * time + 0.5 * drawn['front'] * front)
+    return replace(scene, motion=scene.motion.with_port(error - error[0]))
+
+
+def _walks(rng: Rng, time: np.ndarray[Any, Any], size: float) -> np.ndarray[Any, Any]:
+    """Return the force of steps, about 1.8 a second (n, 3)."""
+    wave = np.maximum(np.sin(math.tau * rng.uniform(1.5, 2.2) * time), -0.6)
+    return np.outer(size * wave, [0.2, 0.3, 1.0])
+
+
+def _trip(rng: Rng, drawn: Drawn, size: float, pieces: list[tuple[float, float]]) -> Scene:
+    """Return a trip with what shakes it, turned over by and by."""
+    length = sum(piece for piece, _ in pieces)
+    turns = np.sort(rng.uniform(0.0, length, 4))
+    tilts = [(0.0, 0.0), *zip(turns.tolist(), rng.uniform(-1.6, 1.6, 4).tolist(), strict=True)]
+    motion = carried(pieces, tilts)
+    return _ground(motion.with_force(rattle(rng, motion.time, size)))
+
+
+def _hills(rng: Rng, drawn: Drawn, longest: float) -> list[tuple[float, float]]:
+    """Return climbs and descents at most at a speed, each of several seconds."""
+    pieces, left = [], float(drawn['length'])
+    while left > 0.0:
+        speed = rng.uniform(-longest, longest)
+        ramp, hold = rng.uniform(1.0, 6.0), rng.uniform(2.0, 40.0)
+        pieces += [(ramp, speed), (hold, speed)]
+        left -= ramp + hold
+    return [*pieces, (3.0, 0.0), (10.0, 0.0)]
+
+
+def _by_hand(rng: Rng, drawn: Drawn) -> Scene:
+    scene = _trip(rng, drawn, 0.5, _hills(rng, drawn, drawn['speed']))
+    time = scene.motion.time
+    steps = _walks(rng, time, drawn['step'])
+    steps[time < PAD] = 0.0
+    return replace(scene, motion=scene.motion.with_force(steps))
+
+
+def _car(rng: Rng, drawn: Drawn) -> Scene:
+    scene = _trip(rng, drawn, 1.0, _hills(rng, drawn, drawn['speed']))
+    # Windows and ventilation: the pressure in a car follows its speed.
+    time = scene.motion.time
+    cabin = gusts(rng, time, 8.0, 0.3, drawn['cp'])
+    return replace(scene, motion=scene.motion.with_port(np.where(time < PAD, 0.0, cabin)))
+
+
+def _lift(rng: Rng, drawn: Drawn) -> Scene:
+    """Return rides up and down, with some m/s^2 at both ends."""
+    speed, ramp = drawn['speed'], abs(drawn['speed']) / drawn['acceleration']
+    ride = max(drawn['rise'] / abs(speed) - ramp, 0.1)
+    pieces = [(5.0, 0.0)]
+    for sign in (1.0, -1.0) * int(drawn['rides']):
+        pieces += [(ramp, sign * speed), (ride, sign * speed), (ramp, 0.0), (15.0, 0.0)]
+    return _ground(carried(pieces))
+
+
+def _drone(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a ride under a drone up and down, which shakes and swings."""
+    scene = _lift(rng, {**drawn, 'rides': 1, 'acceleration': 2.0})
+    time = scene.motion.time
+    swing = np.outer(np.sin(math.tau * 0.4 * time), [1.0, 0.7, 0.0])
+    shaken = rattle(rng, time, 2.0) + swing
+    shaken[time < PAD] = 0.0
+    return replace(scene, motion=scene.motion.with_force(shaken))
+
+
+def _ship(rng: Rng, drawn: Drawn) -> Scene:
+    """Return heave and roll on a deck in a swell."""
+    time = np.arange(0.0, drawn['length'], 0.5)
+    heave = drawn['heave'] * math.tau / drawn['period'] * np.cos(math.tau * time / drawn['period'])
+    pieces = [(0.5, float(speed)) for speed in heave]
+    tilts = [(float(t), 0.2 * math.sin(math.tau * t / drawn['period'])) for t in time]
+    return _ground(carried(pieces, tilts))
+
+
+def _bumps(rng: Rng, drawn: Drawn) -> Scene:
+    """Return blows of some g in any direction, after each of which it stands again."""
+    scene = _still(rng, {**drawn, 'tilt': 0.0})
+    force = np.zeros_like(scene.motion.force)
+    for _ in range(int(drawn['count'])):
+        at = scene.motion.at(rng.uniform(PAD, scene.end))
+        rows = max(round(drawn['blow'] * 100.0), 1)
+        way = rng.normal(size=3)
+        force[at:at + rows] += drawn['size'] * way / np.linalg.norm(way)
+        # What pushed it has to stop it too.
+        force[at + rows:at + 3 * rows] -= 0.5 * drawn['size'] * way / np.linalg.norm(way)
+    return replace(scene, motion=scene.motion.with_force(force))
+
+
+def _topples(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a rocket that falls over within a second or two, and lies."""
+    pieces = [(1.0, 0.0), (drawn['fall'], -drawn['height'] / drawn['fall']), (0.05, 0.0)]
+    end = 1.0 + drawn['fall']
+    motion = carried([*pieces, (60.0, 0.0)], [(0.0, 0.0), (1.0, 0.05), (end, 1.57)])
+    hit = np.zeros_like(motion.force)
+    at = motion.at(end)
+    hit[at:at + 3] = [drawn['blow'] * G, 0.0, 0.0]
+    return _ground(motion.with_force(hit))
+
+
+def _shaken(rng: Rng, drawn: Drawn) -> Scene:
+    scene = _still(rng, {**drawn, 'tilt': 0.0})
+    shaken = rattle(rng, scene.motion.time, drawn['rattle'], drawn['share'])
+    shaken[scene.motion.time < PAD] = 0.0
+    return replace(scene, motion=scene.motion.with_force(shaken))
+
+
+def _kicked(rng: Rng, drawn: Drawn) -> Scene:
+    """Return an accelerometer that shows much for a while, beside a level barometer."""
+    scene = _still(rng, {'length': 60.0, 'tilt': 0.0})
+    force = np.zeros_like(scene.motion.force)
+    at = scene.motion.at(PAD + rng.uniform(1.0, 4.0))
+    force[at:at + round(drawn['blow'] * 100.0), 2] = drawn['size'] * G
+    return replace(scene, motion=scene.motion.with_force(force))
+
+
+def _syringe(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a syringe on the ports: sucked, held, and let go."""
+    scene = _still(rng, {'length': 90.0, 'tilt': 0.0})
+    ends = PAD + 2.0 + np.cumsum([0.0, drawn['pull'], drawn['hold'], drawn['push']])
+    error = np.interp(scene.motion.time, ends, [0.0, drawn['size'], drawn['size'], 0.0])
+    return replace(scene, motion=scene.motion.with_port(error))
+
+
+def _raised(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a ride up for a minute, as with an aircraft or a helicopter, and no ride down."""
+    speed = drawn['speed']
+    pieces = [(3.0, 0.0), (speed / 2.0, speed), (drawn['ride'], speed), (speed / 2.0, 0.0)]
+    return _ground(carried([*pieces, (40.0, 0.0)]))
+
+
+# After a flight.
+
+_SMALL = (
+    _u('push', 30.0, 120.0), _u('burn', 0.8, 3.0), _log('drag', 1e-4, 8e-4),
+    _u('lean', 0.0, 0.12), _u('wind', -6.0, 6.0), _u('drogue_speed', 12.0, 28.0),
+    _u('main_height', 100.0, 300.0), _u('main_speed', 4.0, 8.0), _u('delay', 0.2, 1.0),
+)
+"""Of a rocket of a student team."""
+
+
+def rocket_of(drawn: Drawn, **changes: Any) -> Rocket:
+    """Return the rocket of drawn numbers."""
+    return replace(Rocket(
+        ((0.0, drawn['burn'], drawn['push']),), drawn['drag'], drawn['lean'], drawn['wind'],
+        drawn['delay'], drawn['drogue_speed'], drawn['main_height'], drawn['main_speed'],
+    ), **changes)
+
+
+def flown(flight: Flight, after: Motion | None = None, **changes: Any) -> Scene:
+    """Return the scene of a flight from the pad: rest, ignition, flight, rest.
+
+    Its timer is set as a team would: the time to apogee of a simulation, and some seconds.
+    """
+    motion = rest(PAD).then(flight.motion)
+    begin, touchdown = PAD + 0.01, motion.end
+    motion = motion.then(rest(15.0) if after is None else after)
+    apogee = begin + flight.apogee
+    return replace(Scene(
+        motion, begin, apogee + 0.5 * (touchdown - apogee), round(1.2 * flight.apogee + 3.0),
+        ((PAD - 0.3, 'ignition'),), apogee, touchdown,
+    ), **changes)
+
+
+def _landed(rng: Rng, drawn: Drawn, after: Motion, **changes: Any) -> Scene:
+    flight = fly(rocket_of(drawn, **changes), rng)
+    scene = flown(flight, after)
+    return replace(scene, begin=scene.touchdown + 1.0, end=scene.motion.end - 1.0)
+
+
+def _low(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a flight to a given height, and a rest after it; perhaps it is to be made safe."""
+    speed = math.sqrt(2.0 * G * drawn['top'])
+    push = speed / 0.6 * 0.93 + G
+    scene = flown(fly(Rocket(((0.0, 0.6, push),), 2e-4, lean=0.02, drogue=drawn['delay'],
+                             drogue_speed=8.0), rng), rest(80.0, 1.4))
+    if drawn['request']:
+        at = scene.touchdown + 20.0
+        scene = replace(scene, requests=(*scene.requests, (at, drawn['request']), (at + 2.0,
+                                                                               drawn['request'])))
+    return replace(scene, timer=drawn['timer'] + scene.touchdown - PAD)
+
+
+def _hill(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a landing on a hill above the height of the main, and a way home downhill."""
+    speed = -drawn['speed']
+    way = (drawn['above'] + 20.0) / drawn['speed']
+    after = rest(drawn['rest'], 1.4).then(
+        carried([(3.0, speed), (way, speed), (2.0, 0.0), (20.0, 0.0)], [(0.0, 1.4)])
+    )
+    flight = fly(Rocket(
+        ((0.0, drawn['burn'], drawn['push']),), 1e-4, drogue=drawn['delay'], main_height=-math.inf,
+        ground=450.0 + drawn['above'],
+    ), rng)
+    scene = flown(flight, after)
+    return replace(scene, begin=scene.touchdown + 1.0, end=scene.motion.end - 1.0)
+
+
+def _tree(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a rocket that hangs in a tree, swings, and falls out of it."""
+    fall = math.sqrt(2.0 * drawn['tree'] / G)
+    hangs = carried([(drawn['rest'], 0.0)], [(0.0, 0.3), (drawn['rest'], 0.1)])
+    drop = carried([(fall, -G * fall), (0.05, 0.0), (40.0, 0.0)], [(0.0, 0.1), (fall, 1.5)])
+    return _landed(rng, drawn, hangs.then(drop), ground=drawn['tree'])
+
+
+def _home(rng: Rng, drawn: Drawn) -> Scene:
+    trip = _by_hand if drawn['speed'] < 2.0 else _car
+    ride = trip(rng, {**drawn, 'cp': 0.3, 'step': 2.0}).motion
+    return _landed(rng, drawn, ride)
+
+
+def _rest_after(rng: Rng, drawn: Drawn) -> Scene:
+    return _landed(rng, drawn, rest(120.0, 1.4))
+
+
+_TRIP = (_LENGTH,)
+GROUND: Mapping[str, Situation] = {
+    'rest': Situation(_still, (_LENGTH, _u('tilt', 0.0, 0.3))),
+    # Wind of 4 to 14 m/s with gusts of 15 to 35 % (near the ground), on ports of any direction.
+    'wind': Situation(_wind, (
+        _LENGTH, _u('wind', 4.0, 14.0), _u('intensity', 0.15, 0.35), _u('cp', -1.2, 1.0),
+        _log('rattle', 0.1, 3.0),
+    )),
+    'wind of an rms': Situation(_wind_of, (
+        Variable('length', 'choice', [600.0]), _u('rms', 3.0, 6.0), _log('rattle', 1.0, 4.0),
+    )),
+    # BMP388: 0.75 Pa/K; ICM-20948: 0.8 mg/K; a box in the sun warms by 10 to 40 K.
+    'heating': Situation(_heating, (
+        _LENGTH, _u('error', -25.0, 25.0), _u('force', -0.4, 0.4), _log('constant', 30.0, 900.0),
+    )),
+    # 1 to 3 hPa/h is a storm; a squall line brings 2 to 5 hPa within minutes.
+    'weather': Situation(_weather, (
+        _LENGTH, _u('tendency', -10.0, 10.0), _u('front', -4.0, 4.0), _u('front_time', 30.0, 300.0),
+    )),
+    'by hand': Situation(_by_hand, (_LENGTH, _u('speed', 0.3, 1.2), _u('step', 0.5, 4.0))),
+    'car': Situation(_car, (_LENGTH, _u('speed', 1.0, 5.0), _u('cp', -0.6, 0.6))),
+    # Lifts of houses have 1 to 4 m/s, of towers 10, with 0.8 to 1.5 m/s^2.
+    'lift': Situation(_lift, (
+        _u('speed', 1.0, 4.0), _u('acceleration', 0.8, 1.5), _u('rise', 10.0, 150.0),
+        _either('rides', 1, 2),
+    )),
+    'lift of a tower': Situation(_lift, (
+        _u('speed', 5.0, 10.0), _u('acceleration', 0.8, 1.2), _u('rise', 100.0, 400.0),
+        _either('rides', 1),
+    ), beyond=(PRESSURE,)),
+    'drone': Situation(_drone, (_u('speed', 1.0, 8.0), _u('rise', 20.0, 120.0))),
+    'ship': Situation(_ship, (_LENGTH, _u('heave', 0.5, 4.0), _u('period', 5.0, 14.0))),
+    'knocks': Situation(_bumps, (
+        Variable('length', 'choice', [60.0]), _log('size', 20.0, 300.0), _log('blow', 0.01, 0.08),
+        _either('count', 1, 3, 10),
+    )),
+    'kick': Situation(_kicked, (_u('size', 4.0, 16.0), _u('blow', 0.05, 0.6))),
+    'tip-over': Situation(_topples, (
+        _u('fall', 0.6, 2.0), _u('height', 0.3, 3.0), _u('blow', 1.0, 16.0),
+    )),
+    'shaking': Situation(_shaken, (_LENGTH, _log('rattle', 1.0, 30.0), _u('share', 0.05, 1.0))),
+    'syringe': Situation(_syringe, (
+        _u('size', 10.0, 300.0), _log('pull', 0.2, 20.0), _u('hold', 0.0, 20.0),
+        _log('push', 0.2, 20.0),
+    ), beyond=(PRESSURE,)),
+    'raised': Situation(_raised, (_u('speed', 8.0, 15.0), _u('ride', 20.0, 60.0)),
+                        beyond=(PRESSURE,)),
+    'low flight': Situation(_low, (
+        _u('top', 60.0, 150.0), _u('delay', 0.3, 1.5), _u('timer', 5.0, 60.0),
+        _either('request', '', 'abort', 'reset'),
+    )),
+    'landed': Situation(_rest_after, _SMALL),
+    'hill': Situation(_hill, (
+        _u('push', 90.0, 150.0), _u('burn', 1.5, 3.0), _u('above', 30.0, 150.0),
+        _u('speed', 0.8, 4.0), _u('rest', 10.0, 120.0), _u('delay', 0.2, 1.0),
+    )),
+    'tree': Situation(_tree, (*_SMALL, _u('tree', 3.0, 20.0), _u('rest', 10.0, 200.0))),
+    'carried home': Situation(_home, (*_SMALL, _LENGTH, _u('speed', 0.5, 4.0))),
+}
+"""Situations in which nothing may fire, from their begin or from the landing on."""
