@@ -59,6 +59,18 @@ class Variable:
         return value.item() if isinstance(value, np.generic) else value
 
 
+LOG = 'log'
+Range = Sequence[Any]
+"""Two bounds; these and `LOG`, where its logarithm is even; or a list of which it is one."""
+
+
+def variable_of(name: str, given: Range) -> Variable:
+    """Return the variable of a range."""
+    if isinstance(given, list):
+        return Variable(name, 'choice', given)
+    return Variable(name, 'loguniform' if given[2:] == (LOG,) else 'uniform', list(given[:2]))
+
+
 def read_variable(place: str, name: str, given: Any) -> Variable:
     """Return a variable as a file gives it; raise `SourceError` for what is none.
 

@@ -46,6 +46,7 @@ _KINDS = {
     'flight': ('flight_cases', 'FlightCases'),
     'replay': ('table_cases', 'ReplayCases'),
     'apogee': ('apogee.cases', 'ApogeeCases'),
+    'ground': ('ground.cases', 'GroundCases'),
     'identify': ('table_cases', 'IdentifyCases'),
 }
 """Module and class of each kind; a worker imports its own alone."""

@@ -14,11 +14,12 @@ from propulsion_ros.study.journal import Journal
 from propulsion_ros.study.kinds import OpenStudy, StudyWork, files_of, named_in
 from propulsion_ros.study.pool import Pool
 from propulsion_ros.study.run import run
-from propulsion_ros.study.study import Study
-from propulsion_ros.study.table import numbers_of, write_rows
+from propulsion_ros.study.study import RATES_BY, Study
+from propulsion_ros.study.table import numbers_of, rates, write_rows
 from propulsion_ros.study.work import Row
 
 RESULTS, QUANTILES, JOURNAL, PICTURE = 'results.csv', 'quantiles.csv', 'journal.jsonl', 'study.png'
+RATES = 'rates.csv'
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ class Session(OpenStudy):
             rows = [journal.rows[number] for number in range(size)]
         write_rows(folder / RESULTS, rows)
         write_rows(folder / QUANTILES, [each.summary for each in numbers_of(self.study, rows)])
+        if self.study.params.kind in RATES_BY:
+            by = RATES_BY[self.study.params.kind]
+            write_rows(folder / RATES, rates(self.study, rows, by))
         return rows
 
     def _whole(self, number: int, row: Row | None, error: str) -> Row:

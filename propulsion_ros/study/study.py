@@ -26,9 +26,12 @@ KINDS: Mapping[str, frozenset[str]] = {
     'flight': _ROBOT | {'controller', 'wait_for', 'allocate', 'duration'},
     'replay': _ROBOT | {'input'},
     'apogee': frozenset(),
+    'ground': frozenset(),
     'identify': frozenset({'robot', 'params', 'input', 'fit', 'measured'}),
 }
 """What can be studied, each with the keys that it has beside those of all."""
+RATES_BY: Mapping[str, tuple[str, ...]] = {'ground': ('situation', 'source', 'class')}
+"""Columns of a kind by whose values cases beyond their limits are counted."""
 _ALL = frozenset({'kind', 'cases', 'seed', 'vary', 'limits'})
 _SECTIONS = ('vary', 'results', 'limits')
 
@@ -235,6 +238,7 @@ _REQUIRED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     'flight': (('vehicle', 'robot'), ('results', 'controller')),
     'replay': (('params', 'vehicle'), ('input',), ('results',)),
     'apogee': (),
+    'ground': (),
     'identify': (('robot',), ('input',), ('fit',)),
 }
 """Keys of each kind of which one must be given."""

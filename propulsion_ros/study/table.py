@@ -91,6 +91,26 @@ def column_of(name: str, rows: Iterable[Row]) -> Column | None:
     return Column(name, cases, values)
 
 
+def rates(study: Study, rows: Iterable[Row], by: Sequence[str]) -> list[dict[str, Any]]:
+    """Return how many cases lie beyond each limit, for all values of some columns together.
+
+    The first column is also taken together, as ``all``. Cases that failed count apart.
+    """
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        names = tuple(str(row.get(name, '')) for name in by)
+        for key in (names, ('all', *names[1:])):
+            groups.setdefault(key, []).append(row)
+    for key in sorted(groups):
+        flown = [row for row in groups[key] if not row['error']]
+        beyond = [name for row in flown for name in study.failed_limits(row)]
+        group: dict[str, Any] = dict(zip(by, key, strict=True))
+        group['cases'], group['failed'] = len(flown), len(groups[key]) - len(flown)
+        found.append({**group, **{name: beyond.count(name) for name in study.limits}})
+    return found
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 

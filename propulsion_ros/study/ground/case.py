@@ -2,6 +2,7 @@
 """One case: a situation, the source of the altitude, faults and restarts, all drawn of a seed."""
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.study.draws import Variable, generator
+from propulsion_ros.study.draws import LOG, Range, generator, variable_of
 from propulsion_ros.study.ground.faults import FAULTS
 from propulsion_ros.study.ground.flights import FLIGHTS
 from propulsion_ros.study.ground.sensors import (
@@ -55,6 +56,8 @@ class Case:
         Of the computer, with its record kept.
     stages : int
         Two where an engine is lit in flight as well.
+    clock : float
+        How far the time of computer and sensors is set at a drawn moment [s].
     pins : mapping
         Drawn numbers that are given: of the situation, the sensors, and ``<fault>.<name>``;
         ``<fault>.at`` is when it begins, ``restart.at`` when the computer restarts [s].
@@ -66,6 +69,7 @@ class Case:
     faults: int | Sequence[tuple[str, str]] = 0
     restarts: int = 0
     stages: int = 1
+    clock: float = 0.0
     pins: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -90,6 +94,8 @@ class Drawn:
         Source and kind of each.
     restarts : tuple of (float, float)
         When, and for how long the computer is away [s].
+    clock : (float, float)
+        When the time is set, and how far [s].
     numbers : mapping
         What was drawn, by name.
     """
@@ -98,6 +104,7 @@ class Drawn:
     streams: Streams
     faults: tuple[tuple[str, str], ...]
     restarts: tuple[tuple[float, float], ...]
+    clock: tuple[float, float]
     numbers: Mapping[str, Any]
 
     def fault_class(self, source: str) -> str:
@@ -115,53 +122,56 @@ def draw(case: Case) -> Drawn:
     Raises `SourceError` for a fault that a source cannot have.
     """
     situation, numbers = SITUATIONS[case.situation], {}
+    pins = {**situation.pins, **case.pins}
 
-    def value(variable: Variable, prefix: str = '') -> Any:
-        name = prefix + variable.name
-        drawn = Variable(name, variable.kind, variable.given).draw(case.seed, 0)
-        numbers[name] = found = case.pins.get(name, drawn)
-        return found
+    def value(name: str, given: Range) -> Any:
+        numbers[name] = pins.get(name, variable_of(name, given).draw(case.seed, 0))
+        return numbers[name]
 
     def rng(name: str) -> np.random.Generator:
         return generator(case.seed, 0, f'{name} of a case')
 
     scene = situation.make(
-        rng('motion'), {each.name: value(each) for each in situation.vary}
+        rng('motion'), {name: value(name, given) for name, given in situation.vary.items()}
     )
-    kit = {each.name: value(each) for each in SENSORS}
+    kit = {name: value(name, given) for name, given in SENSORS.items()}
     streams = measure(scene.motion, rng('noise'), kit)
-    window = 'uniform', [scene.begin, max(scene.end, scene.begin + 0.1)]
+    window = scene.begin, max(scene.end, scene.begin + 0.1)
     chosen = _faults(case, rng('faults'))
     # What an odometry is made of has its faults before it.
     for source, name in sorted(chosen, key=lambda each: each[0] == ODOMETRY):
         if source not in streams and source == ODOMETRY:
             streams[ODOMETRY] = odometry_of(streams, scene.motion, kit)
-        fault, begin = FAULTS[name], value(Variable('at', *window), f'{name}.')
-        drawn = {each.name: value(each, f'{name}.') for each in fault.vary}
+        fault, begin = FAULTS[name], value(f'{name}.at', window)
+        drawn = {key: value(f'{name}.{key}', given) for key, given in fault.vary.items()}
         streams[source] = _ordered(fault.spoil(rng(name), streams[source], begin, drawn))
     if ODOMETRY in SOURCES[case.source] and ODOMETRY not in streams:
         streams[ODOMETRY] = odometry_of(streams, scene.motion, kit)
+    set_at = value('clock.at', window) if case.clock else math.inf
     restarts = tuple(sorted(
-        (value(Variable('at', *window), f'restart{i or ""}.'),
-         value(Variable('away', 'loguniform', [0.3, 20.0]), f'restart{i or ""}.'))
+        (value(f'restart{i or ""}.at', window), value(f'restart{i or ""}.away', (0.3, 20.0, LOG)))
         for i in range(case.restarts)
     ))
-    return Drawn(scene, streams, tuple(chosen), restarts, numbers)
+    return Drawn(scene, streams, tuple(chosen), restarts, (set_at, case.clock), numbers)
 
 
 def _faults(case: Case, rng: np.random.Generator) -> list[tuple[str, str]]:
+    own = [
+        (source, name) for name in SITUATIONS[case.situation].faults
+        for source in SOURCES[case.source] if source in FAULTS[name].sources
+    ]
     if not isinstance(case.faults, int):
         for source, name in case.faults:
             if name not in FAULTS or source not in FAULTS[name].sources:
                 known = ', '.join(key for key, each in FAULTS.items() if source in each.sources)
                 raise SourceError('faults', f'{source} has {known or "none"}, not {name!r}')
-        return list(case.faults)
+        return [*own, *case.faults]
     possible = [
         (source, name) for source in SOURCES[case.source] for name, fault in FAULTS.items()
-        if source in fault.sources
+        if source in fault.sources and (source, name) not in own
     ]
     rows = rng.choice(len(possible), min(case.faults, len(possible)), replace=False)
-    return [possible[row] for row in rows.tolist()]
+    return [*own, *(possible[row] for row in rows.tolist())]
 
 
 def _ordered(stream: Stream) -> Stream:
@@ -201,7 +211,7 @@ def stacked(cases: Sequence[Case]) -> dict[str, dict[str, FloatArray]]:
     For many hours before a batch of vehicles: their rates are those of the first case, what delays
     them is none, and they end with the shortest.
     """
-    rates = {each.name: each.given[0] for each in SENSORS if each.name.endswith('_rate')}
+    rates = {name: 20.0 for name in SENSORS if name.endswith('_rate')}
     rates = {name: cases[0].pins.get(name, rate) for name, rate in rates.items()}
     every = [
         readings_of(Case(**{**vars(case), 'pins': {**case.pins, **rates, 'delay': 0.0}}))

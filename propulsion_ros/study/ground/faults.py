@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.study.draws import Rng, Variable
+from propulsion_ros.study.draws import LOG, Range, Rng
 from propulsion_ros.study.ground.sensors import FIX, IMU, ODOMETRY, PRESSURE, Stream
 
 Drawn = Mapping[str, Any]
@@ -28,13 +28,13 @@ class Fault:
         That can have it.
     spoil : callable
         ``spoil(rng, stream, at, drawn)`` returns the stream with the fault, which begins at ``at``.
-    vary : tuple of Variable
+    vary : mapping of Range
         What is drawn.
     """
 
     sources: tuple[str, ...]
     spoil: Callable[[Rng, Stream, float, Drawn], Stream]
-    vary: tuple[Variable, ...] = ()
+    vary: Mapping[str, Range]
 
 
 def _since(stream: Stream, at: float, length: float = math.inf) -> FloatArray:
@@ -190,51 +190,41 @@ def _drift(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
     return _moved(stream, drawn['size'] * since)
 
 
-def _u(name: str, low: float, high: float) -> Variable:
-    return Variable(name, 'uniform', [low, high])
+def _fault(
+    sources: tuple[str, ...], spoil: Callable[[Rng, Stream, float, Drawn], Stream], **vary: Range
+) -> Fault:
+    return Fault(sources, spoil, vary)
 
 
-def _log(name: str, low: float, high: float) -> Variable:
-    return Variable(name, 'loguniform', [low, high])
-
-
-def _either(name: str, *values: float) -> Variable:
-    return Variable(name, 'choice', list(values))
-
-
+_INF = math.inf
 FAULTS: Mapping[str, Fault] = {
     # A bit of a bus that flips, a cover that is taken off, a port that a hand covers.
-    'glitch': Fault(_HEIGHTS, _pulse, (
-        _either('size', -3000.0, -300.0, -30.0, 30.0, 300.0, 3000.0), _log('length', 0.01, 0.5),
-    )),
-    'spikes': Fault(_HEIGHTS, _spikes, (_log('size', 20.0, 5000.0), _log('share', 0.001, 0.1))),
-    'step': Fault(_HEIGHTS, _step, (_either('size', -100.0, -30.0, 15.0, 30.0, 60.0, 200.0),)),
-    'ramp': Fault(_HEIGHTS, _ramp, (_u('slope', -20.0, 20.0), _u('length', 3.0, 30.0))),
-    'oscillation': Fault(_HEIGHTS, _oscillation, (
-        _log('size', 2.0, 100.0), _log('period', 0.5, 20.0),
-    )),
-    'settling': Fault(_HEIGHTS, _settling, (_u('size', -50.0, 50.0), _log('period', 2.0, 15.0))),
-    'pulse': Fault(_HEIGHTS, _pulse, (_u('size', -200.0, 200.0), _log('length', 0.5, 20.0))),
-    'noisy': Fault(_ALL, _noisy, (_log('size', 1.0, 20.0), _log('length', 1.0, 300.0))),
-    'stuck': Fault(_ALL, _stuck, (_either('length', 1.0, 5.0, 30.0, math.inf),)),
-    'blocked': Fault((PRESSURE,), _blocked, (_either('length', 5.0, 30.0, math.inf),)),
-    'silent': Fault(_ALL, _silent, (_either('length', 0.3, 2.0, 10.0, math.inf),)),
-    'patchy': Fault(_ALL, _patchy, (
-        _u('first', 0.0, 15.0), _u('on', 0.2, 3.0), _u('off', 0.5, 6.0),
-    )),
-    'late': Fault(_ALL, _late, (_log('length', 0.1, 3.0),)),
-    'clock': Fault(_ALL, _clock, (_either('size', -3600.0, -5.0, -0.3, 0.3, 1.0, 3600.0),)),
-    'brown-out': Fault(_ALL, _brownout, (_u('length', 0.3, 3.0), _u('size', -30.0, 30.0))),
-    'interleaved': Fault((PRESSURE,), _interleaved),
-    'shows a force': Fault((IMU,), _shows, (_u('force', -160.0, 157.0), _log('length', 0.02, 2.0))),
-    'zeros after a force': Fault((IMU,), _zeros_after, (
-        _u('force', 20.0, 157.0), _u('length', 0.1, 1.0),
-    )),
-    'zeros': Fault((IMU,), _zeros_after, (_either('force', 9.81), _either('length', 0.0))),
-    'swapped axes': Fault((IMU,), _swapped, (
-        _either('turns', 0, 1, 2), _either('sign', -1.0, 1.0),
-    )),
-    'drift': Fault((ODOMETRY,), _drift, (_u('size', -60.0, 60.0), _log('length', 5.0, 300.0))),
-    'speed stuck': Fault((ODOMETRY,), _speed_stuck, (_either('size', 0.0, 5.0, 15.0, 40.0),)),
+    'glitch': _fault(
+        _HEIGHTS, _pulse, size=[-3000.0, -300.0, -30.0, 30.0, 300.0, 3000.0],
+        length=(0.01, 0.5, LOG),
+    ),
+    'spikes': _fault(_HEIGHTS, _spikes, size=(20.0, 5000.0, LOG), share=(0.001, 0.1, LOG)),
+    'step': _fault(_HEIGHTS, _step, size=[-100.0, -30.0, 15.0, 30.0, 60.0, 200.0]),
+    'ramp': _fault(_HEIGHTS, _ramp, slope=(-20.0, 20.0), length=(3.0, 30.0)),
+    'oscillation': _fault(
+        _HEIGHTS, _oscillation, size=(2.0, 100.0, LOG), period=(0.5, 20.0, LOG)
+    ),
+    'settling': _fault(_HEIGHTS, _settling, size=(-50.0, 50.0), period=(2.0, 15.0, LOG)),
+    'pulse': _fault(_HEIGHTS, _pulse, size=(-200.0, 200.0), length=(0.5, 20.0, LOG)),
+    'noisy': _fault(_ALL, _noisy, size=(1.0, 20.0, LOG), length=(1.0, 300.0, LOG)),
+    'stuck': _fault(_ALL, _stuck, length=[1.0, 5.0, 30.0, _INF]),
+    'blocked': _fault((PRESSURE,), _blocked, length=[5.0, 30.0, _INF]),
+    'silent': _fault(_ALL, _silent, length=[0.3, 2.0, 10.0, _INF]),
+    'patchy': _fault(_ALL, _patchy, first=(0.0, 15.0), on=(0.2, 3.0), off=(0.5, 6.0)),
+    'late': _fault(_ALL, _late, length=(0.1, 3.0, LOG)),
+    'clock': _fault(_ALL, _clock, size=[-3600.0, -5.0, -0.3, 0.3, 1.0, 3600.0]),
+    'brown-out': _fault(_ALL, _brownout, length=(0.3, 3.0), size=(-30.0, 30.0)),
+    'interleaved': _fault((PRESSURE,), _interleaved),
+    'shows a force': _fault((IMU,), _shows, force=(-160.0, 157.0), length=(0.02, 2.0, LOG)),
+    'zeros after a force': _fault((IMU,), _zeros_after, force=(20.0, 157.0), length=(0.1, 1.0)),
+    'zeros': _fault((IMU,), _zeros_after, force=[9.81], length=[0.0]),
+    'swapped axes': _fault((IMU,), _swapped, turns=[0, 1, 2], sign=[-1.0, 1.0]),
+    'drift': _fault((ODOMETRY,), _drift, size=(-60.0, 60.0), length=(5.0, 300.0, LOG)),
+    'speed stuck': _fault((ODOMETRY,), _speed_stuck, size=[0.0, 5.0, 15.0, 40.0]),
 }
 """Every kind of fault by name."""

@@ -8,20 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from propulsion_ros.study.draws import Rng
+from propulsion_ros.study.draws import LOG, Rng
 from propulsion_ros.study.ground.motion import Flight, Motion, Rocket, carried, fly, rest
 from propulsion_ros.study.ground.sensors import ODOMETRY, PRESSURE
 from propulsion_ros.study.ground.situations import (
-    _SMALL,
     PAD,
+    SMALL,
     Drawn,
     Scene,
     Situation,
-    _either,
-    _log,
-    _u,
     flown,
     rocket_of,
+    situation,
 )
 
 
@@ -111,27 +109,26 @@ def _then_falls(
     )
 
 
-_LARGE = (
-    _u('push', 90.0, 150.0), _u('burn', 1.5, 3.0), _log('drag', 1e-4, 4e-4), _u('lean', 0.0, 0.12),
-    _u('wind', -6.0, 6.0), _u('drogue_speed', 15.0, 28.0), _u('main_speed', 4.0, 8.0),
-    _u('delay', 0.2, 1.0), _either('main_height', 300.0),
-)
+_LARGE = {
+    **SMALL, 'push': (90.0, 150.0), 'burn': (1.5, 3.0), 'drag': (1e-4, 4e-4, LOG),
+    'drogue_speed': (15.0, 28.0),
+}
 FLIGHTS: Mapping[str, Situation] = {
-    'flight': Situation(_rocket, _SMALL),
-    'high flight': Situation(_high, _LARGE),
-    'two stages': Situation(_second_stage, (*_SMALL, _u('coast', 1.0, 4.0))),
-    'under a drogue': Situation(_under_drogue, _LARGE),
-    'before the apogee': Situation(_before_apogee, _LARGE),
-    'ballistic': Situation(_ballistic, _LARGE),
+    'flight': situation(_rocket, **SMALL),
+    'high flight': situation(_high, **_LARGE),
+    'two stages': situation(_second_stage, coast=(1.0, 4.0), **SMALL),
+    'under a drogue': situation(_under_drogue, **_LARGE),
+    'before the apogee': situation(_before_apogee, **_LARGE),
+    'ballistic': situation(_ballistic, **_LARGE),
     # Fins that are set at an angle, and a sensor as near to the axis as a board can be.
-    'spin': Situation(_spins, (*_SMALL, _u('spin', 1.0, 5.0), _u('offset', 0.0, 0.02))),
-    'glide': Situation(_glides, _SMALL),
-    'hopper': Situation(_hopper, (
-        _u('speed', 12.0, 30.0), _u('top', 120.0, 300.0), _u('hover', 1.0, 15.0),
-    )),
-    'balloon': Situation(_balloon, (_u('speed', 3.0, 7.0), _u('top', 300.0, 900.0)),
-                         beyond=(PRESSURE, ODOMETRY)),
-    'dropped': Situation(_dropped, (_u('speed', 3.0, 6.0), _u('top', 300.0, 900.0)),
-                         beyond=(PRESSURE, ODOMETRY)),
+    'spin': situation(_spins, spin=(1.0, 5.0), offset=(0.0, 0.02), **SMALL),
+    'glide': situation(_glides, **SMALL),
+    'hopper': situation(_hopper, speed=(12.0, 30.0), top=(120.0, 300.0), hover=(1.0, 15.0)),
+    'balloon': situation(
+        _balloon, speed=(3.0, 7.0), top=(300.0, 900.0), beyond=(PRESSURE, ODOMETRY)
+    ),
+    'dropped': situation(
+        _dropped, speed=(3.0, 6.0), top=(300.0, 900.0), beyond=(PRESSURE, ODOMETRY)
+    ),
 }
 """Situations in which the charges must fire."""

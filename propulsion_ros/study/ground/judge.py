@@ -19,18 +19,17 @@ from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import FlightRecord, encode
 from propulsion_ros.loops.ports import Outlet
-from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
 from propulsion_ros.study.bench_host import BenchHost, message, odometry, xyz
-from propulsion_ros.study.ground.case import SOURCES, Case, Drawn, draw
+from propulsion_ros.study.ground.case import SITUATIONS, SOURCES, Case, Drawn, draw
 from propulsion_ros.study.ground.sensors import FIX, IMU, ODOMETRY, PRESSURE, SITE
-from propulsion_ros.study.ground.situations import LAUNCH
+from propulsion_ros.study.ground.situations import LAUNCH, PAD
 
 PREMATURE = 1.0
 """A drogue so long before the apogee is premature [s], if it rises as fast as a coast does then."""
 LATE = 2.0
-"""After the apogee, or when it could be known at last [s]."""
+"""After the apogee; or after the timer, where no source is without a fault [s]."""
 MAIN_HEIGHT = 450.0
 """At which the shipped configuration fires the main [m]."""
 _COAST = 5.0  # upward speed below which nothing is premature [m/s]
@@ -77,7 +76,7 @@ class _Disk:
 class _Bench(BenchHost):
     """Notes when charges and engines go on, and forgets the rest of what is published."""
 
-    def __init__(self, notes: _Notes) -> None:
+    def __init__(self, notes: Notes) -> None:
         super().__init__()
         self._notes = notes
 
@@ -93,7 +92,7 @@ class _Bench(BenchHost):
         self.counts[key] += 1
 
 
-class _Notes:
+class Notes:
     """What a flight computer did, restarts included."""
 
     def __init__(self) -> None:
@@ -103,6 +102,7 @@ class _Notes:
         self.pulses: list[tuple[float, str]] = []
         self.lit: list[tuple[float, str]] = []
         self.refusals: list[str] = []
+        self.apogee_by = ''
         self._on: set[str] = set()
 
     def restart(self) -> None:
@@ -110,16 +110,24 @@ class _Notes:
         self._on = set()
 
     def phase(self, outlet: Outlet, payload: Any) -> None:
+        """Note a change of the phase."""
         if not self.phases or self.phases[-1][1] != payload:
             self.phases.append((self.now, payload))
 
     def event(self, outlet: Outlet, payload: Any) -> None:
+        """Note what fired."""
         self.events += [(self.now, status.name) for status in payload]
 
+    def flags(self, outlet: Outlet, payload: Any) -> None:
+        """Note what decided the apogee."""
+        self.apogee_by = dict(payload[0].values).get('apogee_source') or self.apogee_by
+
     def pulse(self, outlet: Outlet, payload: Any) -> None:
+        """Note which deployers go on."""
         self._switch(self.pulses, zip(outlet.names, payload.effort, strict=True))
 
     def engine(self, outlet: Outlet, payload: Any) -> None:
+        """Note which engines are lit."""
         rows = zip(payload.names, payload.effort, strict=True)
         self._switch(self.lit, ((name, effort) for name, effort in rows if '/' not in name))
 
@@ -137,8 +145,8 @@ class _Notes:
 
 
 _TAKEN = {
-    '~/phase': _Notes.phase, '~/events': _Notes.event, '~/deployers': _Notes.pulse,
-    '~/engines': _Notes.engine,
+    '~/phase': Notes.phase, '~/events': Notes.event, '~/deployers': Notes.pulse,
+    '~/engines': Notes.engine, '~/flags': Notes.flags,
 }
 
 
@@ -175,12 +183,14 @@ _KEPT: list[Any] = []
 def messages_of(drawn: Drawn, source: str) -> Iterator[tuple[float, str, Any]]:
     """Yield arrival [s], topic and message of every reading of a configuration, in order."""
     rows: list[tuple[float, int, str, float, Any]] = []
+    set_at, offset = drawn.clock
     for rank, name in enumerate(SOURCES[source]):
         stream = drawn.streams[name]
         values = stream.pascal if name == PRESSURE else stream.values
         rows += zip(
             stream.arrival.tolist(), [rank] * len(values), [name] * len(values),
-            stream.stamp.tolist(), values.tolist(), strict=True,
+            (stream.stamp + offset * (stream.arrival >= set_at)).tolist(), values.tolist(),
+            strict=True,
         )
     rows.sort(key=lambda row: row[:2])
     for arrival, _, name, stamp, value in rows:
@@ -210,11 +220,13 @@ _MESSAGES: Mapping[str, Callable[[int, Any], Any]] = {
 class _Computer:
     """A flight computer on a robot, which loses its power now and then."""
 
-    def __init__(self, case: Case, drawn: Drawn, notes: _Notes, folder: Path) -> None:
-        self._notes, self._path = notes, folder / 'flight.json'
+    def __init__(self, case: Case, drawn: Drawn, notes: Notes, folder: Path) -> None:
+        self._notes, self._path, self._clock = notes, folder / 'flight.json', drawn.clock
         self._params = build(FlightLoopParams, {
             'config_file': _config(case.stages), 'altitude_source': case.source.split()[0],
             'state_file': str(self._path), 'flight.max_ascent_time': drawn.scene.timer,
+            # The clock that ends on-times would cost a third of the time.
+            'on_time_clock': 'stamps',
         })
         self._disk: _Disk | None = None
         self.start(0.0)
@@ -223,7 +235,8 @@ class _Computer:
         """Boot at a time [s]; the clock since boot goes on, as of a process that is begun anew."""
         self._host = host = _Bench(self._notes)
         self._notes.restart()
-        host.now, host.steady = round((_EPOCH + now) * 1e9), round(now * 1e9) + 5 * 10**9
+        host.now = round((_EPOCH + now + self._offset(now)) * 1e9)
+        host.steady = round((now + 5.0) * 1e9)
 
         def open_disk(path: Path) -> _Disk:
             self._disk = _Disk(path)
@@ -231,6 +244,10 @@ class _Computer:
 
         boot = Boot('bench', lambda: host.steady)
         host.run(make_flight_loop(self._params, host, boot, open_disk))
+
+    def _offset(self, now: float) -> float:
+        set_at, offset = self._clock
+        return offset if now >= set_at else 0.0
 
     def kill(self) -> None:
         """End at once."""
@@ -242,7 +259,7 @@ class _Computer:
         """Let both clocks run until a time [s]."""
         host = self._host
         self._notes.now = now
-        host.now = round((_EPOCH + now) * 1e9)
+        host.now = round((_EPOCH + now + self._offset(now)) * 1e9)
         host.wait(now + 5.0 - host.steady * 1e-9)
 
     def deliver(self, topic: str, sample: Any) -> None:
@@ -258,9 +275,9 @@ class _Computer:
         return bool(success)
 
 
-def fly(case: Case) -> tuple[Drawn, _Notes]:
+def fly(case: Case) -> tuple[Drawn, Notes]:
     """Have the flight computer fly a case, and return the truth and what it did."""
-    drawn, notes = draw(case), _Notes()
+    drawn, notes = draw(case), Notes()
     with tempfile.TemporaryDirectory(prefix='ground_') as folder:
         computer = _Computer(case, drawn, notes, Path(folder))
         _run(computer, drawn, case)
@@ -319,18 +336,14 @@ def judge(case: Case) -> dict[str, Any]:
         What was flown; when it was armed, and what its charges and engines did; the verdicts of
         `VERDICTS`.
 
-    Raises
-    ------
-    SourceError
-        For a case that is none, or one that was never armed.
+    What is beyond the sources, as the situation has it, counts in ``beyond`` alone, and a
+    computer that was never armed can have done nothing wrong.
     """
     drawn, notes = fly(case)
-    if not any(phase == 'launch' for _, phase in notes.phases):
-        raise SourceError('launch', f'was refused: {"; ".join(notes.refusals[:1])}')
     scene, motion = drawn.scene, drawn.scene.motion
     drogue, main = notes.first(_DROGUE), notes.first(_MAIN)
     counts = Counter(name for _, name in notes.events)
-    return {
+    row: dict[str, Any] = {
         'situation': case.situation, 'source': case.source,
         'class': drawn.fault_class(case.source),
         'faults': ' + '.join(f'{source} {name}' for source, name in drawn.faults),
@@ -339,14 +352,20 @@ def judge(case: Case) -> dict[str, Any]:
         'fired': ' '.join(_told(motion, *pulse) for pulse in notes.pulses),
         'lit': ' '.join(_told(motion, *pulse) for pulse in notes.lit),
         'refused': '; '.join(notes.refusals[:3]),
-        'hours': motion.end / 3600.0,
+        'hours': motion.end / 3600.0, 'apogee_by': notes.apogee_by,
         'drogue': drogue, 'delay': drogue - scene.apogee,
         'main_height': float(motion.height[motion.at(main)]) if main == main else math.nan,
-        'fired_on_ground': sum(motion.rested(time) > _TOUCH for time, _ in notes.pulses),
-        'lit_on_ground': sum(_is_unbidden(drawn, *row) for row in notes.lit),
-        'twice': sum(count > 1 for count in counts.values()),
-        **_of_flight(drawn, case.source.split()[0], drogue, main),
     }
+    wrong = {
+        'fired_on_ground': sum(motion.rested(time) > _TOUCH for time, _ in notes.pulses),
+        'lit_on_ground': sum(_is_unbidden(drawn, *each) for each in notes.lit),
+        'twice': sum(count > 1 for count in counts.values()),
+        **_of_flight(drawn, case, drogue, main),
+    }
+    is_armed = any(phase == 'launch' for _, phase in notes.phases)
+    is_beyond = case.source in SITUATIONS[case.situation].beyond
+    counted = dict.fromkeys(VERDICTS, 0) if is_beyond or not is_armed else wrong
+    return {**row, 'armed': int(is_armed), **counted, 'beyond': sum(wrong.values()) * is_beyond}
 
 
 def _told(motion: Any, time: float, name: str) -> str:
@@ -363,14 +382,16 @@ def _is_unbidden(drawn: Drawn, time: float, name: str) -> bool:
     return not is_bidden and drawn.scene.motion.rested(time) > _TOUCH
 
 
-def _of_flight(drawn: Drawn, source: str, drogue: float, main: float) -> dict[str, int]:
+def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str, int]:
     """Return what was wrong about the charges of a flight, from liftoff to touchdown."""
     scene, motion = drawn.scene, drawn.scene.motion
     top = float(motion.height.max())
-    if math.isnan(scene.apogee) or top < _LOWEST.get(source, 100.0):
+    if math.isnan(scene.apogee) or top < _LOWEST.get(case.source, 100.0):
         return {'missed': 0, 'premature': 0, 'late': 0}
     is_bidden = any(name == 'abort' and at < scene.touchdown for at, name in scene.requests)
     due = scene.apogee if math.isnan(scene.due) else scene.due
+    if set(SOURCES[case.source]) == {source for source, _ in drawn.faults}:
+        due = max(due, PAD + scene.timer)
     low = (motion.time >= due) & (motion.height < MAIN_HEIGHT)
     main_due = float(motion.time[low.argmax()])
     ends = scene.touchdown

@@ -26,7 +26,7 @@ class Row(NamedTuple):
             for seed in range(self.seeds) if seeds is None else seeds:
                 yield Case(
                     self.situation, source, seed, list(self.faults), self.restarts, self.stages,
-                    self.pins,
+                    pins=self.pins,
                 )
 
 
@@ -35,8 +35,8 @@ _BARO, _FUSED, _BOTH = ('pressure',), ('odometry',), ('sensors',)
 _SHORT = {'length': 60.0}
 
 
-def _flight_to_78(request: str) -> Row:
-    return Row('low flight', _EACH, 4, {'top': 78.0, 'timer': 10.0, 'request': request})
+def _flight_to_78(request: str, timer: float = 10.0) -> Row:
+    return Row('low flight', _EACH, 4, {'top': 78.0, 'timer': timer, 'request': request})
 
 
 ROWS: Mapping[str, Row] = {
@@ -46,8 +46,8 @@ ROWS: Mapping[str, Row] = {
         **_SHORT, 'zeros after a force.force': 39.2, 'zeros after a force.length': 0.6,
     }, [(IMU, 'zeros after a force')]),
     'a flight to 78 m, then rest': _flight_to_78(''),
-    'a flight to 78 m, then abort': _flight_to_78('abort'),
-    'a flight to 78 m, then reset': _flight_to_78('reset'),
+    'a flight to 78 m, then abort': _flight_to_78('abort', 60.0),
+    'a flight to 78 m, then reset': _flight_to_78('reset', 60.0),
     'a hill, carried down at 2.5 m/s': Row('hill', _EACH, 2, {'speed': 2.5, 'burn': 1.6}),
     'an odometry that drifts by 36 m': Row('rest', _FUSED, 8, {
         **_SHORT, 'drift.size': 36.0,

@@ -12,37 +12,37 @@ import numpy as np
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY as G
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.study.draws import Rng, Variable
+from propulsion_ros.study.draws import LOG, Range, Rng
 from propulsion_ros.study.ground.motion import STEP, Motion
 
 SITE = (47.0, 11.0, 120.0)
 """Latitude and longitude [deg], and altitude [m] of the pad."""
 PRESSURE, IMU, FIX, ODOMETRY = 'pressure', 'imu', 'fix', 'odometry'
 
-SENSORS = (
-    # Rates that drivers publish with.
-    Variable('baro_rate', 'choice', [10.0, 20.0, 25.0, 50.0, 100.0]),
-    Variable('imu_rate', 'choice', [50.0, 100.0, 200.0]),
-    Variable('fix_rate', 'choice', [1.0, 5.0, 10.0]),
+SENSORS: Mapping[str, Range] = {
+    # With which drivers publish [Hz].
+    'baro_rate': [10.0, 20.0, 25.0, 50.0, 100.0],
+    'imu_rate': [50.0, 100.0, 200.0],
+    'fix_rate': [1.0, 5.0, 10.0],
     # MS5607: 2.4 Pa at an oversampling of 4096, 13 Pa at 256; BMP388: 0.3 to 3 Pa. 12 Pa a metre.
-    Variable('baro_noise', 'loguniform', [0.03, 1.1]),
-    # Drivers that publish hPa with one decimal have 10 Pa; a BMP388 0.016 to 2.6 Pa.
-    Variable('baro_step', 'choice', [0.0, 0.01, 0.2, 0.85]),
-    # ICM-20948: 230 ug/sqrt(Hz), so 0.02 m/s^2 at 100 Hz, 50 mg of offset, 0.5 % of scale.
-    Variable('imu_noise', 'loguniform', [0.02, 0.15]),
-    Variable('imu_offset', 'normal', [0.0, 0.25]),
-    Variable('imu_scale', 'normal', [1.0, 0.005]),
-    # ICM-20948: 0.015 deg/s/sqrt(Hz), 5 deg/s of offset before it is calibrated.
-    Variable('gyro_noise', 'loguniform', [0.002, 0.02]),
-    Variable('gyro_offset', 'normal', [0.0, 0.02]),
+    'baro_noise': (0.03, 1.1, LOG),
+    # Drivers that publish hPa with one decimal have 10 Pa; a BMP388 0.016 to 2.6 Pa [m].
+    'baro_step': [0.0, 0.01, 0.2, 0.85],
+    # ICM-20948: 230 ug/sqrt(Hz), so 0.02 m/s^2 at 100 Hz; 50 mg of offset, 1 % of scale.
+    'imu_noise': (0.02, 0.15, LOG),
+    'imu_offset': (-0.5, 0.5),
+    'imu_scale': (0.99, 1.01),
+    # ICM-20948: 0.015 deg/s/sqrt(Hz); 5 deg/s of offset before it is calibrated.
+    'gyro_noise': (0.002, 0.02, LOG),
+    'gyro_offset': (-0.05, 0.05),
     # u-blox M8 and M9: 2.5 m horizontally, about twice that upward, alike for a minute.
-    Variable('fix_error', 'uniform', [2.0, 6.0]),
-    # How long a message is under way.
-    Variable('delay', 'loguniform', [0.0005, 0.02]),
-    # Of the odometry's filter: how much it trusts the barometer.
-    Variable('filter_time', 'uniform', [0.5, 2.0]),
-)
-"""What is drawn of the sensors."""
+    'fix_error': (2.0, 6.0),
+    # How long a message is under way [s].
+    'delay': (0.0005, 0.02, LOG),
+    # Of the odometry's filter: how long it takes to follow the barometer [s].
+    'filter_time': (0.5, 2.0),
+}
+"""Ranges of what is drawn of the sensors."""
 IMU_RANGE = 16.0 * G
 _OFFSET = np.array([0.5, 0.5, 0.7])  # a direction
 _GYRO_RANGE = math.radians(2000.0)

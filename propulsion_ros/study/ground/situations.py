@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY as G
-from propulsion_ros.study.draws import Rng, Variable
+from propulsion_ros.study.draws import LOG, Range, Rng
 from propulsion_ros.study.ground.motion import (
     Flight,
     Motion,
@@ -74,34 +74,21 @@ class Situation:
     ----------
     make : callable
         ``make(rng, drawn)`` returns a scene.
-    vary : tuple of Variable
+    vary : mapping of Range
         What is drawn.
     beyond : tuple of str
         Sources that alone cannot tell it from a flight.
-    faults : tuple of (str, str)
-        Source and kind of faults that it always has.
+    faults : tuple of str
+        Kinds of faults that all its sources have, at once.
+    pins : mapping
+        What is not drawn: numbers of sensors, and of these faults.
     """
 
     make: Callable[[Rng, Drawn], Scene]
-    vary: tuple[Variable, ...] = ()
-    beyond: tuple[str, ...] = ()
-    faults: tuple[tuple[str, str], ...] = ()
-
-
-def _u(name: str, low: float, high: float) -> Variable:
-    return Variable(name, 'uniform', [low, high])
-
-
-def _log(name: str, low: float, high: float) -> Variable:
-    return Variable(name, 'loguniform', [low, high])
-
-
-def _either(name: str, *values: Any) -> Variable:
-    return Variable(name, 'choice', list(values))
-
-
-_LENGTH = Variable('length', 'choice', [300.0])
-"""Of situations that have no end of their own [s]; a study pins it."""
+    vary: Mapping[str, Range]
+    beyond: tuple[str, ...]
+    faults: tuple[str, ...]
+    pins: Drawn
 
 
 def _ground(motion: Motion) -> Scene:
@@ -276,12 +263,12 @@ def _raised(rng: Rng, drawn: Drawn) -> Scene:
 
 # After a flight.
 
-_SMALL = (
-    _u('push', 30.0, 120.0), _u('burn', 0.8, 3.0), _log('drag', 1e-4, 8e-4),
-    _u('lean', 0.0, 0.12), _u('wind', -6.0, 6.0), _u('drogue_speed', 12.0, 28.0),
-    _u('main_height', 100.0, 300.0), _u('main_speed', 4.0, 8.0), _u('delay', 0.2, 1.0),
-)
-"""Of a rocket of a student team."""
+SMALL: Mapping[str, Any] = {
+    'push': (30.0, 120.0), 'burn': (0.8, 3.0), 'drag': (1e-4, 8e-4, LOG), 'lean': (0.0, 0.12),
+    'wind': (-6.0, 6.0), 'drogue_speed': (12.0, 28.0), 'main_height': (100.0, 300.0),
+    'main_speed': (4.0, 8.0), 'delay': (0.2, 1.0),
+}
+"""Ranges of a rocket of a student team."""
 
 
 def rocket_of(drawn: Drawn, **changes: Any) -> Rocket:
@@ -315,14 +302,16 @@ def _landed(rng: Rng, drawn: Drawn, after: Motion, **changes: Any) -> Scene:
 
 def _low(rng: Rng, drawn: Drawn) -> Scene:
     """Return a flight to a given height, and a rest after it; perhaps it is to be made safe."""
-    speed = math.sqrt(2.0 * G * drawn['top'])
-    push = speed / 0.6 * 0.93 + G
-    scene = flown(fly(Rocket(((0.0, 0.6, push),), 2e-4, lean=0.02, drogue=drawn['delay'],
-                             drogue_speed=8.0), rng), rest(80.0, 1.4))
+    burn = 0.6
+    speed = math.sqrt((0.5 * burn * G) ** 2 + 2.0 * G * drawn['top']) - 0.5 * burn * G
+    rocket = Rocket(
+        ((0.0, burn, speed / burn + G),), 1e-5, lean=0.0, drogue=drawn['delay'], drogue_speed=8.0
+    )
+    scene = flown(fly(rocket, rng), rest(80.0, 1.4))
     if drawn['request']:
         at = scene.touchdown + 20.0
-        scene = replace(scene, requests=(*scene.requests, (at, drawn['request']), (at + 2.0,
-                                                                               drawn['request'])))
+        again = tuple((at + wait, drawn['request']) for wait in (0.0, 2.0))
+        scene = replace(scene, requests=scene.requests + again)
     return replace(scene, timer=drawn['timer'] + scene.touchdown - PAD)
 
 
@@ -359,63 +348,82 @@ def _rest_after(rng: Rng, drawn: Drawn) -> Scene:
     return _landed(rng, drawn, rest(120.0, 1.4))
 
 
-_TRIP = (_LENGTH,)
+def situation(
+    make: Callable[[Rng, Drawn], Scene],
+    *,
+    beyond: tuple[str, ...] = (),
+    faults: tuple[str, ...] = (),
+    pins: Drawn | None = None,
+    **vary: Range,
+) -> Situation:
+    """Return a situation with the ranges of what is drawn."""
+    return Situation(make, vary, beyond, faults, pins or {})
+
+
+_TILT = (0.0, 0.3)
+_LENGTH = [300.0]  # of what has no end of its own [s]; a study pins it
 GROUND: Mapping[str, Situation] = {
-    'rest': Situation(_still, (_LENGTH, _u('tilt', 0.0, 0.3))),
-    # Wind of 4 to 14 m/s with gusts of 15 to 35 % (near the ground), on ports of any direction.
-    'wind': Situation(_wind, (
-        _LENGTH, _u('wind', 4.0, 14.0), _u('intensity', 0.15, 0.35), _u('cp', -1.2, 1.0),
-        _log('rattle', 0.1, 3.0),
-    )),
-    'wind of an rms': Situation(_wind_of, (
-        Variable('length', 'choice', [600.0]), _u('rms', 3.0, 6.0), _log('rattle', 1.0, 4.0),
-    )),
+    'rest': situation(_still, length=_LENGTH, tilt=_TILT),
+    'rest without noise': situation(_still, length=_LENGTH, tilt=_TILT, pins={
+        'baro_noise': 0.0, 'imu_noise': 0.0, 'gyro_noise': 0.0,
+    }),
+    # A barometer and its filter settle for seconds after the start.
+    'start-up': situation(_still, length=_LENGTH, tilt=_TILT, faults=('settling',)),
+    # Gusts of 15 to 35 % are those near the ground; ports may face any direction.
+    'wind': situation(
+        _wind, length=_LENGTH, wind=(4.0, 14.0), intensity=(0.15, 0.35), cp=(-1.2, 1.0),
+        rattle=(0.1, 3.0, LOG),
+    ),
+    'wind of an rms': situation(_wind_of, length=[600.0], rms=(3.0, 6.0), rattle=(1.0, 4.0, LOG)),
     # BMP388: 0.75 Pa/K; ICM-20948: 0.8 mg/K; a box in the sun warms by 10 to 40 K.
-    'heating': Situation(_heating, (
-        _LENGTH, _u('error', -25.0, 25.0), _u('force', -0.4, 0.4), _log('constant', 30.0, 900.0),
-    )),
+    'heating': situation(
+        _heating, length=_LENGTH, error=(-25.0, 25.0), force=(-0.4, 0.4),
+        constant=(30.0, 900.0, LOG),
+    ),
     # 1 to 3 hPa/h is a storm; a squall line brings 2 to 5 hPa within minutes.
-    'weather': Situation(_weather, (
-        _LENGTH, _u('tendency', -10.0, 10.0), _u('front', -4.0, 4.0), _u('front_time', 30.0, 300.0),
-    )),
-    'by hand': Situation(_by_hand, (_LENGTH, _u('speed', 0.3, 1.2), _u('step', 0.5, 4.0))),
-    'car': Situation(_car, (_LENGTH, _u('speed', 1.0, 5.0), _u('cp', -0.6, 0.6))),
+    'weather': situation(
+        _weather, length=_LENGTH, tendency=(-10.0, 10.0), front=(-4.0, 4.0),
+        front_time=(30.0, 300.0),
+    ),
+    'by hand': situation(_by_hand, length=_LENGTH, speed=(0.3, 1.2), step=(0.5, 4.0)),
+    'car': situation(_car, length=_LENGTH, speed=(1.0, 5.0), cp=(-0.6, 0.6)),
     # Lifts of houses have 1 to 4 m/s, of towers 10, with 0.8 to 1.5 m/s^2.
-    'lift': Situation(_lift, (
-        _u('speed', 1.0, 4.0), _u('acceleration', 0.8, 1.5), _u('rise', 10.0, 150.0),
-        _either('rides', 1, 2),
-    )),
-    'lift of a tower': Situation(_lift, (
-        _u('speed', 5.0, 10.0), _u('acceleration', 0.8, 1.2), _u('rise', 100.0, 400.0),
-        _either('rides', 1),
-    ), beyond=(PRESSURE,)),
-    'drone': Situation(_drone, (_u('speed', 1.0, 8.0), _u('rise', 20.0, 120.0))),
-    'ship': Situation(_ship, (_LENGTH, _u('heave', 0.5, 4.0), _u('period', 5.0, 14.0))),
-    'knocks': Situation(_bumps, (
-        Variable('length', 'choice', [60.0]), _log('size', 20.0, 300.0), _log('blow', 0.01, 0.08),
-        _either('count', 1, 3, 10),
-    )),
-    'kick': Situation(_kicked, (_u('size', 4.0, 16.0), _u('blow', 0.05, 0.6))),
-    'tip-over': Situation(_topples, (
-        _u('fall', 0.6, 2.0), _u('height', 0.3, 3.0), _u('blow', 1.0, 16.0),
-    )),
-    'shaking': Situation(_shaken, (_LENGTH, _log('rattle', 1.0, 30.0), _u('share', 0.05, 1.0))),
-    'syringe': Situation(_syringe, (
-        _u('size', 10.0, 300.0), _log('pull', 0.2, 20.0), _u('hold', 0.0, 20.0),
-        _log('push', 0.2, 20.0),
-    ), beyond=(PRESSURE,)),
-    'raised': Situation(_raised, (_u('speed', 8.0, 15.0), _u('ride', 20.0, 60.0)),
-                        beyond=(PRESSURE,)),
-    'low flight': Situation(_low, (
-        _u('top', 60.0, 150.0), _u('delay', 0.3, 1.5), _u('timer', 5.0, 60.0),
-        _either('request', '', 'abort', 'reset'),
-    )),
-    'landed': Situation(_rest_after, _SMALL),
-    'hill': Situation(_hill, (
-        _u('push', 90.0, 150.0), _u('burn', 1.5, 3.0), _u('above', 30.0, 150.0),
-        _u('speed', 0.8, 4.0), _u('rest', 10.0, 120.0), _u('delay', 0.2, 1.0),
-    )),
-    'tree': Situation(_tree, (*_SMALL, _u('tree', 3.0, 20.0), _u('rest', 10.0, 200.0))),
-    'carried home': Situation(_home, (*_SMALL, _LENGTH, _u('speed', 0.5, 4.0))),
+    'lift': situation(
+        _lift, speed=(1.0, 4.0), acceleration=(0.8, 1.5), rise=(10.0, 150.0), rides=[1, 2]
+    ),
+    'lift of a tower': situation(
+        _lift, speed=(5.0, 10.0), acceleration=(0.8, 1.2), rise=(100.0, 400.0), rides=[1],
+        beyond=(PRESSURE,),
+    ),
+    'drone': situation(_drone, speed=(1.0, 8.0), rise=(20.0, 120.0)),
+    'ship': situation(_ship, length=_LENGTH, heave=(0.5, 4.0), period=(5.0, 14.0)),
+    'knocks': situation(
+        _bumps, length=[60.0], size=(20.0, 300.0, LOG), blow=(0.01, 0.08, LOG), count=[1, 3, 10]
+    ),
+    'kick': situation(_kicked, size=(4.0, 16.0), blow=(0.05, 0.6)),
+    'tip-over': situation(_topples, fall=(0.6, 2.0), height=(0.3, 3.0), blow=(1.0, 16.0)),
+    'shaking': situation(_shaken, length=_LENGTH, rattle=(1.0, 30.0, LOG), share=(0.05, 1.0)),
+    'syringe': situation(
+        _syringe, size=(10.0, 300.0), pull=(0.2, 20.0, LOG), hold=(0.0, 20.0),
+        push=(0.2, 20.0, LOG), beyond=(PRESSURE,),
+    ),
+    'raised': situation(_raised, speed=(8.0, 15.0), ride=(20.0, 60.0), beyond=(PRESSURE,)),
+    'low flight': situation(
+        _low, top=(60.0, 150.0), delay=(0.3, 1.5), timer=(5.0, 60.0),
+        request=['', 'abort', 'reset'],
+    ),
+    'landed': situation(_rest_after, **SMALL),
+    'sensors die after the landing': situation(
+        _rest_after, faults=('silent',), pins={'silent.length': math.inf}, **SMALL
+    ),
+    'sensors repeat after the landing': situation(
+        _rest_after, faults=('stuck',), pins={'stuck.length': math.inf}, **SMALL
+    ),
+    'hill': situation(
+        _hill, push=(90.0, 150.0), burn=(1.5, 3.0), above=(30.0, 150.0), speed=(0.8, 4.0),
+        rest=(10.0, 120.0), delay=(0.2, 1.0),
+    ),
+    'tree': situation(_tree, tree=(3.0, 20.0), rest=(10.0, 200.0), **SMALL),
+    'carried home': situation(_home, length=_LENGTH, speed=(0.5, 4.0), **SMALL),
 }
 """Situations in which nothing may fire, from their begin or from the landing on."""
