@@ -50,9 +50,10 @@ ROWS: Mapping[str, Row] = {
     'a flight to 78 m, then reset': _flight_to_78('reset', 60.0),
     'a hill, carried down at 2.5 m/s': Row('hill', _EACH, 2, {'speed': 2.5, 'burn': 1.6}),
     'an odometry that drifts by 36 m': Row('rest', _FUSED, 8, {
-        **_SHORT, 'drift.size': 36.0,
-    }, [(ODOMETRY, 'drift')]),
-    'a ramp of 12 m/s for 8 s, two stages': Row('rest', (*_BOTH, *_BARO), 4, {
+        **_SHORT, 'drift.size': 36.0, 'drift.length': 2.0, 'drift.at': 12.0,
+        'speed stuck.size': 0.0, 'speed stuck.at': 0.0,
+    }, [(ODOMETRY, 'drift'), (ODOMETRY, 'speed stuck')]),
+    'a ramp of 12 m/s for 8 s, two stages': Row('rest', _EACH, 4, {
         **_SHORT, 'ramp.slope': 12.0, 'ramp.length': 8.0,
     }, [(PRESSURE, 'ramp')], stages=2),
     'a ramp of 40 m/s for 8 s': Row('rest', (*_BOTH, *_BARO), 4, {
