@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What situations do to the truth."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from propulsion_ros.study.ground.case import Case, draw
+from propulsion_ros.study.ground.situations import GROUND
+
+
+def motion_of(situation, **pins):
+    return draw(Case(situation, 'pressure', 2, pins={'length': 60.0, **pins})).scene.motion
+
+
+@pytest.mark.parametrize('name', [name for name in GROUND if 'land' not in name])
+def test_nothing_flies_but_before_a_landing(name):
+    scene = draw(Case(name, 'pressure', 2, pins={'length': 30.0})).scene
+    flown = np.flatnonzero(scene.motion.is_aloft)
+    if scene.apogee == scene.apogee:
+        assert scene.motion.time[flown[-1]] == pytest.approx(scene.touchdown, abs=0.1)
+    else:
+        assert not len(flown)
+
+
+@pytest.mark.parametrize(('name', 'pins', 'column', 'expected'), [
+    ('wind of an rms', {'rms': 4.0}, lambda m: m.port.std(), 4.0),
+    ('lift', {'speed': 2.5, 'rise': 50.0}, lambda m: m.height.max(), 50.0),
+    ('raised', {'speed': 12.0, 'ride': 30.0}, lambda m: m.speed.max(), 12.0),
+    ('syringe', {'size': 80.0, 'hold': 5.0}, lambda m: m.port.max(), 80.0),
+    ('low flight', {'top': 78.0}, lambda m: m.height.max(), 78.0),
+    ('kick', {'size': 16.0}, lambda m: m.force.max(), 17.0 * 9.80665),
+    ('ship', {'heave': 2.0}, lambda m: m.height.max() - m.height.min(), 4.0),
+])
+def test_its_numbers_are_those_of_the_truth(name, pins, column, expected):
+    assert column(motion_of(name, **pins)) == pytest.approx(expected, rel=0.05)
