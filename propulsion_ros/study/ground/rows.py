@@ -70,6 +70,9 @@ ROWS: Mapping[str, Row] = {
     }, restarts=1),
     'a syringe': Row('syringe', _BARO, 8),
     'a step of 30 m': Row('rest', _BARO, 4, {**_SHORT, 'step.size': 30.0}, [(PRESSURE, 'step')]),
+    '30 m within 2 s that stay': Row('rest', _BARO, 4, {
+        **_SHORT, 'ramp.slope': 15.0, 'ramp.length': 2.0,
+    }, [(PRESSURE, 'ramp')]),
     **{f'raised at {speed:g} m/s': Row('raised', _BARO, 2, {'speed': speed, 'ride': 60.0})
        for speed in (8.0, 9.5, 12.0, 15.0)},
     'two barometers, one stuck at the pad': Row(
