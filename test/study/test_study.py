@@ -69,7 +69,7 @@ def test_limits_have_open_ends(study):
 @pytest.mark.parametrize(('text', 'message'), [
     ('- 1', 'expected the keys of a study'),
     ('cases: 1\n', 'kind: is required: what a case is'),
-    ('kind: fligt\n', ':1: kind: expected one of flight, replay, apogee, identify'),
+    ('kind: fligt\n', ':1: kind: expected one of flight, replay, apogee, ground, identify'),
     (f'{FLIGHT}cases: 0\n', ':5: cases: 0 is below 1'),
     (f'{FLIGHT}sead: 1\n', ":5: sead: unknown, did you mean 'seed'?"),
     (f'{FLIGHT}input: a.csv\n', ':5: input: a study of kind flight has none; expected'),

@@ -19,7 +19,7 @@ from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import FlightRecord, encode
 from propulsion_ros.loops.ports import Outlet
-from propulsion_ros.settings.files import replace_durably
+from propulsion_ros.settings.files import read_text, replace_durably, write_text
 from propulsion_ros.settings.flat import build
 from propulsion_ros.study.bench_host import BenchHost, message, odometry, xyz
 from propulsion_ros.study.ground.case import SITUATIONS, SOURCES, Case, Drawn, draw
@@ -36,6 +36,7 @@ _COAST = 5.0  # upward speed below which nothing is premature [m/s]
 _TOUCH = 1.0  # a charge so shortly after the touchdown was late, and is none into what rests [s]
 _LOWEST = {'pressure': 150.0}  # apogees below which a drogue may be missed [m]
 _EPOCH = 1_700_000_000
+_LARGEST = 1_000_000  # configuration [bytes]
 _DROGUE, _MAIN = 'drogue parachute', 'main parachute'
 VERDICTS = ('fired_on_ground', 'lit_on_ground', 'twice', 'missed', 'premature', 'late')
 """Columns with how often something was wrong."""
@@ -156,7 +157,7 @@ def _config(stages: int) -> str:
     shipped = share_directory() / 'config' / 'rocket_flight.jsonc'
     if stages == 1:
         return str(shipped)
-    document = json5.loads(shipped.read_text())
+    document = json5.loads(read_text(shipped, _LARGEST))
     (ignition,) = [each for each in document['Events'] if each['name'] == 'ignition']
     sustainer = ignition['action'].pop()
     # Lit by time and height, as a team would: when the first stage is burnt out and went well.
@@ -172,7 +173,7 @@ def _config(stages: int) -> str:
     folder = tempfile.TemporaryDirectory(prefix='two_stages_')
     _KEPT.append(folder)
     path = Path(folder.name) / 'two_stages.jsonc'
-    path.write_text(json.dumps(document))
+    write_text(path, json.dumps(document))
     return str(path)
 
 
