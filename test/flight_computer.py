@@ -120,8 +120,8 @@ class Computer:
     def command(self, *names):
         for name in names:
             success, text = self.call(name)
-            if name == 'liftoff_override':
-                # It counts as a seen ascent, so it is requested twice, and then no more.
+            if name in ('liftoff_override', 'safe'):
+                # Of consequence, so it is requested twice, and then no more.
                 self.wait(0.5)
                 success, text = self.call(name)
                 self.wait(1.2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
@@ -99,6 +99,17 @@ def operators() -> str:
 
 def keys() -> str:
     """Return every key of every block."""
+    return table(
+        ('in', 'key', 'means', 'allowed', 'default'),
+        (
+            (block, f'`{key.key}`', key.spec.doc, allowed(key), default_of(key))
+            for block, key in keys_of()
+        ),
+    )
+
+
+def keys_of() -> Iterator[tuple[str, Parameter]]:
+    """Yield block, with which of its kind, and key of every key."""
     parts: list[_Part] = [
         ('Sensors', '', sensors.SENSORS),
         ('Estimator', '', sensors.ESTIMATOR),
@@ -117,16 +128,9 @@ def keys() -> str:
         ('Networking', 'without effect', unread.NETWORKING),
         ('Radio', 'without effect', unread.RADIO),
     ]
-    return table(
-        ('in', 'key', 'means', 'allowed', 'default'),
-        (
-            (
-                f'{block} {f"({which})" if which else ""}'.strip(), f'`{key.key}`', key.spec.doc,
-                allowed(key), default_of(key),
-            )
-            for block, which, group in parts for key in group
-        ),
-    )
+    for block, which, group in parts:
+        for key in group:
+            yield f'{block} {f"({which})" if which else ""}'.strip(), key
 
 
 def _each(block: str, kinds: Mapping[str, Iterable[Parameter]]) -> list[_Part]:

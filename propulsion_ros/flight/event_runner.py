@@ -60,6 +60,10 @@ class EventRunner:
         self.count = len(events)
         self._specs = tuple(events)
         self._ignites = any(event.ignites for event in events)
+        self._stoppable = {
+            action.target for event in events for action in event.actions
+            if action.kind == 'engine' and not action.ignites
+        }
         self._events: Engine = (
             LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
         )
@@ -73,6 +77,7 @@ class EventRunner:
         self._events.reset()
         self._inputs.reset()
         self._controllers.reset()
+        self._burning: set[int] = set()
 
     def begin_ascent(self) -> None:
         """Let all controllers begin."""
@@ -102,6 +107,10 @@ class EventRunner:
             for action in event.actions:
                 if action.kind == 'controller':
                     self._controllers.execute(action.target, action.param)
+                elif action.ignites:
+                    self._burning.add(action.target)
+                elif action.kind == 'engine':
+                    self._burning.discard(action.target)
         return controls, fired
 
     def records(self) -> tuple[EventRecord, ...]:
@@ -111,12 +120,19 @@ class EventRunner:
     def pending(self) -> tuple[EventSpec, ...]:
         """Return the events that may still act."""
         spent = {record.id for record in self._events.records()}
-        return tuple(event for event in self._specs if event.id not in spent)
+        return tuple(
+            event for event in self._specs if event.id not in spent or not event.single_fire
+        )
 
     @property
     def may_ignite(self) -> bool:
         """Whether an event that lights an engine may still act."""
         return self._ignites and any(event.ignites for event in self.pending())
+
+    @property
+    def burns(self) -> bool:
+        """Whether an engine was lit that another event shuts down, which has not fired."""
+        return not self._burning.isdisjoint(self._stoppable)
 
     def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
         """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""

@@ -10,6 +10,8 @@ from propulsion_ros.flight.apogee.ascent_watch import AscentWatch
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.mach import MachMeter
 from propulsion_ros.flight.asked_twice import AskedTwice
+from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.flight.burn_monitor import BurnMonitor
 from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
@@ -22,7 +24,6 @@ from propulsion_ros.flight.landing import LandingDetector
 from propulsion_ros.flight.liftoff import CERTAIN_RISE, DOUBTFUL, Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.extremes import Extremes
-from propulsion_ros.flight.motion.regained import RegainedAltitude
 from propulsion_ros.flight.motion.rest import RestWatch
 from propulsion_ros.flight.phases.course import Course
 from propulsion_ros.flight.phases.mark import Mark, Vertex
@@ -42,8 +43,13 @@ from propulsion_ros.flight.recorded import RecordedFlight
 from propulsion_ros.flight.resumption import Resumption
 from propulsion_ros.flight.safing import all_disarmed, why_aloft
 from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.timing.dwell import Dwell
 from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.held import Held
+
+_OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
+_DENIED_NS = 5_000_000_000  # after which a liftoff that they deny was none [ns]
 
 
 class FlightState:
@@ -116,9 +122,10 @@ class FlightState:
         self._burn = BurnMonitor()
         self._landing = LandingDetector(params)
         self._rest = RestWatch(params)
+        self._stands = Dwell(params.stand_down_time)
+        self._motion = MotionWatch(params.stand_down_time)
         self._range = Extremes(math.inf)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
-        self._regained = RegainedAltitude(params.landed_band, params.landed_velocity)
         self._asked = AskedTwice(params.ask_again_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
         self._host_checks: dict[str, str] = {}
@@ -295,6 +302,7 @@ class FlightState:
         self._frozen.repeats(self._clock.now_ns, values)
         is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
         velocity = sane(sample.velocity)
+        self._follow_motion(sample, is_silence=is_silence)
         self._sense(known, velocity)
         self._consider_record(known, velocity)
         self._observe(known)
@@ -331,25 +339,60 @@ class FlightState:
 
     @property
     def _permits(self) -> Permits:
+        # What is due waits until the vehicle is seen to fall.
+        may_fall = not (self.is_supported or self.is_doubtful)
         return Permits(
-            self.may_deploy and not self._is_time_doubtful, self._may_ignite,
+            self.may_deploy and not self._is_time_doubtful and may_fall, self._may_ignite,
             is_grounded=self.ascent is None and not self._is_legacy,
             is_ascending=(
-                self._is_ascending or self._is_legacy or self.phase is not Phase.FLIGHT
+                (self._is_ascending and not self.is_doubtful)
+                or self._is_legacy or self.phase is not Phase.FLIGHT
             ),
-            may_rest=self.subphase is Subphase.LANDED or self._regained.is_doubtful,
+            may_rest=self.subphase is Subphase.LANDED,
         )
 
     @property
     def _may_ignite(self) -> bool:
         """Whether engines may be lit; after apogee the engine bank refuses most."""
-        if self._is_legacy or self.phase is Phase.RECOVERY:
+        if self._is_legacy:
             return True
         if self.phase is Phase.LAUNCH:
             return self.ignition is not None and not self._is_rearmed
+        if self.is_supported or self.phase is Phase.RECOVERY:
+            return not self.is_supported
         # After a restart on the pad engines may be lit only if they were commanded to be before.
         may_light = self.ignition is not None or not self._is_rearmed
         return self.ascent is not None and may_light
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether something certainly holds the vehicle, so that nothing may fire or be lit."""
+        return self._motion.is_supported and not (self._is_legacy or self._is_overridden)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether something likely holds the vehicle, so that nothing is fired yet."""
+        return self._motion.is_doubtful and not (self._is_legacy or self._is_overridden)
+
+    @property
+    def _is_overridden(self) -> bool:
+        """Whether an override of the liftoff counts more than what the sensors show."""
+        mark = self.ascent
+        if mark is None or mark.source != 'override':
+            return self._course.is_debug
+        return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS or self._course.is_debug
+
+    def _follow_motion(self, sample: Sample, *, is_silence: bool) -> None:
+        """Have the belief follow what the sensors measured."""
+        readings = sample.readings
+        if readings is None:
+            force = sane(sample.acceleration) + STANDARD_GRAVITY
+            readings = Readings(sane(sample.altitude), sane(sample.velocity), (0.0, 0.0, force))
+        self._motion.update(
+            self._clock.now_ns - self._skipped_ns, Readings() if is_silence else readings,
+            learns=not (self.phase.is_armed or self.holds_record),
+            has_flown=self.ascent is not None,
+        )
 
     def _is_attitude_stuck(self, sample: Sample) -> bool:
         """Return whether the attitude has repeated itself for too long; no attitude is no news."""
@@ -364,7 +407,6 @@ class FlightState:
         self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
         self._range.update(now_ns, sample.altitude)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
-        self._regained.update(now_ns, sample.altitude, descends=self.phase is Phase.RECOVERY)
         self._is_ascending = (
             velocity > self._params.resume_velocity if self._rest.sees_velocity(now_ns)
             else self._is_climbing
@@ -379,13 +421,13 @@ class FlightState:
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
-        if self._course.does(Duty.DETECT_LIFTOFF) and self._liftoff.liftoff is not None:
-            self._course.liftoff = self._mark_of(self._liftoff.liftoff, sample)
+        if self._course.does(Duty.DETECT_LIFTOFF) and (lifted := self._lifted_off()):
+            self._course.liftoff = self._mark_of(lifted, sample)
             self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
         found = self._liftoff.ascent
         if self._course.does(Duty.DETECT_ASCENT) and self.ascent is None and found is not None:
             self._course.ascent = self._mark_of(found, sample)
-        if self._course.does(Duty.WATCH_REST) and self._rest.has_stood and self._rests_unflown:
+        if self._course.does(Duty.WATCH_REST) and self._is_over():
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
         if self._course.does(Duty.DETECT_APOGEE):
             self._burn.update(now_ns, sample.acceleration, self._watch.fitted_acceleration)
@@ -396,6 +438,21 @@ class FlightState:
             # A frozen altitude does not show that the vehicle is at rest.
             altitude = sample.altitude if self._rest.sees_altitude(now_ns) else math.nan
             self._landing.update(now_ns, altitude, sample.velocity)
+
+    def _lifted_off(self) -> Liftoff | None:
+        """Return a liftoff that was found and that nothing denies; a denied one is forgotten."""
+        found = self._liftoff.liftoff
+        if found is None:
+            return None
+        now_ns = self._clock.now_ns
+        # After an ignition a climb at 1 g may be that of a throttled engine.
+        is_denied = (
+            self.is_supported and self.ignition is None and self._rest.sees_altitude(now_ns)
+            and self._motion.has_force(now_ns - self._skipped_ns)
+        )
+        if is_denied and now_ns - found.clock_ns > _DENIED_NS:
+            self._liftoff.reset()
+        return None if is_denied else found
 
     def _mark_of(self, found: Liftoff, sample: Sample) -> Mark:
         """Return the moment at which a detected change began."""
@@ -416,12 +473,21 @@ class FlightState:
         )
         return self._rest.is_settled and not is_far and is_doubtful
 
+    def _is_over(self) -> bool:
+        """Return whether the vehicle is at its pad in a flight that is none, or had no apogee."""
+        if self._rest.has_stood and self._rests_unflown:
+            return True
+        is_near = abs(self._motion.height) <= self._params.home_tolerance
+        is_held = self._motion.is_certain and self.is_supported and is_near
+        is_flight = self.phase is Phase.FLIGHT and not self._events.burns
+        return self._stands.update(self._clock.now_ns, is_flight and is_held)
+
     def _stand_down(self, mark: Mark) -> None:
         phase = self.phase.value
         self._trigger('stand-down', mark)
         self._notify(
-            f'no certain ascent was seen in {phase} and the vehicle rests near its pad: it is '
-            'disarmed, request launch again'
+            f'the vehicle rests near its pad in {phase}, without a certain ascent or an apogee: it '
+            'is disarmed, request launch again'
         )
 
     def _trigger(self, trigger: str, mark: Mark) -> None:
@@ -443,6 +509,7 @@ class FlightState:
 
     def _begin_ascent(self) -> None:
         self._events.begin_ascent()
+        self._stands.reset()
         is_falling = self.liftoff is not None and self.liftoff.source == 'fall'
         self._burn.reset(burning=not is_falling)
         self._watch.begin(self.liftoff)
@@ -480,7 +547,7 @@ class FlightState:
     def _forget_sensors(self) -> None:
         """Forget what was measured before time began, or has started again."""
         for sensed in (
-            self._climb, self._regained, self._frozen, self._attitude, self._mach
+            self._climb, self._frozen, self._attitude, self._mach, self._motion
         ):
             sensed.reset()
         self._is_climbing = self._is_ascending = False
@@ -493,7 +560,8 @@ class FlightState:
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
             self._landing.has_landed, self.ignition, self.liftoff, self.apogee,
-            self._events.records(), self.ascent, self.vertex, self._regained.known_ns,
+            self._events.records(), self.ascent, self.vertex, self._motion.is_supported,
+            self._motion.held,
         )
 
     def offer(
@@ -522,6 +590,10 @@ class FlightState:
         if not snapshot.phase.is_armed:
             return 'it is of no armed phase'
         self._record.offer(snapshot, heartbeat_age, least_age)
+        self._motion.begin(
+            in_air=snapshot.phase is not Phase.LAUNCH, is_supported=snapshot.is_supported,
+            held=snapshot.held,
+        )
         return ''
 
     @property
@@ -564,7 +636,6 @@ class FlightState:
         self._events.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
         self._landing.reset(has_landed=snapshot.has_landed)
-        self._regained.reset(snapshot.altitude_ns)
         self._notify(
             f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
         )
@@ -583,7 +654,8 @@ class FlightState:
             self._course.ascent = self._mark_of(Liftoff(now_ns - age_ns, found.source), sample)
 
     def _lift_off(self, sample: Sample, found: Liftoff) -> None:
-        """Begin a flight whose ascent was seen already."""
+        """Begin a flight whose ascent was seen already, before a restart or by it."""
+        self._motion.begin(in_air=True)
         self._course.liftoff = self._course.ascent = self._mark_of(found, sample)
         self._trigger('liftoff', Mark(sample.stamp_ns, self._clock.now_ns, 'liftoff'))
 
@@ -600,6 +672,7 @@ class FlightState:
             is_rearmed=self._is_rearmed,
             has_asked=has_asked,
             rests_unflown=self._rests_unflown,
+            is_supported=self.is_supported,
             aloft=self._aloft(has_asked=has_asked),
         )
         sample = self._sample
@@ -615,6 +688,8 @@ class FlightState:
 
     def _aloft(self, *, has_asked: bool) -> str:
         """Return why the vehicle may still be in the air, '' where it is not."""
+        if self.is_supported:
+            return ''
         disarmed = all_disarmed(self._events.pending(), self._deployers, self._circuits)
         since_ns = self._begun_ns if self._rest.moved_ns is None else self._rest.moved_ns
         silent = (self._clock.now_ns - since_ns) * 1e-9

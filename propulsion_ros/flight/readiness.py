@@ -17,18 +17,24 @@ CHECKS: Mapping[str, str] = {
     'circuits': 'the circuit of a pyro that an event fires is measured and open',
     'frozen': 'altitude, speed and acceleration have repeated themselves for `flight.frozen_time`',
     'backup_timer': '`flight.max_ascent_time` is 0',
-    'record': 'a `state_file` is set and cannot be written',
+    'record': 'the `state_file` cannot be written, or a robot with events that light engines has '
+    'none',
+    'receivers': 'on a robot a topic on which events command deployers or engines has no receiver, '
+    'or a node of `receivers` is missing',
     'clocks': 'sensors or pyro receivers have another time than this computer, or their stamps '
     'stand still',
-    'publishers': 'one topic has messages with two times, as where a recording is played beside a '
-    'sensor',
+    'publishers': 'one topic has stamps of two times, as of a recording that is played beside a '
+    'sensor, or of a sensor some of whose stamps are late',
 }
 """The checks, and what each finds."""
 
-ALWAYS = ('altitude', 'publishers')
+ALWAYS = ('altitude',)
 """Checks that refuse a launch whatever is chosen."""
 
-REQUIRED = (*ALWAYS, 'config', 'home', 'estimator', 'circuits', 'backup_timer', 'record')
+REQUIRED = (
+    *ALWAYS, 'config', 'home', 'estimator', 'circuits', 'backup_timer', 'record',
+    'receivers', 'publishers',
+)
 """Checks that refuse a launch by default."""
 
 

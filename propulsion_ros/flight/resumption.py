@@ -243,10 +243,13 @@ class Resumption:
         return self._was_away_shortly and silence_ns >= self._params.resume_silence * 1e9
 
     def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
-        """Return why the record is too old, '' where it is not."""
+        """Return why the record is of another time than now, '' where it is not."""
         age_ns = self._least_ns(clock_ns)
         if self._trusts_stamps and not math.isfinite(self._heartbeat_age):
-            age_ns = max(age_ns, stamp_ns - self.snapshot.stamp_ns)
+            elapsed_ns = stamp_ns - self.snapshot.stamp_ns
+            if elapsed_ns < -_LATEST_START_NS:
+                return f'it is {-elapsed_ns * 1e-9:.1f} s later than now, of an earlier simulation'
+            age_ns = max(age_ns, elapsed_ns)
         if age_ns > self._params.resume_age * 1e9:
             return f'it is {age_ns * 1e-9:.0f} s old'
         return ''

@@ -30,8 +30,10 @@ class Snapshot:
         First evidence of an ascent, or the override that counts as one.
     vertex : Vertex or None
         Where the flight was highest, once that is decided.
-    altitude_ns : int or None
-        When the altitude counted last, on the flight clock [ns]; see `RegainedAltitude`.
+    is_supported : bool
+        Whether something certainly held the vehicle; see `MotionWatch`.
+    held : float
+        Probability that something did.
     """
 
     stamp_ns: int
@@ -45,7 +47,8 @@ class Snapshot:
     events: tuple[EventRecord, ...] = ()
     ascent: Mark | None = None
     vertex: Vertex | None = None
-    altitude_ns: int | None = None
+    is_supported: bool = False
+    held: float = 0.0
 
     @property
     def essence(self) -> tuple[object, ...]:
@@ -53,7 +56,7 @@ class Snapshot:
         return (
             self.phase, self.is_burning, self.has_landed, self.ignition, self.liftoff,
             self.apogee, tuple((event.id, event.count) for event in self.events), self.ascent,
-            self.vertex,
+            self.vertex, self.is_supported,
         )
 
     @property

@@ -72,6 +72,8 @@ class StampedInputs:
     ----------
     counts : collections.Counter
         'late', 'stray' (dropped for a stamp far off), 'overflow' and 'jump'.
+    first_ns : int or None
+        Stamp at which it is known that everything begins; None for what the inputs show.
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class StampedInputs:
             for source in sources
         }
         self.counts: Counter[str] = Counter()
+        self.first_ns: int | None = None
         self._arrivals = 0
         self.restart()
 
@@ -130,6 +133,16 @@ class StampedInputs:
     def newest_ns(self) -> int | None:
         """Newest stamp that any source has reached, None before the first input."""
         return self._newest_ns
+
+    @property
+    def first_of(self) -> Mapping[str, int]:
+        """Stamp of the first input of each source that has sent one."""
+        return self._first
+
+    @property
+    def newest_of(self) -> Mapping[str, int]:
+        """Newest stamp of each source that has sent an input."""
+        return self._newest
 
     @property
     def clock_ns(self) -> int | None:
@@ -175,7 +188,9 @@ class StampedInputs:
         An old one, such as a latched message has, is right now, so it applies at once.
         """
         last = self.last_stamp_ns
-        if last is None or stamp_ns <= last:
+        # Before a beginning that is known, what is not older has its turn too.
+        is_old = self.first_ns is None or stamp_ns < self.first_ns
+        if is_old if last is None else stamp_ns <= last:
             self._apply(source, stamp_ns, payload)
             return True
         return self.push(source, stamp_ns, payload)
@@ -251,6 +266,11 @@ class StampedInputs:
             if payload is not None:
                 kept.append((*item[:4], payload))
         self._keep(kept)
+
+    def wait_as(self, ordering: Ordering) -> None:
+        """Wait as another ordering does from now on, and do what is due then."""
+        self._ordering = ordering
+        self._run()
 
     def note(self, stamp_ns: int) -> None:
         """Note that something was concluded at a stamp; older inputs are late from now on."""

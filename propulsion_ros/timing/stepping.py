@@ -166,7 +166,7 @@ class FixedStepRunner(StampedInputs):
             # The first tick is the first one at which every awaited input exists.
             awaited = [self._first[s] for s in self._ordering.wait_for if s in self._first]
             first = max(awaited) if awaited else min(self._first.values())
-            self._next_tick = ticks.first_from(first)
+            self._next_tick = ticks.first_from(first if self.first_ns is None else self.first_ns)
         while (stamp_ns := ticks.stamp(self._next_tick)) <= horizon:
             tick = self._next_tick
             self._apply_until(stamp_ns)

@@ -231,7 +231,8 @@ def test_backup_timer_needs_no_sensor():
 
 
 def test_backup_timer_is_off_unless_asked_for():
-    assert in_flight(FakeDetector()).feed(1.0, 100.0).state.phase is Phase.FLIGHT
+    flight = in_flight(FakeDetector()).feed(1.0, 100.0, at=lambda t: (NAN, NAN, NAN))
+    assert flight.state.phase is Phase.FLIGHT
 
 
 def test_no_apogee_is_believed_before_the_least_time_of_ascent():

@@ -200,6 +200,7 @@ def test_what_is_unknown_decides_nothing_until_the_record_is_old():
 @pytest.mark.parametrize(('start', 'drops'), [
     pytest.param(597.0, False, id='in time'), pytest.param(601.0, True, id='too old'),
     pytest.param(-0.4, False, id='samples on their way while it was written'),
+    pytest.param(-0.6, True, id='of an earlier simulation'),
 ])
 def test_age_by_stamps_that_are_trusted(start, drops):
     found = first(climb(), start=start, trusts_stamps=True)
@@ -584,12 +585,13 @@ def test_essence_is_what_must_be_written_again():
         assert changed.essence != FLYING.essence
 
 
-@pytest.mark.parametrize(('known_ns', 'fires'), [
-    pytest.param(35 * S, True, id='alive'), pytest.param(20 * S, False, id='lost'),
-    pytest.param(None, True, id='of a record that has no such time'),
+@pytest.mark.parametrize(('held', 'speed', 'fires'), [
+    pytest.param(0.0, -30.0, True, id='it falls'),
+    pytest.param(0.9, -30.0, True, id='it falls, whatever was likely before'),
+    pytest.param(0.9, 0.0, False, id='it had likely landed, and rests'),
 ])
-def test_what_the_altitude_was_before_a_restart_counts_after_it(known_ns, fires):
-    """Silence after a restart is no loss of a sensor, and a loss does not end by a restart."""
+def test_what_was_likely_before_a_restart_counts_until_falling_is_shown(held, speed, fires):
+    """An altitude that was lost before a restart may be that of the ground after it."""
     main = EventSpec(
         2, 'main', MoreThan('Position', 2, -450.0), (Action('deployment', 1, 1.0),),
         phases=('recovery',),
@@ -598,10 +600,11 @@ def test_what_the_altitude_was_before_a_restart_counts_after_it(known_ns, fires)
         FlightParams(), ApogeeDetector(ApogeeParams()), (*EVENTS[:2], main), PYROS,
         keeps_flight=True,
     )
-    flight.offer(replace(DESCENDING, altitude_ns=known_ns), 0.5)
+    flight.offer(replace(DESCENDING, held=held), 0.5)
     reports = feed(flight, [(NAN, NAN, NAN)] * 140, start=0.5)
     assert reports[-1].phase is Phase.RECOVERY
-    reports = feed(flight, climb(400.0, -30.0, 1.0), start=3.3)
+    rows = [(h + wiggle(i), *more) for i, (h, *more) in enumerate(climb(90.0, speed, 2.0))]
+    reports = feed(flight, rows, start=3.3)
     assert any(event.name == 'main' for report in reports for event in report.events) == fires
 
 

@@ -97,7 +97,7 @@ MISTAKES = [
         'threshold as a text',
         'flight.jsonc:13: Events[0].condition.threshold',
         "expected a number, got '0 s'",
-        'write SI numbers without unit',
+        'write 0, in s',
         ('"threshold": 0', '"threshold": "0 s"'),
     ),
     mistake(

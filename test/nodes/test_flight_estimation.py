@@ -47,7 +47,7 @@ class Flight:
             'silence_timeout': 0.0, 'on_time_clock': 'stamps',
             'estimator.site_altitude': SITE[2], 'flight.max_ascent_time': 30.0,
             # The stamps are those of a simulation, and come faster than time passes.
-            'use_sim_time': True, **settings,
+            'use_sim_time': True, 'required_checks': ['altitude', 'estimator'], **settings,
         })
         self.odometry = graph.listen(Odometry, 'flight_state/odometry', qos.COMMAND)
         self.phases = graph.listen(String, 'flight_state/phase', qos.LATCHED)

@@ -10,6 +10,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Odometry
+from rclpy.node import Node as RosNode
 from requested_twice import request_twice
 from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import Bool, String
@@ -177,7 +178,8 @@ def test_not_a_number_is_survived(graph):
     pytest.param({'altitude_source': 'gps'},
                  "expected one of odometry, pressure, sensors, got 'gps'", id='unknown source'),
     pytest.param({'required_checks': ['hom']}, 'expected one of altitude, config, home, estimator,'
-                 " circuits, frozen, backup_timer, record, clocks, publishers, got 'hom'",
+                 ' circuits, frozen, backup_timer, record, receivers, clocks, publishers, got '
+                 "'hom'",
                  id='unknown check'),
     pytest.param({'apogee.window': -1.0}, "parameter 'apogee.window': -1 must be above 0 s",
                  id='negative window'),
@@ -212,6 +214,7 @@ def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
     node = graph.add(FlightStateNode, 'flight_state', {
         'config_file': CONFIG, 'altitude_source': 'odometry', 'reliable_inputs': True,
         'silence_timeout': 0.1, 'flight.max_ascent_time': 1.0, 'flight.min_ascent_time': 0.1,
+        'required_checks': ['altitude'],
     })
     sensor = graph.talk(Odometry, 'flight_state/odometry', qos.COMMAND)
     phases = graph.listen(String, 'flight_state/phase', qos.LATCHED)
@@ -240,6 +243,37 @@ def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
 
     graph.until(hung, 'the backup timer')
     assert 'ok' not in said, 'a sample that is not taken proves nothing'
+
+
+def test_robot_is_not_launched_while_a_recorder_alone_receives_its_charges(graph, tmp_path):
+    node = graph.add(FlightStateNode, 'flight_state', {
+        'config_file': CONFIG, 'altitude_source': 'odometry', 'flight.max_ascent_time': 30.0,
+        'state_file': str(tmp_path / 'flight.json'),
+    })
+    sensor = graph.talk(Odometry, 'flight_state/odometry', qos.COMMAND)
+    recorder = RosNode('rosbag2_recorder', context=graph.context)
+    topics = ('flight_state/deployers', 'flight_state/engines')
+    for topic in topics:
+        recorder.create_subscription(JointState, topic, lambda message: None, qos.COMMAND)
+
+    def send():
+        sensor.publish(standing(time.time_ns() // 1_000_000))
+
+    def launch():
+        send()
+        return graph.call(Trigger, 'flight_state/launch')
+
+    graph.until(lambda: send() or node.loop.stamp_ns, 'the first sample')
+    graph.until(lambda: has_subscribers(node, *(f'~/{t.rpartition("/")[2]}' for t in topics)),
+                'the recorder')
+    response = launch()
+    assert not response.success
+    assert 'no node but recorders receives ~/deployers' in response.message
+    assert 'no node but recorders receives ~/engines' in response.message
+    for topic in topics:
+        graph.listen(JointState, topic, qos.COMMAND)
+    graph.until(lambda: launch().success, 'a driver')
+    recorder.destroy_node()
 
 
 def standing(ms):
@@ -336,7 +370,9 @@ def test_launch_says_what_no_required_check_finds(graph, capfd):
     pytest.param(True, 'preflight', id='simulation'),
 ])
 def test_stamps_of_before_the_flight_end_it_in_a_simulation_alone(graph, is_simulated, phase):
-    flight = Flight(graph, 'odometry', use_sim_time=is_simulated)
+    flight = Flight(
+        graph, 'odometry', use_sim_time=is_simulated, required_checks=['altitude']
+    )
     begun_ms = 0 if is_simulated else time.time_ns() // 1_000_000
     stamps = itertools.count(begun_ms + 3000, 20)
 

@@ -71,6 +71,16 @@ It cannot observe that: a machine that is busy with other tests then only takes 
 """
 
 
+NODE = """
+import os, sys, time
+sync, seconds = os.fsync, float(sys.argv.pop(1))
+os.fsync = lambda descriptor: time.sleep(seconds) or sync(descriptor)
+from propulsion_ros.nodes.flight_state_node import main
+main()
+"""
+"""A flight computer on whose disk each sync takes longer by some seconds."""
+
+
 def ascent(t):
     """Return altitude [m] and vertical speed [m/s] of a boost and a fall."""
     if t < LIFTOFF:
@@ -119,7 +129,7 @@ class Flight:
             String, 'flight_state/phase', self._take_phase, qos.LATCHED
         )
         self.sensor = graph.probe.create_publisher(Odometry, 'flight_state/odometry', qos.SENSOR)
-        self.process = None
+        self.process, self.sync_time = None, 0.0
         self.kill_at_event = set()
         self.down = []
         self.wall = None
@@ -157,7 +167,7 @@ class Flight:
     def start(self):
         self.log = self.log_path.open('a')
         self.process = subprocess.Popen(
-            [sys.executable, '-m', 'propulsion_ros.nodes.flight_state_node', '--ros-args',
+            [sys.executable, '-c', NODE, str(self.sync_time), '--ros-args',
              '--params-file', str(self.params)],
             stderr=self.log, stdout=subprocess.DEVNULL, text=True, env=os.environ,
         )
@@ -310,6 +320,14 @@ def test_killed_near_a_firing(flight, rng):
 @pytest.mark.parametrize('rng', draws('published'))
 def test_killed_as_an_event_is_published(flight, rng):
     flight.fly(kill_at_event=[rng.choice(['drogue', 'main'])])
+    flight.check()
+
+
+@pytest.mark.parametrize('name', ['drogue', 'main'])
+def test_killed_as_an_event_is_published_while_each_write_takes_long(flight, name):
+    """A write took longer than a firing waited for it: one event was detected twice."""
+    flight.sync_time = 0.05
+    flight.fly(kill_at_event=[name])
     flight.check()
 
 

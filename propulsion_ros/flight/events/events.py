@@ -305,11 +305,14 @@ class EventEngine:
         return fired
 
     def records(self) -> tuple[EventRecord, ...]:
-        """Return the single events that are spent; a repeating one starts anew after a restart."""
+        """Return what a restart must not do again: single events that are spent, and ignitions.
+
+        Any other repeating event starts anew after a restart.
+        """
         return tuple(
             EventRecord(event.id, record.since_ns or 0, record.count)
             for event, record in zip(self._events, self._records, strict=True)
-            if _is_spent(event, record)
+            if _is_spent(event, record) or (event.ignites and record.count)
         )
 
     def spend_ignitions(self) -> None:

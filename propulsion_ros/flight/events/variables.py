@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.flight.events.permits import ANYTHING, Permits
 
 NAN = math.nan
@@ -42,6 +43,8 @@ class Sample:
         Channels of local pyros that were measured, and whether each circuit is closed.
     faults : tuple of str
         Faults of the sensors, with the names of the estimator that made the sample.
+    readings : Readings or None
+        What the sensors measured that the sample was made of; None where it is itself measured.
     """
 
     stamp_ns: int
@@ -55,6 +58,7 @@ class Sample:
     rotation: tuple[float, float, float, float] = UNKNOWN_ROTATION
     circuits: tuple[tuple[int, bool], ...] = ()
     faults: tuple[str, ...] = ()
+    readings: Readings | None = None
 
 
 def sane(value: float) -> float:

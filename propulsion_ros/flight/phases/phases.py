@@ -130,6 +130,8 @@ class Facts:
         Whether the same was requested shortly before.
     rests_unflown : bool
         Whether the vehicle rests near its pad without a seen ascent.
+    is_supported : bool
+        Whether something certainly holds the vehicle.
     aloft : str
         Why it may still be in the air, '' where it is not.
     """
@@ -141,6 +143,7 @@ class Facts:
     objections: tuple[str, ...] = ()
     has_asked: bool = False
     rests_unflown: bool = False
+    is_supported: bool = False
     aloft: str = ''
 
 
@@ -168,6 +171,13 @@ ALTITUDE_KNOWN = _unless('no recent sample gives an altitude', lambda facts: fac
 LANDED = Guard('the vehicle may still be in the air', lambda facts: facts.aloft)
 ASKED_TWICE = _unless(
     'it counts as a seen ascent, and charges may fire: request it again within '
+    '`flight.ask_again_time`', lambda facts: facts.has_asked,
+)
+IN_THE_AIR = _unless(
+    'something holds the vehicle: use `~/debug` on a bench', lambda facts: not facts.is_supported
+)
+SAFE_TWICE = _unless(
+    'it disarms, and every charge that is still due is given up: request it again within '
     '`flight.ask_again_time`', lambda facts: facts.has_asked,
 )
 FIRST_IGNITION = _unless(
@@ -209,8 +219,9 @@ class Case:
     holds: Callable[[Facts], bool]
 
 
-RESTS_UNFLOWN = Case(
-    'at rest near the pad without a seen ascent', lambda facts: facts.rests_unflown
+ON_THE_GROUND = Case(
+    'where something certainly holds the vehicle, or it rests near the pad without a seen ascent',
+    lambda facts: facts.is_supported or facts.rests_unflown,
 )
 
 
@@ -277,9 +288,11 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'apogee', apogee_source='detected'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'timer', apogee_source='timer'),
     Transition(Phase.FLIGHT, Phase.PREFLIGHT, 'stand-down'),
-    _command(Phase.FLIGHT, Phase.PREFLIGHT, 'abort', case=RESTS_UNFLOWN),
+    _command(Phase.FLIGHT, Phase.PREFLIGHT, 'abort', case=ON_THE_GROUND),
     _command(Phase.FLIGHT, Phase.RECOVERY, 'abort', apogee_source='abort'),
-    _command(Phase.FLIGHT, Phase.RECOVERY, 'apogee_override', apogee_source='override'),
+    _command(
+        Phase.FLIGHT, Phase.RECOVERY, 'apogee_override', IN_THE_AIR, apogee_source='override'
+    ),
     Transition(Phase.RECOVERY, Phase.PREFLIGHT, 'stand-down'),
     _command(Phase.RECOVERY, Phase.PREFLIGHT, 'reset', LANDED),
     _command(Phase.DEBUG, Phase.LAUNCH, 'launch'),
@@ -289,6 +302,10 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.PREFLIGHT, Phase.LAUNCH, 'resumed in launch'),
     Transition(Phase.PREFLIGHT, Phase.FLIGHT, 'resumed in flight'),
     Transition(Phase.PREFLIGHT, Phase.RECOVERY, 'resumed in recovery', apogee_source='recorded'),
+    *(
+        _command(phase, Phase.PREFLIGHT, 'safe', SAFE_TWICE)
+        for phase in Phase if phase is not Phase.SETUP
+    ),
     Transition(Phase.LAUNCH, Phase.PREFLIGHT, 'time restarted'),
     Transition(Phase.FLIGHT, Phase.PREFLIGHT, 'time restarted'),
     Transition(Phase.RECOVERY, Phase.PREFLIGHT, 'time restarted'),

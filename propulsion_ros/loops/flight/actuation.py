@@ -2,10 +2,11 @@
 """What a flight computer moves: deployers, engines, and the boosters that engines are."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import Action, EventFired, EventRecord
+from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS, deployer_command
@@ -14,11 +15,11 @@ from propulsion_ros.loops.flight.outputs import is_due
 from propulsion_ros.loops.flight.owed_pulses import APART_NS, OwedPulses
 from propulsion_ros.loops.flight.record_file import OwedPulse
 from propulsion_ros.loops.payloads import JointRow
-from propulsion_ros.loops.ports import Host, Outlet, Timer
+from propulsion_ros.loops.ports import Host, Outlet
 from propulsion_ros.rml.config import FlightConfig
 from propulsion_ros.settings.errors import CommandError
 
-_TICK = 0.02
+TICK = 0.02
 """How finely on-times end on the steady clock [s]."""
 
 _CONNECTED_WITHIN_NS = 4_000_000_000
@@ -43,24 +44,41 @@ class FlightActuation:
         Deployers, engines and controllers.
     on_stamps : bool
         Whether on-times are counted on stamps.
+    is_received : callable
+        ``is_received(topic)``: whether a driver receives what is published there.
 
     Attributes
     ----------
-    outlets, timers : tuple
+    outlets : tuple
         Of the loop.
+    commanded : tuple of Outlet
+        Those on which events command something that a driver must receive.
+    has_timer : bool
+        Whether `on_timer` must be called each `TICK`.
     is_waiting : bool
         Whether a flight of before a restart may have to be resumed: engines are left alone.
     """
 
-    def __init__(self, host: Host, config: FlightConfig, on_stamps: bool) -> None:
+    def __init__(
+        self,
+        host: Host,
+        config: FlightConfig,
+        on_stamps: bool,
+        is_received: Callable[[str], bool] = lambda topic: True,
+    ) -> None:
         self._host, self._config, self._on_stamps = host, config, on_stamps
+        self._is_received = is_received
         names = tuple(deployer.name for deployer in config.deployers)
         self._deployers = _outlet('~/deployers', names=names)
         self._engines, self._boosters = _outlet('~/engines'), _outlet('~/booster_command')
+        actions = [action for event in config.events for action in event.actions]
+        self.commanded = tuple(
+            outlet for kind, outlet in (('deployment', self._deployers), ('engine', self._engines))
+            if any(action.kind == kind for action in actions)
+        )
         self._controllers = _outlet('~/controllers', 'state')
         self.outlets = (self._deployers, self._engines, self._boosters, self._controllers)
-        has_timer = not on_stamps and bool(config.deployers or config.engines)
-        self.timers = (Timer(_TICK, self._on_timer),) if has_timer else ()
+        self.has_timer = not on_stamps and bool(config.deployers or config.engines)
         self.reset()
 
     def reset(self) -> None:
@@ -68,7 +86,6 @@ class FlightActuation:
         self.is_waiting = False
         self.actuators = Actuators(self._config.deployers, self._config.engines)
         self._owed = OwedPulses()
-        self._resumed: list[OwedPulse] = []
         self._unreceived_ns: int | None = None
         self._stamp_ns = 0
         self._published_ns = 0
@@ -91,45 +108,32 @@ class FlightActuation:
         self._finish(now_ns)
         self.actuators.enter(phase, now_ns, may_deploy=may_deploy)
         if not phase.is_armed and phase is not Phase.SETUP and self._owed.owed:
-            self._report_void(
-                [*self._owed.take_cut(), *self._owed.take_waiting()], f'the phase is {phase.value}'
-            )
+            self._report_void(self._owed.take_all(), f'the phase is {phase.value}')
 
     def _finish(self, now_ns: int) -> None:
         self._owed.finish([i for i, _ in self.actuators.deployers.pending(now_ns)])
 
-    def plan(
-        self, events: Iterable[EventFired], phase: Phase, subphase: Subphase
-    ) -> bool:
-        """Take what is to be fired now, to be recorded before `act` does so.
-
-        Parameters
-        ----------
-        events : iterable of EventFired
-            At this sample.
-        phase, subphase : Phase, Subphase
-            After it: a pulse that a restart cut off is completed in the air alone.
+    def plan(self, report: FlightReport) -> tuple[OwedPulse, ...]:
+        """Take what is to be fired after a sample, to be recorded before `act` does so.
 
         Returns
         -------
-        bool
-            Whether anything must be recorded first.
+        tuple of OwedPulse
+            Pulses to be begun anew that a restart cut off: they are completed in the air alone.
         """
         now_ns = self.now_ns
         self._finish(now_ns)
-        self._resumed = self._plan_resumed(now_ns, phase, subphase)
-        acts = False
-        for event in events:
+        resumed = tuple(self._plan_resumed(now_ns, report.phase, report.subphase))
+        for event in report.events:
             for action in event.actions:
-                acts = acts or action.kind != 'controller'
-                if action.kind == 'deployment':
+                if action.deploys:
                     self._plan_pulse(event.id, action.target, action.param)
-        return acts or bool(self._resumed)
+        return resumed
 
     def _plan_pulse(self, event: int, target: int, param: float) -> None:
         command = deployer_command(self._config.deployers[target], 0, param)
         if command.on_time_ns > 0:
-            self._owed.begin(OwedPulse(event, target, command.on_time_ns))
+            self._owed.plan(OwedPulse(event, target, command.on_time_ns))
 
     def _plan_resumed(self, now_ns: int, phase: Phase, subphase: Subphase) -> list[OwedPulse]:
         if not self._owed.is_waiting:
@@ -144,35 +148,54 @@ class FlightActuation:
             self._host.log('error', (
                 f'{self._name(pulse)} is given up: it was begun {pulse.attempts} times'
             ))
-        return self._owed.begin_due(now_ns)
+        return self._owed.plan_due(now_ns)
 
-    def act(
-        self, stamp_ns: int, events: Iterable[EventFired], controls: Iterable[ControlOutput]
-    ) -> None:
-        """Carry out what fired at a sample, and publish what is due."""
+    def take_time(self, stamp_ns: int) -> bool:
+        """Take the stamp of a sample [ns], and return whether all outputs are to be published."""
         previous_ns, self._stamp_ns = self._stamp_ns, stamp_ns
-        now_ns = self.now_ns
+        return self._on_stamps and is_due(stamp_ns, previous_ns)
+
+    def act(self, events: Iterable[EventFired], resumed: Iterable[OwedPulse]) -> None:
+        """Carry out what events do but ignitions, and begin pulses anew."""
         for event in events:
             for action in event.actions:
-                try:
-                    self.actuators.act(action, now_ns)
-                except CommandError as error:
-                    self._host.complain('refused', str(error))
-        self._complete(now_ns)
-        self._control(stamp_ns, tuple(controls))
-        self.publish(is_beat=self._on_stamps and is_due(stamp_ns, previous_ns))
-
-    def _complete(self, now_ns: int) -> None:
-        """Begin the pulses anew that a restart cut off."""
-        resumed, self._resumed = self._resumed, []
+                is_done = action.ignites or self._carry_out(action)
+                if action.deploys:
+                    (self._owed.begin if is_done else self._owed.drop)(event.id, action.target)
+                if action.deploys and is_done:
+                    self._check_received(self._deployers, self._deployers.names[action.target])
         for pulse in resumed:
-            try:
-                self.actuators.complete([(pulse.deployer, pulse.on_time_ns)], now_ns)
-            except CommandError as error:
-                self._owed.drop(pulse)
-                self._host.complain('refused', str(error))
-            else:
-                self._host.log('warn', f'{self._name(pulse)} is given, attempt {pulse.attempts}')
+            self._complete(pulse)
+
+    def light(self, action: Action) -> None:
+        """Carry out an ignition."""
+        if self._carry_out(action):
+            self._check_received(self._engines, self._config.engines[action.target].name)
+
+    def _check_received(self, outlet: Outlet, name: str) -> None:
+        if not self._is_received(outlet.topic):
+            self._host.log('error', f"'{name}' is fired while no driver receives {outlet.topic}")
+
+    def _carry_out(self, action: Action) -> bool:
+        """Carry out an action and return whether it was not refused."""
+        try:
+            self.actuators.act(action, self.now_ns)
+        except CommandError as error:
+            self._host.complain('refused', str(error))
+            return False
+        return True
+
+    def _complete(self, pulse: OwedPulse) -> None:
+        """Begin a pulse anew that a restart cut off."""
+        try:
+            self.actuators.complete([(pulse.deployer, pulse.on_time_ns)], self.now_ns)
+        except CommandError as error:
+            self._owed.drop(pulse.event, pulse.deployer)
+            self._host.complain('refused', str(error))
+        else:
+            self._owed.begin(pulse.event, pulse.deployer)
+            self._host.log('warn', f'{self._name(pulse)} is given, attempt {pulse.attempts}')
+            self._check_received(self._deployers, self._deployers.names[pulse.deployer])
 
     def resume(
         self, pulses: Iterable[OwedPulse], age: float, spent: Iterable[EventRecord] = ()
@@ -206,10 +229,7 @@ class FlightActuation:
             is_servo = kind == 'deployment' and self._config.deployers[target].actuator == 'servo'
             if not is_servo and (kind != 'engine' or action.ignites):
                 continue
-            try:
-                self.actuators.act(action, self.now_ns)
-            except CommandError as error:
-                self._host.complain('refused', str(error))
+            self._carry_out(action)
 
     def void(self, pulses: Iterable[OwedPulse], why: str) -> None:
         """Report pulses of a flight that is over: they are never given."""
@@ -240,7 +260,7 @@ class FlightActuation:
     def _prolong_unreceived(self, now_ns: int) -> None:
         """Begin the on-times anew while no driver is connected that could follow them."""
         self._finish(now_ns)
-        if not self._owed.on or self._host.subscriptions_to(self._deployers):
+        if not self._owed.on or self._is_received(self._deployers.topic):
             self._unreceived_ns = None
             return
         if self._unreceived_ns is None:
@@ -250,7 +270,8 @@ class FlightActuation:
                 [(pulse.deployer, pulse.on_time_ns) for pulse in self._owed.on], now_ns
             )
 
-    def _on_timer(self) -> None:
+    def on_timer(self) -> None:
+        """Publish what is due on the steady clock."""
         now_ns = self.now_ns
         self._prolong_unreceived(now_ns)
         is_beat = now_ns - self._published_ns >= PERIOD_NS
@@ -291,7 +312,8 @@ class FlightActuation:
                     effort=list(thrusts.values()), names=list(thrusts)
                 ))
 
-    def _control(self, stamp_ns: int, controls: tuple[ControlOutput, ...]) -> None:
+    def control(self, stamp_ns: int, controls: tuple[ControlOutput, ...]) -> None:
+        """Hand the outputs of controllers to their engines, and publish them."""
         if not controls:
             return
         self.actuators.control(controls)

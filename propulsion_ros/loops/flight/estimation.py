@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.flight.belief.readings import Readings, Vector
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
+from propulsion_ros.flight.events.variables import sane
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
+from propulsion_ros.loops.decoders import stamp_of
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port
-from propulsion_ros.loops.stamped import stamp_of
+from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
@@ -156,6 +159,7 @@ class FlightEstimation:
     def _forget_time(self) -> None:
         for judge in self._judges.values():
             judge.reset()
+        self._raw: dict[str, list[_Values]] = {IMU: [], PRESSURE: []}
         self._imu_ns: int | None = None
         self._estimated_ns: int | None = None
 
@@ -244,6 +248,20 @@ class FlightEstimation:
         # A fix without a position has no values, only a time.
         if values:
             self._feeds[source](stamp_ns, *values)
+            if source in self._raw:
+                self._raw[source].append(values)
+
+    def readings(self) -> Readings:
+        """Return what was measured since the last call: means of each sensor."""
+        raw, self._raw = self._raw, {IMU: [], PRESSURE: []}
+        height = math.nan
+        if raw[PRESSURE]:
+            pascal = float(np.mean([values[0] for values in raw[PRESSURE]]))
+            height = sane(float(altitude_of_pressure(pascal)) - self.pad_altitude)
+        if not raw[IMU]:
+            return Readings(height)
+        rate, force = np.mean(raw[IMU], axis=0).tolist()
+        return Readings(height, math.nan, _known(force), _known(rate))
 
     # Outputs.
 
@@ -262,6 +280,11 @@ class FlightEstimation:
         state = self._estimator.state(stamp_ns)
         self._host.publish(self.outlet, state.stamp_ns, _row_of(state, self._base_link))
         self._emit(state)
+
+
+def _known(vector: list[float]) -> Vector:
+    x, y, z = map(sane, vector)
+    return x, y, z
 
 
 def _row_of(state: EstimatorState, base_link: str) -> OdometryRow:

@@ -16,12 +16,15 @@ from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import DUTIES, Duty
 from propulsion_ros.flight.pyros.circuits import Circuits
 from propulsion_ros.flight.readiness import CHECKS
-from propulsion_ros.loops.flight.actuation import FlightActuation
+from propulsion_ros.loops.flight.actuation import TICK, FlightActuation
 from propulsion_ros.loops.flight.asides import CONTINUITY, REQUEST, TEMPERATURE, FlightAsides
 from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.estimation import FlightEstimation
+from propulsion_ros.loops.flight.firings import Firings
 from propulsion_ros.loops.flight.outputs import FlightOutputs
 from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.flight.receivers import Receivers
+from propulsion_ros.loops.flight.record_file import OwedPulse
 from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
 from propulsion_ros.loops.flight.recorder import HEARTBEAT, FlightRecorder
 from propulsion_ros.loops.flight.requests import FlightRequests
@@ -43,8 +46,12 @@ from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.sample_time import SampleTime
 
+_GRAPH_LOOK = 1.0
+"""How often it is checked whether nodes still receive what is commanded [s]."""
 _LOOK = 0.1
 """How often it is checked whether samples still come [s]."""
+_SHORTEST_LAP_NS = 1_000_000_000
+"""A recording that is played again and is shorter makes no jump of time [ns]."""
 
 
 OpenWriter = Callable[[Path], Writer]
@@ -120,7 +127,10 @@ class FlightLoop:
         self._clocks = SensorClocks(host, self._is_robot)
         self._actuation = FlightActuation(host, config, {
             'auto': in_simulation, 'stamps': True, 'steady': False,
-        }[params.on_time_clock])
+        }[params.on_time_clock], self._is_received)
+        self._receivers = Receivers(
+            params.receivers, [outlet.topic for outlet in self._actuation.commanded]
+        )
         estimator = make_flight_estimator(params, config)
         self._estimation = None if estimator is None else FlightEstimation(
             host, estimator, params.estimation, params.world_frame, params.reliable_inputs,
@@ -143,6 +153,9 @@ class FlightLoop:
             hashlib.sha256(flown.encode()).hexdigest(), self._state, self._actuation, self._home,
             boot or Boot(), self._clocks, open_writer, trusts_age=self._is_robot,
             estimation=self._estimation,
+        )
+        self._firings = Firings(
+            host, config, self._record, self._is_robot, self._fire, self._actuation.light
         )
         self._report: FlightReport | None = None
         self._estimate: EstimatorState | None = None
@@ -173,9 +186,11 @@ class FlightLoop:
             *([self._estimation.outlet] if self._estimation else ()),
         )
         self.requests: tuple[Request, ...] = self._requests.services
-        self.timers: tuple[Timer, ...] = self._actuation.timers
+        self.timers: tuple[Timer, ...] = ()
+        if self._actuation.has_timer:
+            self.timers += (Timer(TICK, self._tick),)
         if self._is_robot:
-            self.timers += (Timer(_LOOK, self._watch),)
+            self.timers += (Timer(_LOOK, self._watch), Timer(_GRAPH_LOOK, self._look_at_graph))
         if self._record.is_kept:
             self.timers += (Timer(HEARTBEAT, self._beat),)
 
@@ -188,7 +203,7 @@ class FlightLoop:
         """Begin in preflight, with the record of a flight before where there is one."""
         for part in (
             self._state, self._outputs, self._actuation, self._home, self._air, self._circuits,
-            self._asides, self._clocks, self._requests,
+            self._asides, self._clocks, self._requests, self._firings, self._receivers,
         ):
             part.reset()
         self._phase = self._state.phase
@@ -197,7 +212,9 @@ class FlightLoop:
         self._time.reset(self._host.steady_ns())
         self._report = self._estimate = None
         self._is_stuck = False
+        self._first_ns: int | None = None
         self._record.open()
+        self._state.set_check('record', self._firings.problem)
         if self._state.is_resuming and self._is_robot:
             # Where no sensor works any more, time goes on from here.
             self._time.begin(self._host.now_ns(), self._host.steady_ns())
@@ -205,6 +222,7 @@ class FlightLoop:
 
     def stop(self) -> None:
         """Turn everything off; what is owed stays in the record."""
+        self._firings.cancel('the flight computer stops')
         self._actuation.turn_off()
         self._record.keep()
         self._record.close()
@@ -231,7 +249,9 @@ class FlightLoop:
 
     def _take_estimate(self, state: EstimatorState) -> None:
         self._estimate = state
-        self._take(sample_of(state, self._params.estimator))
+        sample = sample_of(state, self._params.estimator)
+        readings = None if self._estimation is None else self._estimation.readings()
+        self._take(replace(sample, readings=readings))
 
     def _take_temperature(self, message: Any) -> None:
         self._asides.push(TEMPERATURE, message, message.temperature)
@@ -256,6 +276,9 @@ class FlightLoop:
         self._requests.follow_second()
         sample = bounded(sample)
         stamp_ns = sample.stamp_ns
+        if self._params.replay and self._begins_again(stamp_ns):
+            self.start()
+            self._requests.again()
         self._asides.pass_sample(stamp_ns)
         duties = DUTIES[self._state.phase].update
         altitude, position = self._home.locate(
@@ -266,6 +289,13 @@ class FlightLoop:
             sample, altitude=altitude, horizontal_position=position,
             temperature=self._air.known(stamp_ns), circuits=self._circuits.known(stamp_ns),
         ))
+
+    def _begins_again(self, stamp_ns: int) -> bool:
+        """Return whether a recording is played from its first sample on again."""
+        first_ns, newest_ns = self._first_ns, self.stamp_ns
+        if first_ns is None:
+            self._first_ns = stamp_ns
+        return first_ns is not None and stamp_ns <= first_ns < newest_ns - _SHORTEST_LAP_NS
 
     def _steady_ns(self) -> int | None:
         """Return the time that bounds that of the flight; None where stamps alone count."""
@@ -281,21 +311,38 @@ class FlightLoop:
         """Look at the clocks, at what was requested twice, and whether samples still come."""
         self._requests.follow_second()
         self._check_clocks()
+        self._release()
         if self._params.silence_timeout and (self._report or self._state.is_resuming):
             self._watch_silence()
 
     def _beat(self) -> None:
         """Record that the flight goes on, and that it can be recorded."""
         self._record.beat()
-        self._state.set_check('record', self._record.problem)
+        self._state.set_check('record', self._firings.problem)
         self._announce()
 
     def _prepare(self, name: str) -> None:
         """Find out what only a launch must know."""
         if name == 'launch' and not self._state.phase.is_armed:
             self._check_clocks()
+            self._look_at_graph()
             self._record.probe()
-            self._state.set_check('record', self._record.problem)
+            self._state.set_check('record', self._firings.problem)
+
+    def _look_at_graph(self) -> None:
+        """Find out which nodes receive what is commanded; a simulation and a file have none."""
+        if self._is_robot:
+            steady_ns = self._host.steady_ns()
+            self._receivers.note(steady_ns, {
+                outlet.topic: self._host.receivers_of(outlet)
+                for outlet in self._actuation.commanded
+            })
+            self._state.set_check('receivers', self._receivers.problem(steady_ns))
+
+    def _is_received(self, topic: str) -> bool:
+        """Return whether a driver receives a topic now."""
+        self._look_at_graph()
+        return not self._is_robot or self._receivers.receives(topic)
 
     def _check_clocks(self) -> None:
         self._state.set_check('clocks', self._clocks.problem)
@@ -339,11 +386,28 @@ class FlightLoop:
             self._host.log('warn', report.notice)
         self._announce(is_resumed=report.is_resumed)
         self._record.settle(is_resumed=report.is_resumed)
-        if self._actuation.plan(report.events, report.phase, report.subphase):
-            self._record.keep_first()
-        self._outputs.publish(self._state, report, previous_ns)
-        self._actuation.act(report.stamp_ns, report.events, report.controls)
+        self._firings.add(report, self._actuation.plan(report))
+        self._outputs.publish_fit(self._state, report, previous_ns)
+        is_beat = self._actuation.take_time(report.stamp_ns)
+        self._firings.release()
+        self._actuation.control(report.stamp_ns, report.controls)
+        self._actuation.publish(is_beat=is_beat)
         self._record.keep()
+
+    def _fire(self, report: FlightReport, resumed: tuple[OwedPulse, ...]) -> None:
+        """Publish and carry out what a sample fires, but for ignitions."""
+        self._outputs.publish_events(report)
+        self._actuation.act(report.events, resumed)
+
+    def _release(self) -> None:
+        """Fire what the record has by now."""
+        if self._firings.release():
+            self._actuation.publish(is_beat=False)
+            self._record.keep()
+
+    def _tick(self) -> None:
+        self._release()
+        self._actuation.on_timer()
 
     def _note_stuck(self, report: FlightReport) -> None:
         """Complain once of stamps that stand still, where time must go on without them."""
@@ -358,6 +422,8 @@ class FlightLoop:
 
     def _follow_state(self) -> None:
         """Publish and record what a request changed."""
+        # What a request has dropped is not resumed, and the engines are no other process's.
+        self._record.settle(is_resumed=False)
         self._announce()
         self._record.keep()
 
@@ -368,6 +434,8 @@ class FlightLoop:
                 self._clocks.settle(is_resumed=is_resumed)
             self._phase = self._state.phase
             self._requests.drop_waiting(self._phase.value)
+            why = f'the phase became {self._phase.value}'
+            (self._firings.drop_ignitions if self._phase.is_armed else self._firings.cancel)(why)
         # While a recorded flight waits, its estimator has begun in the air.
         if self._estimation is not None and not self._state.is_resuming:
             self._estimation.set_stage(stage_of(self._state.phase, self._state.subphase))

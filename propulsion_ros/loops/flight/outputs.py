@@ -104,9 +104,8 @@ class FlightOutputs:
         status = StatusRow('flight', values['phase'], tuple(values.items()))
         self._host.publish(self._flags, stamp_ns, [status])
 
-    def publish(self, state: FlightState, report: FlightReport, previous_ns: int) -> None:
-        """Publish the fitted motion, the prediction and what fired."""
-        self._publish_fit(state, report, previous_ns)
+    def publish_events(self, report: FlightReport) -> None:
+        """Publish what fired."""
         for event in report.events:
             self._host.log('info', f'event {event.name}: {event.why}')
             for action in event.actions:
@@ -141,7 +140,8 @@ class FlightOutputs:
             'info', f'apogee {altitude:.1f} m at {vertex_ns * 1e-9:.2f} s ({apogee.source})'
         )
 
-    def _publish_fit(self, state: FlightState, report: FlightReport, previous_ns: int) -> None:
+    def publish_fit(self, state: FlightState, report: FlightReport, previous_ns: int) -> None:
+        """Publish the fitted motion and the prediction."""
         estimate = report.estimate
         if estimate is None or not state.phase.is_armed:
             return

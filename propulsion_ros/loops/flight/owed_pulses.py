@@ -16,8 +16,8 @@ APART_NS = 1_000_000_000
 class OwedPulses:
     """Stores the pulses that were begun and are not complete.
 
-    Such a pulse is either on, or it waits: one that a restart interrupted waits for its next
-    attempt.
+    Such a pulse is planned, until the record has it, then on; or it waits: one that a restart
+    interrupted waits for its next attempt.
 
     Attributes
     ----------
@@ -30,6 +30,7 @@ class OwedPulses:
 
     def reset(self) -> None:
         """Remove all pulses."""
+        self._planned: dict[tuple[int, int], OwedPulse] = {}
         self._on: dict[tuple[int, int], OwedPulse] = {}
         self._waiting: dict[tuple[int, int], OwedPulse] = {}
         self._next_ns = 0
@@ -47,13 +48,19 @@ class OwedPulses:
     @property
     def owed(self) -> tuple[OwedPulse, ...]:
         """All pulses that are not complete."""
-        return (*self.on, *self._waiting.values())
+        return (*self._planned.values(), *self.on, *self._waiting.values())
 
-    def begin(self, pulse: OwedPulse) -> None:
-        """Take a pulse that begins now."""
+    def plan(self, pulse: OwedPulse) -> None:
+        """Take a pulse that begins once the record has it."""
         key = pulse.event, pulse.deployer
         self._waiting.pop(key, None)
-        self._on[key] = pulse
+        self._planned[key] = pulse
+
+    def begin(self, event: int, deployer: int) -> None:
+        """Begin a planned pulse."""
+        pulse = self._planned.pop((event, deployer), None)
+        if pulse is not None:
+            self._on[event, deployer] = pulse
 
     def owe(self, pulses: Iterable[OwedPulse], next_ns: int) -> None:
         """Add pulses that a restart interrupted, to be attempted from a time on [ns]."""
@@ -72,25 +79,26 @@ class OwedPulses:
         waiting, self._waiting = list(self._waiting.values()), {}
         return waiting
 
-    def begin_due(self, now_ns: int) -> list[OwedPulse]:
-        """Begin the next attempt of all pulses that wait, if it is due, and return them."""
+    def plan_due(self, now_ns: int) -> list[OwedPulse]:
+        """Plan the next attempt of all pulses that wait, if it is due, and return them."""
         # A time that is farther ahead than that means that the clock was set back.
         if 0 < self._next_ns - now_ns <= APART_NS:
             return []
         due = [replace(pulse, attempts=pulse.attempts + 1) for pulse in self.take_waiting()]
         for pulse in due:
-            self.begin(pulse)
+            self.plan(pulse)
         return due
 
     def finish(self, on: Collection[int]) -> None:
         """Remove every pulse whose deployer is no longer on, because the pulse is complete."""
         self._on = {key: pulse for key, pulse in self._on.items() if pulse.deployer in on}
 
-    def drop(self, pulse: OwedPulse) -> None:
-        """Remove a pulse, for example one that was refused."""
-        self._on.pop((pulse.event, pulse.deployer), None)
+    def drop(self, event: int, deployer: int) -> None:
+        """Remove a planned pulse that was refused."""
+        self._planned.pop((event, deployer), None)
 
-    def take_cut(self) -> list[OwedPulse]:
-        """Remove and return the pulses that are on."""
-        cut, self._on = list(self._on.values()), {}
-        return cut
+    def take_all(self) -> list[OwedPulse]:
+        """Remove and return every pulse."""
+        pulses = list(self.owed)
+        self._planned, self._on, self._waiting = {}, {}, {}
+        return pulses

@@ -15,6 +15,7 @@ from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import ABSENT, FILE, UNKNOWN, kind_of
 from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.names import is_name
 from propulsion_ros.settings.quantity import group, quantity, validate
 
 
@@ -55,8 +56,12 @@ class FlightLoopParams:
     required_checks: tuple[str, ...] = quantity(
         REQUIRED, kind=str, shape=('*',),
         choices=('altitude', *CHECKS),
-        doc='what must be in order for ~/launch, altitude and publishers always; what others find '
-        'is a warning',
+        doc='what must be in order for ~/launch, altitude always; what others find is a warning',
+    )
+    receivers: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',),
+        doc='nodes that must subscribe to ~/deployers and ~/engines, by full name or in any '
+        'namespace; by default any that is no recorder',
     )
     replay: bool = quantity(
         False, doc='replay a recording: its requests take effect at their stamps whenever they '
@@ -70,6 +75,10 @@ class FlightLoopParams:
 
     def __post_init__(self) -> None:
         validate(self)
+        for name in self.receivers:
+            # Full, or of no namespace.
+            if not is_name(name, '/') or (name[0] != '/' and '/' in name):
+                raise ConfigError('receivers', f'expected names of nodes, got {name!r}')
         if self.state_file and not _has_folder(self.state_file):
             raise ConfigError('state_file', f'{self.state_file} lies in no folder')
         if self.state_file:

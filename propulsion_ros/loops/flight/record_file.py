@@ -154,7 +154,8 @@ def _digest(flight: Any) -> str:
 
 
 def _snapshot(node: JsonNode) -> Snapshot:
-    node.check_keys([field.name for field in dataclasses.fields(Snapshot)])
+    # Version 0.1 knew when the altitude was last alive, in place of the belief.
+    node.check_keys([*(field.name for field in dataclasses.fields(Snapshot)), 'altitude_ns'])
     ignition, liftoff, apogee = (
         _mark(node[name]) if node.has(name) else None for name in ('ignition', 'liftoff', 'apogee')
     )
@@ -168,7 +169,8 @@ def _snapshot(node: JsonNode) -> Snapshot:
         tuple(_event(item) for item in node['events'].items()),
         _mark(node['ascent']) if node.has('ascent') else None,
         _vertex(node['vertex']) if node.has('vertex') else None,
-        node['altitude_ns'].integer(_NS) if node.has('altitude_ns') else None,
+        node.has('is_supported') and node['is_supported'].flag(),
+        node['held'].number() if node.has('held') else 0.0,
     )
 
 

@@ -19,8 +19,8 @@ from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
 from propulsion_ros.loops.ports import Host
 from propulsion_ros.settings.errors import SourceError
 
-LONGEST_WAIT = 0.05
-"""How long a firing waits for its record [s]."""
+LONGEST_WAIT = 0.25
+"""How long a firing waits for its record [s]: most cards have it on the disk by then."""
 _PROBE_WAIT = 0.5
 """How long a launch waits for its record [s]: nothing is in the air yet."""
 HEARTBEAT = 1.0
@@ -179,24 +179,38 @@ class FlightRecorder:
         essence = self._state.snapshot().essence
         return essence, self._actuation.pulses, self._home.position
 
-    def keep_first(self) -> None:
-        """Have the flight written before something is fired; wait, but not for long."""
+    def keep_first(self) -> int:
+        """Have the flight written before something is fired.
+
+        Returns
+        -------
+        int
+            Number of the record, see `written`; 0 where none is kept.
+        """
         if self._writer is None or self._state.holds_record:
-            return
+            return 0
         number = self._put()
-        if self._is_hung:
-            return
-        if not self._writer.wait(number, LONGEST_WAIT):
-            self._is_hung = True
         self._complain()
+        return number
+
+    @property
+    def written(self) -> int:
+        """Number of the newest record that is on the disk; 0 before the first."""
+        return 0 if self._writer is None else self._writer.written
+
+    def note_hang(self) -> None:
+        """Take it that the disk hangs, until a write returns."""
+        self._is_hung = True
+        self._complain()
+
+    def wait(self, number: int, seconds: float = LONGEST_WAIT) -> None:
+        """Wait for a record, but not where the disk hangs."""
+        if self._writer and not self._is_hung and not self._writer.wait(number, seconds):
+            self.note_hang()
 
     def probe(self) -> None:
         """Find out whether the record can be written, before a launch."""
-        if self._writer is None or self._state.holds_record:
-            return
-        number = self._put()
-        if not self._is_hung and not self._writer.wait(number, _PROBE_WAIT):
-            self._is_hung = True
+        self.wait(self.keep_first(), _PROBE_WAIT)
         self._complain()
 
     def beat(self) -> None:

@@ -20,10 +20,13 @@ from propulsion_ros.timing.sample_time import SampleTime
 
 AT_ONCE = ('abort',)
 """Requests that are followed as they come, whatever their stamp."""
+_LAP_NS = 1_000_000_000  # a recorded request that is so late is one of the next lap [ns]
 _REMEMBERED = 100
 _LONGEST_NAME = 64
 """Characters of a name that are kept of one that comes in a message."""
-TWICE = ('liftoff_override', 'reset')
+SAFE = 'safe'
+"""Request that ends everything that is due, also other requests."""
+TWICE = ('liftoff_override', 'reset', SAFE)
 """Requests that may be followed when they are made twice."""
 
 
@@ -39,9 +42,10 @@ class FlightRequests:
 
     A service is followed at once, a message after the sample of its stamp. Live requests are of
     now, which a message shows by its stamp, and none outlives the phase in which it was made; an
-    abort is followed once, as it comes, whatever its stamp, and drops what waits and what is
-    older. What must be made twice is followed by the rule of `Repetitions`, the same for services
-    and messages. A replay takes recorded requests of any time, at once where their stamp is 0.
+    abort is followed once, as it comes, whatever its stamp, and drops what waits and what is older;
+    so does `SAFE` where it is followed. What must be made twice is followed by the rule of
+    `Repetitions`, the same for services and messages. A replay takes recorded requests of any time,
+    at once where their stamp is 0.
 
     Parameters
     ----------
@@ -93,6 +97,8 @@ class FlightRequests:
         self._now, self._steady_now, self._prepare = now, steady_now, prepare
         self._changed, self._followed = changed, followed
         self._within, self._repetitions = within, Repetitions(within)
+        self._recorded: list[tuple[Any, _Message]] = []
+        self._is_again = False
         self.reset()
         self.port = Port(
             '~/request', 'diagnostic_msgs/msg/DiagnosticArray', self._take, 'command',
@@ -107,7 +113,7 @@ class FlightRequests:
         """Forget every request."""
         self._known: deque[tuple[str, str, int]] = deque(maxlen=_REMEMBERED)
         self._repetitions.reset()
-        self._aborted_ns: int | None = None
+        self._ended: tuple[str, int] | None = None
 
     def _take(self, message: Any) -> None:
         """Take the requests of a message, each the name of a status."""
@@ -125,14 +131,34 @@ class FlightRequests:
         sender = sender[:_LONGEST_NAME]
         request = _Message(name, sender)
         is_live = self._now is not None
+        if not is_live and stamp_ns:
+            if self._is_of_a_lap(request, stamp_ns):
+                return
+            self._recorded.append((message, request))
         if is_live and name in (*AT_ONCE, *TWICE) and self._is_known(request, stamp_ns):
             if name in TWICE:
                 self._host.complain('refused', f"request '{name}' came before: not taken again")
-        elif (is_live and name in AT_ONCE) or not (is_live or stamp_ns):
+        elif is_live and name in AT_ONCE:
             self.follow(request)
             self._drop_before(name, stamp_ns)
+        elif not (is_live or stamp_ns):
+            self.follow(request)
         elif self._is_of_now(name, sender, stamp_ns):
             self._asides.push(REQUEST, message, request)
+
+    def again(self) -> None:
+        """Wait for all requests of a recording again, which is played from its begin on."""
+        self._is_again = True
+        for message, request in self._recorded:
+            self._asides.push(REQUEST, message, request)
+
+    def _is_of_a_lap(self, request: _Message, stamp_ns: int) -> bool:
+        """Return whether a recorded request came in an earlier lap; one may be there twice."""
+        is_past = self._is_again or stamp_ns < self._time.stamp_ns - _LAP_NS
+        return is_past and any(
+            each == request and stamp_to_ns(message.header.stamp) == stamp_ns
+            for message, each in self._recorded
+        )
 
     def _is_known(self, request: _Message, stamp_ns: int) -> bool:
         """Return whether a stamped request is one that came before, delivered again."""
@@ -155,7 +181,7 @@ class FlightRequests:
             return False
         offset_ns = stamp_ns - self._now()
         if OLDEST_NS <= offset_ns <= NEWEST_NS:
-            return not self._is_aborted(f"'{name}'{of}", offset_ns)
+            return not self._is_ended(f"'{name}'{of}", offset_ns)
         self._host.complain('refused', (
             f"request '{name}'{of} is refused: stamped {offset_words(offset_ns)} this "
             f'flight computer, expected at most {-OLDEST_NS * 1e-9:g} s behind or '
@@ -163,23 +189,23 @@ class FlightRequests:
         ))
         return False
 
-    def _is_aborted(self, request: str, offset_ns: int) -> bool:
-        """Return whether a request of now is older than the last one that is followed at once."""
-        if self._now is None or self._aborted_ns is None:
+    def _is_ended(self, request: str, offset_ns: int) -> bool:
+        """Return whether a request of now is older than the last abort or `SAFE`."""
+        if self._now is None or self._ended is None:
             return False
-        now_ns = self._now()
+        now_ns, (name, ended_ns) = self._now(), self._ended
         # Where it is farther ahead, time was set back since then.
-        if not now_ns + offset_ns < self._aborted_ns <= now_ns + NEWEST_NS:
+        if not now_ns + offset_ns < ended_ns <= now_ns + NEWEST_NS:
             return False
-        self._host.complain('refused', f"request {request} is refused: stamped before an 'abort'")
+        self._host.complain('refused', f"request {request} is refused: stamped before '{name}'")
         return True
 
     def _drop_before(self, name: str, stamp_ns: int = 0) -> None:
-        """Forget what waits when an abort comes, and note what is older than it."""
-        if self._now is None or name not in AT_ONCE:
+        """Forget what waits when an abort or `SAFE` comes, and note what is older than it."""
+        if self._now is None:
             return
         now_ns = self._now()
-        self._aborted_ns = min(max(stamp_ns, now_ns), now_ns + NEWEST_NS)
+        self._ended = name, min(max(stamp_ns, now_ns), now_ns + NEWEST_NS)
         self._drop(f"'{name}' came")
 
     def drop_waiting(self, phase: str) -> None:
@@ -222,7 +248,8 @@ class FlightRequests:
             self._host.log('warn', str(error))
             return False, str(error)
         finally:
-            self._drop_before(name)
+            if name in AT_ONCE:
+                self._drop_before(name)
 
     def _consider(self, name: str, source: str | None) -> str:
         """Return how a request is followed, or raise `CommandError` with the reason why not.
@@ -275,6 +302,8 @@ class FlightRequests:
             raise CommandError(reason)
         text = f"'{name}' accepted"
         self._report_dropped(self._repetitions.drop(), text)
+        if name == SAFE:
+            self._drop_before(name)
         if objections and self._state.phase.is_armed:
             text = f"{text}, but {'; '.join(objections.values())}"
             self._host.log('warn', text)

@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.decoders import stamp_of, stamp_to_ns
 from propulsion_ros.loops.flight.clock_offsets import ClockOffsets
-from propulsion_ros.loops.flight.stuck_stamps import StuckStamps
-from propulsion_ros.loops.flight.time_lines import TimeLines
 from propulsion_ros.loops.ports import Host
-from propulsion_ros.loops.stamped import stamp_of
+from propulsion_ros.timing.stuck_stamps import StuckStamps
+from propulsion_ros.timing.time_lines import TimeLines
 
 Offsets = tuple[tuple[str, int], ...]
 """How far sensors are ahead of the clock of a computer [ns], each with its name."""
@@ -57,10 +56,10 @@ class SensorClocks:
 
     @property
     def rivals(self) -> str:
-        """Which sensors have two publishers, '' for none."""
+        """Which sensors have stamps of two times, and what of them is seen; '' for none."""
         steady_ns = self._host.steady_ns()
-        two = ' and '.join(name for name, line in self._lines.items() if line.has_two(steady_ns))
-        return f'{two} has two publishers with different clocks' if two else ''
+        found = {name: line.finding(steady_ns) for name, line in self._lines.items()}
+        return ' and '.join(f'{name}: {finding}' for name, finding in found.items() if finding)
 
     @property
     def problem(self) -> str:

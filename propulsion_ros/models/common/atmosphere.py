@@ -2,6 +2,7 @@
 """The International Standard Atmosphere up to 86 km (ISO 2533, US Standard Atmosphere 1976)."""
 from __future__ import annotations
 
+import bisect
 import functools
 
 import numpy as np
@@ -20,6 +21,7 @@ EARTH_RADIUS = 6_356_766.0
 # The last layer is the isothermal one above the table, so that every altitude has a layer.
 _BASE = np.array([0.0, 11e3, 20e3, 32e3, 47e3, 51e3, 71e3, 84_852.0])
 _LAPSE = np.array([-6.5e-3, 0.0, 1e-3, 2.8e-3, 0.0, -2.8e-3, -2e-3, 0.0])
+_BASE_LIST, _LAPSE_LIST = _BASE.tolist(), _LAPSE.tolist()
 _SEA_LEVEL_TEMPERATURE = 288.15
 _SEA_LEVEL_PRESSURE = 101_325.0
 
@@ -59,12 +61,28 @@ def temperature_and_pressure(
     standard's pressure at sea level, and above it the pressure of the air that it bears.
     """
     bases = _bases(warmer) if warmer else (_BASE_TEMPERATURE, _BASE_PRESSURE)
+    if isinstance(altitude, float) and altitude > -EARTH_RADIUS:
+        return _of_one(altitude, *bases)
     z = np.asarray(altitude, dtype=float)
     geopotential = EARTH_RADIUS * z / (EARTH_RADIUS + z)
     i = np.maximum(np.searchsorted(_BASE, geopotential, side='right') - 1, 0)
     height = geopotential - _BASE[i]
     base, pressure = bases[0][i], bases[1][i]
     return base + _LAPSE[i] * height, pressure * _layer_ratio(height, base, _LAPSE[i])
+
+
+def _of_one(z: float, bases: FloatArray, pressures: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the same of one altitude, by the same operations in a fraction of the time."""
+    geopotential = EARTH_RADIUS * z / (EARTH_RADIUS + z)
+    i = max(bisect.bisect_right(_BASE_LIST, geopotential) - 1, 0)
+    height, base, lapse = geopotential - _BASE_LIST[i], float(bases[i]), _LAPSE_LIST[i]
+    scale = STANDARD_GRAVITY / GAS_CONSTANT_AIR
+    # The exponential of Python may differ in the last bit.
+    ratio = (
+        (1.0 + lapse * height / base) ** (-scale / lapse) if lapse
+        else np.exp(-scale * height / base)
+    )
+    return np.float64(base + lapse * height), pressures[i] * ratio
 
 
 def density(altitude: ArrayLike, warmer: float = 0.0) -> FloatArray:

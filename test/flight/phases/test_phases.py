@@ -69,6 +69,7 @@ ACCEPTED = {
     (Phase.DEBUG, 'liftoff_override'): Phase.FLIGHT,
     (Phase.DEBUG, 'apogee_override'): Phase.RECOVERY,
     (Phase.DEBUG, 'reset'): Phase.PREFLIGHT,
+    **{(phase, 'safe'): Phase.PREFLIGHT for phase in Phase if phase is not Phase.SETUP},
 }
 
 
@@ -106,12 +107,18 @@ def test_commands_are_accepted_in_their_phase_alone(phase, command):
             "'reset' is refused: the vehicle is still moving", id='reset under the parachute',
         ),
         pytest.param(
+            Phase.FLIGHT, 'safe', Facts(True), "'safe' is refused: it disarms, and every charge"
+            ' that is still due is given up: request it again within `flight.ask_again_time`',
+            id='safe once',
+        ),
+        pytest.param(
             Phase.PREFLIGHT, 'lanch', READY, "unknown command 'lanch', did you mean 'launch'?",
             id='misspelt',
         ),
         pytest.param(
             Phase.PREFLIGHT, 'xyz', READY, "unknown command 'xyz', expected one of set_home,"
-            ' launch, debug, ignition, abort, liftoff_override, apogee_override, reset',
+            ' launch, debug, ignition, abort, liftoff_override, apogee_override, reset,'
+            ' safe',
             id='unknown',
         ),
         pytest.param(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -276,6 +277,20 @@ def test_record_of_another_configuration_is_ignored(tmp_path):
     second = Computer(state_file=str(path), config_file='')
     (line,) = second.warnings
     assert line == f'state_file {path}: is of another configuration; ignored'
+
+
+def test_record_of_an_earlier_simulation_is_dropped_by_the_first_sample(tmp_path):
+    path = tmp_path / 'flight.json'
+    first = Computer(is_simulated=True, state_file=str(path))
+    first.feed(0.0, 2.0)
+    first.command('launch')
+    first.feed(2.0, 8.0)
+    second = Computer(is_simulated=True, state_file=str(path))
+    second.feed(0.0, 0.04)
+    waiting, dropped = second.warnings
+    assert waiting.startswith('a flight was recorded in flight')
+    assert re.search(r'in flight, is not resumed: it is \d\.\d s later than now', dropped)
+    assert second.flags['phase'] == 'preflight'
 
 
 # Inputs beside the samples.

@@ -45,7 +45,9 @@ def test_servo_is_turned_again_after_a_kill_as_its_event_was_published(tmp_path)
 def test_pulse_is_given_whole_to_a_driver_that_is_connected_late(away, until):
     """After a restart a driver received the end of a pulse, or nothing of it."""
     computer = Computer(on_time_clock='steady')
-    computer.host.subscriptions['~/deployers'] = int(away == 0.0)
+    driver = computer.host.receivers.pop('~/deployers')
+    if away == 0.0:
+        computer.host.receivers['~/deployers'] = driver
     computer.feed(0.0, 2.0)
     computer.command('launch')
     publish, received = computer.host.publish, []
@@ -54,7 +56,7 @@ def test_pulse_is_given_whole_to_a_driver_that_is_connected_late(away, until):
         if outlet.topic == '~/deployers' and payload.effort[0] == 1.0:
             received.append(computer.host.steady * 1e-9)
             if received[-1] - received[0] >= away:
-                computer.host.subscriptions['~/deployers'] = 1
+                computer.host.receivers['~/deployers'] = driver
         publish(outlet, stamp_ns, payload)
 
     computer.host.publish = see

@@ -93,3 +93,11 @@ def test_arrays_are_answered_element_by_element():
         alone = temperature_and_pressure(altitudes[at])
         assert (temperature[at], pressure[at]) == pytest.approx(alone, rel=1e-14)
         assert altitude_of_pressure(pressure)[at] == pytest.approx(altitudes[at], abs=1e-6)
+
+
+@pytest.mark.parametrize('warmer', [0.0, 12.5, -40.0])
+def test_one_altitude_gives_the_same_bits_as_an_array_of_none(warmer):
+    rng = np.random.default_rng(3)
+    for altitude in [*rng.uniform(-2e3, 95e3, 300).tolist(), 0.0, 11e3, -6.3e6, float('nan')]:
+        one = temperature_and_pressure(altitude, warmer)
+        np.testing.assert_array_equal(one, temperature_and_pressure(np.asarray(altitude), warmer))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from propulsion_ros.timing.interleaving import Interleaving
+
 NEAR_NS = 500_000_000
 """How far a message may lie behind the newest of its line, and beyond what has passed [ns]."""
 SILENT_NS = 500_000_000
@@ -118,6 +120,7 @@ class TimeLines:
         self._others: list[_Line] = []
         self._others_ns: int | None = None
         self._is_settled = False
+        self._beside = Interleaving()
         self._expected_ns = self._refused = self._refused_ns = self.changes = 0
         self.offset = 0.0
 
@@ -152,9 +155,11 @@ class TimeLines:
             return None
         return line.lead_ns - clock_ns if line.count else self._expected_ns
 
-    def has_two(self, steady_ns: int) -> bool:
-        """Return whether messages of another line have come beside the accepted one."""
-        return self._refused > 1 and steady_ns - self._refused_ns <= RESTARTED_NS
+    def finding(self, steady_ns: int) -> str:
+        """Return what messages of another line came lately beside the accepted one; '' for none."""
+        if self._refused < 2 or steady_ns - self._refused_ns > RESTARTED_NS:
+            return ''
+        return self._beside.finding
 
     def takes(self, stamp_ns: int, steady_ns: int, now_ns: int | None = None) -> bool:
         """Return whether a message that arrives now belongs to the accepted line.
@@ -179,12 +184,13 @@ class TimeLines:
             if now_ns is not None and self._is_nearer(line, followed, now_ns - steady_ns):
                 self._first = line
             elif line is not self._first and not self._is_over(followed, line, steady_ns):
-                self._refuse(steady_ns)
+                self._refuse(stamp_ns, steady_ns, followed)
                 return False
             self._change(followed, line)
         for other in self._others:
             other.wait_ns = BESIDE_NS
         self._others_ns = None
+        self._beside.take(stamp_ns)
         return True
 
     def _begin(self, stamp_ns: int, steady_ns: int) -> _Line:
@@ -266,11 +272,15 @@ class TimeLines:
             self._others.append(followed)
         self._followed = line
         self._refused = 0
+        self._beside.reset()
         self.changes += 1
 
-    def _refuse(self, steady_ns: int) -> None:
+    def _refuse(self, stamp_ns: int, steady_ns: int, followed: _Line) -> None:
         if steady_ns - self._refused_ns > RESTARTED_NS:
             self._refused = 0
+        if not self._refused:
+            self._beside.begin()
+        self._beside.refuse(stamp_ns, stamp_ns - steady_ns - followed.lead_ns)
         self._refused += 1
         self._refused_ns = steady_ns
         if self._others_ns is None:

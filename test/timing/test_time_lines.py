@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from propulsion_ros.loops.flight.time_lines import TimeLines
+from propulsion_ros.timing.time_lines import TimeLines
 
 S, MS = 10**9, 10**6
 BOOT = 5 * S
@@ -187,8 +187,8 @@ def test_line_that_is_nearer_to_the_clock_is_followed_until_one_is_settled(
         if lines.takes(stamp, arrival, arrival - BOOT + 1_000_000 * S):
             found.append((own, (arrival - BOOT) / S))
     assert {own for own, t in found if t > 2.5} == {'A' if is_settled else name}
-    assert lines.has_two(both[-1][2])
-    assert not lines.has_two(both[-1][2] + 4 * S)
+    assert 'two' in lines.finding(both[-1][2])
+    assert not lines.finding(both[-1][2] + 4 * S)
 
 
 @pytest.mark.parametrize(('rival', 'waits', 'taken_from'), [

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How probable it is that something holds the vehicle, by all its sensors and their faults."""
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propulsion_ros.flight.belief.modes import MEAN_TIMES, MOTIONS, SUPPORTED, Mode
+from propulsion_ros.flight.belief.track import Track
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.settings.quantity import FloatArray
+
+
+class Channel(IntEnum):
+    """What is measured; each has a health of its own."""
+
+    HEIGHT = 0
+    SPEED = 1
+    FORCE = 2
+
+
+ALIKE = (0.1, 0.5, 0.1)
+"""Errors of a channel are alike for so long [s]: what comes faster is no further evidence."""
+
+_FAILS, _HEALS = 2e-4, 0.2  # how often a channel fails, and a failed one heals [1/s]
+_FAILED_START = 0.01  # share of a failed channel at the start
+_TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
+_GLITCH = 0.01  # share of a sound channel's readings that are anything
+_NEAR = (5.0, 5.0, 6.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
+_FAR = (300.0, 100.0, 100.0)  # or reads anything in such a range,
+_LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2]
+_PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
+_DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half
+_ASIDE = 8.0  # growth of the variance of a free speed: no force is all upright [m^2/s^3]
+_AIR = 8400.0  # scale height of the air [m]
+_DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
+_TERRAIN = 100.0  # landings are that near the height of the pad [m]
+_BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it lands so much sooner
+_PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
+_SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
+# Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
+_SPIN_ALIKE = 3.0  # [s]
+_LIMITS = np.array([2e5, 2e3, 500.0])  # beyond which no model rocket is [m, m/s, m/s^2]
+_FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
+_LEAST = 1e-30  # least probability, so that any belief can be withdrawn
+_LONGEST = 0.25  # step of time [s]
+_STEPS = 40  # for a gap of any length
+_RESTART = 0.02  # least doubt of what was believed before a restart
+_PRIORS = {  # by mode
+    False: (0.90, 0.01, 0.01, 0.04, 0.04),
+    True: (0.10, 0.05, 0.15, 0.35, 0.35),
+}
+_CHANNELS = len(Channel)
+
+
+class Belief:
+    """A bank of filters, one for each mode of motion with each set of failed channels.
+
+    Each hypothesis has its probability and a Gaussian of height, speed and acceleration. Modes and
+    healths switch at stated rates (interacting multiple models: Blom and Bar-Shalom, IEEE Trans.
+    Automatic Control 33, 1988). A sound channel has errors of Student's t. A failed one reads near
+    its own last values, goes on smoothly, or reads anything, so that each fault has its price.
+    """
+
+    def __init__(self) -> None:
+        healths = 1 << _CHANNELS
+        self._mode = np.repeat([int(mode) for mode in Mode], healths)
+        failed = np.tile(np.arange(healths), len(Mode))
+        self._is_sound = np.array([failed >> channel & 1 == 0 for channel in Channel])
+        self._is_held = np.isin(self._mode, [int(mode) for mode in SUPPORTED])
+        self._is_coast = self._mode == int(Mode.COAST)
+        self._failures = (~self._is_sound).sum(axis=0)
+        self._read_switches(failed)
+        self._read_motions()
+        self._track = Track()
+        self.reset()
+
+    def _read_switches(self, failed: NDArray[np.int_]) -> None:
+        """Compute the rates at which one hypothesis follows another (from, to) [1/s]."""
+        rates = np.zeros((len(Mode), len(Mode)))
+        for (source, target), mean_time in MEAN_TIMES.items():
+            rates[source, target] = 1.0 / mean_time
+        flipped = failed[:, None] ^ failed[None]
+        self._mode_rates = np.where(flipped == 0, rates[self._mode][:, self._mode], 0.0)
+        self._is_landing = ~self._is_held[:, None] & (self._mode[None] == int(Mode.REST))
+        same = self._mode[:, None] == self._mode[None]
+        self._health_rates = np.zeros_like(self._mode_rates)
+        for channel in Channel:
+            flips = same & (flipped == 1 << channel)
+            sound = self._is_sound[channel][:, None]
+            self._health_rates += np.where(flips, np.where(sound, _FAILS, _HEALS), 0.0)
+            if channel is Channel.HEIGHT:
+                self._heals_height = flips & ~sound
+
+    def _read_motions(self) -> None:
+        rows = np.array([MOTIONS[Mode(mode)] for mode in self._mode])
+        (self._speed, self._speed_spread, self._speed_time, self._push, self._push_spread,
+         self._push_time, self._widest, self._entry_speed, self._entry_push,
+         self._entry_spread) = rows.T
+        self._is_entered_at_speed = self._entry_speed > 0.0
+
+    def reset(self, *, in_air: bool = False, held: float = 0.0) -> None:
+        """Begin anew: on the pad, or in the air, where it is held with a probability."""
+        is_held = self._is_held
+        spread = np.where(is_held, _AIR_SPREAD if in_air else _PAD_SPREAD, _AIR_SPREAD)
+        count = len(self._mode)
+        self._state = np.zeros((count, 3))
+        self._state[:, 1], self._state[:, 2] = self._speed, self._push
+        self._covariance = np.zeros((count, 3, 3))
+        self._covariance[:, 0, 0] = spread**2
+        self._covariance[:, 1, 1] = np.where(is_held, self._speed_spread, 100.0) ** 2
+        self._covariance[:, 2, 2] = self._entry_spread**2
+        prior = np.array(_PRIORS[in_air])[self._mode] * _FAILED_START**self._failures
+        prior /= prior.sum()
+        if in_air:
+            known, held = float(prior[is_held].sum()), min(max(held, _RESTART), 1.0 - _RESTART)
+            prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
+        self._shares: FloatArray = np.maximum(prior, _LEAST)
+        self._level_height = math.nan
+        self._recent = np.full(_CHANNELS, np.nan)
+        self._track.reset()
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass [s]; a long gap takes no more steps than a minute of readings."""
+        count = max(min(math.ceil(seconds / _LONGEST), _STEPS), 1)
+        for _ in range(count):
+            self._track.advance(seconds / count)
+            self._mix(seconds / count)
+            self._move(seconds / count)
+
+    def _mix(self, dt: float) -> None:
+        """Let modes and healths switch, and merge what comes to be the same hypothesis."""
+        top = float(self._shares @ self._state[:, 0])
+        state = self._state.copy()
+        lands = np.exp(-np.minimum(self._apart(), 1500.0) / _TERRAIN)
+        if not self._track.is_proven:
+            lands = np.where(state[:, 0] < -_BELOW, _DEEP, lands)
+        switches = np.where(self._is_landing, self._mode_rates * lands[:, None], self._mode_rates)
+        health = self._health_rates
+        if not self._track.is_proven:
+            # Where a height is that healed, its own readings must have shown.
+            health = np.where(self._heals_height, 0.0, health)
+        leaving = (switches + health).sum(axis=1)
+        stays = np.exp(-leaving * dt)
+        share = ((1.0 - stays) / np.maximum(leaving, 1e-12) * self._shares)[:, None]
+        heals = np.where(self._heals_height, health, 0.0) * share
+        goes_on = (health * share) - heals
+        goes_on[np.diag_indices_from(goes_on)] += stays * self._shares
+        # Moments about a common height, or the squares would lose their digits.
+        state[:, 0] -= top
+        moments = np.concatenate((
+            np.ones((len(state), 1)), state,
+            (self._covariance + state[:, :, None] * state[:, None, :]).reshape(-1, 9),
+        ), axis=1)
+        total = goes_on.T @ moments
+        total += self._entered((switches * share).T @ moments)
+        if self._track.is_proven:
+            total += self._healed(heals.T @ moments, top)
+        weight = total[:, 0] + 1e-300
+        mean = total[:, 1:4] / weight[:, None]
+        self._covariance = (
+            (total[:, 4:] / weight[:, None]).reshape(-1, 3, 3) - mean[:, :, None] * mean[:, None, :]
+        )
+        self._state = mean
+        self._state[:, 0] += top
+        self._bound()
+        self._shares = np.maximum(weight / weight.sum(), _LEAST)
+
+    def _apart(self) -> FloatArray:
+        """Return how far each hypothesis is from the level of the pad [m].
+
+        One that does not believe the height has none of its own: what the height says counts.
+        """
+        own = np.abs(self._state[:, 0])
+        if not self._track.is_proven:
+            return own
+        said = abs(float(self._track.state[0]))
+        return np.where(self._is_sound[Channel.HEIGHT], own, np.maximum(own, said))
+
+    def _entered(self, moments: FloatArray) -> FloatArray:
+        """Return the moments of what enters a mode: it has the acceleration of that mode."""
+        weight, height = moments[:, 0], moments[:, 1]
+        fixed, push = self._is_entered_at_speed, self._entry_push
+        speed = np.where(fixed, 0.0, moments[:, 2])
+        speed_square = np.where(fixed, weight * self._entry_speed**2, moments[:, 8])
+        height_speed = np.where(fixed, 0.0, moments[:, 5])
+        return np.stack((
+            weight, height, speed, push * weight,
+            moments[:, 4], height_speed, push * height,
+            height_speed, speed_square, push * speed,
+            push * height, push * speed, weight * (push**2 + self._entry_spread**2),
+        ), axis=1)
+
+    def _healed(self, moments: FloatArray, top: float) -> FloatArray:
+        """Return the moments of what healed: height, and speed in the air, are the track's."""
+        weight, acceleration = moments[:, 0], moments[:, 3]
+        height, speed = self._track.state[0] - top, self._track.state[1]
+        spread, flies = self._track.covariance, ~self._is_held
+        mean_speed = np.where(flies, speed * weight, moments[:, 2])
+        height_speed = np.where(
+            flies, (height * speed + spread[0, 1]) * weight, height * mean_speed
+        )
+        speed_square = np.where(flies, (speed**2 + spread[1, 1]) * weight, moments[:, 8])
+        speed_push = np.where(flies, speed * acceleration, moments[:, 9])
+        return np.stack((
+            weight, height * weight, mean_speed, acceleration,
+            (height**2 + spread[0, 0]) * weight, height_speed, height * acceleration,
+            height_speed, speed_square, speed_push,
+            height * acceleration, speed_push, moments[:, 12],
+        ), axis=1)
+
+    def _move(self, dt: float) -> None:
+        """Let each hypothesis move on by itself (Ornstein-Uhlenbeck speed and acceleration)."""
+        np.clip(self._state, -_LIMITS, _LIMITS, out=self._state)
+        height, speed = self._state[:, 0], self._state[:, 1]
+        air = np.exp(-np.clip(height, 0.0, 1e5) / _AIR)
+        drag = np.where(
+            self._is_coast, _DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air, 0.0
+        )
+        keeps, lasts = np.exp(-dt / self._speed_time), np.exp(-dt / self._push_time)
+        step = np.zeros((len(speed), 3, 3))
+        step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
+        step[:, 1, 1], step[:, 1, 2], step[:, 2, 2] = keeps, dt * keeps, lasts
+        self._state = (step @ self._state[:, :, None])[:, :, 0]
+        self._state[:, 1] += self._speed * (1.0 - keeps)
+        self._state[:, 2] += (self._push - drag) * (1.0 - lasts)
+        self._covariance = step @ self._covariance @ step.transpose(0, 2, 1)
+        spread = self._push_spread + _DRAG_SPREAD * np.abs(drag)
+        self._covariance[:, 1, 1] += self._speed_spread**2 * (1.0 - keeps**2)
+        self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, _ASIDE * dt)
+        self._covariance[:, 2, 2] += spread**2 * (1.0 - lasts**2)
+
+    def _bound(self) -> None:
+        """Keep every deviation within what is possible; scaled, or it would be no covariance."""
+        diagonal = self._covariance.reshape(-1, 9)[:, ::4]
+        scale = np.minimum(1.0, _LIMITS / np.sqrt(np.maximum(diagonal, _FLOOR)))
+        if scale.min() < 1.0:
+            self._covariance *= scale[:, :, None] * scale[:, None, :]
+            diagonal = self._covariance.reshape(-1, 9)[:, ::4]
+        np.maximum(diagonal, _FLOOR, out=diagonal)
+
+    def read(self, channel: Channel, value: float, weight: float = 1.0) -> None:
+        """Take a reading of a channel.
+
+        Parameters
+        ----------
+        channel : Channel
+            Height [m], upward speed [m/s], or size of the specific force [m/s^2].
+        value : float
+            Finite.
+        weight : float
+            Share of an independent reading that it is, by `ALIKE`.
+        """
+        index, measured, variance = self._model(channel, value)
+        innovation = measured - self._state[:, index]
+        total = self._covariance[:, index, index] + variance
+        square = innovation**2 / total
+        near, far = _NEAR[channel], _FAR[channel]
+        sound = np.logaddexp(
+            math.log1p(-_GLITCH) - 0.98 - 0.5 * np.log(total)
+            - 0.5 * (_TAIL + 1.0) * np.log1p(square / _TAIL),
+            math.log(_GLITCH / far),
+        )
+        step = self._step(channel, value, weight)
+        failed = math.log(
+            0.25 / near * math.exp(-min(step / near, 300.0)) + 0.25 / far
+            + (self._level(value, weight) if channel is Channel.HEIGHT else 0.0)
+        )
+        is_sound = self._is_sound[channel]
+        evidence = np.where(is_sound, sound, failed) - self._improbable(channel, is_sound)
+        self._weigh(weight * evidence)
+        # A reading far out moves the state less (weights of Student's t).
+        noise = variance / weight * (_TAIL + square) / (_TAIL + 1.0)
+        gain = self._covariance[:, :, index] * (
+            is_sound / (self._covariance[:, index, index] + noise)
+        )[:, None]
+        self._state = self._state + gain * innovation[:, None]
+        self._covariance = self._covariance - gain[:, :, None] * self._covariance[:, index, None, :]
+        self._bound()
+
+    def _model(self, channel: Channel, value: float) -> tuple[int, FloatArray, FloatArray | float]:
+        """Return which number of the state is read, its reading, and the variance of that."""
+        speed = self._state[:, 1]
+        if channel is Channel.HEIGHT:
+            return 0, np.full(len(speed), value), 1.0 + (_PORT * speed**2) ** 2
+        if channel is Channel.SPEED:
+            return 1, np.full(len(speed), value), (2.0 + 0.05 * np.abs(speed)) ** 2
+        # In a coast the force is the drag, against the speed; without a speed there is none.
+        sign = np.where(self._is_coast, -speed / np.sqrt(speed**2 + 25.0), 1.0)
+        spread = 1.0 + 0.02 * value + value * (1.0 - np.abs(sign))
+        return 2, sign * value - STANDARD_GRAVITY, spread**2
+
+    def _step(self, channel: Channel, value: float, weight: float) -> float:
+        """Return how far a reading is from what its channel alone let expect."""
+        last = self._recent[channel]
+        if math.isnan(last):
+            last = value
+        self._recent[channel] = last + weight * (value - last)
+        step = abs(value - last)
+        if channel is Channel.HEIGHT:
+            step = min(step, self._track.take(value, 1.0 / weight))
+        return float(step)
+
+    def _level(self, height: float, weight: float) -> float:
+        """Return the likelihood of a height whose port is blocked [1/m]."""
+        off = 0.0 if math.isnan(self._level_height) else height - self._level_height
+        self._level_height = height - off * (1.0 - min(weight * ALIKE[0] / _LEVEL_TIME, 1.0))
+        # In full, not as a share: what is blocked stays blocked, and pays once for that.
+        return math.exp(-min(0.5 * off * off / _LEVEL_VARIANCE, 300.0)) / math.sqrt(
+            math.tau * _LEVEL_VARIANCE
+        )
+
+    def _improbable(self, channel: Channel, is_sound: NDArray[np.bool_]) -> FloatArray:
+        """Return by how much a hypothesis is less likely by where it has come to itself."""
+        state, spread = self._state, self._covariance
+        fast = np.maximum(np.abs(state[:, 1] - self._speed) - self._widest, 0.0)
+        found = np.minimum(0.5 * fast**2 / (spread[:, 1, 1] + 1.0), 50.0)
+        if channel is Channel.HEIGHT:
+            deep = np.minimum((state[:, 0] + _BELOW) / np.sqrt(spread[:, 0, 0]), 0.0)
+            is_seen = is_sound & ~self._is_held
+            found = found + np.where(is_seen, np.minimum(0.5 * deep**2, 50.0), 0.0)
+        return np.asarray(found)
+
+    def read_spin(self, rate: float, seconds: float) -> None:
+        """Take a rate of turn [rad/s] that the inertial sensor had for a while [s]."""
+        def likelihood(is_held: bool) -> float:
+            share, slow, fast = _SPINS[is_held]
+            return math.log(
+                share / slow * math.exp(-min(rate / slow, 300.0))
+                + (1.0 - share) / fast * math.exp(-min(rate / fast, 300.0))
+            )
+        free = likelihood(False)
+        is_news = self._is_held & self._is_sound[Channel.FORCE]
+        weight = min(seconds / _SPIN_ALIKE, 1.0)
+        self._weigh(np.where(is_news, weight * (likelihood(True) - free), 0.0))
+
+    def _weigh(self, evidence: FloatArray) -> None:
+        shares = self._shares * np.exp(evidence - evidence.max())
+        self._shares = np.maximum(shares / shares.sum(), _LEAST)
+
+    # What is believed.
+
+    def supported(self, read: NDArray[np.bool_]) -> float:
+        """Return the probability that something holds the vehicle, as a live height or speed shows.
+
+        A force of 1 g alone is also that of a parachute, a hover, or a fall at its last speed.
+
+        Parameters
+        ----------
+        read : ndarray
+            Which channels are alive (3,).
+        """
+        is_shown = (self._is_sound & read[:, None])[:Channel.FORCE].any(axis=0)
+        return float(self._shares[self._is_held & is_shown].sum())
+
+    @property
+    def held(self) -> float:
+        """Probability that something holds the vehicle, by whatever."""
+        return float(self._shares[self._is_held].sum())
+
+    @property
+    def height(self) -> float:
+        """Mean height of what is held [m]."""
+        shares = self._shares[self._is_held]
+        return float(shares @ self._state[self._is_held, 0] / shares.sum())
+
+    @property
+    def speed(self) -> float:
+        """Mean speed of what is held [m/s]."""
+        shares = self._shares[self._is_held]
+        return float(shares @ self._state[self._is_held, 1] / shares.sum())
+
+    @property
+    def modes(self) -> FloatArray:
+        """Probability of each mode (5,)."""
+        return np.asarray(np.bincount(self._mode, self._shares, len(Mode)), dtype=float)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether something holds the vehicle, and for how long that has been certain."""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from propulsion_ros.flight.belief.belief import ALIKE, Belief, Channel
+from propulsion_ros.flight.belief.readings import Readings
+from propulsion_ros.timing.dwell import Dwell
+
+CERTAIN, DOUBTFUL = 0.995, 0.5
+"""Probabilities from which it is certain, and likely, that something holds the vehicle."""
+_LIVE_NS = (300_000_000, 2_000_000_000)  # after so long without a reading a channel shows nothing:
+_INTERVALS = 2.5  # within these bounds, so many of its own intervals
+_REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat itself: at least,
+# and at most, where half as long was usual on the pad
+_STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
+_DOUBT_NS = 30_000_000_000  # for so long after its last sign it is doubtful that it flies
+_HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
+_LANDS = 5.0  # the slowest descent from there [m/s]
+_LIKELY = 2.0  # where it was likely for so long [s]
+_WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
+# Readings of height, speed, force and rate are put together for so long.
+_LONGEST_NS = 100_000_000  # after which time passes without a reading
+
+
+class _Mean(NamedTuple):
+    """A mean of readings: the value, or the size of a vector, and over which time [s]."""
+
+    size: float
+    seconds: float
+
+
+class _Feed:
+    """Puts the readings of one channel together, and knows whether it lives."""
+
+    def __init__(self, window_ns: int) -> None:
+        self._window_ns = window_ns
+        self.reset()
+
+    def reset(self) -> None:
+        self._last: tuple[float, ...] = ()
+        self._usual_ns = self._interval_ns = 0
+        self._new_ns = self._read_ns = -_LIVE_NS[1]
+        self._sum: list[tuple[float, ...]] = []
+
+    def take(
+        self, now_ns: int, values: tuple[float, ...], *, learns: bool
+    ) -> _Mean | None:
+        """Take a reading; return the mean of several where it is time."""
+        if not all(map(math.isfinite, values)):
+            return None
+        if values != self._last:
+            self._last, self._new_ns = values, now_ns
+        elif learns:
+            self._usual_ns = max(self._usual_ns, now_ns - self._new_ns)
+        least_ns, most_ns = _REPEATS_NS
+        longest_ns = min(max(least_ns, 2 * self._usual_ns), most_ns)
+        if now_ns - self._new_ns > longest_ns:
+            self._sum.clear()
+            return None
+        self._sum.append(values)
+        elapsed_ns = now_ns - self._read_ns
+        if elapsed_ns < self._window_ns:
+            return None
+        mean = [math.fsum(each) / len(self._sum) for each in zip(*self._sum, strict=True)]
+        self._sum.clear()
+        self._read_ns, self._interval_ns = now_ns, elapsed_ns
+        return _Mean(mean[0] if len(mean) == 1 else math.hypot(*mean), elapsed_ns * 1e-9)
+
+    def is_live(self, now_ns: int) -> bool:
+        """Return whether it was read lately."""
+        least_ns, most_ns = _LIVE_NS
+        return now_ns - self._read_ns < min(max(_INTERVALS * self._interval_ns, least_ns), most_ns)
+
+    def is_fresh(self, now_ns: int) -> bool:
+        """Return whether it changed lately too."""
+        return now_ns - self._new_ns < _STALE_NS and self.is_live(now_ns)
+
+
+class MotionWatch:
+    """Follows the belief about the motion at each sample.
+
+    Parameters
+    ----------
+    lasts : float
+        For how long it must be certain [s].
+
+    Attributes
+    ----------
+    probability : float
+        That something holds the vehicle, and a live sensor shows it.
+    is_certain : bool
+        Whether that is certain now, by sensors that change.
+    is_supported : bool
+        Whether that has been certain for long enough, and the vehicle was not seen to fly since:
+        silence withdraws nothing.
+    is_doubtful : bool
+        Whether it is likely, or was until a height or a speed died at most 30 s ago.
+    """
+
+    def __init__(self, lasts: float) -> None:
+        self._belief = Belief()
+        self._feeds = [_Feed(window_ns) for window_ns in _WINDOW_NS]
+        self._channels = self._feeds[:len(Channel)]
+        self._certain, self._likely = Dwell(lasts), Dwell(_LIKELY)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, and begin on the pad."""
+        self.begin(in_air=False)
+
+    def begin(self, *, in_air: bool, is_supported: bool = False, held: float = 0.0) -> None:
+        """Begin anew, on the pad or where the vehicle may fly.
+
+        What was certain before a restart stays so, and what was likely stays as likely.
+        """
+        self._belief.reset(in_air=in_air and not is_supported, held=held)
+        for feed in self._feeds:
+            feed.reset()
+        self._certain.reset()
+        self._likely.reset()
+        self._clock_ns: int | None = None
+        self._doubtful_ns = -_DOUBT_NS
+        self._level_ns: int | None = None
+        self.probability = 0.0
+        self.is_supported, self.is_doubtful, self.is_certain = is_supported, False, False
+
+    @property
+    def held(self) -> float:
+        """Probability that something holds the vehicle, by whatever shows it."""
+        return self._belief.held
+
+    @property
+    def height(self) -> float:
+        """Where it is if something holds it [m]."""
+        return self._belief.height
+
+    def has_force(self, now_ns: int) -> bool:
+        """Return whether an accelerometer lives."""
+        return self._feeds[Channel.FORCE].is_live(now_ns)
+
+    def update(
+        self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False
+    ) -> None:
+        """Take readings.
+
+        Parameters
+        ----------
+        now_ns : int
+            On the flight clock [ns].
+        readings : Readings
+            Since the last call.
+        learns : bool
+            Whether the vehicle waits on the pad: how long its sensors repeat themselves is usual.
+        has_flown : bool
+            Whether an ascent was seen, so that a level height far up may be that of a blocked port.
+        """
+        values = (readings.height,), (readings.speed,), readings.force, readings.rate
+        due = [
+            feed.take(now_ns, value, learns=learns)
+            for feed, value in zip(self._feeds, values, strict=True)
+        ]
+        since_ns = now_ns if self._clock_ns is None else self._clock_ns
+        if self._clock_ns is None or any(due) or now_ns - since_ns > _LONGEST_NS:
+            self._clock_ns = now_ns
+            if now_ns > since_ns:
+                self._belief.advance((now_ns - since_ns) * 1e-9)
+            self._read(due)
+            self._judge(now_ns, has_flown=has_flown)
+
+    def _read(self, due: list[_Mean | None]) -> None:
+        for channel, found in zip(Channel, due, strict=False):
+            if found is not None:
+                weight = min(found.seconds / ALIKE[channel], 1.0)
+                self._belief.read(channel, found.size, weight)
+        if due[-1] is not None:
+            self._belief.read_spin(due[-1].size, due[-1].seconds)
+
+    def _may_be_blocked(self, now_ns: int) -> bool:
+        """Return whether it may still fall beside a level height: until it must have landed."""
+        height = self._belief.height
+        if height < _HIGH or abs(self._belief.speed) > _LEVEL:
+            self._level_ns = None
+            return False
+        if self._level_ns is None:
+            self._level_ns = now_ns
+        return (now_ns - self._level_ns) * 1e-9 < height / _LANDS
+
+    def _judge(self, now_ns: int, *, has_flown: bool) -> None:
+        belief = self._belief
+        live = np.array([feed.is_live(now_ns) for feed in self._channels])
+        fresh = np.array([feed.is_fresh(now_ns) for feed in self._channels])
+        if fresh[Channel.FORCE]:
+            # A coarse height that repeats itself as it did on the pad, beside a force that lives.
+            fresh = live
+        self.probability = belief.supported(live)
+        may_be_blocked = has_flown and self._may_be_blocked(now_ns)
+        # A height that comes back, as after a landing, need not be believed yet.
+        likely = belief.held if live[Channel.HEIGHT] else self.probability
+        is_likely = likely >= DOUBTFUL and not may_be_blocked
+        if self._likely.update(now_ns, is_likely):
+            self._doubtful_ns = now_ns
+        is_recent = now_ns - self._doubtful_ns < _DOUBT_NS
+        self.is_doubtful = is_likely or (is_recent and belief.held >= DOUBTFUL)
+        self.is_certain = belief.supported(fresh) >= CERTAIN
+        has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
+        if belief.held < DOUBTFUL:
+            self.is_supported, self._doubtful_ns = False, -_DOUBT_NS
+        elif has_lasted:
+            self.is_supported = True

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a height says by itself: where it goes on smoothly, and where it jumps."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from propulsion_ros.settings.quantity import FloatArray
+
+_SPREAD, _TIME = 50.0, 0.5  # accelerations of a rocket [m/s^2], [s]
+_JUMP = 25.0  # square of the standard deviations beyond which a reading begins it anew
+_SPEED = 200.0  # standard deviation of the speed at its first reading [m/s]
+_PROVEN = 3  # readings that agreed before it is believed
+_OLD = 0.5  # [s]
+
+
+class Track:
+    """A filter of height, speed and acceleration on one height alone.
+
+    Attributes
+    ----------
+    state : ndarray
+        Height [m], speed [m/s], acceleration [m/s^2] (3,).
+    covariance : ndarray
+        Of it (3, 3).
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the height."""
+        self.state: FloatArray = np.zeros(3)
+        self.covariance: FloatArray = np.zeros((3, 3))
+        self._agreed = -1
+        self._age = math.inf
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether several readings in a row agreed, the last one lately."""
+        return self._agreed >= _PROVEN and self._age < _OLD
+
+    def advance(self, dt: float) -> None:
+        """Let time pass [s]."""
+        self._age += dt
+        if self._agreed < 0:
+            return
+        decay = math.exp(-dt / _TIME)
+        step = np.array([[1.0, dt, 0.5 * dt * dt], [0.0, 1.0, dt], [0.0, 0.0, decay]])
+        self.state = step @ self.state
+        self.covariance = step @ self.covariance @ step.T
+        self.covariance[2, 2] += _SPREAD**2 * (1.0 - decay * decay)
+
+    def take(self, height: float, variance: float) -> float:
+        """Take a reading [m], and return how far it is from where it was expected [m]."""
+        innovation, self._age = height - float(self.state[0]), 0.0
+        total = float(self.covariance[0, 0]) + variance
+        if self._agreed < 0 or innovation * innovation > _JUMP * total:
+            far = 0.0 if self._agreed < 0 else abs(innovation)
+            self.state = np.array([height, 0.0, 0.0])
+            self.covariance = np.diag([variance, _SPEED**2, _SPREAD**2])
+            self._agreed = 0
+            return far
+        self._agreed += 1
+        gain = self.covariance[:, 0] / total
+        self.state = self.state + gain * innovation
+        self.covariance = self.covariance - np.outer(gain, self.covariance[0])
+        return abs(innovation)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The watch: how long it must be certain, what lives, what silence withdraws, and restarts."""
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.flight.belief.readings import Readings
+
+G = 9.80665
+SECOND = 1_000_000_000
+
+
+class Watched:
+    """A watch that reads 20 times a second."""
+
+    def __init__(self):
+        self.watch = MotionWatch(5.0)
+        self.now, self.rng = 0.0, np.random.default_rng(1)
+
+    def read(
+        self, seconds, height=None, force=None, rate=None, *, noise=0.3, learns=False, flown=False
+    ):
+        """Have it read functions of the time since the call [s]; return when it was supported."""
+        found = []
+        for i in range(round(20 * seconds)):
+            t, self.now = i / 20, self.now + 0.05
+            error = noise * self.rng.standard_normal()
+            self.watch.update(round(self.now * SECOND), Readings(
+                math.nan if height is None else height(t) + error,
+                force=(math.nan,) * 3 if force is None else (0.0, 0.1 * error, force(t)),
+                rate=(math.nan,) * 3 if rate is None else (rate(t), 0.0, 0.01 * error),
+            ), learns=learns, has_flown=flown)
+            found.append(self.watch.is_supported)
+        return found
+
+    def stand(self, seconds=10.0):
+        self.read(seconds, lambda t: 0.0, lambda t: G, lambda t: 0.0, learns=True)
+        return self
+
+
+def test_support_is_certain_once_it_lasted_for_five_seconds():
+    found = Watched().read(10.0, lambda t: 0.0, lambda t: G)
+    assert 5.0 <= found.index(True) / 20 < 10.0
+
+
+def test_a_launch_withdraws_it():
+    watched = Watched().stand()
+    assert watched.watch.is_supported
+    watched.read(1.5, lambda t: 30.0 * t * t, lambda t: 60.0 + G)
+    assert not watched.watch.is_supported
+    assert not watched.watch.is_doubtful
+
+
+def test_silence_withdraws_nothing_and_doubt_ends():
+    watched = Watched().stand()
+    watched.read(60.0)
+    assert watched.watch.is_supported
+    assert not watched.watch.is_doubtful
+
+
+def test_a_force_alone_makes_nothing_certain():
+    assert not any(Watched().read(60.0, force=lambda t: G, rate=lambda t: 0.0))
+
+
+def test_a_height_that_repeats_itself_makes_nothing_certain():
+    assert not any(Watched().read(20.0, lambda t: 0.0, noise=0.0))
+
+
+def test_a_blocked_port_in_a_fall_is_no_support():
+    """The height stays, with its own noise, while the force says coast, and then parachute."""
+    watched = Watched().stand()
+    watched.read(1.5, lambda t: 30.0 * t * t, lambda t: 60.0 + G, lambda t: 0.5)
+    watched.read(4.0, lambda t: 67.0 + 90.0 * t - 0.5 * G * t * t, lambda t: 3.0, lambda t: 0.5)
+    top = 67.0 + 360.0 - 8.0 * G
+    coast = watched.read(8.0, lambda t: top, lambda t: 1.0, lambda t: 0.8)
+    fall = watched.read(100.0, lambda t: top, lambda t: G, lambda t: 0.1, flown=True)
+    assert not any(coast)
+    # It ends when even a slow parachute would have landed.
+    assert fall.index(True) / 20 == pytest.approx(top / 5.0 + 5.0, abs=5.0)
+
+
+def test_a_restart_keeps_what_was_certain_and_begins_in_doubt_in_the_air():
+    watched = Watched()
+    watched.watch.begin(in_air=True, is_supported=True)
+    watched.read(1.0, lambda t: 2.0, lambda t: G)
+    assert watched.watch.is_supported
+    watched = Watched()
+    watched.watch.begin(in_air=True)
+    watched.read(3.0, lambda t: 700.0 - 20.0 * t, lambda t: G)
+    assert not watched.watch.is_supported
+    assert not watched.watch.is_doubtful
+
+
+def test_the_same_readings_give_the_same_belief():
+    probabilities = []
+    for _ in range(2):
+        watched = Watched().stand(3.0)
+        watched.read(3.0, lambda t: 20.0 * t, lambda t: 20.0)
+        probabilities.append(watched.watch.probability)
+    assert probabilities[0] == probabilities[1]
+
+
+def test_rates_of_readings_are_put_together():
+    """A hundred readings of a second are no hundred witnesses, and cost no hundred updates."""
+    watched = MotionWatch(5.0)
+    steps = itertools.count()
+    watched._belief.advance = lambda seconds: next(steps)
+    for i in range(1000):
+        force = (0.0, 0.0, G + 0.001 * (i % 7))
+        watched.update(i * SECOND // 1000, Readings(force=force), learns=False)
+    assert next(steps) <= 11
