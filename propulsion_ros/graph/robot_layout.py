@@ -5,28 +5,22 @@ For people who check a description; nodes do not need it.
 """
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.drawing.drawn_blocks import layout_of
-from propulsion_ros.graph.doubts import RPM, largest_speeds
 from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.common.facts import LIFT
-from propulsion_ros.models.common.family import Allocatable, Family
+from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.urdf.block import ActuatorSpec
 
-GRAVITY = 9.81
+RPM = 60.0 / (2.0 * math.pi)
+"""Turns a minute of one rad/s."""
+
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
-_LAG = 'time_constant'
 _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
 _SMALL, _NOISE = 1e-6, 1e-8
 
@@ -43,6 +37,12 @@ class Group:
     """First-order lags of each [s], '' where it has none of its own."""
     matrix: FloatArray
     """Wrench about the origin of base_link per thrust, (6, n); no columns for what only lifts."""
+    tanks: TankState | None
+    """What is in its tanks at the start."""
+    family: Family
+    params: Any
+    timing: Any
+    """What it is, and the configurations of that and of its timing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,15 @@ class RobotLayout:
     base_link: str
     groups: Sequence[Group]
     body: MassProperties
-    """Of all links, 0 kg where no link has a mass."""
+    """Of all links, with what is in the tanks at the start; 0 kg where no link has a mass."""
+    propellant: float
+    """What of it is in the tanks [kg]."""
+    gravity: float
+    """Acceleration of gravity of the simulated body [m/s^2]."""
+    links: Mapping[str, MassProperties]
+    """Of each link that has a mass, by its path."""
+    expects: frozenset[str]
+    """What it must be able to do, see `GroupParams`."""
 
     @property
     def matrix(self) -> FloatArray:
@@ -87,7 +95,7 @@ class RobotLayout:
     @property
     def thrust_to_weight(self) -> float:
         """Largest force along z of base_link over the weight, NaN where either is unknown."""
-        weight = self.body.mass * GRAVITY
+        weight = self.body.mass * self.gravity
         return float(self.extremes[1][2] / weight) if weight else np.nan
 
     @property
@@ -123,43 +131,14 @@ class RobotLayout:
         return np.vstack((matrix[:3], matrix[3:] / arm))
 
 
-def robot_layout(
-    specs: Sequence[ActuatorSpec],
-    body: MassProperties,
-    parameters_of_node: Callable[[str], Mapping[str, Any]] = lambda name: {},
-) -> RobotLayout:
-    """Return the layout of a robot.
-
-    Parameters
-    ----------
-    specs : sequence of ActuatorSpec
-        Its plugin blocks; those in another base_link than the first are left out.
-    body : MassProperties
-        Of all links, in the base_link of the blocks.
-    parameters_of_node : callable
-        Parameters of a block's node, which win over its tags.
-
-    Raises
-    ------
-    ConfigError
-        For a block that lacks or misstates something.
-    """
-    base_link = specs[0].base_link if specs else ''
-    groups = [
-        group for spec in specs if spec.base_link == base_link
-        for group in _groups(spec, parameters_of_node(spec.name))
-    ]
-    return RobotLayout(base_link, groups, body)
-
-
 def lines_of(robot: RobotLayout) -> Iterator[str]:
     """Yield a table of the actuators, and one of what they do together."""
     actuators: list[Sequence[str]] = [_HEADER]
     actuators.extend(row for group in robot.groups for row in _rows(group))
-    yield from _table(actuators)
+    yield from aligned(actuators)
     yield ''
     least, most = robot.extremes
-    yield from _table([
+    yield from aligned([
         ('together', 'least', 'most'),
         *((axis, _number(low), _number(high)) for axis, low, high in zip(
             AXES, least, most, strict=True
@@ -168,6 +147,7 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
     yield ''
     rank, condition = robot.rank_and_condition
     mass = f'{robot.body.mass:.4g} kg' if robot.body.mass else 'unknown, no link has an <inertial>'
+    mass += f', {robot.propellant:.4g} kg of it propellant' if robot.propellant else ''
     rows = [
         ('mass', mass),
         ('thrust to weight', f'{_number(robot.thrust_to_weight)} along z of {robot.base_link}'),
@@ -176,53 +156,7 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
     ]
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))
-    yield from _table(rows)
-
-
-def _groups(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
-    """Yield the group of a block, nothing for one without places."""
-    family_type = REGISTRY[spec.family]
-    if not family_type.facts.pushes:
-        return
-    fixed = {'names', *spec.geometry}
-    values = {**spec.values, **{key: each for key, each in given.items() if key not in fixed}}
-    try:
-        params: Any = build(family_type.Params, values)
-        family = family_type(params)
-        layout = layout_of(params, family)
-    except ConfigError as error:
-        raise spec.locate(error, given) from None
-    if layout is not None:
-        yield Group(
-            spec.name, layout, _in_rows(largest_speeds(family), layout),
-            _lags(params, len(layout.names)), _matrix(family, layout),
-        )
-
-
-def _in_rows(values: FloatArray, layout: ThrustLayout) -> FloatArray:
-    count = len(layout.names)
-    return values if len(values) == count else np.full(count, np.nan)
-
-
-def _matrix(family: Family, layout: ThrustLayout) -> FloatArray:
-    if family.facts.force == LIFT:
-        return np.zeros((6, 0))
-    if isinstance(family, Allocatable):
-        return family.allocation_matrix
-    return np.vstack((layout.axis.T, np.cross(layout.position, layout.axis).T))
-
-
-def _lags(params: Any, count: int) -> list[str]:
-    """Return what the first-order lags of each row are, those of rise and fall apart."""
-    columns = [
-        np.asarray(getattr(params, key.name)) for key in dataclasses.fields(params)
-        if key.name.startswith(_LAG) and not key.name.endswith('_range')
-    ]
-    rows = [column for column in columns if column.shape == (count,)]
-    texts = [
-        '/'.join(dict.fromkeys(f'{value:g}' for value in row)) for row in zip(*rows, strict=True)
-    ]
-    return texts or [''] * count
+    yield from aligned(rows)
 
 
 def _rows(group: Group) -> Iterator[tuple[str, ...]]:
@@ -243,7 +177,8 @@ def _number(value: float) -> str:
     return f'{value + 0.0:.4g}' if np.isfinite(value) else '-'
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield '  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

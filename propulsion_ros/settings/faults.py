@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import ConfigError, SourceError
 
 
 class Faults:
@@ -30,6 +30,9 @@ class Faults:
             self.add(error)
 
 
+MOST_FAULTS = 50
+"""What is reported of one file: each needs time to find its place and what was meant."""
+
 FIRST = Faults()
 """What readers use where no other is given."""
 
@@ -38,8 +41,14 @@ class FollowingError(ConfigError):
     """A fault that an earlier one explains: nothing to fix."""
 
 
+class FullError(Exception):
+    """A `FaultList` has as many faults as it takes."""
+
+
 class FaultList(Faults):
     """Collects every fault and every warning, so that a user can fix all of them at once.
+
+    After `MOST_FAULTS` it raises `FullError`.
 
     Attributes
     ----------
@@ -58,6 +67,15 @@ class FaultList(Faults):
         known = [str(other) for other in self.errors]
         if not isinstance(error, FollowingError) and str(error) not in known:
             self.errors.append(error)
+        if len(self.errors) == MOST_FAULTS:
+            self.errors.append(SourceError('more', f'{MOST_FAULTS} faults are shown, fix them'))
+            raise FullError
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Take the faults of a whole input, up to those that are reported."""
+        with suppress(FullError), self.kept():
+            yield
 
     def warn(self, path: str, text: str) -> None:
         """Keep a warning, once."""

@@ -245,6 +245,12 @@ def make_folder(path: Path) -> None:
         raise SourceError(printable(path), f'cannot be made: {_reason(error)}') from error
 
 
+def require_absent(path: str | Path) -> None:
+    """Raise `SourceError` where something has a name that a new folder is to have."""
+    if kind_of(path) not in (ABSENT, UNKNOWN):
+        raise SourceError(printable(path), 'exists already; give another name, or remove it')
+
+
 def require_target(path: str | Path) -> None:
     """Raise `SourceError` where no file can have a name; see `check_target`."""
     with writing(path):

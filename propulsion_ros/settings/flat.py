@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import read_text
+from propulsion_ros.settings.hints import elsewhere
 from propulsion_ros.settings.quantity import (
     Group,
     Quantity,
@@ -176,7 +177,7 @@ def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]
     """
     allowed = sorted({*known, *_OF_RCLPY})
     return [
-        ConfigError(key, f'unknown{suggestion(key, allowed)}')
+        ConfigError(key, f'unknown{meant(nearest_key(key, allowed)) or elsewhere(key)}')
         for key in sorted(set(keys) - set(allowed)) if not key.startswith(_QOS_OVERRIDES)
     ]
 
@@ -191,7 +192,11 @@ def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ", did you mean 'x'?" for the nearest known word, '' where none is near."""
-    near = nearest(word, known)
+    return meant(nearest(word, known))
+
+
+def meant(near: str) -> str:
+    """Return the question whether a word was meant, '' for none."""
     return f", did you mean '{near}'?" if near else ''
 
 
@@ -199,3 +204,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return the nearest known word, '' where none is near."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return near[0] if near else ''
+
+
+def nearest_key(key: str, known: Iterable[str]) -> str:
+    """Return the nearest known key, '' where none is; a common group makes no two keys near."""
+    group, dot, last = key.rpartition('.')
+    keys = list(known)
+    inside = [each.rpartition('.')[2] for each in keys if each.rpartition('.')[0] == group]
+    near = nearest(last, inside) if dot and inside else ''
+    return f'{group}.{near}' if near else '' if dot and inside else nearest(key, keys)

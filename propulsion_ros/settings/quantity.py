@@ -10,6 +10,7 @@ ROS parameters, plugin tags and the documentation are all derived from the same 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.hints import number_hint
+from propulsion_ros.settings.hints import accepted, number_hint
 
 FloatArray: TypeAlias = NDArray[np.float64]
 ComplexArray: TypeAlias = NDArray[np.complex128]
@@ -246,12 +247,17 @@ def _problem(spec: Quantity, value: Any) -> str:
     """Return what is wrong with one element, '' where it is right."""
     if spec.kind is str:
         if not isinstance(value, str):
-            return f'expected a string, got {value!r}'
+            return f"expected a string, got {value!r}; write '{value}'"
         if spec.choices and value not in spec.choices:
-            return f'expected one of {", ".join(spec.choices)}, got {value!r}'
+            near = difflib.get_close_matches(value.lower(), spec.choices, n=1)
+            hint = f", did you mean '{near[0]}'?" if near else ''
+            return f'expected one of {", ".join(spec.choices)}, got {value!r}{hint}'
         return ''
     if spec.kind is bool:
-        return '' if isinstance(value, bool) else f'expected true or false, got {value!r}'
+        meant = {'yes': 'true', 'on': 'true', 'no': 'false', 'off': 'false'}
+        hint = meant.get(str(value).lower(), {0: 'false', 1: 'true'}.get(value, ''))
+        hint = hint and f'; write {hint}'
+        return '' if isinstance(value, bool) else f'expected true or false, got {value!r}{hint}'
     numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
     too_large = f'is too large, expected a size of at most {_LARGEST[spec.kind]:g}'
     if isinstance(value, int) and abs(value) > _LARGEST[int]:
@@ -259,7 +265,7 @@ def _problem(spec: Quantity, value: Any) -> str:
     if spec.kind is int:
         numeric = numeric and float(value).is_integer()
     if not numeric:
-        return f'expected {_KIND_WORDS[spec.kind]}, got {value!r}{number_hint(value)}'
+        return f'expected {_KIND_WORDS[spec.kind]}, got {value!r}{number_hint(value, spec.unit)}'
     if not math.isfinite(value):
         return f'{value} is not finite'
     if abs(value) > _LARGEST[spec.kind] and spec.lo <= value <= spec.hi:
@@ -269,12 +275,13 @@ def _problem(spec: Quantity, value: Any) -> str:
 
 def out_of_bounds(value: float, lo: float, hi: float, above: float, unit: str) -> str:
     """Return which bound a number violates, '' where none; see `Quantity`."""
-    unit = f' {unit}' if unit else ''
+    words = f' {unit}' if unit else ''
+    hint = accepted(value, unit, lo, hi, above)
     if value < lo:
-        return f'{value:g} is below {lo:g}{unit}'
+        return f'{value:g} is below {lo:g}{words}{hint}'
     if value > hi:
-        return f'{value:g} is above {hi:g}{unit}'
-    return f'{value:g} must be above {above:g}{unit}' if value <= above else ''
+        return f'{value:g} is above {hi:g}{words}{hint}'
+    return f'{value:g} must be above {above:g}{words}{hint}' if value <= above else ''
 
 
 def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.doubts import doubts_of, largest_speeds, reverse_doubts, speed_doubts
+from propulsion_ros.graph.doubts import NAMES, robot_doubts, value_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
     block_named,
     block_of,
-    build_family,
     check_allocator,
     check_family,
     family_of,
     schema_of,
 )
-from propulsion_ros.graph.robot_layout import RobotLayout, lines_of, robot_layout
+from propulsion_ros.graph.read_layout import robot_layout
+from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -31,17 +31,18 @@ from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,
     build,
-    nearest,
+    nearest_key,
     parameters_of,
     suggestion,
     unknown_keys,
 )
 from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.tools.lines import fail
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.description import Description
-from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf, masses_from_urdf
 
 EXAMPLE = 'robot.yaml --model robot.urdf'
 _ROBOTS, _PARAMETERS = ('.urdf', '.xacro'), ('.yaml', '.yml')
@@ -66,6 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--model', type=Path, help='URDF or xacro with the plugin blocks of the parameter files'
     )
     parser.add_argument(
+        '--silence', action='append', default=[], choices=NAMES, metavar='RULE',
+        help='leave out the warnings of a rule, whose name ends its line; may be repeated',
+    )
+    parser.add_argument(
         '--show', action='store_true',
         help='print place, axis, thrust, speed and lag of each actuator, and what the robot can do',
     )
@@ -76,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
-    reports = [check_file(path, args.model) for path in args.files]
+    reports = [check_file(path, args.model, args.silence) for path in args.files]
     for report in reports:
         for warning in report.warnings:
             print(warning, file=sys.stderr)
@@ -119,9 +124,9 @@ def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
     specs = actuators_from_urdf(text, loop_params_of)
     if not specs:
         raise SourceError(printable(robots[0]), _NO_BLOCK)
-    _, body = mass_from_urdf(text, specs[0].base_link)
+    _, links = masses_from_urdf(text, specs[0].base_link)
     settings = [path for path in files if path.suffix in _PARAMETERS]
-    return robot_layout(specs, body, lambda node: settings_of(settings, node))
+    return robot_layout(specs, links, lambda node: settings_of(settings, node))
 
 
 @dataclass
@@ -132,6 +137,8 @@ class Report:
     """What stops a node from starting."""
     warnings: list[str] = field(default_factory=list)
     """What is likely a mistake and stops nothing."""
+    silenced: Sequence[str] = ()
+    """Rules of sense that are left out."""
 
     def add(self, place: str, error: ConfigError) -> None:
         """Take a fault; ``place`` is the file, and the line where it is known."""
@@ -145,7 +152,9 @@ class Report:
         self.warnings.append(f'{place}: warning: {text}')
 
 
-def check_file(path: Path, model: Path | None = None) -> Report:
+def check_file(
+    path: Path, model: Path | None = None, silenced: Sequence[str] = ()
+) -> Report:
     """Return what is wrong with a file.
 
     Parameters
@@ -154,12 +163,14 @@ def check_file(path: Path, model: Path | None = None) -> Report:
         The file; its suffix gives its kind.
     model : Path, optional
         Robot description whose plugin blocks stand behind a parameter file.
+    silenced : sequence of str
+        Names of rules of sense that are left out.
     """
     checks: dict[str, Callable[[Path, Path | None, Report], None]] = {
         **dict.fromkeys(_PARAMETERS, _parameters), **dict.fromkeys(_ROBOTS, _robot),
         '.json': _flight, '.jsonc': _flight, '.json5': _flight,
     }
-    report, name = Report(), printable(path)
+    report, name = Report(silenced=silenced), printable(path)
     try:
         if path.suffix not in checks:
             expected = ', '.join(checks)
@@ -209,12 +220,14 @@ def _robot(path: Path, model: Path | None, report: Report) -> None:
     blocks, faults = _blocks_of(description)
     for block in blocks:
         found = FaultList()
-        with found.kept():
+        with found.whole():
             check_family(block.family, {}, block, found)
         faults.errors.extend(found.errors)
         if not (found.errors or block.faulty):
-            _warn_of_values(block, faults)
+            _warn_of_values(block, faults, silenced=report.silenced)
     _report(description, faults, report)
+    _rehearse(description, blocks, report)
+    _warn_of_robot(description, blocks, report)
     if not (blocks or faults.errors):
         report.add(description.name, SourceError('robot', _NO_BLOCK))
 
@@ -223,24 +236,62 @@ def _blocks_of(description: Description) -> tuple[list[ActuatorSpec], FaultList]
     """Return the plugin blocks of a description, and what is wrong with it."""
     faults = FaultList()
     blocks: list[ActuatorSpec] = []
-    with faults.kept():
+    with faults.whole():
         blocks = actuators_from_urdf(description.text, loop_params_of, faults=faults)
     for block in blocks:
         for note in block.notes:
             faults.warn(note, '')
+    if not faults.errors:
+        with faults.whole():
+            mass_from_urdf(description.text, faults=faults)
     return blocks, faults
 
 
-def _warn_of_values(block: ActuatorSpec, faults: FaultList) -> None:
+def _rehearse(
+    description: Description, blocks: list[ActuatorSpec], report: Report, path: Path | None = None
+) -> None:
+    """Report what the nodes refuse when they start; a body that no file is for is only `fly`'s."""
+    if report.faults or not blocks or any(block.faulty for block in blocks):
+        return
+    from propulsion_ros.graph.simulation import BODY
+    from propulsion_ros.tools.rehearsal import refusals
+
+    file = ParameterFile(path) if path else None
+    is_simulated = file is not None and bool(file.of(BODY))
+    for node, error in refusals(description.text, blocks, [path] if path else []):
+        is_given = file is not None and not isinstance(error, SourceError)
+        place = file.place_of(node, error.key) if file and is_given else description.place_of(error)
+        line = error if isinstance(error, SourceError) else SourceError(node, str(error))
+        if node != BODY or is_simulated:
+            report.add(place, line)
+        else:
+            report.warn(place, f'`fly` refuses it: {line}')
+
+
+def _warn_of_values(block: ActuatorSpec, faults: FaultList, silenced: Sequence[str]) -> None:
     """Warn of values in a block that are likely in another unit."""
-    family, _ = build_family(block.family, {}, block)
-    speeds = largest_speeds(family)
-    doubts = (
-        *doubts_of(schema_of(block.family), block.values),
-        *speed_doubts(tuple(family.actuator_names), speeds), *reverse_doubts(family),
-    )
-    for doubt in map(block.locate, doubts):
-        faults.warn(doubt.key, doubt.problem)
+    quiet = {*silenced, *block.values.get('silenced', ())}
+    for doubt in value_doubts(schema_of(block.family), block.values, quiet):
+        located = block.locate(doubt)
+        faults.warn(located.key, located.problem)
+
+
+def _warn_of_robot(
+    description: Description, blocks: list[ActuatorSpec], report: Report,
+    file: ParameterFile | None = None,
+) -> None:
+    """Warn of what makes no sense together, unless something is wrong."""
+    if report.faults or not blocks:
+        return
+    _, links = masses_from_urdf(description.text, blocks[0].base_link)
+    robot = robot_layout(blocks, links, file.of if file else lambda node: {})
+    for name, doubt in robot_doubts(robot, report.silenced):
+        given = file.of(name) if file and name else {}
+        located = next((b.locate(doubt, given) for b in blocks if b.name == name), doubt)
+        if file and doubt.key in given:
+            report.warn(file.place_of(name, doubt.key), f'{name}: {located}')
+        else:
+            report.warn(description.place_of(located), located)
 
 
 def _report(description: Description, faults: FaultList, report: Report) -> None:
@@ -270,6 +321,9 @@ def _parameters(path: Path, model: Path | None, report: Report) -> None:
     nodes = file.nodes_and_namespaces or [(block.name, '') for block in blocks]
     for name, namespace in nodes:
         _node(file, name, namespace, blocks, report)
+    if blocks:
+        _rehearse(description, blocks, report, path)
+        _warn_of_robot(description, blocks, report, file)
     if not nodes:
         report.warn(printable(path), 'names no node, so nothing is checked; give --model ROBOT')
 
@@ -279,8 +333,8 @@ def _node(
 ) -> None:
     """Report what is wrong with one node of a file."""
     faults, values = FaultList(), file.of(name, namespace)
-    with faults.kept():
-        _check_node(name, values, blocks, faults)
+    with faults.whole():
+        _check_node(name, values, blocks, faults, report.silenced)
     for error in faults.errors:
         place = file.place_of(name, error.key)
         is_described = not blocks and error.key == 'names' and values.get('names') is None
@@ -291,7 +345,8 @@ def _node(
 
 
 def _check_node(
-    name: str, values: dict[str, Any], blocks: list[ActuatorSpec], faults: FaultList
+    name: str, values: dict[str, Any], blocks: list[ActuatorSpec], faults: FaultList,
+    silenced: Sequence[str],
 ) -> None:
     """Find everything at which a node would not start."""
     is_simulated = values.get('use_sim_time', False)
@@ -301,7 +356,7 @@ def _check_node(
     family = family_of(values, spec, name)
     if family:
         check_family(family, values, spec, faults)
-        _warn(schema_of(family), values, faults)
+        _warn(schema_of(family), values, faults, silenced)
     elif is_allocator(name):
         if blocks and not (spec or 'family' in values):
             # Launch files call it after its group.
@@ -310,21 +365,23 @@ def _check_node(
     elif name == 'identify':
         _check_identify(values, faults)
     elif name in _other_nodes():
-        _check_schema(name, values, faults)
+        _check_schema(name, values, faults, silenced)
     else:
         near = suggestion(name, [*(block.name for block in blocks), *_other_nodes(), *REGISTRY])
         raise SourceError(name, f'not a node that this knows{near}; give its family')
 
 
-def _check_schema(name: str, values: dict[str, Any], faults: FaultList) -> None:
+def _check_schema(
+    name: str, values: dict[str, Any], faults: FaultList, silenced: Sequence[str]
+) -> None:
     """Find the faults of a node that runs no family."""
     cls = _other_nodes()[name]
     known = [*(p.key for p in parameters_of(cls)), 'autostart']
     unknown = unknown_keys(values, known)
-    meant = {nearest(error.key, known) for error in unknown}
+    meant = {nearest_key(error.key, known) for error in unknown}
     for error in (*unknown, *all_faults(cls, {**_FROM_LAUNCH.get(name, {}), **values}, meant)):
         faults.add(error)
-    _warn(parameters_of(cls), values, faults)
+    _warn(parameters_of(cls), values, faults, silenced)
     if not faults.errors and values.get('config_file'):
         params = build(cls, {**_FROM_LAUNCH.get(name, {}), **values})
         source = '' if params.replay else params.altitude_source
@@ -332,8 +389,12 @@ def _check_schema(name: str, values: dict[str, Any], faults: FaultList) -> None:
             faults.warn('config_file', doubt)
 
 
-def _warn(parameters: Iterable[Parameter], values: dict[str, Any], faults: FaultList) -> None:
-    for doubt in doubts_of(parameters, values):
+def _warn(
+    parameters: Iterable[Parameter], values: dict[str, Any], faults: FaultList,
+    silenced: Sequence[str],
+) -> None:
+    quiet = {*silenced, *flatten(values.get('silenced'))}
+    for doubt in value_doubts(parameters, values, quiet):
         faults.warn(doubt.key, str(doubt))
 
 

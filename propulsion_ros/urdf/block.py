@@ -13,6 +13,7 @@ from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.faults import FIRST, Faults, FollowingError
 from propulsion_ros.settings.flat import nearest, parameters_of, suggestion
+from propulsion_ros.settings.names import as_word
 from propulsion_ros.settings.quantity import Group, spec_of
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.names_expr import TAG as NAMES_EXPR
@@ -101,6 +102,11 @@ def read_block(
     """
     if not block.name:
         raise SourceError(block.path, 'expected a name attribute, got none: it names the node')
+    if as_word(block.name) != block.name:
+        raise SourceError(
+            f'{block.path}/@name', f'{block.name!r} cannot be the name of a node; write '
+            f'{as_word(block.name)!r}, and the family in <family>'
+        )
     tags = {key: block.one(key) for key in _OF_BLOCK}
     family = tags['family'].text if tags['family'] else block.name
     path = tags['family'].path if tags['family'] else block.path

@@ -132,7 +132,8 @@ def _fitting(elements: Iterable[Element], tag: str, name: str) -> list[Element]:
     """Return the elements that a step of an XML path may mean, without a name those without."""
     alike = [element for element in elements if element.tag == tag]
     if name:
-        return [each for each in alike if name in map(_shown, each.attrib.values())]
+        named = [each for each in alike if name in each.attrib.values()]
+        return named or [each for each in alike if name in map(_shown, each.attrib.values())]
     return [each for each in alike if not each.get('name')] or alike
 
 

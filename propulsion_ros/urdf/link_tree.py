@@ -2,12 +2,14 @@
 """The links and joints of a robot description, and where they are."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.faults import FIRST, Faults, FollowingError
@@ -21,6 +23,9 @@ _KINDS = ('fixed', *TURNING, 'prismatic', *_LOOSE)
 
 CHAIN_LIMIT = 1000
 """Joints between a link and the root."""
+
+_SHOWN = 4
+"""Joints of a loop that errors show."""
 
 _LARGEST = 1e9
 """Bound of every length, angle, mass and moment of inertia, so that no product overflows."""
@@ -104,7 +109,8 @@ class LinkTree:
     ------
     SourceError
         For joints without ends, links or joints of one name, links with two parents, loops,
-        chains that are too long, or several roots.
+        chains that are too long, or several roots. What closes a loop is left out, so that every
+        walk from a link to its parents ends.
     """
 
     def __init__(self, robot: Element, faults: Faults = FIRST) -> None:
@@ -115,6 +121,7 @@ class LinkTree:
         self.joints: dict[str, Joint] = {}
         self._parent: dict[str, Joint] = {}
         self._left_out: set[str] = set()
+        self._tops: dict[str, str] = {}
         for element in robot.findall('joint'):
             self._left_out.add(element.get('name', ''))
             with faults.kept():
@@ -123,11 +130,12 @@ class LinkTree:
         self.root = next(iter([*roots, *self._links]), '')
         if len(roots) != 1 and not self._left_out:
             found = ', '.join(map(repr, roots[:4])) or 'none'
+            found += ', ...' * (len(roots) > 4)
             faults.add(SourceError(
                 'robot', f'expected one root link, got {len(roots)}: {found}'
                 + '; join them by <joint>s' * (len(roots) > 1)
             ))
-        self._poses = self._poses_in_root(roots, faults)
+        self._poses = self._poses_in_root(roots)
 
     def _add_link(self, element: Element) -> None:
         name = name_of(element, 'robot/link')
@@ -138,13 +146,35 @@ class LinkTree:
     def _add_joint(self, joint: Joint) -> None:
         if joint.name in self.joints:
             raise SourceError(joint.path, 'is named twice')
-        if joint.child in self._parent:
-            raise SourceError(f'{joint.path}/child', f'link {joint.child!r} already has a parent')
+        first = self._parent.get(joint.child)
+        if first:
+            raise SourceError(
+                f'{joint.path}/child', f'link {joint.child!r} already has a parent, '
+                f'{first.parent!r} by joint {first.name!r}; remove one joint'
+            )
+        if self._top(joint.parent) == joint.child:
+            raise SourceError(joint.path, f'closes a loop: {self._loop(joint)}; remove one joint')
         self.joints[joint.name] = joint
         self._parent[joint.child] = joint
+        self._tops[joint.child] = joint.parent
         self._left_out.discard(joint.name)
 
-    def _poses_in_root(self, roots: list[str], faults: Faults) -> dict[str, Pose]:
+    def _top(self, link: str) -> str:
+        """Return the link without a parent that carries a link; later calls are short."""
+        way = []
+        while link in self._tops:
+            way.append(link)
+            link = self._tops[link]
+        self._tops.update(dict.fromkeys(way, link))
+        return link
+
+    def _loop(self, last: Joint) -> str:
+        """Return the links and joints of the loop that a joint closes, as a phrase."""
+        way = [last, *itertools.islice(self._above(last.parent), _SHOWN)]
+        words = [f'{joint.child!r} on {joint.parent!r} by joint {joint.name!r}' for joint in way]
+        return ', '.join(words if len(words) <= _SHOWN else [*words[:_SHOWN], '...'])
+
+    def _poses_in_root(self, roots: list[str]) -> dict[str, Pose]:
         below: dict[str, list[Joint]] = {}
         for joint in self.joints.values():
             below.setdefault(joint.parent, []).append(joint)
@@ -158,12 +188,6 @@ class LinkTree:
                 raise SourceError(
                     carried[0].path, f'its link hangs on more than {CHAIN_LIMIT} joints in a row'
                 )
-        for link in self._links:
-            if link not in poses:
-                faults.add(SourceError(
-                    f'robot/{path_step("link", link)}', 'its joints form a loop'
-                ))
-                break
         return poses
 
     def require_link(self, link: str, path: str) -> str:
@@ -182,44 +206,55 @@ class LinkTree:
 
     def pose(self, link: str, base_link: str) -> Pose:
         """Return the pose of ``link`` in ``base_link``."""
-        for name in (base_link, link):
-            if name not in self._poses:
-                raise FollowingError(name, 'is in a loop of joints')
         return self._poses[base_link].inverse() @ self._poses[link]
 
     def joints_between(self, link: str, base_link: str) -> list[Joint]:
         """Return the joints that carry ``link`` on its way to ``base_link``, nearest first."""
-        mine, other = self._chain(link), self._chain(base_link)
+        mine, other = list(self._above(link)), list(self._above(base_link))
         while mine and other and mine[-1] is other[-1]:
             mine.pop()
             other.pop()
         return [*mine, *reversed(other)]
 
-    def _chain(self, link: str) -> list[Joint]:
-        chain = []
+    def _above(self, link: str) -> Iterator[Joint]:
+        """Yield the joints that carry a link, nearest first."""
         while link in self._parent:
-            chain.append(self._parent[link])
-            link = chain[-1].parent
-        return chain
+            yield self._parent[link]
+            link = self._parent[link].parent
 
-    def inertials(self, base_link: str) -> Iterator[tuple[float, FloatArray, FloatArray]]:
-        """Yield mass [kg], centre of mass [m] and inertia about it [kg m^2] of each link.
+    def inertials(
+        self, base_link: str, faults: Faults = FIRST
+    ) -> Iterator[tuple[str, MassProperties]]:
+        """Yield path and mass, in ``base_link``, of each <inertial>.
 
-        All in ``base_link``; links without an <inertial> are left out.
+        ``faults`` takes what is the mass of nothing.
         """
         for name, link in self._links.items():
             inertial = link.find('inertial')
-            if inertial is None:
-                continue
-            path = f'robot/{path_step("link", name)}/inertial'
-            pose = self.pose(name, base_link) @ origin_of(inertial, path)
-            mass = _attribute(inertial, 'mass', 'value', path)
-            xx, xy, xz, yy, yz, zz = (
-                _attribute(inertial, 'inertia', key, path)
-                for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-            )
-            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-            yield mass, pose.position, pose.rotation @ tensor @ pose.rotation.T
+            if inertial is not None:
+                path = f'robot/{path_step("link", name)}/inertial'
+                with faults.kept():
+                    yield path, _mass_of(inertial, path, self.pose(name, base_link))
+
+
+def _mass_of(inertial: Element, path: str, link: Pose) -> MassProperties:
+    pose = link @ origin_of(inertial, path)
+    mass = _attribute(inertial, 'mass', 'value', path)
+    xx, xy, xz, yy, yz, zz = (
+        _attribute(inertial, 'inertia', key, path)
+        for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    )
+    if mass < 0.0:
+        raise SourceError(f'{path}/mass/@value', f'{mass:g} is below 0 kg; write {-mass:g}')
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    found = MassProperties(mass, pose.position, pose.rotation @ tensor @ pose.rotation.T)
+    if not found.is_possible:
+        moments = ', '.join(f'{moment:.4g}' for moment in np.linalg.eigvalsh(tensor))
+        raise SourceError(f'{path}/inertia', (
+            f'its principal moments are {moments} kg m^2, expected none below 0; '
+            'ixx, iyy and izz are above 0 and the others small beside them'
+        ))
+    return found
 
 
 def _require(kind: str, name: str, known: Collection[str], path: str) -> str:

@@ -2,7 +2,7 @@
 """Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.body.mass import MassProperties
@@ -16,7 +16,8 @@ from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.tags import Tag, read_tag
 from propulsion_ros.urdf.xml import parse_urdf, path_step
 
-__all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'joints_of_urdf', 'mass_from_urdf']
+__all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'joints_of_urdf', 'mass_from_urdf',
+           'masses_from_urdf']
 
 FILENAME = 'propulsion_ros'
 _Gather = Callable[[str, Sequence[Element]], Tag]
@@ -73,7 +74,9 @@ def actuators_from_urdf(
     return list(specs.values())
 
 
-def mass_from_urdf(xml: str, base_link: str = '') -> tuple[str, MassProperties]:
+def mass_from_urdf(
+    xml: str, base_link: str = '', faults: Faults = FIRST
+) -> tuple[str, MassProperties]:
     """Return the base link and the mass of all links of a robot description together.
 
     Parameters
@@ -82,16 +85,25 @@ def mass_from_urdf(xml: str, base_link: str = '') -> tuple[str, MassProperties]:
         URDF, xacro already expanded.
     base_link : str
         Frame of the result, with or without its namespace; empty for the root link.
+    faults : Faults
+        Takes what is wrong with the mass of a link.
 
     Raises
     ------
     SourceError
         Naming the XML path, what was expected and what came.
     """
+    base_link, links = masses_from_urdf(xml, base_link, faults)
+    return base_link, MassProperties.total(list(links.values()))
+
+
+def masses_from_urdf(
+    xml: str, base_link: str = '', faults: Faults = FIRST
+) -> tuple[str, Mapping[str, MassProperties]]:
+    """Return the base link and the mass of each link by its path; see `mass_from_urdf`."""
     tree = LinkTree(parse_urdf(xml))
     base_link = tree.require_link(base_link or tree.root, 'base_link')
-    parts = [MassProperties(*inertial) for inertial in tree.inertials(base_link)]
-    return base_link, MassProperties.total(parts)
+    return base_link, dict(tree.inertials(base_link, faults))
 
 
 def joints_of_urdf(xml: str) -> frozenset[str]:
@@ -101,14 +113,15 @@ def joints_of_urdf(xml: str) -> frozenset[str]:
 
 def _warn_of_shared_links(specs: Iterable[ActuatorSpec], faults: Faults) -> None:
     """Warn of a link with a tank of two blocks: each publishes its own mass there."""
-    owners: dict[str, str] = {}
+    owners: dict[str, ActuatorSpec] = {}
     for spec in specs:
         for link, path in spec.masses.items():
-            owner = owners.setdefault(link, spec.name)
-            if owner != spec.name:
+            owner = owners.setdefault(link, spec)
+            if owner.name != spec.name:
+                both = ', or one block for both' if owner.family == spec.family else ''
                 faults.warn(path, (
-                    f'link {link!r} already has the mass of a part of block {owner!r}; expected a '
-                    'link for each, or one block for both'
+                    f'link {link!r} already has the mass of a part of block {owner.name!r}; '
+                    f'expected a link for each{both}'
                 ))
 
 

@@ -95,7 +95,7 @@ def parse_value(spec: Quantity, tag: Tag) -> Any:
             raise SourceError(path, f'expected true or false, got {quoted(text)}')
         return _BOOLEANS[text.lower()]
     row = [int(size) for size in spec.shape if size not in ('n', '*')]
-    values = numbers(text, path, meaning=spec.doc)
+    values = numbers(text, path, meaning=spec.doc, unit=spec.unit)
     if spec.shape == ('*',):
         return values
     count = math.prod(row)

@@ -83,6 +83,7 @@ def numbers(
     count: int | None = None,
     largest: float = math.inf,
     meaning: str = '',
+    unit: str | None = None,
 ) -> list[float]:
     """Return the finite numbers of a whitespace-separated text.
 
@@ -98,6 +99,8 @@ def numbers(
         Bound of their sizes.
     meaning : str
         What they are, for the error of a text that gives no other hint.
+    unit : str, optional
+        What they are in.
 
     Raises
     ------
@@ -110,7 +113,7 @@ def numbers(
             value = float(word)
         except ValueError:
             given = text or ''
-            hint = number_hint(given) or (meaning and f'; {meaning}')
+            hint = number_hint(given, unit) or (meaning and f'; {meaning}')
             raise SourceError(path, f'expected a number, got {quoted(given)}{hint}') from None
         if not math.isfinite(value):
             raise SourceError(path, f'{word[:_SHOWN]} is not finite')

@@ -5,15 +5,17 @@ import numpy as np
 import pytest
 
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.robot_layout import lines_of, robot_layout
+from propulsion_ros.graph.read_layout import robot_layout
+from propulsion_ros.graph.robot_layout import lines_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.urdf.reader import actuators_from_urdf, masses_from_urdf
 
 
 def layout_of(text, **parameters):
     specs = actuators_from_urdf(text, loop_params_of)
-    _, body = mass_from_urdf(text, specs[0].base_link)
-    return robot_layout(specs, body, lambda node: parameters)
+    _, body = masses_from_urdf(text, specs[0].base_link)
+    return robot_layout(specs, body, lambda node: {} if node == 'vehicle' else parameters)
 
 
 def shipped(vehicle):
@@ -26,7 +28,7 @@ def quadrotor():
 
 
 def test_thrust_to_weight_and_what_can_be_controlled(quadrotor):
-    assert quadrotor.thrust_to_weight == pytest.approx(4 * 7.4 / (1.5 * 9.81))
+    assert quadrotor.thrust_to_weight == pytest.approx(4 * 7.4 / (1.5 * 9.80665))
     assert quadrotor.controlled == ['force z', 'torque x', 'torque y', 'torque z']
     assert quadrotor.rank_and_condition[0] == 4
 
@@ -46,8 +48,10 @@ def test_speed_and_lag_of_each(quadrotor):
 def test_torque_is_about_the_centre_of_mass():
     text = shipped('quadrotor')
     specs = actuators_from_urdf(text, loop_params_of)
-    _, body = mass_from_urdf(text, specs[0].base_link)
-    moved = robot_layout(specs, type(body)(body.mass, np.array([0.1, 0.0, 0.0]), body.inertia))
+    _, body = masses_from_urdf(text, specs[0].base_link)
+    whole = MassProperties.total(list(body.values()))
+    aside = type(whole)(whole.mass, np.array([0.1, 0.0, 0.0]), whole.inertia)
+    moved = robot_layout(specs, {'link': aside})
     np.testing.assert_allclose(
         moved.matrix[4], robot_layout(specs, body).matrix[4] + 0.1, atol=1e-12
     )

@@ -101,7 +101,7 @@ MISTAKES = [
         'unit in a cell',
         'propulsion_ros replay: in.csv:2: front.effort',
         "expected a number, got '9 N'",
-        'write SI numbers without unit',
+        'write 9, in N',
         'stamp,front.effort\n0,9 N\n',
     ),
     table(
@@ -342,6 +342,13 @@ MISTAKES = [
         "cannot be written: there is no folder 'flights'",
         'make it first',
         'fly robot.urdf --picture flights/a.png',
+    ),
+    flown(
+        'wrong namespace',
+        'propulsion_ros fly: namespace',
+        "got 'a-b'",
+        "expected names separated by '/'",
+        'fly robot.urdf --namespace a-b',
     ),
     flown(
         'recorded before',

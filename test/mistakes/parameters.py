@@ -82,7 +82,7 @@ MISTAKES = [
         'number with its unit',
         "robot.yaml:5: rotors: parameter 'max_thrust[0]'",
         "expected a number, got '9 N'",
-        'write SI numbers without unit',
+        'write 9, in N',
         of(('[9.0]', '[9 N]')),
     ),
     mistake(

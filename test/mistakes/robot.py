@@ -130,7 +130,7 @@ MISTAKES = [
         'number with its unit',
         'robot.urdf:19: gazebo/plugin[name=rotors]/rotor[name=front]/max_thrust',
         "expected a number, got '9 N'",
-        'write SI numbers without unit',
+        'write 9, in N',
         of((THRUST, '<max_thrust>9 N</max_thrust>')),
     ),
     Mistake(

@@ -57,7 +57,8 @@ def test_caller_keeps_its_own_array():
 
 
 @pytest.mark.parametrize(('given', 'message'), [
-    pytest.param({'gain': [1.0, -0.1]}, "parameter 'gain[1]': -0.1 is below 0 N", id='below'),
+    pytest.param({'gain': [1.0, -0.1]}, "parameter 'gain[1]': -0.1 is below 0 N",
+                 id='below'),
     pytest.param({'gain': 11}, "parameter 'gain': 11 is above 10 N", id='above'),
     pytest.param({'size': 0}, "parameter 'size': 0 must be above 0 m", id='exclusive'),
     pytest.param({'gain': [1.0, float('nan')]}, "parameter 'gain[1]': nan is not finite", id='nan'),
@@ -74,9 +75,11 @@ def test_caller_keeps_its_own_array():
         id='one number is no direction',
     ),
     pytest.param({'count': 1.5}, "parameter 'count': expected an integer, got 1.5", id='integer'),
-    pytest.param({'lit': 1}, "parameter 'lit': expected true or false, got 1", id='not a bool'),
+    pytest.param({'lit': 1}, "parameter 'lit': expected true or false, got 1; write true",
+                 id='not a bool'),
     pytest.param({'mode': 'c'}, "parameter 'mode': expected one of a, b, got 'c'", id='choice'),
-    pytest.param({'tags': [1]}, "parameter 'tags[0]': expected a string, got 1", id='list'),
+    pytest.param({'tags': [1]}, "parameter 'tags[0]': expected a string, got 1; write '1'",
+                 id='list'),
     pytest.param({'size': [1.0]}, "parameter 'size': expected a number, got [1.0]; write it "
                  'without brackets', id='no list'),
     pytest.param({'names': ['x', 'x']}, "parameter 'names[1]': 'x' is named twice, rename one",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mistakes import commands, flight, messages, parameters, robot
+from mistakes import commands, flight, messages, parameters, robot, sense
 from propulsion_ros.tools import cli
 
 IN_FILES = [
     *robot.MISTAKES, *parameters.MISTAKES, *flight.MISTAKES, *commands.MISTAKES,
+    *sense.MISTAKES,
 ]
 LEAST = 100
 SHARE_WITH_REMEDY = 0.9

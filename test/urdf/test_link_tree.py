@@ -55,10 +55,10 @@ def test_mass_is_turned_and_placed():
         '<inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/></inertial></link>'
         + joint('j', 'base', 'a', f'<origin xyz="5 0 0" rpy="0 {QUARTER} 0"/>')
     )))
-    ((mass, com, inertia),) = tree.inertials('base')
-    assert mass == 2.0
-    np.testing.assert_allclose(com, [6, 0, 0], atol=1e-15)
-    np.testing.assert_allclose(np.diag(inertia), [3, 2, 1], atol=1e-14)
+    ((_, part),) = tree.inertials('base')
+    assert part.mass == 2.0
+    np.testing.assert_allclose(part.com, [6, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(np.diag(part.inertia), [3, 2, 1], atol=1e-14)
 
 
 @pytest.mark.parametrize(('xml', 'message'), [
@@ -79,9 +79,13 @@ def test_mass_is_turned_and_placed():
     pytest.param(robot(links('a', 'b') + joint('j', 'a', 'c')),
                  r"robot/joint\[name=j\]/child: unknown link 'c'", id='unknown child'),
     pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b') + joint('k', 'a', 'b')),
-                 r"robot/joint\[name=k\]/child: link 'b' already has a parent", id='two parents'),
+                 r"\[name=k\]/child: link 'b' already has a parent, 'a' by joint 'j'; remove one",
+                 id='two parents'),
     pytest.param(robot(links('r', 'a', 'b') + joint('j', 'a', 'b') + joint('k', 'b', 'a')),
-                 'its joints form a loop', id='loop'),
+                 r"\[name=k\]: closes a loop: 'a' on 'b' by joint 'k', 'b' on 'a' by joint 'j'",
+                 id='loop'),
+    pytest.param(robot(links('a') + joint('j', 'a', 'a')),
+                 r"\[name=j\]: closes a loop: 'a' on 'a' by joint 'j'; remove", id='on itself'),
     pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<origin xyz="1 2"/>')),
                  r'robot/joint\[name=j\]/origin/@xyz: expected 3 numbers, got 2', id='two numbers'),
     pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<origin rpy="0 0 x"/>')),
@@ -92,6 +96,27 @@ def test_mass_is_turned_and_placed():
 def test_errors_name_the_path(xml, message):
     with pytest.raises(SourceError, match=message):
         LinkTree(parse_urdf(xml))
+
+
+def inertial(mass, moments):
+    xx, yy, zz, xy = moments
+    return robot(
+        f'<link name="b"><inertial><mass value="{mass}"/><inertia ixx="{xx}" iyy="{yy}" izz="{zz}" '
+        f'ixy="{xy}" ixz="0" iyz="0"/></inertial></link>'
+    )
+
+
+@pytest.mark.parametrize(('xml', 'message'), [
+    pytest.param(inertial(-1, (1, 1, 1, 0)),
+                 r'\[name=b\]/inertial/mass/@value: -1 is below 0 kg; write 1', id='mass'),
+    pytest.param(inertial(1, (1, 1, -0.5, 0)),
+                 r'inertial/inertia: its principal moments are -0.5, 1, 1 kg m\^2, expected none',
+                 id='moment'),
+    pytest.param(inertial(1, (1, 1, 1, 2)), 'its principal moments are -1, 1, 3', id='product'),
+])
+def test_mass_of_nothing_is_refused(xml, message):
+    with pytest.raises(SourceError, match=message):
+        list(LinkTree(parse_urdf(xml)).inertials('b'))
 
 
 def test_unknown_joint_gets_a_suggestion():

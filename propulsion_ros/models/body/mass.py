@@ -2,6 +2,7 @@
 """Mass of a body and how it lies, and of several bodies as one."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from propulsion_ros.settings.quantity import FloatArray
 
 _LARGEST = 1e12
 """No mass, distance or moment of inertia is larger, in SI units."""
+_ORIGIN, _UNIT = np.zeros(3), np.eye(3)
 
 
 @dataclass(frozen=True)
@@ -30,19 +32,39 @@ class MassProperties:
         mass = sum(part.mass for part in parts)
         if mass <= 0.0:
             return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
-        com = np.sum([part.mass * part.com for part in parts], axis=0) / mass
+        com = sum((part.mass * part.com for part in parts), _ORIGIN) / mass
         inertia = np.zeros((3, 3))
         for part in parts:
             r = part.com - com
-            inertia += part.inertia + part.mass * (r @ r * np.eye(3) - np.outer(r, r))
+            inertia += part.inertia + part.mass * (r @ r * _UNIT - r[:, None] * r)
         return MassProperties(mass, com, inertia)
+
+    @functools.cached_property
+    def inverse(self) -> FloatArray:
+        """Inverse of the inertia, (3, 3)."""
+        return np.asarray(np.linalg.inv(self.inertia))
+
+    @functools.cached_property
+    def moments(self) -> tuple[float, float, float]:
+        """Moments about the axes of base_link."""
+        (x, _, _), (_, y, _), (_, _, z) = self.inertia.tolist()
+        return x, y, z
+
+    @functools.cached_property
+    def least_moment(self) -> float:
+        """What no principal moment is below, by Gershgorin's circles; it may be negative."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.inertia.tolist()
+        xy, xz, yz = abs(xy), abs(xz), abs(yz)
+        return float(min(xx - xy - xz, yy - xy - yz, zz - xz - yz))
 
     @property
     def is_possible(self) -> bool:
         """Whether this is the mass of something, or 0: finite, and no negative moment."""
-        values = (self.mass, *self.com, *self.inertia.ravel())
-        if not (np.abs(values) <= _LARGEST).all() or self.mass < 0.0:
+        values = (self.mass, *self.com.tolist(), *self.inertia.ravel().tolist())
+        if not all(abs(value) <= _LARGEST for value in values) or self.mass < 0.0:
             return False
+        if self.least_moment >= 0.0:
+            return True
         moments = np.linalg.eigvalsh(self.inertia)
         return bool(moments[0] >= -1e-9 * max(moments[-1], 0.0))
 

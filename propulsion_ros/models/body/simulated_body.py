@@ -14,6 +14,8 @@ from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.start import State
 from propulsion_ros.settings.quantity import FloatArray
 
+_NO_WRENCH = np.zeros(6)
+
 
 class SimulatedBody:
     """A rigid body that several sources push, and several tanks weigh down.
@@ -54,6 +56,7 @@ class SimulatedBody:
         self.parachutes.reset()
         self._wrenches: dict[str, FloatArray] = {source: np.zeros(6) for source in self._sources}
         self._tanks: dict[str, MassProperties] = {}
+        self._total: MassProperties | None = None
         self._mass: MassProperties | None = None
 
     @property
@@ -81,6 +84,13 @@ class SimulatedBody:
         """Of the body with its tanks, as of the last step."""
         return self._mass or self._dry
 
+    @property
+    def loaded(self) -> MassProperties:
+        """Of the body with what is in its tanks now."""
+        if self._total is None:
+            self._total = MassProperties.total([self._dry, *self._tanks.values()])
+        return self._total
+
     def push(self, source: str, wrench: FloatArray) -> None:
         """Take the wrench of a source [N] and [N m], about the origin of base_link, (6,)."""
         self._wrenches[source] = wrench
@@ -89,19 +99,18 @@ class SimulatedBody:
         """Return whether steps of ``dt`` [s] can follow it under a wrench; see `RigidBody`."""
         if float(np.max(np.abs(wrench))) * dt <= self._gentle:
             return True
-        mass = MassProperties.total([self._dry, *self._tanks.values()])
-        return self._body.can_follow(wrench, mass, dt)
+        return self._body.can_follow(wrench, self.loaded, dt)
 
     def weigh(self, source: str, tank: MassProperties) -> None:
         """Take what is in a tank."""
-        self._tanks[source] = tank
+        self._tanks[source], self._total = tank, None
 
     def step(self, stamp_ns: int, dt: float) -> None:
         """Advance by ``dt`` [s] from a stamp; see `RigidBody.step` for what it raises."""
-        after = MassProperties.total([self._dry, *self._tanks.values()])
+        after = self.loaded
         # Tanks are known only after their first message, so the first step burns nothing.
         before = self._mass or after
-        wrench: FloatArray = np.sum(list(self._wrenches.values()), axis=0)
+        wrench: FloatArray = sum(self._wrenches.values(), _NO_WRENCH)
         area = self.parachutes.drag_area(stamp_ns)
         drag = (area, self.parachutes.attachment) if area else None
         self._body.step(wrench, before, after, dt, drag)

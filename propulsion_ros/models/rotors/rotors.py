@@ -15,7 +15,7 @@ import numpy as np
 
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
-from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
+from propulsion_ros.models.common.esc import FIELDS, Esc, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.placed import PlacedActuators
@@ -211,7 +211,20 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     @property
     def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest thrust of each rotor [N], (n,) each."""
-        return self._params.min_thrust, self._params.max_thrust
+        low, high = self._params.min_thrust, self._params.max_thrust
+        if self._esc is None:
+            return low, high
+        ends = (self._at_throttle(self._esc, throttle) for throttle in (0.0, 1.0))
+        lowest, highest = (np.clip(end, low, high) for end in ends)
+        return lowest, highest
+
+    def _at_throttle(self, esc: Esc, throttle: float) -> FloatArray:
+        """Return the thrusts that a throttle asks of the rotors [N], (n,)."""
+        demand = esc.demand(np.full(self._shape[-1], throttle))
+        if not self._by_speed:
+            return demand
+        square = self._params.motor_constant * demand**2
+        return self._curve.bend(square) if self._curve else square
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n)."""

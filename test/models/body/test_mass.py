@@ -32,3 +32,13 @@ def test_nothing_has_no_mass():
 ])
 def test_what_can_be_a_mass(mass, is_possible, is_solid):
     assert (mass.is_possible, mass.is_solid) == (is_possible, is_solid)
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_no_principal_moment_is_below_the_least(seed):
+    turned = np.random.default_rng(seed).normal(size=(3, 3))
+    inertia = turned @ turned.T + seed * np.eye(3)
+    mass = MassProperties(1.0, np.zeros(3), inertia)
+    assert mass.least_moment <= np.linalg.eigvalsh(inertia)[0]
+    assert mass.moments == tuple(np.diag(inertia))
+    np.testing.assert_allclose(mass.inverse @ inertia, np.eye(3), atol=1e-9)

@@ -180,7 +180,10 @@ def test_the_explicit_step_refuses_to_diverge():
     ('given_params', 'text'),
     [
         pytest.param({'time_constant': -0.1}, "'time_constant': -0.1 is below 0 s", id='tau'),
-        pytest.param({'range': [0.1, 4.0]}, "'range[1]': 4 is above 3.14159 rad", id='range'),
+        pytest.param(
+            {'range': [0.1, 4.0]}, "'range[1]': 4 is above 3.14159 rad: write 0.0698132, in rad",
+            id='range',
+        ),
         pytest.param(
             {'axes': [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]},
             "'gimbals.axes[0]': expected a direction, got a vector of length 0", id='axis',

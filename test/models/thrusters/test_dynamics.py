@@ -38,7 +38,7 @@ PARSE_REFUSED = {
     'unknown': (
         {'dynamics': 'firstorder'},
         "parameter 'dynamics': expected one of zero_order, first_order, yoerger, bessa, "
-        "got 'firstorder'",
+        "got 'firstorder', did you mean 'first_order'?",
     ),
     'yoerger_no_beta': (
         {'dynamics': 'yoerger', 'alpha': 1.0},
