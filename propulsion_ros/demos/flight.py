@@ -2,6 +2,7 @@
 """Start the nodes of a vehicle, fly it with its pilot, and stop them."""
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -184,8 +185,9 @@ def drain(executor: Executor, count: Callable[[], int]) -> None:
 
 
 def start_python(words: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start a module of ours, or a program that the user names."""
-    return subprocess.Popen([sys.executable, *words])  # noqa: S603  a list of words, no shell
+    """Start a module of ours, or a program that the user names; it ends with this process."""
+    child = [sys.executable, '-m', 'propulsion_ros.demos.child', str(os.getpid()), *words]
+    return subprocess.Popen(child)  # noqa: S603  a list of words, no shell
 
 
 def stop(process: subprocess.Popen[bytes], limit: float = _STOP_LIMIT) -> int:

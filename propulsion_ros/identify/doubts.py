@@ -14,6 +14,8 @@ from propulsion_ros.settings.quantity import FloatArray
 _STILL = 0.005
 _CLEAR, _ALIKE, _BETTER = 0.3, 0.6, 0.25
 """How well thrusts explain the turning, how alike it is to the geometry, and by how much more."""
+_MORE = 0.2
+"""By how much more of the turning is explained by another order, where it is another one."""
 
 
 def command_doubts(recording: Recording) -> Iterator[str]:
@@ -45,12 +47,22 @@ def geometry_doubts(fit: Fit) -> Iterator[str]:
     rows, order = linear_sum_assignment(-alike)
     as_named = float(np.trace(alike)) / len(names)
     best = float(alike[rows, order].sum()) / len(names)
-    if is_clear and best > _ALIKE and as_named < best - _BETTER:
+    # Actuators at one place, or with the same commands, explain as much in any order.
+    more = _explained(rates, columns, geometry[:, order]) - _explained(rates, columns, geometry)
+    if is_clear and best > _ALIKE and as_named < best - _BETTER and more > _MORE:
         pairs = [f'{names[i]} as {names[j]}' for i, j in enumerate(order.tolist()) if i != j]
         yield (
             f'swapped? the body turns as if {", ".join(pairs)}: compare columns, names and '
             'positions'
         )
+
+
+def _explained(rates: FloatArray, columns: FloatArray, geometry: FloatArray) -> float:
+    """Return the share of rates, (r, 2), that thrusts explain by a geometry, (2, n)."""
+    made = columns @ geometry.T
+    scale = (made * rates).sum(axis=0) / np.maximum(np.square(made).sum(axis=0), 1e-300)
+    left = np.square(rates - made * np.maximum(scale, 0.0)).sum()
+    return float(1.0 - left / max(float(np.square(rates).sum()), 1e-300))
 
 
 def _unit(rows: FloatArray) -> FloatArray:

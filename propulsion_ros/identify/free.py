@@ -298,10 +298,12 @@ def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
         curve, peak = _text(places, x), float(x.max())
         # The specific impulse stays.
         flow = np.where(impulse > 0.0, -1.0, rate * peak / largest)
+        flow = np.where(is_solid, flow, rate)
         return {
             key: [curve if text else '' for text in texts],
             'max_thrust': np.where(is_solid, peak, largest).tolist(),
-            'max_fuel_rate': np.where(is_solid, flow, rate).tolist(),
+            # All by their specific impulse need none.
+            **({'max_fuel_rate': flow.tolist()} if np.any(flow != rate) else {}),
             'motor_file': ['' if text else file for text, file in zip(texts, files, strict=True)],
         }
 

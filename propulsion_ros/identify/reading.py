@@ -231,7 +231,7 @@ def _sorted(
 
 
 def _of_bag(path: Path, names: Names) -> Recording:
-    points: dict[str, list[tuple[float, float]]] = {}
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
     with BagReader(path) as bag:
         wanted = {
             topic for topic, kind in bag.topics.items()
@@ -245,21 +245,41 @@ def _of_bag(path: Path, names: Names) -> Recording:
             for key, value in _READERS[message.type.rpartition('/')[2]](
                 message.topic, content, names
             ):
-                points.setdefault(key, []).append((time, value))
-    if not points:
+                found.setdefault(key, {}).setdefault(message.topic, []).append((time, value))
+    if not found:
         raise SourceError(
             printable(path), 'has no command, state, wrench, IMU or odometry of the robot; '
             f'topics: {", ".join(sorted(wanted)) or "none"}'
         )
+    series, late = {}, Counter[str]()
+    points, notes = _of_one_topic(found, names.group)
     begin = min(rows[0][0] for rows in points.values())
-    series, notes, late = {}, [], Counter[str]()
     for key, rows in points.items():
         table = np.array(rows)
-        keep = table[:, 0] > np.maximum.accumulate(np.concatenate(([-np.inf], table[:-1, 0])))
-        late[key] = int(np.count_nonzero(~keep))
+        newest = np.maximum.accumulate(np.concatenate(([-np.inf], table[:-1, 0])))
+        # An actuator that stops publishes its last stamp again.
+        keep, late[key] = table[:, 0] > newest, int(np.count_nonzero(table[:, 0] < newest))
         series[key] = Series(table[keep, 0] - begin, table[keep, 1])
     notes += [f'{key}: {count} messages out of order: left out' for key, count in (+late).items()]
     return _sorted(printable(path), begin, series, names, notes)
+
+
+def _of_one_topic(
+    found: Mapping[str, Mapping[str, list[tuple[float, float]]]], group: str
+) -> tuple[dict[str, list[tuple[float, float]]], list[str]]:
+    """Return the points of each channel of one topic, the group's own if any, and what is not read.
+
+    Other nodes publish the same channels: wrenches that are wanted, states that are joined.
+    """
+    points, notes = {}, []
+    for key, topics in found.items():
+        own = [topic for topic in topics if f'/{group}/' in topic]
+        first = next(iter(own or topics))
+        points[key] = topics[first]
+        if not own and len(topics) > 1:
+            others = ', '.join(topic for topic in topics if topic != first)
+            notes.append(f'{first} is read, not {others}')
+    return points, list(dict.fromkeys(notes))
 
 
 def _joints(topic: str, message: Any, names: Names) -> Any:

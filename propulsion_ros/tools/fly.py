@@ -27,6 +27,8 @@ EXAMPLE = 'robot.urdf --params-file robot.yaml --controller controller.py'
 _POLL = 0.1
 _START_LIMIT = 90.0
 """Wall time until all is recorded, where no controller is waited for [s]."""
+_END_LIMIT = 3.0
+"""Wall time from the last step to the end of the nodes [s]."""
 _STOP_LIMIT = 10.0
 """Wall time for a controller to end by SIGTERM [s]."""
 
@@ -63,7 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--picture', type=Path, metavar='FILE.png', help='draw motion and actuators at the end'
     )
     parser.add_argument(
-        '--record', type=Path, metavar='BAG', help='record every topic into a new bag'
+        '--record', type=Path, metavar='BAG', help='record every topic into a new bag, '
+        'a folder or FILE.mcap'
     )
     parser.add_argument('--namespace', default='', help='namespace of all nodes')
 
@@ -106,10 +109,11 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
                 return True
             if controller is None or controller.poll() is None:
                 return False
+            name = printable(options.controller)
             if controller.returncode:
-                raise _ControllerError(
-                    f'{printable(options.controller)} ended with code {controller.returncode}'
-                )
+                raise _ControllerError(f'{name} ended with code {controller.returncode}')
+            if options.duration and not _ends(nodes):
+                raise _ControllerError(f'{name} ended before --duration {options.duration:g} s')
             return True
 
         with suppress(_EndError):
@@ -120,6 +124,13 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
         flight.stop(nodes)
         if stopped:
             note('fly', 'stopped')
+
+
+def _ends(nodes: subprocess.Popen[bytes]) -> bool:
+    """Return whether the nodes end by themselves, soon after the controller."""
+    with suppress(subprocess.TimeoutExpired):
+        nodes.wait(_END_LIMIT)
+    return nodes.poll() is not None
 
 
 def _watched(options: argparse.Namespace, graph: Graph) -> list[str]:

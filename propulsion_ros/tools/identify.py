@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from propulsion_ros.graph.robot_layout import aligned
 from propulsion_ros.identify.page import draw_fit
 from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
-from propulsion_ros.identify.session import Request, Session, Span
+from propulsion_ros.identify.session import Request, Result, Session, Span
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
+_WEAK = 0.3
+"""Standard deviation over a value from which on that is hardly known."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,10 +96,26 @@ def run(args: argparse.Namespace) -> int:
     except ImportError as error:
         return fail('identify', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
     _progress('')
-    for line in result.report['warnings']:
+    for line in (*_table(result), *result.report['warnings']):
         note('identify', line)
     print(json.dumps(result.report, allow_nan=False, indent=1))
     return 0
+
+
+def _table(result: Result) -> Iterator[str]:
+    """Yield the estimates as a table for people."""
+    problem = result.fit.problem
+    rows = [('parameter', 'before', 'after', 'sd', 'unit', 'verdict')]
+    for (name, each), before in zip(
+        result.report['estimates'].items(), problem.estimates(problem.start).tolist(), strict=True
+    ):
+        value, sd = each['value'], each['sd']
+        verdict = 'not identified' if value is None else 'known'
+        if value is not None and (sd is None or sd > _WEAK * abs(value)):
+            verdict = 'weakly known'
+        cells = ('-' if number is None else f'{number:.4g}' for number in (before, value, sd))
+        rows.append((name, *cells, each['unit'] or '-', verdict))
+    yield from aligned(rows)
 
 
 def _check(text: str) -> tuple[Path, Span]:

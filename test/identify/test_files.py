@@ -63,6 +63,9 @@ def bench(tmp_path_factory):
     return folder
 
 
+_PREFIX = 'propulsion_ros identify: '
+
+
 def identify(folder, capsys, *more):
     code = cli.main([
         'identify', str(folder / 'bench.csv'), '--model', str(folder / 'bench.urdf'),
@@ -159,8 +162,11 @@ def test_a_table_without_a_known_measurement_is_one_line(bench, tmp_path, capsys
 @pytest.mark.filterwarnings('error')
 def test_a_parameter_that_the_conversion_does_not_use_is_not_identified(bench, capsys):
     code, printed = identify(bench, capsys, '--fit', 'thrusters.rotor_constant_left', '--to', '4')
-    (line,) = printed.err.splitlines()
+    head, row, line = (each.removeprefix(_PREFIX) for each in printed.err.splitlines())
     assert code == 0
+    assert head.split() == ['parameter', 'before', 'after', 'sd', 'unit', 'verdict']
+    assert row.split()[0] == 'thrusters.rotor_constant_left'
+    assert row.endswith('not identified')
     assert 'not identified: it changes nothing that was measured' in line
 
 

@@ -212,6 +212,90 @@ def test_controller_that_fails_ends_the_flight(tmp_path, capfd):
     assert f'propulsion_ros fly: {controller} ended with code 3' in capfd.readouterr().err
 
 
+PLAIN = """
+import rclpy
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from propulsion_ros.messages import qos
+
+
+class Plain(Node):
+    def __init__(self):
+        super().__init__('plain')
+        self.count, self.skipped = 0, set()
+        self.commands = self.create_publisher(JointState, 'boosters/command', qos.LOCKSTEP)
+        self.create_subscription(Odometry, 'vehicle/odometry', self.reply, qos.LOCKSTEP)
+
+    def reply(self, odometry):
+        self.count += 1
+        command = JointState(header=odometry.header, name=['engine'], effort=[1000.0])
+        {mistake}
+        self.commands.publish(command)
+
+
+rclpy.init()
+rclpy.spin(Plain())
+"""
+
+
+def fly_plainly(folder, mistake):
+    """Fly with a controller that knows nothing of how a flight ends."""
+    controller = folder / 'plain.py'
+    controller.write_text(PLAIN.replace('{mistake}', mistake))
+    with flying(
+        'hopper', *FLOWN['hopper'], '--controller', str(controller), '--duration', '1',
+        '--real-time-factor', '0',
+    ) as process:
+        process.wait(90.0)
+    return process
+
+
+@pytest.mark.parametrize(('mistake', 'code', 'line'), [
+    pytest.param('pass', 0, 'never commanded: gimbal_x, gimbal_y', id='plain spin'),
+    pytest.param('if self.count == 20: raise ValueError', 1, 'plain.py ended with code 1',
+                 id='raises'),
+    pytest.param('if self.count == 20: raise SystemExit(0)', 1,
+                 'plain.py ended before --duration 1 s', id='early'),
+    pytest.param("if self.count % 20 == 0: command.name = ['engin']", 1,
+                 "command refused: unknown name 'engin'", id='refused'),
+    pytest.param('if self.count % 20 == 0: return', 1,
+                 'a controller must reply to each odometry on boosters/command', id='skips',
+                 marks=pytest.mark.slow),
+])
+def test_what_a_controller_does_wrong_is_one_line_and_a_code(tmp_path, mistake, code, line):
+    process = fly_plainly(tmp_path, mistake)
+    assert process.returncode == code, process.said
+    assert line in process.said
+    assert ('Traceback' in process.said) == ('raise ValueError' in mistake)
+
+
+def test_killed_flight_leaves_no_process_behind(graph, tmp_path):
+    poses = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
+    controller = EXAMPLES / 'hopper' / 'controller.py'
+    process = subprocess.Popen(
+        command('hopper', *FLOWN['hopper'], '--controller', str(controller)),
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        graph.until(lambda: poses or process.poll() is not None, 'a step', 90.0)
+        children = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+        assert len(children) == 2
+    finally:
+        process.kill()
+        process.wait()
+    graph.until(
+        lambda: not any(_is_running(child) for child in children), 'the end of all processes'
+    )
+
+
+def _is_running(pid):
+    status = Path(f'/proc/{pid}/stat')
+    # A zombie waits for its new parent alone.
+    return status.exists() and ' Z ' not in status.read_text()
+
+
 @pytest.mark.parametrize(('options', 'line'), [
     pytest.param(['--wait-for', 'rotor/command'],
                  "parameter 'wait_for': 'rotor/command' commands no group of actuators, did you "
