@@ -13,7 +13,7 @@ export VENV
 # What is compiled is kept, also where the environment forbids it: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-all lint lint-ros site benchmarks soak fuzz install-check lock version release release-check \
+.PHONY: help demo test test-all lint lint-ros site benchmarks soak fuzz install-check lock licences version addresses release release-check \
 	setup clean
 
 help:
@@ -30,10 +30,13 @@ help:
 	@echo 'make soak    run 16 nodes under load and faults for MINUTES=10, write what was found'
 	@echo 'make fuzz    run every reader on hostile bytes, guided by coverage (MINUTES=10 for each)'
 	@echo 'make install-check   build with colcon elsewhere and start what it installed'
+	@echo '             (EVERY=1: run every command and the first pages with it)'
 	@echo 'make lock    renew the versions and hashes that CI installs, env/*.lock'
+	@echo 'make licences   write docs/licences.md anew, from what is installed'
 	@echo 'make version VERSION=1.0.0    write a version and the date where they stand'
+	@echo 'make addresses   write what env/urls.txt has into package.xml and CITATION.cff'
 	@echo 'make release     build and try what is published, stop before the upload'
-	@echo '             (make release-check does it also while env/urls.txt has placeholders)'
+	@echo 'make release-check   the same for what is forthcoming (QUICK=1: build and compare alone)'
 	@echo 'make clean   remove what was made, the virtual environment too'
 
 setup:
@@ -98,14 +101,20 @@ install-check:
 lock:
 	@./env/lock.sh
 
+licences: setup
+	@$(RUN)/python env/licences.py docs/licences.md
+
 version:
 	@python3 env/release.py version $(VERSION)
+
+addresses:
+	@python3 env/release.py addresses
 
 release:
 	@python3 env/release.py build
 
 release-check:
-	@python3 env/release.py build --placeholders
+	@python3 env/release.py build --check $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .venv-* .fuzz demo build dist install log *.egg-info

@@ -31,16 +31,39 @@ def version():
     return re.search(r"^__version__ = '(.+)'$", text, re.MULTILINE)[1]
 
 
+def addresses():
+    """Return the addresses of the package by name, none while env/urls.txt is not filled in."""
+    pairs = (line.partition('=') for line in lines('urls.txt'))
+    return {name.strip(): value.strip() for name, _, value in pairs if value.strip()}
+
+
 def long_description(repository):
     """Return the README with links that work on a package index, which has no files beside it."""
+    text = HERE.joinpath('README.md').read_text(encoding='utf-8')
+    if not repository:
+        return text
+
     def link(found):
         kind = 'raw' if found[1] else 'blob'
         return f'{found[1]}{found[2]}({repository}/{kind}/{version()}/{found[3]})'
-    text = HERE.joinpath('README.md').read_text(encoding='utf-8')
-    return LINK.sub(link, text).replace('<this repository>', repository)
+    return LINK.sub(link, text)
 
 
-URLS = dict(line.split(' = ') for line in lines('urls.txt'))
+def about(urls):
+    """Return what an index has of author and addresses: nothing while there is none."""
+    if not urls:
+        return {}
+    return {
+        'author': urls['author'], 'maintainer': urls['author'], 'maintainer_email': urls['email'],
+        'url': urls['repository'],
+        'project_urls': {
+            'Documentation': urls['docs'], 'Issues': urls['issues'], 'Security': urls['security'],
+            'Changelog': f'{urls["repository"]}/blob/{version()}/CHANGELOG.rst',
+        },
+    }
+
+
+URLS = addresses()
 
 setup(
     name=PACKAGE,
@@ -77,19 +100,12 @@ setup(
     entry_points={'console_scripts': [f'{PACKAGE} = {PACKAGE}.tools.cli:main']},
     python_requires='>=3.10',
     zip_safe=False,
-    author='propulsion_ros maintainers',
-    maintainer='propulsion_ros maintainers',
-    maintainer_email=URLS['email'],
+    **about(URLS),
     description='Actuator physics and flight logic for robots that push against something.',
-    long_description=long_description(URLS['repository']),
+    long_description=long_description(URLS.get('repository')),
     long_description_content_type='text/markdown',
     license='Apache-2.0',
     license_files=['LICENSE', 'NOTICE'],
-    url=URLS['repository'],
-    project_urls={
-        'Documentation': URLS['docs'], 'Issues': URLS['issues'], 'Security': URLS['security'],
-        'Changelog': f'{URLS["repository"]}/blob/{version()}/CHANGELOG.rst',
-    },
     keywords=[
         'ROS 2', 'robotics', 'simulation', 'actuators', 'propulsion', 'rocket', 'drone', 'AUV',
         'ROV', 'satellite', 'thruster', 'rotor', 'flight computer', 'apogee', 'Gazebo', 'URDF',

@@ -12,13 +12,11 @@ import propulsion_ros
 # Not beside this file: rosdoc2 runs it from a folder of its own.
 DOCS = Path(propulsion_ros.__file__).resolve().parent.parent / 'docs'
 
-URLS = dict(
-    line.split(' = ') for line in (DOCS.parent / 'env/urls.txt').read_text('utf-8').splitlines()
-    if not line.startswith('#')
-)
+LINES = (DOCS.parent / 'env/urls.txt').read_text('utf-8').splitlines()
+URLS = {name.strip(): value.strip() for name, _, value in (line.partition('=') for line in LINES)}
 
 project = 'propulsion_ros'
-author = 'propulsion_ros maintainers'
+author = 'the maintainers and contributors of propulsion_ros'
 version = release = propulsion_ros.__version__
 extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon']
 # The table of pages for a reader of the repository, here index.rst has them; and what rosdoc2 adds.
@@ -30,7 +28,10 @@ rosdoc2_settings = {'override_theme': False}
 html_theme = 'alabaster'
 html_theme_options = {
     'description': 'Actuators and flight software for robots that push against something',
-    'extra_nav_links': {'Source': URLS['repository'], 'Report a fault': URLS['issues']},
+    'extra_nav_links': {
+        text: URLS[name] for text, name in (('Source', 'repository'), ('Report a fault', 'issues'))
+        if URLS[name]
+    },
 }
 myst_heading_anchors = 4
 autodoc_typehints = 'none'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Build with colcon into a fresh folder, start an executable from there, and end it with Ctrl-C.
+# Build with colcon into a fresh folder, start an executable from there, and end it with Ctrl-C;
+# with EVERY=1 also run every command and the first pages.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${VENV:-$root/.venv}
@@ -27,6 +28,10 @@ PYTHONPATH=$work/setuptools colcon build --packages-select propulsion_ros --even
 # shellcheck disable=SC1091
 set +u && . "$work/install/local_setup.sh" && set -u
 export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST
+if [ -n "${EVERY:-}" ]; then
+  python "$root/env/every_command.py" --sourced "$work/install/propulsion_ros"
+  python "$root/env/first_pages.py" --sourced "$work/install/propulsion_ros"
+fi
 python - <<'END'
 """Start an installed node, wait until it is active, end it."""
 import os

@@ -17,6 +17,7 @@ import pytest
 
 import propulsion_ros
 from env import release
+from installed import DATA, built_wheel, copied_tree, installed
 from propulsion_ros.tools.cli import COMMANDS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -34,23 +35,16 @@ OPTIONAL = {
 }
 
 
-DATA = re.compile(r'^propulsion_ros-[^/]*\.data/data/')
+@pytest.fixture(scope='module')
+def source(tmp_path_factory):
+    """Return a copy of the tree."""
+    return copied_tree(tmp_path_factory.mktemp('source'))
 
 
 @pytest.fixture(scope='module')
-def wheel_file(tmp_path_factory):
+def wheel_file(source, tmp_path_factory):
     """Return a wheel that is built from a copy of the tree."""
-    source = tmp_path_factory.mktemp('source') / 'propulsion_ros'
-    # Hidden ones change meanwhile: other tests make and remove files in .hypothesis.
-    shutil.copytree(REPOSITORY, source, ignore=shutil.ignore_patterns(
-        '.*', 'build', '*.egg-info', '__pycache__', 'test',
-    ))
-    folder = tmp_path_factory.mktemp('wheel')
-    command = [sys.executable, '-m', 'pip', 'wheel', '-q', '--no-deps', '--no-build-isolation',
-               '--no-index', '-w', str(folder), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return next(folder.glob('*.whl'))
+    return built_wheel(source, tmp_path_factory.mktemp('wheel'))
 
 
 @pytest.fixture(scope='module')
@@ -62,16 +56,8 @@ def wheel(wheel_file):
 
 @pytest.fixture(scope='module')
 def site(wheel_file, tmp_path_factory):
-    """Return the folder of modules of a prefix with the wheel in it, as pip installs it."""
-    prefix = tmp_path_factory.mktemp('prefix')
-    site = prefix / 'lib' / 'python3' / 'site-packages'
-    with zipfile.ZipFile(wheel_file) as archive:
-        for info in archive.infolist():
-            name = DATA.sub('', info.filename)
-            path = (site if name == info.filename else prefix) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(archive.read(info))
-    return site
+    """Return the folder of modules of a prefix with the wheel in it."""
+    return installed(wheel_file, tmp_path_factory.mktemp('prefix'))
 
 
 @pytest.mark.parametrize('name', [path.name for path in sorted((REPOSITORY / 'scripts').iterdir())])
@@ -145,12 +131,40 @@ def test_package_does_not_require_what_builds_it(metadata):
     assert {'ros', 'plot', 'bag', 'xacro', 'view', 'study'} <= set(extras)
 
 
-def test_links_of_the_description_lead_to_files_of_the_repository(metadata):
-    repository = release.addresses()['repository']
+def links_of(metadata):
+    """Return each link of the description, and whether it is a picture."""
     links = re.findall(r'(!?)\[[^]]*\]\(([^)#]+)[^)]*\)', metadata.get_payload())
     assert len(links) > 20
-    for picture, link in links:
-        start = f'{repository}/{"raw" if picture else "blob"}/{propulsion_ros.__version__}/'
+    return links
+
+
+def test_metadata_have_no_address_while_none_is_given(metadata):
+    if not release.addresses():
+        people = {'Author', 'Author-email', 'Maintainer', 'Maintainer-email'}
+        assert not {'Home-page', 'Project-URL', *people} & set(metadata)
+        assert all((REPOSITORY / link).exists() for _, link in links_of(metadata))
+
+
+def test_metadata_have_every_address_that_is_given(source, tmp_path):
+    home = 'https://code.example/us/propulsion_ros'
+    given = {
+        name: f'{home}/{name}' for name in ('issues', 'docs', 'security')
+    } | {'repository': home, 'author': 'A & B', 'email': 'us@example.org'}
+    tree = shutil.copytree(source, tmp_path / 'tree')
+    (tree / 'env/urls.txt').write_text(
+        ''.join(f'{name} = {value}\n' for name, value in given.items()), encoding='utf-8',
+    )
+    make = 'from setuptools import build_meta as b; b.prepare_metadata_for_build_wheel(".")'
+    subprocess.run([sys.executable, '-c', make], cwd=tree, check=True, capture_output=True)
+    file, = tree.glob('*.dist-info/METADATA')
+    metadata = message_from_string(file.read_text(encoding='utf-8'))
+    assert (metadata['Author'], metadata['Maintainer-email']) == ('A & B', 'us@example.org')
+    urls = dict(line.split(', ') for line in metadata.get_all('Project-URL'))
+    assert urls.items() >= {
+        'Documentation': given['docs'], 'Issues': given['issues'], 'Security': given['security'],
+    }.items()
+    for picture, link in links_of(metadata):
+        start = f'{home}/{"raw" if picture else "blob"}/{propulsion_ros.__version__}/'
         assert link.startswith(start)
         assert (REPOSITORY / link.removeprefix(start)).exists()
 

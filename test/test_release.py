@@ -6,13 +6,19 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
+from importlib.metadata import Distribution
+from xml.etree import ElementTree
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
-from env import every_command, release
+import propulsion_ros
+from env import every_command, licences, release
 from markdown_pages import REPOSITORY
 from propulsion_ros.tools.cli import COMMANDS
 
@@ -26,14 +32,15 @@ IN_CLONE = pytest.mark.skipif(
 )
 HOME = {
     'repository': 'https://code.example/us/propulsion_ros', 'email': 'us@example.org',
-    'issues': 'https://code.example/us/propulsion_ros/issues', 'docs': 'https://us.example.org',
+    'issues': 'https://code.example/us/propulsion_ros/issues',
+    'docs': 'https://us.example.org/docs', 'author': 'A & B',
     'security': 'https://code.example/us/propulsion_ros/security',
 }
 
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    """Return a copy of the files that have versions and addresses."""
+    """Return the files that have versions and addresses, of a package without the latter."""
     for name in (*release.PLACES, 'env/urls.txt'):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / name, tmp_path / name)
@@ -42,19 +49,25 @@ def tree(tmp_path, monkeypatch):
         encoding='utf-8',
     )
     monkeypatch.setattr(release, 'ROOT', tmp_path)
+    for name, pattern in release.PLACES.items():
+        text = (tmp_path / name).read_text(encoding='utf-8')
+        new = release.replaced(name, text, pattern, '0.1.0')
+        (tmp_path / name).write_text(new, encoding='utf-8')
+    fill_in(tmp_path, **dict.fromkeys(HOME, ''))
+    release.write_addresses()
     return tmp_path
 
 
-def write_addresses(tree):
-    lines = [f'{name} = {value}\n' for name, value in HOME.items()]
+def fill_in(tree, **others):
+    lines = [f'{name} = {value}\n' for name, value in {**HOME, **others}.items()]
     (tree / 'env/urls.txt').write_text(''.join(lines), encoding='utf-8')
 
 
 def test_version_date_and_addresses_are_written_everywhere(tree):
-    write_addresses(tree)
+    fill_in(tree)
     release.write_version('1.2.3', '2027-01-02')
-    assert release.checked_version() == '1.2.3'
-    release.check_addresses(placeholders=False)
+    assert release.built_version(is_release=True) == '1.2.3'
+    release.check_addresses(is_release=True)
     assert (tree / 'CHANGELOG.rst').read_text(encoding='utf-8').startswith(
         '1.2.3 (2027-01-02)\n------------------\n* new\n'
     )
@@ -62,14 +75,63 @@ def test_version_date_and_addresses_are_written_everywhere(tree):
     assert citation['version'] == '1.2.3'
     assert citation['date-released'].isoformat() == '2027-01-02'
     assert citation['repository-code'] == HOME['repository']
+    assert citation['authors'] == [{'name': 'A & B'}]
+    manifest = ElementTree.parse(tree / 'package.xml').getroot()  # noqa: S314  our own file
+    maintainer = manifest.find('maintainer')
+    assert (maintainer.text, maintainer.get('email')) == ('A & B', 'us@example.org')
+    assert {url.get('type'): url.text for url in manifest.iter('url')} == {
+        'website': HOME['docs'], 'bugtracker': HOME['issues'], 'repository': HOME['repository'],
+    }
+
+
+@IN_CLONE
+def test_version_is_written_in_a_clone_and_nothing_else(tmp_path):
+    clone = tmp_path / 'clone'
+    subprocess.run([GIT, 'clone', '-q', '--depth', '1', f'file://{REPOSITORY}', clone], check=True)
+    changelog = clone / 'CHANGELOG.rst'
+    text = changelog.read_text(encoding='utf-8')
+    if 'Forthcoming\n' not in text:
+        title = release.found('CHANGELOG.rst', f'({release.PLACES["CHANGELOG.rst"][1:-1]})')
+        new = text.replace(title, f'Forthcoming\n-----------\n\n* new\n\n{title}', 1)
+        changelog.write_text(new, encoding='utf-8')
+    first, second, _ = release.numbers(propulsion_ros.__version__)
+    version = f'{first}.{second + 1}.0'
+    program = [sys.executable, clone / 'env/release.py']
+    subprocess.run([*program, 'version', version], check=True, capture_output=True)
+    changed = subprocess.run(
+        [GIT, 'diff', '--name-only'], cwd=clone, capture_output=True, text=True, check=True,
+    ).stdout.split()
+    assert set(changed) == set(release.PLACES)
+    again = subprocess.run([*program, 'version', version], capture_output=True, check=False)
+    assert b'CHANGELOG.rst: expected a section Forthcoming' in again.stderr
+
+
+def test_addresses_are_written_twice_as_once(tree):
+    fill_in(tree)
+    release.write_addresses()
+    once = {name: (tree / name).read_bytes() for name in ('package.xml', 'CITATION.cff')}
+    release.write_addresses()
+    assert {name: (tree / name).read_bytes() for name in once} == once
+    assert b'https://code.example' in once['package.xml']
+
+
+@pytest.mark.parametrize(('name', 'value'), [
+    pytest.param(name, '', id=f'no {name}') for name in HOME
+] + [
+    pytest.param('docs', 'https://OWNER.example/OWNER/docs', id='placeholder'),
+    pytest.param('issues', 'code.example/issues', id='no address'),
+    pytest.param('email', 'us', id='no mailbox'),
+])
+def test_addresses_are_wanted_whole_once_one_is_given(tree, name, value):
+    fill_in(tree, **{name: value})
+    message = f'env/urls.txt: {name}: expected the real one, as others are filled in, came '
+    with pytest.raises(SystemExit, match=re.escape(message + repr(value))):
+        release.build(is_release=False)
 
 
 @pytest.mark.parametrize(('file', 'old', 'new', 'message'), [
-    pytest.param('env/urls.txt', 'us.example.org', 'OWNER.example.org',
-                 'env/urls.txt: docs is the placeholder https://OWNER.example.org, expected the '
-                 'real one', id='placeholder'),
-    pytest.param('package.xml', 'us@', 'me@', 'package.xml: email: expected that of env/urls.txt, '
-                 'us@example.org', id='other address'),
+    pytest.param('package.xml', 'us@', 'me@', 'package.xml: expected author and addresses of '
+                 'env/urls.txt: run make addresses', id='other address'),
     pytest.param('CITATION.cff', 'version: 1.2.3', 'version: 1.2.2',
                  'versions differ: propulsion_ros/__init__.py 1.2.3, package.xml 1.2.3, '
                  'CITATION.cff 1.2.2, CHANGELOG.rst 1.2.3', id='other version'),
@@ -78,18 +140,59 @@ def test_version_date_and_addresses_are_written_everywhere(tree):
                  id='Forthcoming'),
 ])
 def test_fault_is_refused_in_one_line(tree, file, old, new, message):
-    write_addresses(tree)
+    fill_in(tree)
     release.write_version('1.2.3', '2027-01-02')
     text = (tree / file).read_text(encoding='utf-8')
     assert old in text
     (tree / file).write_text(text.replace(old, new, 1), encoding='utf-8')
     with pytest.raises(SystemExit, match=re.escape(message)):
-        release.build(placeholders=False)
+        release.build(is_release=True)
+
+
+def test_release_refuses_the_stand_in_and_a_check_does_not(tree):
+    release.write_version('1.2.3', '2027-01-02')
+    release.check_addresses(is_release=False)
+    message = 'package.xml: the maintainer is the stand-in propulsion_ros maintainers maintainer@'
+    with pytest.raises(SystemExit, match=message):
+        release.build(is_release=True)
+
+
+@pytest.mark.parametrize(('changelog', 'built'), [
+    pytest.param('Forthcoming\n-----------\n* new\n\n', '1.3.0.dev7', id='forthcoming'),
+    pytest.param('', '1.2.3', id='released'),
+])
+def test_what_is_forthcoming_is_built_as_the_next_version(tree, monkeypatch, changelog, built):
+    release.write_version('1.2.3', '2027-01-02')
+    text = (tree / 'CHANGELOG.rst').read_text(encoding='utf-8')
+    (tree / 'CHANGELOG.rst').write_text(changelog + text, encoding='utf-8')
+    monkeypatch.setattr(release, 'output', lambda *words: '7\n')
+    assert release.built_version(is_release=False) == built
+    assert Version('1.2.3') <= Version(built) < Version('1.3.0')
+
+
+@pytest.mark.parametrize(('name', 'text', 'lines'), [
+    pytest.param('a/README.md', 'a\ngit clone <this repository>\n', [2], id='text'),
+    pytest.param('a/x.py', '"https://github.com/OWNER/a"\n# TODO\n', [1, 2], id='code'),
+    pytest.param('a/package.xml', f'<maintainer email="{release.STAND_IN[1]}">', [], id='stand-in'),
+    pytest.param('a/METADATA', f'Author-email: {release.STAND_IN[1]}', [1], id='other file'),
+    pytest.param('a/picture.gif', '\0OWNER/', [], id='bytes'),
+])
+def test_placeholder_in_a_published_file_is_named(tmp_path, name, text, lines):
+    with zipfile.ZipFile(tmp_path / 'a.whl', 'w') as wheel:
+        wheel.writestr(name, text)
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_text(text, encoding='utf-8')
+    with tarfile.open(tmp_path / 'a.tar.gz', 'w:gz') as sdist:
+        sdist.add(tmp_path / 'a', 'a')
+    for file in ('a.whl', 'a.tar.gz'):
+        found = [fault.rsplit(':', 1)[0] for fault in release.placeholders(tmp_path / file)]
+        assert found == [f'{file}: {name}:{line}' for line in lines]
 
 
 @pytest.mark.parametrize(('version', 'message'), [
     pytest.param('', "VERSION: expected three numbers such as 1.0.0, came ''", id='none'),
     pytest.param('1.0', "VERSION: expected three numbers such as 1.0.0, came '1.0'", id='two'),
+    pytest.param('0.1.0', 'VERSION: expected one above 0.1.0, came 0.1.0', id='same'),
 ])
 def test_version_of_other_form_is_refused(tree, version, message):
     with pytest.raises(SystemExit, match=re.escape(message)):
@@ -103,8 +206,10 @@ def test_version_without_news_is_refused(tree):
 
 
 def test_nothing_is_written_where_one_file_is_wrong(tree):
-    write_addresses(tree)
-    (tree / 'CITATION.cff').write_text('version: new\n', encoding='utf-8')
+    fill_in(tree)
+    (tree / 'CITATION.cff').write_text(
+        (tree / 'CITATION.cff').read_text('utf-8').replace('date-released', 'date'), 'utf-8',
+    )
     before = {name: (tree / name).read_bytes() for name in release.PLACES}
     with pytest.raises(SystemExit, match=r'CITATION\.cff: expected a line that fits'):
         release.write_version('1.2.3', '2027-01-02')
@@ -113,12 +218,48 @@ def test_nothing_is_written_where_one_file_is_wrong(tree):
 
 @IN_CLONE
 def test_addresses_stand_in_one_file_and_its_copies():
-    release.check_addresses(placeholders=True)
+    release.check_addresses(is_release=False)
     files = subprocess.run(
-        [GIT, 'grep', '-l', 'OWNER/\\|OWNER@'], cwd=REPOSITORY, capture_output=True, text=True,
-        check=False,
+        [GIT, 'grep', '-l', 'OWNER/\\|OWNER@\\|<this repository>'], cwd=REPOSITORY,
+        capture_output=True, text=True, check=False,
     ).stdout.split()
-    assert set(files) - {'test/test_release.py'} <= {'env/urls.txt', *release.COPIES}
+    assert set(files) <= {'test/test_release.py', 'env/release.py'}
+
+
+def pinned():
+    """Return the wheels that have the version of the lock here."""
+    text = (REPOSITORY / 'env/kilted.lock').read_text(encoding='utf-8')
+    pins = set(re.findall(r'^([\w.-]+)==([^ ;\\]+)', text, re.MULTILINE))
+    return {
+        name for name, (given, _) in licences.closure().items()
+        if given is not None and (name, given.version) in pins
+    }
+
+
+def test_page_has_the_licence_of_every_wheel():
+    page = (REPOSITORY / 'docs/licences.md').read_text(encoding='utf-8').splitlines()
+    rows = {line.split(' | ')[0].strip('| '): line for line in page if line.startswith('| ')}
+    made = {line.split(' | ')[0].strip('| '): line for line in licences.page().splitlines()}
+    names = pinned()
+    assert names
+    assert [made[name] for name in names if made[name] != rows.get(name)] == [], 'make licences'
+
+
+@pytest.mark.parametrize(('lines', 'licence'), [
+    (['License-Expression: MIT', 'License: other'], 'MIT'),
+    (['License: BSD', 'Classifier: License :: OSI Approved :: MIT License'], 'BSD'),
+    (['License: Copyright of many\n        words', 'Classifier: License :: Public Domain'],
+     'Public Domain'),
+    (['License: UNKNOWN', 'Classifier: License :: OSI Approved'], ''),
+    ([], ''),
+])
+def test_licence_is_what_the_metadata_name(tmp_path, lines, licence):
+    (tmp_path / 'METADATA').write_text('\n'.join(['Name: a', *lines]), encoding='utf-8')
+    given = Distribution.at(tmp_path)
+    assert licences.declared(given) == licence
+    name, cell, brought = licences.row('a', given, {'ros'})
+    assert (name, brought) == ('a', '`ros`')
+    assert cell == (licence or '**none declared**; nothing')
 
 
 def test_every_command_is_tried():
@@ -157,6 +298,6 @@ def test_what_is_published_is_built_twice_and_every_command_runs(tmp_path):
     if reached.returncode:
         pytest.skip('NOT TESTED: no release was made, the package index cannot be reached')
     tools = release.made_tools(tmp_path)
-    files = release.built_twice(tmp_path, tools)
+    files = release.built_twice(tmp_path, tools, release.built_version(is_release=False))
     bill = release.tried(tmp_path, tools, files[0])
     assert '"CycloneDX"' in bill.read_text(encoding='utf-8')
